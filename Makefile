@@ -1,0 +1,50 @@
+# `make` alone lists what can be made.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+PYTHON ?= python3
+BIN := .venv/bin
+LOCK := $(wildcard requirements/*.txt)
+
+.PHONY: help install run test check bench format lock
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: .venv/.serve ## Install what the server needs, in .venv
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Pressroom needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V). Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+.venv/.serve: .venv/bin/python requirements/serve.txt requirements/build.txt pyproject.toml
+	@echo "Installing into .venv …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt -r requirements/serve.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+.venv/.develop: .venv/.serve requirements/develop.txt
+	@echo "Installing what tests and checks need …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/develop.txt
+	@touch $@
+
+run: .venv/.serve ## Start the server on 127.0.0.1:8000 in development mode
+	@PRESSROOM_DEV=$${PRESSROOM_DEV-1} exec $(BIN)/pressroom serve
+
+test: .venv/.develop ## Run the whole suite: SQLite, PostgreSQL and Redis, real processes
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+check: .venv/.develop ## Lint, types and the rules of the house
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/basedpyright
+	@$(BIN)/lint-imports --no-cache
+
+bench: .venv/.develop ## Measure speed beside its floors, in the same run
+	@$(BIN)/python -m benchmarks
+
+format: .venv/.develop ## Put the code in the house's form
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format --quiet .
+
+lock: .venv/.develop ## Resolve the requirement files anew (needs uv in .venv)
+	@for set in build serve develop; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/$$set.in -o requirements/$$set.txt; done

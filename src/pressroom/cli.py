@@ -1,0 +1,230 @@
+"""The command line: thin edges over actions. `pressroom --help` lists it."""
+
+import os
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+import uvloop
+from rich.console import Console
+
+from pressroom import __version__
+from pressroom.clock import SystemClock
+from pressroom.db import Database
+from pressroom.db.migrate import check_migrated, migrate
+from pressroom.domains.accounts import commands as account_commands
+from pressroom.domains.keys import commands as key_commands
+from pressroom.domains.keys.models import EXPIRIES, Scope
+from pressroom.errors import Invalid, PressroomError
+from pressroom.logs import Log, without_secrets
+from pressroom.runtime import Runtime, open_database
+from pressroom.settings import Settings, all_settings, read_settings
+
+T = TypeVar("T")
+
+CANNOT: Final = 2
+"""Exit status of a command that could not be carried out as things stand."""
+
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Commands(click.Group):
+    """Turns our errors into one line on standard error and an exit status, for every command."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # click's own signature
+        try:
+            return super().invoke(ctx)
+        except Invalid as error:
+            lines = [f"{fault.field}: {fault.message}" for fault in error.faults]
+        except PressroomError as error:
+            lines = [error.message]
+        for line in lines:
+            errors.print(f"[bold red]pressroom:[/] {_plain(line)}")
+        sys.exit(CANNOT)
+
+
+def _plain(text: str) -> str:
+    return " ".join(without_secrets(text).split()).replace("[", r"\[")
+
+
+def _settings_help() -> str:
+    rows = [f"  {setting.variable:<41} {setting.shown or 'unset':<34} {setting.help}" for setting in all_settings()]
+    return "\b\nSettings, as environment variables or lines of a .env file in the working folder:\n" + "\n".join(rows)
+
+
+def _settings() -> Settings:
+    settings = read_settings(os.environ, Path.cwd())
+    for sentence in settings.unknown():
+        errors.print(f"[yellow]pressroom:[/] {_plain(sentence)}")
+    return settings
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    return uvloop.run(work)
+
+
+def _with_database(work: Callable[[Database], Awaitable[T]]) -> T:
+    async def run() -> T:
+        db = await open_database(_settings(), SystemClock())
+        try:
+            await check_migrated(db)
+            return await work(db)
+        finally:
+            await db.close()
+
+    return _run(run())
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 140})
+@click.version_option(__version__, prog_name="pressroom")
+def main() -> None:
+    """Pressroom publishes posts for programs: API keys, exact limits, idempotent writes, signed webhooks."""
+
+
+@main.command(epilog=_settings_help())
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    help="Server processes; several need PostgreSQL and Redis.",
+)
+@click.option("--worker", is_flag=True, hidden=True, help="Run as one of several.")
+def serve(workers: int, worker: bool) -> None:  # click passes flags by name
+    """Serve the API and the pages, until SIGTERM."""
+    from pressroom.serve import serve as serve_one  # other commands need not load the server
+    from pressroom.supervise import supervise
+
+    settings = _settings()
+    log = Log(requests=settings.access_log)
+    if workers > 1:
+        sys.exit(supervise(settings, log, workers))
+    _run(serve_one(settings, log, _announce, worker=worker))
+
+
+async def _announce(runtime: Runtime) -> None:
+    settings = runtime.settings
+    if not settings.dev:
+        return
+    out = Console(highlight=False, soft_wrap=True)
+    out.print(f"Pressroom {__version__} in development mode: {settings.base_url}  (API reference: /docs)")
+    first = await account_commands.first_account(runtime.db, runtime.passwords)
+    if first is None:
+        out.print(f"Data kept in {settings.data_dir}. The key was shown when it was made; for another one:")
+        out.print("  .venv/bin/pressroom key create editor --label another --scope posts:write", markup=False)
+        return
+    secret = await key_commands.first_key(runtime.db, first.account_id)
+    out.print(
+        f"\n  Account   {first.username}\n  Password  {first.password}\n  API key   {secret}   (shown this once)\n"
+    )
+    out.print("Publish a post:\n", markup=False)
+    out.print(_curl(settings.base_url, secret) + "\n", markup=False)
+
+
+def _curl(base_url: str, secret: str) -> str:
+    return (
+        f"curl -X POST {base_url}/api/posts -H 'Authorization: Bearer {secret}'"
+        " -H 'Content-Type: application/json' -H \"Idempotency-Key: $(date +%s%N)\""
+        ' -d \'{"content": "Hello from Pressroom"}\''
+    )
+
+
+@main.command("migrate")
+def migrate_command() -> None:
+    """Bring the database's schema up to date."""
+
+    async def run() -> None:
+        db = await open_database(_settings(), SystemClock())
+        try:
+            applied = await migrate(db)
+            await check_migrated(db)
+        finally:
+            await db.close()
+        for migration in applied:
+            click.echo(f"applied {migration.version:04d} {migration.name}")
+        click.echo("The database is up to date.")
+
+    _run(run())
+
+
+@main.command()
+def openapi() -> None:
+    """Print the OpenAPI document."""
+    from pressroom.document import openapi_document
+
+    click.echo(openapi_document(_settings()))
+
+
+@main.command()
+def doctor() -> None:
+    """Check settings, database, disk and clock; exit 1 if something is wrong."""
+    from pressroom.doctor import examine
+
+    out = Console(highlight=False, soft_wrap=True)
+    findings = _run(examine(_settings()))
+    for finding in findings:
+        mark = "[green]ok[/]  " if finding.good else "[bold red]bad[/] "
+        out.print(f"{mark} {finding.subject:<10} {_plain(finding.says)}")
+    sys.exit(0 if all(finding.good for finding in findings) else 1)
+
+
+@main.group()
+def account() -> None:
+    """People."""
+
+
+@account.command("create")
+@click.argument("username")
+@click.option("--email", required=True)
+@click.option("--password", required=True, help="10 to 200 characters; - reads it from standard input.")
+def account_create(username: str, email: str, password: str) -> None:
+    """Make the account USERNAME; prints its id."""
+    given = sys.stdin.readline().rstrip("\n") if password == "-" else password  # noqa: S105  # a dash is no password
+    click.echo(_with_database(lambda db: account_commands.create(db, username, email, given)))
+
+
+@main.group()
+def key() -> None:
+    """API keys."""
+
+
+@key.command("create")
+@click.argument("username")
+@click.option("--label", required=True, help="1 to 60 characters.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    required=True,
+    help=f"One or more of {', '.join(Scope)}; may be repeated.",
+)
+@click.option("--expiry", help=f"{', '.join(EXPIRIES)} or an ISO 8601 time.")
+@click.option("--ip", "networks", multiple=True, help="Address or network that may use the key; may be repeated.")
+@click.argument("more_scopes", nargs=-1, metavar="")
+def key_create(
+    username: str,
+    label: str,
+    scopes: tuple[str, ...],
+    expiry: str | None,
+    networks: tuple[str, ...],
+    more_scopes: tuple[str, ...],
+) -> None:
+    """Make a key for USERNAME; prints the key alone, this once."""
+    wanted = [part for scope in (*scopes, *more_scopes) for part in scope.replace(",", " ").split()]
+    click.echo(_with_database(lambda db: key_commands.create(db, username, label, wanted, expiry, list(networks))))
+
+
+@key.command("list")
+@click.argument("username")
+def key_list(username: str) -> None:
+    """List the keys of USERNAME, newest first."""
+    Console(soft_wrap=True).print(_with_database(lambda db: key_commands.table(db, username)))
+
+
+@key.command("revoke")
+@click.argument("key_id")
+@click.option("--reason", required=True, help="Told to the owner and in the event.")
+def key_revoke(key_id: str, reason: str) -> None:
+    """Revoke the key KEY_ID, at once and for good."""
+    click.echo(_with_database(lambda db: key_commands.revoke(db, key_id, reason)))

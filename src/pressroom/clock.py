@@ -1,0 +1,75 @@
+"""Time, replaceable in tests. Every time in the program is whole milliseconds since 1970, UTC."""
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+SECOND = 1_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+
+class Clock(Protocol):
+    """Where the time comes from."""
+
+    def now(self) -> int:
+        """The time in milliseconds since 1970, UTC."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock, except that it never runs backwards within the process.
+
+    A clock that is set back while the server runs would stretch every rolling window and sort new
+    posts before old ones, so from then on it is carried forward by the monotonic clock instead.
+    """
+
+    def __init__(self) -> None:
+        self._offset = time.time_ns() - time.monotonic_ns()
+
+    def now(self) -> int:
+        """The time in milliseconds since 1970, UTC."""
+        monotonic = time.monotonic_ns()
+        self._offset = max(self._offset, time.time_ns() - monotonic)
+        return (self._offset + monotonic) // 1_000_000
+
+
+class SettableClock:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self, now: int = 1_800_000_000_000) -> None:
+        self.time = now
+
+    def now(self) -> int:
+        """The time that was set."""
+        return self.time
+
+    def advance(self, milliseconds: int) -> None:
+        """Let time pass."""
+        self.time += milliseconds
+
+
+def iso(at: int) -> str:
+    """Milliseconds → `2026-11-20T16:08:12.345Z`, the only form in which times are sent."""
+    seconds, milliseconds = divmod(at, SECOND)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{milliseconds:03d}Z"
+
+
+def parse_iso(text: str) -> int:
+    """An ISO 8601 time with a zone → milliseconds. Raises ValueError, also for a time without a zone."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        msg = "no time zone"
+        raise ValueError(msg)
+    return int(moment.timestamp() * SECOND)
+
+
+def next_midnight(now: int) -> int:
+    """The first UTC midnight after `now`."""
+    return (now // DAY + 1) * DAY
+
+
+def seconds_until(later: int, now: int) -> int:
+    """Whole seconds from `now` to `later`, rounded up, at least 1."""
+    return max(1, -((now - later) // SECOND))

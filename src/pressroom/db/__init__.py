@@ -1,0 +1,123 @@
+"""The database: two engines behind one face.
+
+    post = await db.transact(publish_post, caller, draft)     one transaction; may run the action again
+    key = await db.one(FIND_KEY, digest=digest)               one indexed read
+
+A statement is a constant of its room's `queries.py`: a `Query`, which yields rows, or a `Command`, which
+does not. Each registers itself, so that a test can prepare all of them on both engines.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar
+
+import msgspec
+
+from pressroom.db.params import numbered
+from pressroom.errors import PressroomError, Unavailable
+
+Value = str | int | float | bool | None
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+P = ParamSpec("P")
+
+
+class ConstraintViolated(PressroomError):
+    """A unique, foreign-key, not-null or check constraint refused a row: a fault of ours if it gets this far."""
+
+
+class AwaitedOutsideTransaction(PressroomError):
+    """An action awaited something other than its transaction, which would hold locks for as long as that takes."""
+
+
+class DatabaseAway(Unavailable):
+    """The connection was lost or could not be made, or the transaction kept colliding with others."""
+
+
+class DiskFull(Unavailable):
+    """No room to write. Nothing of the transaction was kept."""
+
+
+class Command:
+    """A statement without rows. `text` has `:name` parameters and runs on every engine."""
+
+    registry: Final[list["Command"]] = []
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.numbered, self.names = numbered(text)
+        Command.registry.append(self)
+
+
+class Query(Command, Generic[R]):
+    """A statement whose rows become `row`: a struct with a field per column, or a type for a single column."""
+
+    def __init__(self, row: type[R], text: str) -> None:
+        super().__init__(text)
+        self.row = row
+        self._struct = issubclass(row, msgspec.Struct)
+        fields = msgspec.structs.fields(row) if issubclass(row, msgspec.Struct) else ()
+        self._flags = [position for position, field in enumerate(fields) if field.type is bool]
+
+    def build(self, columns: tuple[Value, ...]) -> R:
+        """One row. SQLite keeps truth values as numbers; they become `bool` again here."""
+        if not self._struct:
+            return columns[0]  # type: ignore[return-value]  # the statement's one column is of the type it declares
+        if self._flags:
+            values = list(columns)
+            for position in self._flags:
+                values[position] = bool(values[position])
+            return self.row(*values)
+        return self.row(*columns)
+
+
+class Tx(Protocol):
+    """An open transaction. `now` is its time in milliseconds: everything that it writes bears it."""
+
+    now: int
+
+    async def one(self, query: Query[R], **values: Value) -> R | None:
+        """The first row, or None."""
+        ...
+
+    async def all(self, query: Query[R], **values: Value) -> list[R]:
+        """Every row."""
+        ...
+
+    async def run(self, command: Command, **values: Value) -> int:
+        """Carries out a statement; the number of rows that it touched."""
+        ...
+
+
+Action = Callable[Concatenate[Tx, P], Awaitable[R_co]]
+
+
+class Database(Protocol):
+    """A database that is open. Raises Unavailable when it is away, full or too busy."""
+
+    engine: str
+
+    async def transact(
+        self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Runs `action(tx, …)` and commits. The action may be run again, so it has no effect outside `tx`."""
+        ...
+
+    async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Runs `action(tx, …)`, which only reads, on one snapshot."""
+        ...
+
+    async def one(self, query: Query[R], **values: Value) -> R | None:
+        """One read of one row, outside any transaction."""
+        ...
+
+    async def prepare(self, command: Command) -> None:
+        """Has the engine parse and plan a statement without running it; raises what the engine says of it."""
+        ...
+
+    async def script(self, statements: str) -> None:
+        """Runs the statements of a migration, all or none."""
+        ...
+
+    async def close(self) -> None:
+        """Finishes what was begun and lets go."""
+        ...

@@ -1,0 +1,201 @@
+"""PostgreSQL: a pool of connections, and transactions that are run again when they collide."""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
+
+import asyncpg
+
+from pressroom.clock import Clock
+from pressroom.db import (
+    AwaitedOutsideTransaction,
+    Command,
+    ConstraintViolated,
+    DatabaseAway,
+    DiskFull,
+    Query,
+    Tx,
+    Value,
+)
+from pressroom.errors import SettingError
+
+R = TypeVar("R")
+P = ParamSpec("P")
+
+ATTEMPTS: Final = 6
+"""How often a transaction that collides with others is run before the client hears 503."""
+
+PATIENCE: Final = 5.0
+"""Seconds to wait for a free connection."""
+
+STATEMENT_LIMIT: Final = 10.0
+"""Seconds that one statement may take."""
+
+
+class _Connection(Protocol):
+    """What asyncpg's connections do for us."""
+
+    async def fetchrow(self, sql: str, *values: Value) -> Sequence[Value] | None: ...
+    async def fetch(self, sql: str, *values: Value) -> list[Sequence[Value]]: ...
+    async def execute(self, sql: str, *values: Value) -> str: ...
+    async def prepare(self, sql: str) -> object: ...
+    def transaction(
+        self, *, isolation: str | None = None, readonly: bool = False
+    ) -> AbstractAsyncContextManager[object]: ...
+
+
+class _Pool(Protocol):
+    """What asyncpg's pools do for us."""
+
+    def acquire(self, *, timeout: float | None = None) -> AbstractAsyncContextManager[_Connection]: ...
+    async def close(self) -> None: ...
+
+
+class PostgresTx:
+    """An open transaction. Knows whether a statement is under way, so that foreign waits are told apart."""
+
+    def __init__(self, connection: _Connection, now: int) -> None:
+        self._connection = connection
+        self.now = now
+        self.busy = False
+
+    async def one(self, query: Query[R], **values: Value) -> R | None:
+        row = await self._wait(self._connection.fetchrow(query.numbered, *[values[name] for name in query.names]))
+        return None if row is None else query.build(tuple(row))
+
+    async def all(self, query: Query[R], **values: Value) -> list[R]:
+        rows = await self._wait(self._connection.fetch(query.numbered, *[values[name] for name in query.names]))
+        return [query.build(tuple(row)) for row in rows]
+
+    async def run(self, command: Command, **values: Value) -> int:
+        status = await self._wait(self._connection.execute(command.numbered, *[values[name] for name in command.names]))
+        count = status.rpartition(" ")[2]
+        return int(count) if count.isdigit() else 0
+
+    async def _wait(self, statement: Awaitable[R]) -> R:
+        self.busy = True
+        try:
+            return await statement
+        finally:
+            self.busy = False
+
+
+class _Supervised:
+    """Awaits an action and refuses any wait that is not one of its transaction's statements."""
+
+    def __init__(self, action: Awaitable[object], tx: PostgresTx) -> None:
+        self._action = action
+        self._tx = tx
+
+    def __await__(self) -> Generator[object, Any, object]:
+        steps = cast("Generator[object, Any, object]", self._action.__await__())
+        resume: Callable[[], object] = partial(steps.send, None)
+        while True:
+            try:
+                waits_for = resume()
+            except StopIteration as done:
+                return cast("object", done.value)
+            if not self._tx.busy:
+                steps.close()
+                raise AwaitedOutsideTransaction("An action awaited something other than its transaction.")
+            try:
+                sent = yield waits_for
+                resume = partial(steps.send, sent)
+            except BaseException as error:  # cancellation is for the action to hear
+                resume = partial(steps.throw, error)
+
+
+class PostgresDatabase:
+    """A PostgreSQL database, open. Built by `open_postgres`."""
+
+    engine = "postgres"
+
+    def __init__(self, pool: _Pool, clock: Clock) -> None:
+        self.pool = pool
+        self._clock = clock
+
+    async def transact(
+        self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        # A client that goes away must not leave a transaction half way through its COMMIT unheard.
+        return await asyncio.shield(self._transact(lambda tx: action(tx, *args, **kwargs)))
+
+    async def _transact(self, start: Callable[[Tx], Awaitable[R]]) -> R:
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(random.uniform(0, 0.01 * 2**attempt))  # noqa: S311  # spreads, protects nothing
+            try:
+                async with self._connection() as connection, connection.transaction():
+                    tx = PostgresTx(connection, self._clock.now())
+                    return cast("R", await _Supervised(start(tx), tx))
+            except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError):
+                continue
+        raise DatabaseAway("Too many writes collided. Nothing was written.")
+
+    async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        async with (
+            self._connection() as connection,
+            connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            tx = PostgresTx(connection, self._clock.now())
+            return cast("R", await _Supervised(action(tx, *args, **kwargs), tx))
+
+    async def one(self, query: Query[R], **values: Value) -> R | None:
+        async with self._connection() as connection:
+            row = await connection.fetchrow(query.numbered, *[values[name] for name in query.names])
+        return None if row is None else query.build(tuple(row))
+
+    async def prepare(self, command: Command) -> None:
+        async with self.pool.acquire() as connection:
+            await connection.prepare(command.numbered)
+
+    async def script(self, statements: str) -> None:
+        async with self._connection() as connection, connection.transaction():
+            await connection.execute(statements)
+
+    async def close(self) -> None:
+        with contextlib.suppress(TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            await asyncio.wait_for(self.pool.close(), PATIENCE)
+
+    @contextlib.asynccontextmanager
+    async def _connection(self) -> AsyncGenerator[_Connection]:
+        """A connection of the pool; PostgreSQL's errors as ours."""
+        try:
+            async with self.pool.acquire(timeout=PATIENCE) as connection:
+                yield connection
+        except asyncpg.IntegrityConstraintViolationError as error:
+            raise ConstraintViolated(str(error)) from error
+        except (asyncpg.DiskFullError, asyncpg.OutOfMemoryError) as error:
+            raise DiskFull("The database's disk is full. Nothing was written.", 10) from error
+        except (
+            OSError,
+            TimeoutError,
+            asyncpg.PostgresConnectionError,
+            asyncpg.OperatorInterventionError,
+            asyncpg.TooManyConnectionsError,
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+            asyncpg.ReadOnlySQLTransactionError,
+        ) as error:
+            raise DatabaseAway("The database cannot be reached right now.") from error
+
+
+async def open_postgres(url: str, clock: Clock, *, connections: int = 16) -> PostgresDatabase:
+    """Connects. Raises SettingError when the database cannot be reached at the start."""
+    connect = cast("Callable[..., Awaitable[_Pool]]", asyncpg.create_pool)
+    try:
+        pool = await connect(
+            url,
+            min_size=1,
+            max_size=connections,
+            timeout=PATIENCE,
+            command_timeout=STATEMENT_LIMIT,
+            server_settings={"application_name": "pressroom", "timezone": "UTC"},
+        )
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.ClientConfigurationError) as error:
+        raise SettingError(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {error}") from error
+    return PostgresDatabase(pool, clock)

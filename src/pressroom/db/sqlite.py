@@ -1,0 +1,259 @@
+"""SQLite: one writer, group commit, reads beside it (docs/architecture.md, The database).
+
+The writer's connection lives on the event loop's own thread. Transactions that wait are run one after
+the other, each in a savepoint, and one COMMIT answers them all; its fsync happens in a thread, and the
+next group forms meanwhile. An answer is given only after the COMMIT that covers it.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
+
+import apsw
+
+from pressroom.clock import Clock
+from pressroom.db import (
+    AwaitedOutsideTransaction,
+    Command,
+    ConstraintViolated,
+    DatabaseAway,
+    DiskFull,
+    Query,
+    Tx,
+    Value,
+)
+from pressroom.errors import SettingError
+
+R = TypeVar("R")
+P = ParamSpec("P")
+
+GROUP: Final = 64
+"""Transactions per COMMIT at the most: bounds what one failed COMMIT takes down and how long a group runs."""
+
+LOCK_WAIT: Final = 5.0
+"""Seconds to wait for another process (the command line) to let go of the file."""
+
+
+class _Rows(Protocol):
+    """What apsw's cursors do for us."""
+
+    def fetchone(self) -> tuple[Value, ...] | None: ...
+    def fetchall(self) -> list[tuple[Value, ...]]: ...
+    def __iter__(self) -> Iterator[tuple[Value, ...]]: ...
+
+
+class _Connection(Protocol):
+    """What apsw's connections do for us."""
+
+    @property
+    def in_transaction(self) -> bool: ...
+    def execute(self, statements: str, values: Mapping[str, Value] | None = None, /) -> _Rows: ...
+    def changes(self) -> int: ...
+    def set_busy_timeout(self, milliseconds: int, /) -> None: ...
+    def close(self) -> None: ...
+
+
+class SqliteTx:
+    """An open transaction, or a snapshot for reading. None of its methods ever suspends."""
+
+    def __init__(self, connection: _Connection, now: int) -> None:
+        self._connection = connection
+        self._execute = connection.execute
+        self.now = now
+
+    async def one(self, query: Query[R], **values: Value) -> R | None:
+        columns = self._execute(query.text, values).fetchone()
+        return None if columns is None else query.build(columns)
+
+    async def all(self, query: Query[R], **values: Value) -> list[R]:
+        return [query.build(columns) for columns in self._execute(query.text, values)]
+
+    async def run(self, command: Command, **values: Value) -> int:
+        self._execute(command.text, values)
+        return self._connection.changes()
+
+
+@dataclass(slots=True)
+class _Waiting:
+    start: Callable[[Tx], Awaitable[object]]
+    answer: asyncio.Future[object]
+    result: object = None
+    error: BaseException | None = None
+
+
+class SqliteDatabase:
+    """One SQLite file, open. Built by `open_sqlite`."""
+
+    engine = "sqlite"
+
+    def __init__(self, writer: _Connection, reader: _Connection, clock: Clock) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._clock = clock
+        self._queue: deque[_Waiting] = deque()
+        self._committer: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "commit")
+
+    async def transact(
+        self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._queue.append(_Waiting(lambda tx: action(tx, *args, **kwargs), answer))
+        if self._committer is None:
+            self._committer = asyncio.create_task(self._commit_groups())
+        # Shielded: a client that goes away must not undo what its group is about to commit.
+        return cast("R", await asyncio.shield(answer))
+
+    async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        with translated():
+            self._reader.execute("BEGIN")
+            try:
+                return drive(action(SqliteTx(self._reader, self._clock.now()), *args, **kwargs))
+            finally:
+                self._reader.execute("COMMIT")
+
+    async def one(self, query: Query[R], **values: Value) -> R | None:
+        with translated():
+            columns = self._reader.execute(query.text, values).fetchone()
+        return None if columns is None else query.build(columns)
+
+    async def prepare(self, command: Command) -> None:
+        self._reader.execute("EXPLAIN " + command.text, dict.fromkeys(command.names))
+
+    async def script(self, statements: str) -> None:
+        with translated():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                self._writer.execute(statements)
+                self._writer.execute("COMMIT")
+            except BaseException:
+                self._rollback()
+                raise
+
+    async def close(self) -> None:
+        while self._committer is not None:
+            await asyncio.wait([self._committer])
+        self._thread.shutdown()
+        self._reader.close()
+        self._writer.close()
+
+    async def _commit_groups(self) -> None:
+        try:
+            while self._queue:
+                group = [self._queue.popleft() for _ in range(min(GROUP, len(self._queue)))]
+                try:
+                    await self._commit(group)
+                except Exception as error:  # every waiting request must hear of it
+                    _fail(group, error)
+                for waiting in group:
+                    _resolve(waiting)
+        finally:
+            self._committer = None
+
+    async def _commit(self, group: list[_Waiting]) -> None:
+        with translated():
+            await self._begin()
+            try:
+                for waiting in group:
+                    self._run(waiting)
+                if all(waiting.error for waiting in group):
+                    self._rollback()
+                else:
+                    await asyncio.get_running_loop().run_in_executor(self._thread, self._writer.execute, "COMMIT")
+            except BaseException:
+                self._rollback()
+                raise
+
+    def _run(self, waiting: _Waiting) -> None:
+        """Runs one action in its savepoint. Raises only when the whole group's transaction is gone."""
+        self._writer.execute("SAVEPOINT action")
+        try:
+            with translated():
+                waiting.result = drive(waiting.start(SqliteTx(self._writer, self._clock.now())))
+        except Exception as error:
+            waiting.error = error
+            if not self._writer.in_transaction:
+                raise  # A full disk makes SQLite roll everything back: nobody in the group was served.
+            self._writer.execute("ROLLBACK TO action")
+        self._writer.execute("RELEASE action")
+
+    async def _begin(self) -> None:
+        deadline = asyncio.get_running_loop().time() + LOCK_WAIT
+        pause = 0.001
+        while True:
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+            except apsw.BusyError:
+                if asyncio.get_running_loop().time() > deadline:
+                    raise
+                await asyncio.sleep(pause)
+                pause = min(0.05, pause * 2)
+            else:
+                return
+
+    def _rollback(self) -> None:
+        if self._writer.in_transaction:
+            self._writer.execute("ROLLBACK")
+
+
+def drive(action: Awaitable[R]) -> R:
+    """Runs an action to its end at once. Raises AwaitedOutsideTransaction when it waits for anything foreign."""
+    steps = cast("Coroutine[object, None, R]", action)
+    try:
+        steps.send(None)
+    except StopIteration as done:
+        return cast("R", done.value)
+    steps.close()
+    raise AwaitedOutsideTransaction("An action awaited something other than its transaction.")
+
+
+def _fail(group: list[_Waiting], error: Exception) -> None:
+    for waiting in group:
+        waiting.error = error
+
+
+def _resolve(waiting: _Waiting) -> None:
+    if waiting.answer.done():
+        return
+    if waiting.error is not None:
+        waiting.answer.set_exception(waiting.error)
+    else:
+        waiting.answer.set_result(waiting.result)
+
+
+class translated(contextlib.AbstractContextManager["translated"]):  # noqa: N801  # reads as a statement
+    """SQLite's errors as ours: `with translated(): …`."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        match error:
+            case apsw.ConstraintError():
+                raise ConstraintViolated(str(error)) from error
+            case apsw.FullError():
+                raise DiskFull("The disk is full. Nothing was written.", 10) from error
+            case apsw.BusyError() | apsw.IOError() | apsw.CantOpenError() | apsw.ReadOnlyError():
+                raise DatabaseAway("The database cannot be used right now.") from error
+            case _:
+                return
+
+
+def open_sqlite(file: Path, clock: Clock) -> SqliteDatabase:
+    """Opens the file, making it if need be. Raises SettingError when that cannot be done."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return SqliteDatabase(_connect(file), _connect(file), clock)
+    except (OSError, apsw.Error) as error:
+        raise SettingError(f"The database file {file} cannot be opened: {error}") from error
+
+
+def _connect(file: Path) -> _Connection:
+    connection = cast("_Connection", apsw.Connection(str(file), statementcachesize=512))
+    connection.set_busy_timeout(2_000)
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -16384"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+    connection.set_busy_timeout(0)
+    return connection

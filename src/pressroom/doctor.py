@@ -1,0 +1,124 @@
+"""`pressroom doctor`: is everything in place? Looks, and changes nothing."""
+
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pressroom.clock import SECOND, SystemClock, iso
+from pressroom.db import Database, Query
+from pressroom.db.migrate import all_migrations, applied_version
+from pressroom.db.postgres import open_postgres
+from pressroom.db.sqlite import open_sqlite
+from pressroom.domains.limits.guard import rates_of
+from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.errors import PressroomError
+from pressroom.settings import Settings
+
+LITTLE_SPACE: Final = 256 * 1024 * 1024
+SKEW: Final = 5 * SECOND
+
+INTEGRITY: Final = Query(str, "PRAGMA quick_check(1)")
+NEWEST: Final = Query(int, "SELECT coalesce(max(created_at), 0) FROM events")
+SERVER_TIME: Final = Query(int, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found."""
+
+    subject: str
+    good: bool
+    says: str
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Checks settings, disk, database, limiter and clock, in this order; a check that fails stops no other."""
+    findings = [_settings(settings), _disk(settings.data_dir)]
+    if not _is_there(settings):
+        return [*findings, Finding("database", good=True, says="There is none yet; serve will make it.")]
+    if settings.redis_url:
+        findings.append(await _attempt("limiter", lambda: _redis(settings)))
+    try:
+        db = await _open(settings)
+    except PressroomError as error:
+        return [*findings, Finding("database", good=False, says=error.message)]
+    try:
+        findings.append(await _attempt("database", lambda: _database(db)))
+        findings.append(await _attempt("clock", lambda: _clock(db)))
+    finally:
+        await db.close()
+    return findings
+
+
+async def _attempt(subject: str, check: Callable[[], Awaitable[Finding]]) -> Finding:
+    try:
+        return await check()
+    except PressroomError as error:
+        return Finding(subject, good=False, says=error.message)
+
+
+def _settings(settings: Settings) -> Finding:
+    unknown = list(settings.unknown())
+    if unknown:
+        return Finding("settings", good=False, says=" ".join(unknown))
+    if settings.dev:
+        return Finding("settings", good=True, says="Development mode is on: not for the open internet.")
+    return Finding("settings", good=True, says=f"Serving {settings.base_url}.")
+
+
+def _disk(folder: Path) -> Finding:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"pressroom")
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return Finding("disk", good=False, says=f"{folder} cannot be written: {error.strerror}.")
+    return Finding("disk", good=free > LITTLE_SPACE, says=f"{folder} has {free // 2**20:,} MiB free.")
+
+
+def _is_there(settings: Settings) -> bool:
+    url = settings.database_url
+    return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).exists()
+
+
+async def _open(settings: Settings) -> Database:
+    """The database as it is: unlike the server's way of opening, this migrates nothing."""
+    url = settings.database_url
+    if url.startswith("sqlite:///"):
+        return open_sqlite(Path(url.removeprefix("sqlite:///")), SystemClock())
+    return await open_postgres(url, SystemClock(), connections=1)
+
+
+async def _redis(settings: Settings) -> Finding:
+    limiter = RedisLimiter(rates_of(settings), settings.redis_url or "")
+    try:
+        await limiter.ping()
+    finally:
+        await limiter.close()
+    return Finding("limiter", good=True, says="Redis answers.")
+
+
+async def _database(db: Database) -> Finding:
+    version, newest = await applied_version(db), all_migrations()[-1].version
+    if version != newest:
+        return Finding(
+            "database", good=False, says=f"Schema {version}; this version needs {newest}: pressroom migrate."
+        )
+    if db.engine == "sqlite":
+        verdict = await db.one(INTEGRITY)
+        return Finding("database", good=verdict == "ok", says=f"SQLite, schema {version}, integrity: {verdict}.")
+    return Finding("database", good=True, says=f"PostgreSQL, schema {version}.")
+
+
+async def _clock(db: Database) -> Finding:
+    now = SystemClock().now()
+    if db.engine == "postgres":
+        skew = abs((await db.one(SERVER_TIME) or 0) - now)
+        return Finding("clock", good=skew < SKEW, says=f"{skew / SECOND:.1f} s from the database server's.")
+    newest = await db.one(NEWEST) or 0
+    says = f"It is {iso(now)}; the newest event is of {iso(newest)}." if newest else f"It is {iso(now)}."
+    return Finding("clock", good=newest <= now + SKEW, says=says)

@@ -1,0 +1,1 @@
+"""People: sign-up, sign-in, sessions, and who is calling (SPEC, Account)."""

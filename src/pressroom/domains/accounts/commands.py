@@ -1,0 +1,45 @@
+"""Accounts from the command line."""
+
+import secrets
+
+import msgspec
+
+from pressroom.db import Database
+from pressroom.domains.accounts import actions, queries
+from pressroom.domains.accounts.passwords import Passwords
+from pressroom.domains.accounts.schemas import SignUp
+from pressroom.web.bodies import decode
+
+
+class FirstAccount(msgspec.Struct):
+    """The account that development mode begins with, and its password."""
+
+    account_id: str
+    username: str
+    password: str
+
+
+async def create(db: Database, username: str, email: str, password: str) -> str:
+    """Makes an account under the same rules as sign-up; its id. Raises Invalid or Conflict."""
+    passwords = Passwords()
+    try:
+        return await _create(db, passwords, username, email, password)
+    finally:
+        passwords.close()
+
+
+async def first_account(db: Database, passwords: Passwords) -> FirstAccount | None:
+    """An account on a database that has none, or None."""
+    if await db.read(queries.any_account):
+        return None
+    password = secrets.token_urlsafe(12)
+    account_id = await _create(db, passwords, "editor", "editor@example.org", password)
+    return FirstAccount(account_id, "editor", password)
+
+
+async def _create(db: Database, passwords: Passwords, username: str, email: str, password: str) -> str:
+    given = msgspec.json.encode({"username": username, "email": email, "password": password})
+    wanted = decode(SignUp, given, [])
+    password_hash = await passwords.hash(wanted.password)
+    new = actions.NewAccount(wanted.username, wanted.email, password_hash)
+    return (await db.transact(actions.create_account, new)).id

@@ -1,0 +1,40 @@
+"""Sessions: who the cookie stands for."""
+
+from typing import Final
+
+from pressroom.clock import SECOND, Clock
+from pressroom.db import Database
+from pressroom.domains.accounts import actions, queries
+from pressroom.domains.accounts.models import SESSION_LIFE, Account, Caller
+
+LONGEST_TOKEN: Final = 100
+
+
+def session_cookie(token: str, *, secure: bool) -> tuple[bytes, bytes]:
+    """The header that gives a browser its session; an empty token takes it away."""
+    life = SESSION_LIFE // SECOND if token else 0
+    cookie = f"session={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age={life}{'; Secure' if secure else ''}"
+    return b"set-cookie", cookie.encode()
+
+
+class SessionGuard:
+    """Finds the caller of a session, and prolongs the session while it is used."""
+
+    def __init__(self, db: Database, clock: Clock, *, secure: bool) -> None:
+        self._db = db
+        self._clock = clock
+        self._secure = secure
+
+    async def identify(self, token: str, answer_headers: list[tuple[bytes, bytes]]) -> Caller | None:
+        """Whose session this is; None when it has ended or never was."""
+        if len(token) > LONGEST_TOKEN:
+            return None
+        session = await self._db.one(queries.FIND_SESSION, token_hash=actions.hash_token(token))
+        now = self._clock.now()
+        if session is None or session.expires_at <= now:
+            return None
+        if actions.needs_renewal(session.renewed_at, now):
+            await self._db.transact(actions.renew_session, token)
+            answer_headers.append(session_cookie(token, secure=self._secure))
+        account = Account(*(getattr(session, name) for name in Account.__struct_fields__))
+        return Caller(account)

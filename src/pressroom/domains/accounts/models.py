@@ -1,0 +1,86 @@
+"""An account, whoever calls in its name, and the rules for names and addresses."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import DAY
+from pressroom.errors import Code, Fault
+from pressroom.text import is_blank
+
+SESSION_LIFE: Final = 30 * DAY
+SESSION_RENEWAL: Final = DAY
+"""A session that is used is prolonged at most once in this time."""
+
+_USERNAME: Final = re.compile(r"[A-Za-z0-9_]{3,30}")
+_EMAIL: Final = re.compile(
+    r"[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f]+@[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f.]+(\.[^\s@.<>\"(),:;\\\[\]]+)*"
+)
+
+
+class Account(msgspec.Struct):
+    """An account as it stands. `total_posts` counts what is not deleted."""
+
+    id: str
+    username: str
+    email: str
+    display_name: str
+    bio: str | None
+    verified: bool
+    email_verified: bool
+    is_private: bool
+    is_creator: bool
+    total_followers: int
+    total_following: int
+    total_posts: int
+    created_at: int
+
+
+class SourceKey(msgspec.Struct):
+    """What content says of the key that made it (`sourceApiKey`)."""
+
+    id: str
+    label: str
+    key_prefix: str
+
+
+class Caller(msgspec.Struct):
+    """Who acts: an account, through one of its keys or (`key` None) signed in."""
+
+    account: Account
+    key: SourceKey | None = None
+
+
+class Profile(msgspec.Struct):
+    """Changes to an account; UNSET leaves a field as it is, None clears the bio."""
+
+    display_name: str | msgspec.UnsetType = msgspec.UNSET
+    username: str | msgspec.UnsetType = msgspec.UNSET
+    bio: str | None | msgspec.UnsetType = msgspec.UNSET
+    is_private: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+def folded(name: str) -> str:
+    """A user name or e-mail address as it is compared: without regard to case."""
+    return name.casefold()
+
+
+def username_faults(username: object) -> Iterator[Fault]:
+    """What is wrong with a user name: 3 to 30 of A-Z a-z 0-9 _."""
+    if isinstance(username, str) and not _USERNAME.fullmatch(username):
+        code = Code.TOO_SHORT if len(username) < 3 else Code.TOO_LONG if len(username) > 30 else Code.INVALID_FORMAT
+        yield Fault("username", code, "A user name has 3 to 30 characters of A-Z, a-z, 0-9 and _.")
+
+
+def display_name_faults(display_name: object) -> Iterator[Fault]:
+    """What is wrong with a display name: it must show something."""
+    if isinstance(display_name, str) and is_blank(display_name):
+        yield Fault("displayName", Code.TOO_SHORT, "A display name must not be blank.")
+
+
+def email_faults(email: object) -> Iterator[Fault]:
+    """What is wrong with an e-mail address, as far as can be seen without writing to it."""
+    if isinstance(email, str) and not _EMAIL.fullmatch(email):
+        yield Fault("email", Code.INVALID_FORMAT, "This is not an e-mail address such as name@example.org.")

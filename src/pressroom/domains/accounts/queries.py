@@ -1,0 +1,224 @@
+"""The accounts room's SQL."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Command, Query, Tx
+from pressroom.domains.accounts.models import Account
+
+_ACCOUNT: Final = (
+    "a.id, a.username, a.email, a.display_name, a.bio, a.verified, a.email_verified, a.is_private,"
+    " a.is_creator, a.total_followers, a.total_following, a.total_posts, a.created_at"
+)
+
+FIND_ACCOUNT: Final = Query(Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.id = :account_id")
+
+FIND_BY_USERNAME: Final = Query(Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.username_key = :username_key")
+
+COUNT_ACCOUNTS: Final = Query(int, "SELECT count(*) FROM (SELECT 1 FROM accounts LIMIT 1) AS any_account")
+
+INSERT_ACCOUNT: Final = Query(
+    str,
+    "INSERT INTO accounts (id, username, username_key, email, email_key, password_hash, display_name, bio,"
+    " verified, email_verified, is_private, is_creator, total_followers, total_following, total_posts,"
+    " created_at, updated_at) VALUES (:id, :username, :username_key, :email, :email_key, :password_hash,"
+    " :display_name, NULL, FALSE, FALSE, FALSE, FALSE, 0, 0, 0, :now, :now) ON CONFLICT DO NOTHING RETURNING id",
+)
+
+UPDATE_ACCOUNT: Final = Command(
+    "UPDATE accounts SET username = :username, username_key = :username_key, display_name = :display_name,"
+    " bio = :bio, is_private = :is_private, updated_at = :now WHERE id = :account_id"
+)
+
+# Whoever holds this row's lock is alone in deciding about the account's caps.
+LOCK_ACCOUNT: Final = Query(str, "UPDATE accounts SET updated_at = :now WHERE id = :account_id RETURNING id")
+
+ADD_POSTS: Final = Command("UPDATE accounts SET total_posts = total_posts + :count WHERE id = :account_id")
+
+TAKEN: Final = Query(
+    str,
+    "SELECT CASE WHEN username_key = :username_key THEN 'username' ELSE 'email' END FROM accounts"
+    " WHERE (username_key = :username_key OR email_key = :email_key) AND id <> :but ORDER BY 1 DESC LIMIT 1",
+)
+
+
+class Credentials(Account):
+    """An account with the hash that its password must match."""
+
+    password_hash: str
+
+
+FIND_CREDENTIALS: Final = Query(
+    Credentials,
+    f"SELECT {_ACCOUNT}, a.password_hash FROM accounts a WHERE a.username_key = :login OR a.email_key = :login",
+)
+
+
+class SessionRow(Account):
+    """A session's account, and how long the session lasts."""
+
+    renewed_at: int
+    expires_at: int
+
+
+FIND_SESSION: Final = Query(
+    SessionRow,
+    f"SELECT {_ACCOUNT}, s.renewed_at, s.expires_at FROM sessions s JOIN accounts a ON a.id = s.account_id"
+    " WHERE s.token_hash = :token_hash",
+)
+
+INSERT_SESSION: Final = Command(
+    "INSERT INTO sessions (token_hash, account_id, created_at, renewed_at, expires_at)"
+    " VALUES (:token_hash, :account_id, :now, :now, :expires_at)"
+)
+
+RENEW_SESSION: Final = Command(
+    "UPDATE sessions SET renewed_at = :now, expires_at = :expires_at WHERE token_hash = :token_hash"
+)
+
+DELETE_SESSION: Final = Command("DELETE FROM sessions WHERE token_hash = :token_hash")
+
+PURGE_SESSIONS: Final = Command(
+    "DELETE FROM sessions WHERE token_hash IN"
+    " (SELECT token_hash FROM sessions WHERE expires_at <= :now ORDER BY expires_at LIMIT :batch)"
+)
+
+
+class Attempts(msgspec.Struct):
+    """How many sign-ins a subject has tried in its window, and when that window ends (milliseconds)."""
+
+    failures: int
+    window_ends_at: int
+
+
+COUNT_ATTEMPT: Final = Query(
+    Attempts,
+    "INSERT INTO sign_in_attempts (subject, failures, window_ends_at) VALUES (:subject, 1, :window_ends_at)"
+    " ON CONFLICT (subject) DO UPDATE SET"
+    " failures = CASE WHEN sign_in_attempts.window_ends_at <= :now THEN 1 ELSE sign_in_attempts.failures + 1 END,"
+    " window_ends_at = CASE WHEN sign_in_attempts.window_ends_at <= :now"
+    " THEN excluded.window_ends_at ELSE sign_in_attempts.window_ends_at END"
+    " RETURNING failures, window_ends_at",
+)
+
+FORGIVE_ATTEMPT: Final = Command("UPDATE sign_in_attempts SET failures = failures - 1 WHERE subject = :subject")
+
+FORGET_ATTEMPTS: Final = Command("DELETE FROM sign_in_attempts WHERE subject = :subject")
+
+PURGE_ATTEMPTS: Final = Command(
+    "DELETE FROM sign_in_attempts WHERE subject IN (SELECT subject FROM sign_in_attempts"
+    " WHERE window_ends_at <= :now ORDER BY window_ends_at LIMIT :batch)"
+)
+
+
+async def find_account(tx: Tx, account_id: str) -> Account | None:
+    """The account with this id."""
+    return await tx.one(FIND_ACCOUNT, account_id=account_id)
+
+
+async def find_by_username(tx: Tx, username_key: str) -> Account | None:
+    """The account with this user name, folded."""
+    return await tx.one(FIND_BY_USERNAME, username_key=username_key)
+
+
+async def any_account(tx: Tx) -> bool:
+    """Whether there is an account at all."""
+    return bool(await tx.one(COUNT_ACCOUNTS))
+
+
+async def insert_account(
+    tx: Tx,
+    *,
+    account_id: str,
+    username: str,
+    username_key: str,
+    email: str,
+    email_key: str,
+    password_hash: str,
+    display_name: str,
+) -> bool:
+    """Makes an account; False when its user name or e-mail address is taken."""
+    made = await tx.one(
+        INSERT_ACCOUNT,
+        id=account_id,
+        username=username,
+        username_key=username_key,
+        email=email,
+        email_key=email_key,
+        password_hash=password_hash,
+        display_name=display_name,
+        now=tx.now,
+    )
+    return made is not None
+
+
+async def find_taken(tx: Tx, *, username_key: str, email_key: str, but: str = "") -> str | None:
+    """Which of the two an account other than `but` has: `username`, `email` or None."""
+    return await tx.one(TAKEN, username_key=username_key, email_key=email_key, but=but)
+
+
+async def update_account(tx: Tx, account: Account, *, username_key: str) -> None:
+    """Writes what its owner may change of an account."""
+    await tx.run(
+        UPDATE_ACCOUNT,
+        account_id=account.id,
+        username=account.username,
+        username_key=username_key,
+        display_name=account.display_name,
+        bio=account.bio,
+        is_private=account.is_private,
+        now=tx.now,
+    )
+
+
+async def lock_account(tx: Tx, account_id: str) -> None:
+    """Keeps everybody else who locks this account waiting until the transaction ends."""
+    await tx.one(LOCK_ACCOUNT, account_id=account_id, now=tx.now)
+
+
+async def add_posts(tx: Tx, account_id: str, count: int) -> None:
+    """Moves `totalPosts` by `count`."""
+    await tx.run(ADD_POSTS, account_id=account_id, count=count)
+
+
+async def find_credentials(tx: Tx, login: str) -> Credentials | None:
+    """The account whose user name or e-mail address is `login`, folded."""
+    return await tx.one(FIND_CREDENTIALS, login=login)
+
+
+async def insert_session(tx: Tx, *, token_hash: str, account_id: str, expires_at: int) -> None:
+    """Begins a session."""
+    await tx.run(INSERT_SESSION, token_hash=token_hash, account_id=account_id, expires_at=expires_at, now=tx.now)
+
+
+async def renew_session(tx: Tx, *, token_hash: str, expires_at: int) -> None:
+    """Prolongs a session."""
+    await tx.run(RENEW_SESSION, token_hash=token_hash, expires_at=expires_at, now=tx.now)
+
+
+async def delete_session(tx: Tx, token_hash: str) -> None:
+    """Ends a session."""
+    await tx.run(DELETE_SESSION, token_hash=token_hash)
+
+
+async def count_attempt(tx: Tx, *, subject: str, window_ends_at: int) -> Attempts:
+    """Counts one attempt to sign in; the count with it."""
+    attempts = await tx.one(COUNT_ATTEMPT, subject=subject, window_ends_at=window_ends_at, now=tx.now)
+    return attempts or Attempts(1, window_ends_at)
+
+
+async def forgive_attempt(tx: Tx, subject: str) -> None:
+    """Takes one attempt back: it was no failure."""
+    await tx.run(FORGIVE_ATTEMPT, subject=subject)
+
+
+async def forget_attempts(tx: Tx, subject: str) -> None:
+    """Takes all attempts back."""
+    await tx.run(FORGET_ATTEMPTS, subject=subject)
+
+
+async def purge(tx: Tx, batch: int) -> int:
+    """Removes ended sessions and passed windows, oldest first; how many rows."""
+    sessions = await tx.run(PURGE_SESSIONS, now=tx.now, batch=batch)
+    return sessions + await tx.run(PURGE_ATTEMPTS, now=tx.now, batch=batch)

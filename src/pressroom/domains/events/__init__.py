@@ -1,0 +1,1 @@
+"""What happened, appended in the transaction that made it happen (SPEC, Events)."""

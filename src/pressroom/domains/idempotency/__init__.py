@@ -1,0 +1,1 @@
+"""One request, one effect: the stored answers of writes (SPEC, Common rule 2)."""

@@ -1,0 +1,69 @@
+"""The idempotency room's SQL."""
+
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+
+# Whoever inserts the row owns the effect; a copy sent at the same time waits here for the owner's commit.
+# A row past its window is taken over as if it were not there.
+CLAIM: Final = Query(
+    int,
+    "INSERT INTO idempotent_answers (account_id, method, path, idempotency_key, body, created_at)"
+    " VALUES (:account_id, :method, :path, :idempotency_key, '', :now)"
+    " ON CONFLICT (account_id, idempotency_key, method, path)"
+    " DO UPDATE SET body = '', created_at = excluded.created_at"
+    " WHERE idempotent_answers.created_at <= :expired RETURNING 1",
+)
+
+FIND_ANSWER: Final = Query(
+    str,
+    "SELECT body FROM idempotent_answers WHERE account_id = :account_id"
+    " AND idempotency_key = :idempotency_key AND method = :method AND path = :path",
+)
+
+STORE_ANSWER: Final = Command(
+    "UPDATE idempotent_answers SET body = :body WHERE account_id = :account_id"
+    " AND idempotency_key = :idempotency_key AND method = :method AND path = :path"
+)
+
+PURGE_ANSWERS: Final = Command(
+    "DELETE FROM idempotent_answers WHERE created_at <= :before AND (account_id, idempotency_key, method, path) IN"
+    " (SELECT account_id, idempotency_key, method, path FROM idempotent_answers"
+    " WHERE created_at <= :before ORDER BY created_at LIMIT :batch)"
+)
+
+
+async def claim(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, expired: int) -> bool:
+    """Whether this transaction is the first under its key since `expired` (milliseconds)."""
+    claimed = await tx.one(
+        CLAIM,
+        account_id=account_id,
+        method=method,
+        path=path,
+        idempotency_key=idempotency_key,
+        now=tx.now,
+        expired=expired,
+    )
+    return claimed is not None
+
+
+async def find_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> str | None:
+    """The stored body."""
+    return await tx.one(FIND_ANSWER, account_id=account_id, method=method, path=path, idempotency_key=idempotency_key)
+
+
+async def store_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, body: str) -> None:
+    """Keeps the body for replays."""
+    await tx.run(
+        STORE_ANSWER,
+        account_id=account_id,
+        method=method,
+        path=path,
+        idempotency_key=idempotency_key,
+        body=body,
+    )
+
+
+async def purge_answers(tx: Tx, *, before: int, batch: int) -> int:
+    """Removes answers stored before `before` (milliseconds), oldest first; how many."""
+    return await tx.run(PURGE_ANSWERS, before=before, batch=batch)

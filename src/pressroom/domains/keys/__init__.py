@@ -1,0 +1,1 @@
+"""API keys: making, checking, revoking (SPEC, API key and Authentication)."""

@@ -1,0 +1,86 @@
+"""Making and revoking keys. Each takes an open transaction first."""
+
+from pressroom.clock import iso
+from pressroom.db import Tx
+from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.events.actions import append_event
+from pressroom.domains.events.models import EventType
+from pressroom.domains.keys import queries
+from pressroom.domains.keys.models import (
+    ACTIVE_KEYS,
+    SHOWN,
+    ApiKey,
+    NewKey,
+    Revocation,
+    RevocationData,
+    RevokedBy,
+    hash_secret,
+    new_secret,
+)
+from pressroom.errors import Conflict, NotFound
+from pressroom.ids import new_id
+
+
+async def create_key(tx: Tx, account_id: str, new: NewKey) -> tuple[ApiKey, str]:
+    """Makes a key: its record and the key itself, which is never to be had again.
+
+    Raises Conflict when the account has five active keys (SPEC, Per-account quotas). The account's row is
+    locked first, so that two requests at once cannot both be the fifth.
+    """
+    await accounts.lock_account(tx, account_id)
+    if await queries.count_active(tx, account_id) >= ACTIVE_KEYS:
+        raise Conflict(f"An account has at most {ACTIVE_KEYS} active keys; revoke one to create another.")
+    secret, key_id = new_secret(), new_id(tx.now)
+    await queries.insert_key(
+        tx,
+        key_id=key_id,
+        account_id=account_id,
+        secret_hash=hash_secret(secret),
+        key_prefix=secret[:SHOWN],
+        label=new.label,
+        scopes=" ".join(new.scopes),
+        ip_allowlist=" ".join(new.ip_allowlist),
+        expires_at=new.expires_at,
+    )
+    return await _get(tx, key_id), secret
+
+
+async def get_key(tx: Tx, account_id: str, key_id: str) -> ApiKey:
+    """A key of the account. Raises NotFound, also for somebody else's."""
+    key = await _get(tx, key_id)
+    if key.account_id != account_id:
+        raise NotFound("There is no such key.")
+    return key
+
+
+async def list_keys(tx: Tx, account_id: str, before: str, limit: int) -> list[ApiKey]:
+    """Keys of the account, newest first, before `before`."""
+    return await queries.list_keys(tx, account_id, before=before, limit=limit)
+
+
+async def revoke_own_key(tx: Tx, account_id: str, key_id: str) -> ApiKey:
+    """The owner takes a key back. Raises NotFound."""
+    await get_key(tx, account_id, key_id)
+    return await revoke_key(tx, key_id, RevokedBy.SELF, None)
+
+
+async def revoke_key(tx: Tx, key_id: str, revoked_by: RevokedBy, reason: str | None) -> ApiKey:
+    """Takes a key back; the record. apikey.revoked is emitted once, however often this is called.
+
+    Raises NotFound. Effective on the next request, everywhere: nothing remembers a key as good.
+    """
+    key = await queries.revoke_key(tx, key_id, revoked_by=revoked_by, reason=reason)
+    if key is None or key.revoked_at is None:
+        return await _get(tx, key_id)
+    revocation = Revocation(key.id, key.label, key.key_prefix, iso(key.revoked_at), revoked_by, reason)
+    await append_event(
+        tx, EventType.APIKEY_REVOKED, RevocationData(revocation), account_id=key.account_id, key_id=key.id
+    )
+    return key
+
+
+async def _get(tx: Tx, key_id: str) -> ApiKey:
+    key = await queries.find_key(tx, key_id)
+    if key is None:
+        raise NotFound("There is no such key.")
+    return key

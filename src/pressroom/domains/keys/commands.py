@@ -1,0 +1,46 @@
+"""Keys from the command line."""
+
+import msgspec
+from rich.table import Table
+
+from pressroom.clock import SystemClock, iso
+from pressroom.db import Database
+from pressroom.domains.accounts.actions import get_account_by_username
+from pressroom.domains.keys import actions
+from pressroom.domains.keys.models import NewKey, RevokedBy, Scope
+from pressroom.domains.keys.schemas import CreateKey
+from pressroom.web.bodies import decode
+
+
+async def create(
+    db: Database, username: str, label: str, scopes: list[str], expiry: str | None, networks: list[str]
+) -> str:
+    """Makes a key under the same rules as the web app; the key. Raises Invalid, NotFound or Conflict."""
+    given = {"label": label, "scopes": scopes, "expiry": expiry, "ipAllowlist": networks}
+    wanted = decode(CreateKey, msgspec.json.encode(given), [])
+    account = await db.read(get_account_by_username, username)
+    _, secret = await db.transact(actions.create_key, account.id, wanted.new_key(SystemClock().now()))
+    return secret
+
+
+async def first_key(db: Database, account_id: str) -> str:
+    """A key with every scope for development mode's account."""
+    _, secret = await db.transact(actions.create_key, account_id, NewKey("First key", list(Scope)))
+    return secret
+
+
+async def table(db: Database, username: str) -> Table:
+    """The account's keys, newest first. Raises NotFound."""
+    account = await db.read(get_account_by_username, username)
+    now = SystemClock().now()
+    shown = Table("id", "prefix", "label", "status", "scopes", "created", "expires", "last used", box=None)
+    for key in await db.read(actions.list_keys, account.id, "~", 1000):
+        times = [iso(at) if at else "never" for at in (key.created_at, key.expires_at, key.last_used_at)]
+        shown.add_row(key.id, key.key_prefix, key.label, key.status(now), key.scopes, *times)
+    return shown
+
+
+async def revoke(db: Database, key_id: str, reason: str) -> str:
+    """An operator takes a key back; what was done. Raises NotFound."""
+    key = await db.transact(actions.revoke_key, key_id, RevokedBy.ADMIN, reason)
+    return f"{key.key_prefix}… ({key.label}) was revoked at {iso(key.revoked_at or 0)}."

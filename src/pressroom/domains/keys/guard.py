@@ -1,0 +1,76 @@
+"""What stands before a keyed route: is it a key of ours, does it still hold, may it come from there."""
+
+from typing import Final
+
+from pressroom.clock import MINUTE, Clock
+from pressroom.db import Database, Tx
+from pressroom.domains.accounts.models import Caller, SourceKey
+from pressroom.domains.keys import queries
+from pressroom.domains.keys.models import Bearer, hash_secret, is_well_formed
+from pressroom.errors import ExpiredKey, InvalidKey, MissingScope, RevokedKey
+
+_INVALID: Final = "This is not a valid API key. Send the header Authorization: Bearer svc_live_…"
+
+
+class KeyGuard:
+    """Finds the key of a request. Reads the database every time: a revoked key is refused at once, everywhere."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def identify(self, authorization: str) -> Bearer:
+        """The key that the Authorization header holds. Raises InvalidKey, RevokedKey or ExpiredKey."""
+        scheme, _, secret = authorization.partition(" ")
+        secret = secret.strip(" ")
+        if scheme.lower() != "bearer" or not is_well_formed(secret):
+            raise InvalidKey(_INVALID)
+        bearer = await self._db.one(queries.FIND_BEARER, secret_hash=hash_secret(secret))
+        if bearer is None:
+            raise InvalidKey(_INVALID)
+        if bearer.revoked_at is not None:
+            raise RevokedKey("This key was revoked. Create another one in the settings.")
+        if bearer.expires_at is not None and bearer.expires_at <= self._clock.now():
+            raise ExpiredKey("This key has expired. Create another one in the settings.")
+        return bearer
+
+
+def caller_of(bearer: Bearer) -> Caller:
+    """Who acts with this key."""
+    return Caller(bearer.account(), SourceKey(bearer.key_id, bearer.label, bearer.key_prefix))
+
+
+def check_scope(bearer: Bearer, scope: str | None) -> None:
+    """Raises MissingScope unless the key has `scope` (None: any key will do)."""
+    if scope is not None and scope not in bearer.scopes.split(" "):
+        raise MissingScope(scope)
+
+
+class LastUsed:
+    """When each key was last used, to the minute, written behind."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+        self._waiting: dict[str, int] = {}
+
+    def note(self, bearer: Bearer) -> None:
+        """The key was used just now."""
+        minute = self._clock.now() // MINUTE * MINUTE
+        if bearer.last_used_at is None or bearer.last_used_at < minute:
+            self._waiting[bearer.key_id] = minute
+
+    async def flush(self) -> None:
+        """Writes down what was noted."""
+        waiting, self._waiting = self._waiting, {}
+        if waiting:
+            try:
+                await self._db.transact(_touch_all, waiting)
+            except BaseException:
+                self._waiting = {**waiting, **self._waiting}
+                raise
+
+
+async def _touch_all(tx: Tx, used: dict[str, int]) -> None:
+    for key_id in sorted(used):
+        await queries.touch_key(tx, key_id, used[key_id])

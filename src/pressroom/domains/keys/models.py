@@ -1,0 +1,181 @@
+"""An API key, its scopes, its states, and what a key looks like."""
+
+import hashlib
+import ipaddress
+import zlib
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import DAY
+from pressroom.domains.accounts.models import Account
+from pressroom.ids import BASE62, base62, random_base62
+
+ACTIVE_KEYS: Final = 5
+PREFIX: Final = "svc_live_"
+SHOWN: Final = 15
+"""Characters of a key that records and events show."""
+
+_RANDOM: Final = 32
+_CHECKSUM: Final = 6
+_LENGTH: Final = len(PREFIX) + _RANDOM + _CHECKSUM
+_ALPHABET: Final = frozenset(BASE62)
+
+
+class Scope(StrEnum):
+    """What a key may do: one scope per operation."""
+
+    POSTS_WRITE = "posts:write"
+    POSTS_DELETE = "posts:delete"
+    MEDIA_WRITE = "media:write"
+    BOUNCES_WRITE = "bounces:write"
+    COMMENTS_WRITE = "comments:write"
+    CLIPS_WRITE = "clips:write"
+
+
+class Status(StrEnum):
+    """The states of a key. Revoked and expired are final."""
+
+    ACTIVE = "active"
+    REVOKED = "revoked"
+    EXPIRED = "expired"
+
+
+class RevokedBy(StrEnum):
+    """Who took the key back: its owner, an operator, or the abuse threshold."""
+
+    SELF = "self"
+    ADMIN = "admin"
+    AUTO = "auto"
+
+
+EXPIRIES: Final = {"never": None, "30d": 30 * DAY, "90d": 90 * DAY, "1y": 365 * DAY}
+"""The expiries that have a name, in milliseconds from creation."""
+
+
+class ApiKey(msgspec.Struct):
+    """A key as it is kept: never the key itself. Lists are separated by spaces, times in milliseconds."""
+
+    id: str
+    account_id: str
+    key_prefix: str
+    label: str
+    scopes: str
+    ip_allowlist: str
+    created_at: int
+    expires_at: int | None
+    last_used_at: int | None
+    revoked_at: int | None
+    revoked_by: str | None
+    reason: str | None
+
+    def status(self, now: int) -> Status:
+        """The key's state at `now`."""
+        if self.revoked_at is not None:
+            return Status.REVOKED
+        if self.expires_at is not None and self.expires_at <= now:
+            return Status.EXPIRED
+        return Status.ACTIVE
+
+
+class Bearer(msgspec.Struct):
+    """What a keyed request needs to know, read in one go: the key, then its account."""
+
+    key_id: str
+    key_prefix: str
+    label: str
+    scopes: str
+    ip_allowlist: str
+    expires_at: int | None
+    last_used_at: int | None
+    revoked_at: int | None
+    id: str
+    username: str
+    email: str
+    display_name: str
+    bio: str | None
+    verified: bool
+    email_verified: bool
+    is_private: bool
+    is_creator: bool
+    total_followers: int
+    total_following: int
+    total_posts: int
+    created_at: int
+
+    def account(self) -> Account:
+        """The account that the key is bound to."""
+        return Account(
+            self.id,
+            self.username,
+            self.email,
+            self.display_name,
+            self.bio,
+            self.verified,
+            self.email_verified,
+            self.is_private,
+            self.is_creator,
+            self.total_followers,
+            self.total_following,
+            self.total_posts,
+            self.created_at,
+        )
+
+
+class NewKey(msgspec.Struct):
+    """What a key is made of; `expires_at` in milliseconds, None for never."""
+
+    label: str
+    scopes: list[Scope]
+    expires_at: int | None = None
+    ip_allowlist: list[str] = msgspec.field(default_factory=list[str])
+
+
+class Revocation(msgspec.Struct, rename="camel"):
+    """The data of apikey.revoked (SPEC, data per event)."""
+
+    id: str
+    label: str
+    key_prefix: str
+    revoked_at: str
+    revoked_by: str
+    reason: str | None
+
+
+class RevocationData(msgspec.Struct, rename="camel"):
+    """`data` of apikey.revoked."""
+
+    api_key: Revocation
+
+
+def new_secret() -> str:
+    """A fresh key: the prefix, 32 random characters, and a checksum of all that precedes it."""
+    body = PREFIX + random_base62(_RANDOM)
+    return body + _checksum(body)
+
+
+def is_well_formed(secret: str) -> bool:
+    """Whether a string can be a key at all: shape and checksum, decided without the database."""
+    if len(secret) != _LENGTH or not secret.startswith(PREFIX) or not _ALPHABET.issuperset(secret[len(PREFIX) :]):
+        return False
+    return secret[-_CHECKSUM:] == _checksum(secret[:-_CHECKSUM])
+
+
+def hash_secret(secret: str) -> str:
+    """What the database keeps of a key. 190 bits of randomness need no salt and no slow hash."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def network(text: str) -> str:
+    """An address or network in its canonical form; v4 where it is v4-mapped. Raises ValueError."""
+    parsed = ipaddress.ip_network(text)
+    if isinstance(parsed, ipaddress.IPv6Network) and parsed.prefixlen >= 96:
+        mapped = parsed.network_address.ipv4_mapped
+        if mapped is not None:
+            return str(ipaddress.ip_network(f"{mapped}/{parsed.prefixlen - 96}"))
+    return str(parsed)
+
+
+def _checksum(text: str) -> str:
+    return base62(zlib.crc32(text.encode()), _CHECKSUM)

@@ -1,0 +1,85 @@
+"""Key management over HTTP: for the signed-in owner alone."""
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.keys import actions
+from pressroom.domains.keys.schemas import (
+    ApiKeyList,
+    ApiKeyOut,
+    CreatedKeyOut,
+    CreateKey,
+    created_key_shape,
+    key_shape,
+)
+from pressroom.errors import Conflict, Invalid, NotFound
+from pressroom.web.access import SessionOnly
+from pressroom.web.paging import read_page, split
+from pressroom.web.routing import Answer, Call, declare, declare_with_body, json
+
+TAG = "API keys"
+
+
+@declare_with_body(
+    "POST",
+    "/api/auth/api-keys",
+    SessionOnly(),
+    summary="Create an API key",
+    takes=CreateKey,
+    gives=CreatedKeyOut,
+    status=201,
+    fails=(Conflict,),
+    tag=TAG,
+)
+async def create_key(call: Call[Caller], body: CreateKey) -> Answer:
+    """Makes a key bound to the account. Its plaintext is in this answer and nowhere else, ever again.
+    An account has at most 5 active keys; the sixth is a 409."""
+    now = call.clock.now()
+    key, secret = await call.db.transact(actions.create_key, call.caller.account.id, body.new_key(now))
+    return json(created_key_shape(key, secret, now), 201)
+
+
+@declare(
+    "GET",
+    "/api/auth/api-keys",
+    SessionOnly(),
+    summary="List API keys",
+    gives=ApiKeyList,
+    fails=(Invalid,),
+    tag=TAG,
+    paged=True,
+)
+async def list_keys(call: Call[Caller]) -> Answer:
+    """All keys of the account, revoked and expired ones too, newest first."""
+    page = read_page(call.query)
+    keys = await call.db.read(actions.list_keys, call.caller.account.id, page.before, page.limit + 1)
+    shown, cursor = split(keys, page, lambda key: key.id)
+    return json(ApiKeyList([key_shape(key, call.clock.now()) for key in shown], cursor))
+
+
+@declare(
+    "GET",
+    "/api/auth/api-keys/{keyId}",
+    SessionOnly(),
+    summary="Show an API key",
+    gives=ApiKeyOut,
+    fails=(NotFound,),
+    tag=TAG,
+)
+async def show_key(call: Call[Caller]) -> Answer:
+    """One key of the account, without its plaintext."""
+    key = await call.db.read(actions.get_key, call.caller.account.id, call.parameters["keyId"])
+    return json(key_shape(key, call.clock.now()))
+
+
+@declare(
+    "DELETE",
+    "/api/auth/api-keys/{keyId}",
+    SessionOnly(),
+    summary="Revoke an API key",
+    gives=ApiKeyOut,
+    fails=(NotFound,),
+    tag=TAG,
+)
+async def revoke_key(call: Call[Caller]) -> Answer:
+    """Takes the key back for good; from the next request on it is refused. Emits apikey.revoked once."""
+    key = await call.db.transact(actions.revoke_own_key, call.caller.account.id, call.parameters["keyId"])
+    return json(key_shape(key, call.clock.now()))

@@ -1,0 +1,1 @@
+"""How much is allowed: request rates per key, content quota per account (SPEC, Limits)."""

@@ -1,0 +1,46 @@
+"""The limits room's SQL."""
+
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+
+FIND_WINDOWS: Final = Query(str, "SELECT state FROM rate_windows WHERE key_id = :key_id")
+
+SAVE_WINDOWS: Final = Command(
+    "INSERT INTO rate_windows (key_id, state, updated_at) VALUES (:key_id, :state, :now)"
+    " ON CONFLICT (key_id) DO UPDATE SET state = excluded.state, updated_at = excluded.updated_at"
+)
+
+PURGE_WINDOWS: Final = Command(
+    "DELETE FROM rate_windows WHERE key_id IN"
+    " (SELECT key_id FROM rate_windows WHERE updated_at < :before ORDER BY updated_at LIMIT :batch)"
+)
+
+SPEND_QUOTA: Final = Query(
+    int,
+    "INSERT INTO content_quotas (account_id, day, used) VALUES (:account_id, :day, 1)"
+    " ON CONFLICT (account_id, day) DO UPDATE SET used = content_quotas.used + 1"
+    " WHERE content_quotas.used < :quota RETURNING used",
+)
+
+PURGE_QUOTAS: Final = Command("DELETE FROM content_quotas WHERE day < :before")
+
+
+async def save_windows(tx: Tx, *, key_id: str, state: str) -> None:
+    """Keeps the state (JSON text) of a key's windows."""
+    await tx.run(SAVE_WINDOWS, key_id=key_id, state=state, now=tx.now)
+
+
+async def purge_windows(tx: Tx, *, before: int, batch: int) -> int:
+    """Removes windows last written before `before` (milliseconds); how many."""
+    return await tx.run(PURGE_WINDOWS, before=before, batch=batch)
+
+
+async def spend_quota(tx: Tx, *, account_id: str, day: int, quota: int) -> int | None:
+    """Takes one unit of the account's quota of `day` (days since 1970); units used, or None when none is left."""
+    return await tx.one(SPEND_QUOTA, account_id=account_id, day=day, quota=quota)
+
+
+async def purge_quotas(tx: Tx, *, before: int) -> int:
+    """Removes the quotas of days before `before` (days since 1970); how many."""
+    return await tx.run(PURGE_QUOTAS, before=before)

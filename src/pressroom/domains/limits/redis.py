@@ -1,0 +1,80 @@
+"""Windows in Redis: one script call a request, one truth for all API processes."""
+
+from importlib.resources import files
+from typing import cast
+
+import redis.asyncio
+import redis.exceptions
+
+from pressroom.clock import Clock
+from pressroom.domains.limits.models import Rates, Verdict
+from pressroom.errors import Unavailable
+
+PATIENCE = 1.0
+"""Seconds that Redis may take to answer."""
+
+
+class RedisLimiter:
+    """The limiter of many API processes. Redis's own clock counts, so that the nodes' may differ.
+
+    `clock` replaces it in tests. Raises Unavailable while Redis is away: without it no limit could be kept.
+    """
+
+    def __init__(self, rates: Rates, url: str, clock: Clock | None = None) -> None:
+        self.rates = rates
+        self._clock = clock
+        self._redis = redis.asyncio.Redis.from_url(  # pyright: ignore[reportUnknownMemberType]  # untyped options
+            url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, max_connections=64
+        )
+        self._script = self._redis.register_script(
+            (files("pressroom.domains.limits") / "windows.lua").read_text("utf-8")
+        )
+
+    async def attempt(self, key_id: str, *, is_post: bool) -> Verdict:
+        """Charges one request of a key and says what the windows make of it."""
+        return await self._call(key_id, is_post=is_post, charge=True)
+
+    async def peek(self, key_id: str) -> Verdict:
+        """The state of the key's minute; charges nothing."""
+        return await self._call(key_id, is_post=False, charge=False)
+
+    async def flush(self) -> None:
+        """Redis keeps what it counted."""
+
+    async def ping(self) -> None:
+        """Raises Unavailable when Redis does not answer."""
+        try:
+            await self._redis.execute_command("PING")  # pyright: ignore[reportUnknownMemberType]  # untyped answer
+        except (redis.exceptions.RedisError, OSError) as error:
+            raise Unavailable("The rate limiter cannot be reached right now.") from error
+
+    async def close(self) -> None:
+        """Lets go of the connections."""
+        await self._redis.aclose()
+
+    async def _call(self, key_id: str, *, is_post: bool, charge: bool) -> Verdict:
+        rates = self.rates
+        keys = [f"pressroom:{{{key_id}}}:{part}" for part in ("attempts", "posts", "day", "total", "refusals")]
+        arguments: list[str | int] = [
+            self._clock.now() if self._clock else "",
+            int(is_post),
+            int(charge),
+            rates.per_minute,
+            rates.per_day,
+            rates.posts_per_minute,
+            rates.abuse_refusals,
+            rates.abuse_window,
+        ]
+        try:
+            answer = cast("list[bytes | int]", await self._script(keys, arguments))
+        except (redis.exceptions.RedisError, OSError) as error:
+            raise Unavailable("The rate limiter cannot be reached right now.") from error
+        now, used, reset_at, refused_by, free_at, abused = answer
+        return Verdict(
+            int(now),
+            max(0, rates.per_minute - int(used)),
+            int(reset_at),
+            cast("bytes", refused_by).decode() or None,
+            int(free_at),
+            bool(abused),
+        )

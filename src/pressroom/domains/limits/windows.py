@@ -1,0 +1,116 @@
+"""The arithmetic of rolling windows, without I/O (SPEC, Limits; docs/limits.md).
+
+An attempt is in the minute's window while less than 60 seconds have passed since. The window holds the
+last attempts, refused ones too, and never more of them than the limit: that alone decides the next one.
+The day counts admitted requests in buckets of a minute, and lets go of a bucket when its last
+millisecond is 24 hours old: it may refuse up to a minute early and never admits late.
+"""
+
+from collections import deque
+
+import msgspec
+
+from pressroom.clock import DAY, MINUTE
+from pressroom.domains.limits.models import DAY_LIMIT, MINUTE_LIMIT, POSTS_LIMIT, Rates, Verdict
+
+
+class StoredWindows(msgspec.Struct):
+    """Windows as they are kept in the database: attempts, posts, [minute, count] of the day, refusals."""
+
+    attempts: list[int]
+    posts: list[int]
+    day: list[tuple[int, int]]
+    refusals: list[int]
+
+
+class Windows:
+    """All the windows of one key."""
+
+    __slots__ = ("_attempts", "_day", "_day_total", "_posts", "_rates", "_refusals")
+
+    def __init__(self, rates: Rates, stored: StoredWindows | None = None) -> None:
+        self._rates = rates
+        self._attempts = deque[int](stored.attempts if stored else (), rates.per_minute)
+        self._posts = deque[int](stored.posts if stored else (), rates.posts_per_minute)
+        self._refusals = deque[int](stored.refusals if stored else (), rates.abuse_refusals)
+        self._day = deque[list[int]]([list(bucket) for bucket in stored.day] if stored else ())
+        self._day_total = sum(count for _, count in self._day)
+
+    def attempt(self, now: int, *, is_post: bool) -> Verdict:
+        """Looks at all the limits, then charges: the attempt at `now` and what it hears.
+
+        An admitted attempt counts everywhere. A refused one counts in the minute windows and not in the day.
+        """
+        now = self._pass_time(now)
+        rates, attempts, posts = self._rates, self._attempts, self._posts
+        refused_by: list[str] = []
+        if len(attempts) >= rates.per_minute:
+            refused_by.append(MINUTE_LIMIT)
+        if is_post and len(posts) >= rates.posts_per_minute:
+            refused_by.append(POSTS_LIMIT)
+        if self._day_total >= rates.per_day:
+            refused_by.append(DAY_LIMIT)
+
+        attempts.append(now)
+        if is_post:
+            posts.append(now)
+        if not refused_by:
+            self._count_in_day(now)
+            return Verdict(now, rates.per_minute - len(attempts), attempts[0] + MINUTE)
+        return self._refuse(now, refused_by, is_post=is_post)
+
+    def peek(self, now: int) -> Verdict:
+        """The state of the minute, charging nothing."""
+        now = self._pass_time(now)
+        oldest = self._attempts[0] + MINUTE if self._attempts else now
+        return Verdict(now, max(0, self._rates.per_minute - len(self._attempts)), oldest)
+
+    def stored(self) -> StoredWindows:
+        """What to keep of this key."""
+        day = [(minute, count) for minute, count in self._day]
+        return StoredWindows(list(self._attempts), list(self._posts), day, list(self._refusals))
+
+    def _refuse(self, now: int, refused_by: list[str], *, is_post: bool) -> Verdict:
+        rates, refusals = self._rates, self._refusals
+        refusals.append(now)
+        abused = len(refusals) >= rates.abuse_refusals and now - refusals[0] < rates.abuse_window
+        free = {MINUTE_LIMIT: now, POSTS_LIMIT: now, DAY_LIMIT: now}
+        if len(self._attempts) >= rates.per_minute:
+            free[MINUTE_LIMIT] = self._attempts[0] + MINUTE
+        if is_post and len(self._posts) >= rates.posts_per_minute:
+            free[POSTS_LIMIT] = self._posts[0] + MINUTE
+        if self._day_total >= rates.per_day:
+            free[DAY_LIMIT] = self._day_free_at()
+        binding = max(refused_by, key=lambda limit: free[limit])
+        remaining = max(0, rates.per_minute - len(self._attempts))
+        return Verdict(now, remaining, self._attempts[0] + MINUTE, binding, max(free.values()), abused)
+
+    def _pass_time(self, now: int) -> int:
+        """Lets go of what has left its window; the time to use, which never runs backwards for a key."""
+        attempts, posts, day = self._attempts, self._posts, self._day
+        if attempts and attempts[-1] > now:
+            now = attempts[-1]
+        while attempts and now - attempts[0] >= MINUTE:
+            attempts.popleft()
+        while posts and now - posts[0] >= MINUTE:
+            posts.popleft()
+        while day and (day[0][0] + 1) * MINUTE + DAY <= now:
+            self._day_total -= day.popleft()[1]
+        return now
+
+    def _count_in_day(self, now: int) -> None:
+        minute = now // MINUTE
+        if self._day and self._day[-1][0] == minute:
+            self._day[-1][1] += 1
+        else:
+            self._day.append([minute, 1])
+        self._day_total += 1
+
+    def _day_free_at(self) -> int:
+        """When enough buckets have left the day for one more request."""
+        left = self._day_total
+        for minute, count in self._day:
+            left -= count
+            if left < self._rates.per_day:
+                return (minute + 1) * MINUTE + DAY
+        return 0

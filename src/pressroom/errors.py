@@ -1,0 +1,171 @@
+"""Everything that can go wrong, as one tree. It knows no HTTP: `web.problems` maps it to answers.
+
+PressroomError
+├── Refused                    the request cannot be carried out; trying it again unchanged is no use
+│   ├── Invalid                malformed, or breaks a field's own rule; carries every fault
+│   ├── Unauthenticated
+│   │   ├── MissingKey · InvalidKey · RevokedKey · ExpiredKey
+│   │   └── NotSignedIn · WrongCredentials
+│   ├── Forbidden
+│   │   ├── AddressNotAllowed · MissingScope
+│   │   └── SessionRequired · CrossOrigin
+│   ├── NotFound               absent, or not for this caller's eyes
+│   ├── Conflict               it exists already, or a cap is reached
+│   └── Unprocessable          well-formed, but stored state forbids it
+├── TooMany                    allowed again after `retry_after` seconds
+│   └── RateLimited · QuotaExceeded · TooManyAttempts
+├── Unavailable                a dependency is away; nothing was written, or nothing that was acknowledged
+└── SettingError               a setting that cannot be used; for the operator's eyes
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """Every value that `details[].code` can take (the list is closed; docs/errors.md explains each)."""
+
+    REQUIRED = "required"
+    TYPE = "type"
+    UNKNOWN_FIELD = "unknown_field"
+    TOO_LONG = "too_long"
+    TOO_SHORT = "too_short"
+    TOO_MANY = "too_many"
+    TOO_FEW = "too_few"
+    OUT_OF_RANGE = "out_of_range"
+    INVALID_CHOICE = "invalid_choice"
+    INVALID_FORMAT = "invalid_format"
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
+    TOO_LARGE = "too_large"
+    NOT_ALLOWED = "not_allowed"
+    DUPLICATE = "duplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with a request: where (`location.latitude`, `media[2]`, `body`), what, and what to do."""
+
+    field: str
+    code: Code
+    message: str
+
+
+class PressroomError(Exception):
+    """The root of the tree. `message` is written for whoever caused it and never holds a secret."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Refused(PressroomError):
+    """The request cannot be carried out as it stands."""
+
+
+class Invalid(Refused):
+    """Malformed without a look at stored state (SPEC, Errors: 400). Carries all faults, never the first alone."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        where = ", ".join(dict.fromkeys(fault.field for fault in faults))
+        super().__init__(f"The request is not valid; see details for {where}.")
+        self.faults = faults
+
+
+class Unauthenticated(Refused):
+    """Nobody that we know is asking."""
+
+
+class MissingKey(Unauthenticated):
+    """A keyed route without an Authorization header."""
+
+
+class InvalidKey(Unauthenticated):
+    """The Authorization header does not hold a key that we issued."""
+
+
+class RevokedKey(Unauthenticated):
+    """The key was revoked."""
+
+
+class ExpiredKey(Unauthenticated):
+    """The key reached its expiry time."""
+
+
+class NotSignedIn(Unauthenticated):
+    """A session route with neither a live session nor a key."""
+
+
+class WrongCredentials(Unauthenticated):
+    """Unknown login or wrong password: one answer for both."""
+
+
+class Forbidden(Refused):
+    """We know who asks, and they may not."""
+
+
+class AddressNotAllowed(Forbidden):
+    """The client's address is outside the key's allowlist."""
+
+
+class MissingScope(Forbidden):
+    """The key lacks a scope; `scope` names it."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"This key lacks the scope {scope}. Create a key that has it.")
+        self.scope = scope
+
+
+class SessionRequired(Forbidden):
+    """An API key was presented where only a signed-in owner may act."""
+
+
+class CrossOrigin(Forbidden):
+    """An unsafe request with a session came from another site."""
+
+
+class NotFound(Refused):
+    """Absent, deleted, or not visible to the caller: one answer, so that nothing is disclosed."""
+
+
+class Conflict(Refused):
+    """It exists already, or a cap is reached."""
+
+
+class Unprocessable(Refused):
+    """Well-formed, but stored state forbids it."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        super().__init__(faults[0].message)
+        self.faults = faults
+
+
+class TooMany(PressroomError):
+    """Too much, too soon; `retry_after` is in whole seconds."""
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class RateLimited(TooMany):
+    """A request rate of the key (SPEC, Limits)."""
+
+
+class QuotaExceeded(TooMany):
+    """The account's daily content quota (SPEC, Limits)."""
+
+
+class TooManyAttempts(TooMany):
+    """Failed sign-ins."""
+
+
+class Unavailable(PressroomError):
+    """A dependency is away or full; the same request is safe to send again after `retry_after` seconds."""
+
+    def __init__(self, message: str, retry_after: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class SettingError(PressroomError):
+    """A setting, or what it points at, cannot be used. One line for the operator."""

@@ -1,0 +1,26 @@
+"""Identifiers and secrets. Pure but for the operating system's randomness."""
+
+import secrets
+
+from ulid import ULID
+
+BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def new_id(now: int) -> str:
+    """An opaque identifier of 26 characters that sorts by its time (a ULID). `now` is in milliseconds."""
+    return str(ULID.from_timestamp(now))
+
+
+def random_base62(length: int) -> str:
+    """`length` characters of 0-9A-Za-z, unpredictable."""
+    return "".join(secrets.choice(BASE62) for _ in range(length))
+
+
+def base62(number: int, width: int) -> str:
+    """A number in base 62, left-padded with `0` to `width` characters."""
+    digits: list[str] = []
+    while number:
+        number, digit = divmod(number, 62)
+        digits.append(BASE62[digit])
+    return "".join(reversed(digits)).rjust(width, "0")

@@ -1,0 +1,1 @@
+"""Work beside requests. So far: what is due every so often."""

@@ -1,0 +1,42 @@
+"""What is due every so often: writing behind, cleaning up."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from pressroom.logs import Log
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """`work` is called every `seconds`, and awaited if it wants to be; a failure is logged and the next turn comes."""
+
+    seconds: float
+    name: str
+    work: Callable[[], Awaitable[object] | None]
+
+
+class Schedule:
+    """Runs its entries until it is stopped."""
+
+    def __init__(self, entries: list[Every], log: Log) -> None:
+        self._log = log
+        self._tasks = [asyncio.create_task(self._repeat(entry), name=entry.name) for entry in entries]
+
+    async def stop(self) -> None:
+        """Ends all entries; work under way is cut off."""
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def _repeat(self, entry: Every) -> None:
+        while True:
+            await asyncio.sleep(entry.seconds)
+            try:
+                if (waits := entry.work()) is not None:
+                    await waits
+            except Exception as error:  # one bad turn must not end the schedule
+                self._log.event("scheduled work failed", work=entry.name, error=f"{type(error).__name__}: {error}")

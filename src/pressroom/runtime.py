@@ -1,0 +1,92 @@
+"""Everything that a running server holds open: opened once, closed once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pressroom.clock import Clock, SystemClock
+from pressroom.db import Database, Tx
+from pressroom.db.migrate import check_migrated, migrate
+from pressroom.db.postgres import open_postgres
+from pressroom.db.sqlite import open_sqlite
+from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.accounts.passwords import Passwords
+from pressroom.domains.idempotency import actions as idempotency
+from pressroom.domains.keys.guard import LastUsed
+from pressroom.domains.limits import actions as limits
+from pressroom.domains.limits.guard import Limiter, rates_of
+from pressroom.domains.limits.memory import MemoryLimiter
+from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.jobs.schedule import Every, Schedule
+from pressroom.logs import Log
+from pressroom.settings import Settings
+
+PURGE_BATCH = 500
+"""Rows that one clean-up removes in one transaction: small enough that no request waits for it."""
+
+
+async def open_database(settings: Settings, clock: Clock) -> Database:
+    """The database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command."""
+    if settings.database_url.startswith("sqlite:///"):
+        db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock)
+        await migrate(db)
+        return db
+    return await open_postgres(settings.database_url, clock)
+
+
+@dataclass(slots=True)
+class Runtime:
+    """What requests are served with."""
+
+    settings: Settings
+    clock: Clock
+    db: Database
+    limiter: Limiter
+    last_used: LastUsed
+    passwords: Passwords
+    log: Log
+    schedule: Schedule
+
+    async def close(self) -> None:
+        """Writes down what was held back, then lets go of everything."""
+        await self.schedule.stop()
+        try:
+            await self.last_used.flush()
+            await self.limiter.close()
+        finally:
+            self.passwords.close()
+            await self.db.close()
+            self.log.flush()
+
+
+async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None) -> Runtime:
+    """Opens everything. Raises SettingError when something cannot be."""
+    clock = clock or SystemClock()
+    db = await open_database(settings, clock)
+    try:
+        await check_migrated(db)
+    except BaseException:
+        await db.close()
+        raise
+    rates = rates_of(settings)
+    limiter = RedisLimiter(rates, settings.redis_url) if settings.redis_url else MemoryLimiter(rates, db, clock)
+    last_used = LastUsed(db, clock)
+    schedule = Schedule(
+        [
+            Every(0.25, "log", log.flush),
+            Every(1, "limits", limiter.flush),
+            Every(1, "last used", last_used.flush),
+            Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),
+            Every(60, "sessions", lambda: _purge(db, accounts.purge)),
+            Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
+        ],
+        log,
+    )
+    return Runtime(settings, clock, db, limiter, last_used, Passwords(), log, schedule)
+
+
+async def _purge(db: Database, purge: Callable[[Tx, int], Awaitable[int]]) -> None:
+    """Cleans up batch by batch until little is left, so that no transaction is long."""
+    while await db.transact(purge, PURGE_BATCH) >= PURGE_BATCH:
+        await asyncio.sleep(0.01)

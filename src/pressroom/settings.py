@@ -1,0 +1,200 @@
+"""Every setting: its name, its default and one line of help. The table in docs/settings.md is made from this.
+
+Settings are environment variables `PRESSROOM_…`, or lines of a `.env` file in the working folder; the
+environment wins. A value that cannot be used raises SettingError with one line that says which and why.
+"""
+
+import difflib
+import ipaddress
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, Generic, TypeVar, overload
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+
+from pressroom.errors import SettingError
+
+PREFIX: Final = "PRESSROOM_"
+
+Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
+T = TypeVar("T")
+
+
+class Setting(Generic[T]):
+    """One setting, declared as an attribute of Settings and read there as its value.
+
+    `read` turns the variable's text into the value and raises ValueError with the end of a sentence
+    ("is not a number"). `default` is text as a person would write it, or a function of the other settings.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[str], T],
+        default: "str | Callable[[Settings], str]",
+        help_: str,
+        shown: str = "",
+    ) -> None:
+        self.read = read
+        self.default = default
+        self.help = help_
+        self.shown = shown or (default if isinstance(default, str) else "")
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return PREFIX + self.name.upper()
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> "Setting[T]": ...
+    @overload
+    def __get__(self, instance: "Settings", owner: type) -> T: ...
+    def __get__(self, instance: "Settings | None", owner: type) -> "Setting[T] | T":
+        return self if instance is None else instance.value(self)
+
+
+def _text(value: str) -> str:
+    return value
+
+
+def _flag(value: str) -> bool:
+    if value.lower() in ("1", "true", "yes", "on"):
+        return True
+    if value.lower() in ("", "0", "false", "no", "off"):
+        return False
+    raise ValueError("is neither 1 nor 0")
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def read(value: str) -> int:
+        if not (value.isascii() and value.isdigit() and least <= int(value) <= most):
+            raise ValueError(f"is not a whole number from {least:,} to {most:,}")
+        return int(value)
+
+    return read
+
+
+def _web_address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("is not an http:// or https:// address")
+    return value.rstrip("/")
+
+
+def _database(value: str) -> str:
+    if not value.startswith(("sqlite:///", "postgresql://", "postgres://")):
+        raise ValueError("is neither sqlite:///FILE nor postgresql://…")
+    return value
+
+
+def _redis(value: str) -> str | None:
+    if value and not value.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("is not redis://…")
+    return value or None
+
+
+def _networks(value: str) -> Networks:
+    try:
+        return tuple(ipaddress.ip_network(part) for part in value.replace(",", " ").split())
+    except ValueError as error:
+        raise ValueError(f"is not a list of networks such as 10.0.0.0/8 ({error})") from None
+
+
+def _open_or_closed(value: str) -> bool:
+    if value not in ("open", "closed"):
+        raise ValueError("is neither open nor closed")
+    return value == "open"
+
+
+class Settings:
+    """The settings of one process, read once. Arguments: the variables, by their full names."""
+
+    host = Setting(_text, "127.0.0.1", "Address to listen on.")
+    port = Setting(_whole(1, 65_535), "8000", "Port to listen on.")
+    data_dir = Setting(
+        lambda value: Path(value).absolute(),
+        "./data",
+        "Folder of the SQLite file and everything else on disk.",
+    )
+    dev = Setting(
+        _flag, "0", "1: development mode. Makes a first account and key on an empty database and prints them."
+    )
+    base_url = Setting(
+        _web_address,
+        lambda its: f"http://{f'[{its.host}]' if ':' in its.host else its.host}:{its.port}",
+        "Address under which clients reach this server; https here makes cookies Secure.",
+        "http://HOST:PORT",
+    )
+    permalink_base = Setting(
+        _web_address, lambda its: its.base_url, "What permalinks start with: …/post/{id}.", "the base address"
+    )
+    database_url = Setting(
+        _database,
+        lambda its: f"sqlite:///{its.data_dir / 'pressroom.db'}",
+        "sqlite:///FILE or postgresql://USER@HOST/NAME.",
+        "sqlite:///DATA_DIR/pressroom.db",
+    )
+    redis_url = Setting(_redis, "", "redis://HOST:PORT/N: shares rate limits between processes.", "unset")
+    requests_per_minute = Setting(_whole(1, 1_000_000), "60", "Requests per key in any 60 seconds.")
+    requests_per_day = Setting(_whole(1, 1_000_000_000), "10000", "Requests per key in any 24 hours.")
+    posts_per_minute = Setting(_whole(1, 1_000_000), "10", "POST /api/posts per key in any 60 seconds.")
+    daily_content_quota = Setting(
+        _whole(0, 1_000_000_000), "1000", "Posts, clips and bounces by key per account and UTC day."
+    )
+    abuse_refusals = Setting(
+        _whole(1, 1_000_000), "600", "Rate-limit refusals within the abuse window that revoke a key."
+    )
+    abuse_window_seconds = Setting(_whole(1, 86_400), "600", "Length of the abuse window, in seconds.")
+    signup = Setting(_open_or_closed, "open", "Whether anyone may sign up: open or closed.")
+    trusted_proxies = Setting(_networks, "", "Networks of reverse proxies whose X-Forwarded-For is believed.", "empty")
+    sign_in_failures_per_account = Setting(
+        _whole(1, 10_000), "10", "Failed sign-ins per account in 15 minutes before more are refused."
+    )
+    sign_in_failures_per_address = Setting(
+        _whole(1, 100_000), "100", "Failed sign-ins per client address in 15 minutes before more are refused."
+    )
+    body_timeout_seconds = Setting(_whole(1, 600), "10", "Time for a JSON body to arrive, in seconds.")
+    access_log = Setting(_flag, "1", "1: a line of JSON for each request on standard error.")
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = dict(variables)
+        self._values: dict[str, object] = {}
+        for setting in all_settings():
+            self.value(setting)
+
+    def value(self, setting: Setting[T]) -> T:
+        """The value of one setting. Raises SettingError."""
+        if setting.name not in self._values:
+            default = setting.default if isinstance(setting.default, str) else setting.default(self)
+            raw = self._variables.get(setting.variable, "").strip() or default
+            try:
+                self._values[setting.name] = setting.read(raw)
+            except ValueError as error:
+                raise SettingError(f"{setting.variable} {error}: {raw!r}") from None
+        return self._values[setting.name]  # type: ignore[return-value]  # filled by this setting's own `read`
+
+    def unknown(self) -> Iterator[str]:
+        """A sentence for each PRESSROOM_ variable that is not a setting of this version."""
+        names = [setting.variable for setting in all_settings()]
+        for variable in sorted(self._variables):
+            if variable.startswith(PREFIX) and variable not in names:
+                close = difflib.get_close_matches(variable, names, 1)
+                yield f"{variable} is no setting of this version" + (f"; {close[0]} is." if close else ".")
+
+
+def all_settings() -> list[Setting[object]]:
+    """The settings in the order in which they are documented."""
+    return [value for value in vars(Settings).values() if isinstance(value, Setting)]
+
+
+def read_settings(environment: Mapping[str, str], folder: Path) -> Settings:
+    """The settings of `environment`, with those of a `.env` file in `folder` behind them."""
+    file = folder / ".env"
+    lines = (
+        {key: value or "" for key, value in dotenv_values(file, interpolate=False).items()} if file.is_file() else {}
+    )
+    return Settings({**lines, **environment})

@@ -1,0 +1,64 @@
+"""`serve --workers N`: a parent that starts N servers on one port, replaces those that die, and stops them all."""
+
+import signal
+import subprocess
+import sys
+import time
+from typing import Final
+
+from pressroom.errors import SettingError
+from pressroom.logs import Log
+from pressroom.serve import check_port_is_free
+from pressroom.settings import Settings
+
+STOP_SECONDS: Final = 12.0
+RESPAWN_SECONDS: Final = 1.0
+CANNOT_START: Final = 2
+"""Exit status of a worker whose settings are of no use: starting it again would not help."""
+
+
+def supervise(settings: Settings, log: Log, workers: int) -> int:
+    """Runs `workers` servers until SIGTERM or SIGINT; the exit status. Raises SettingError."""
+    if settings.database_url.startswith("sqlite:///") or not settings.redis_url:
+        raise SettingError(
+            f"{workers} workers need PostgreSQL (PRESSROOM_DATABASE_URL) and Redis (PRESSROOM_REDIS_URL),"
+            " so that limits are counted once."
+        )
+    check_port_is_free(settings.host, settings.port)
+    stopping: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda received, _frame: stopping.append(received))
+    children = [_start() for _ in range(workers)]
+    status = 0
+    while not stopping:
+        time.sleep(0.1)
+        for place, child in enumerate(children):
+            code = child.poll()
+            if code == CANNOT_START:
+                stopping.append(0)
+                status = CANNOT_START
+            elif code is not None and not stopping:
+                log.event("worker died", pid=child.pid, status=code)
+                time.sleep(RESPAWN_SECONDS)
+                children[place] = _start()
+    _stop(children)
+    return status
+
+
+def _start() -> "subprocess.Popen[bytes]":
+    # The worker's standard input is a pipe from here: it ends when this process does, however it dies.
+    command = [sys.executable, "-m", "pressroom", "serve", "--worker"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603  # our own program
+
+
+def _stop(children: "list[subprocess.Popen[bytes]]") -> None:
+    deadline = time.monotonic() + STOP_SECONDS
+    for child in children:
+        if child.poll() is None:
+            child.terminate()
+    for child in children:
+        try:
+            child.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()

@@ -1,0 +1,32 @@
+"""What a route demands of whoever calls it. A route declares one of these; `app` puts guards before it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """An API key with `scope` (None: any key), or a signed-in owner.
+
+    `counts_as_post` says that the key's posts-per-minute limit applies on top.
+    """
+
+    scope: str | None = None
+    counts_as_post: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOnly:
+    """A signed-in owner; an API key is refused whatever its scopes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anyone:
+    """Part of the API for people: no sign-in needed; an API key is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """Pages, documents and probes: nobody is asked who they are."""
+
+
+Access = Keyed | SessionOnly | Anyone | Public

@@ -1,0 +1,44 @@
+"""Lists in pages: `limit` (1 to 100, 20) and an opaque `cursor`, answered with `nextCursor`."""
+
+import re
+from collections.abc import Callable
+from typing import Final, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from pressroom.errors import Code, Fault, Invalid
+
+T = TypeVar("T")
+
+_CURSOR: Final = re.compile(r"[0-9A-Z]{26}")
+FIRST: Final = "~"
+"""Sorts after every identifier: where a list that runs backwards begins."""
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Which part of a list is asked for: up to `limit` items older than `before`."""
+
+    limit: int
+    before: str
+
+
+def read_page(query: str) -> Page:
+    """The page that a query string asks for. Raises Invalid with all faults."""
+    given = dict(parse_qsl(query, keep_blank_values=True))
+    faults: list[Fault] = []
+    limit, cursor = given.get("limit", "20"), given.get("cursor", FIRST)
+    if not re.fullmatch(r"[0-9]{1,3}", limit) or not 1 <= int(limit) <= 100:
+        faults.append(Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100."))
+    if cursor != FIRST and not _CURSOR.fullmatch(cursor):
+        faults.append(Fault("cursor", Code.INVALID_FORMAT, "Use the nextCursor of the page before, unchanged."))
+    if faults:
+        raise Invalid(faults)
+    return Page(int(limit), cursor)
+
+
+def split(rows: list[T], page: Page, key: Callable[[T], str]) -> tuple[list[T], str | None]:
+    """Rows of a page that was read with one row more than its limit → its rows and the next cursor."""
+    if len(rows) <= page.limit:
+        return rows, None
+    return rows[: page.limit], key(rows[page.limit - 1])

@@ -1,0 +1,310 @@
+"""The one thin layer between the server and a route: the order of checks of every request.
+
+path and method (404, 405) → who calls (401, 403, 429: `Guards`) → body (408, 413, 415, 400) → the route.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, Generic, Protocol, TypeVar, cast
+
+import msgspec
+from litestar.types import HTTPScope, Receive, Scope, Send
+
+from pressroom.clock import Clock
+from pressroom.db import Database
+from pressroom.errors import Code, Fault, Invalid, MissingKey, NotSignedIn, PressroomError
+from pressroom.logs import Log
+from pressroom.settings import Settings
+from pressroom.web import bodies
+from pressroom.web.access import Access, Anyone, Keyed, Public
+from pressroom.web.client_address import client_address
+from pressroom.web.origin import check_same_origin
+from pressroom.web.problems import (
+    MethodNotAllowed,
+    PayloadTooLarge,
+    RequestTimeout,
+    UnsupportedMediaType,
+    answer_to,
+)
+from pressroom.web.routing import Answer, Call, Headers, Once, Route
+
+C = TypeVar("C")
+
+JSON_LIMIT: Final = 256 * 1024
+"""Bytes of a JSON body: more than 5,000 characters can take however they are escaped."""
+
+DRAIN_LIMIT: Final = 64 * 1024 * 1024
+DRAIN_SECONDS: Final = 5.0
+SAFE: Final = frozenset({"GET", "HEAD"})
+REPEATED: Final = "\n"
+"""Stands between the values of a header that must not be repeated: no value can hold it, so none passes for valid."""
+
+_JOINED_BY: Final = {
+    b"authorization": REPEATED,
+    b"content-encoding": REPEATED,
+    b"content-length": REPEATED,
+    b"content-type": REPEATED,
+    b"cookie": "; ",
+    b"host": REPEATED,
+    b"idempotency-key": REPEATED,
+    b"origin": REPEATED,
+    b"sec-fetch-site": REPEATED,
+    b"transfer-encoding": ", ",
+    b"x-forwarded-for": ", ",
+}
+API_VERSION: Final = (b"x-service-api-version", b"1")
+
+
+class Guards(Protocol[C]):
+    """Who stands before a route; `app` builds it of the rooms' guards, in their order."""
+
+    async def by_key(
+        self, headers: Headers, client: str, access: Access, answer_headers: list[tuple[bytes, bytes]]
+    ) -> C:
+        """The caller of a request that has an Authorization header. Adds to the answer's headers; raises refusals."""
+        ...
+
+    async def by_session(self, token: str, answer_headers: list[tuple[bytes, bytes]]) -> C | None:
+        """The caller of a session, if it is one."""
+        ...
+
+    def once(self, who: C | None, method: str, path: str, idempotency_key: str | None) -> Once:
+        """The means to carry out a write once."""
+        ...
+
+
+class ClientGone(Exception):  # not an error of ours
+    """The client hung up before it had sent its request: nobody waits for an answer."""
+
+
+class Pipeline(Generic[C]):
+    """Carries requests through routes."""
+
+    def __init__(self, guards: Guards[C], db: Database, settings: Settings, clock: Clock, log: Log) -> None:
+        self._guards = guards
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+        self._log = log
+        self._trusted = settings.trusted_proxies
+        self._body_seconds = float(settings.body_timeout_seconds)
+
+    def endpoint(self, routes: Mapping[str, Route[C]]) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+        """The ASGI application of one path, given its routes by method."""
+        allowed = [*routes, *(["HEAD"] if "GET" in routes else [])]
+        by_method = {**routes, **({"HEAD": routes["GET"]} if "GET" in routes else {})}
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            request = cast("HTTPScope", scope)
+            await self._serve(request, receive, send, by_method.get(request["method"]), allowed)
+
+        return serve
+
+    async def _serve(
+        self, scope: HTTPScope, receive: Receive, send: Send, route: Route[C] | None, allowed: list[str]
+    ) -> None:
+        started = self._clock.now()
+        request_id = new_request_id()
+        incoming = _Incoming(receive)
+        headers = read_headers(scope)
+        client = client_address(_peer(scope), headers.forwarded_for, self._trusted)
+        answer_headers: list[tuple[bytes, bytes]] = [(b"x-request-id", request_id.encode())]
+        if scope["path"].startswith("/api/"):
+            answer_headers.append(API_VERSION)
+        who: C | None = None
+        try:
+            if route is None:
+                raise MethodNotAllowed(allowed)
+            who = await self._who(route, scope, headers, client, answer_headers)
+            answer = await self._run(route, scope, incoming, headers, client, request_id, who)
+        except ClientGone:
+            return
+        except PressroomError as error:
+            answer = answer_to(error)
+            if answer.status >= 500:
+                self._log.failure(request_id, error)
+        except Exception as error:  # whatever happens, the client gets an answer
+            answer = answer_to(error)
+            self._log.failure(request_id, error)
+        await reply(send, answer, answer_headers, head=scope["method"] == "HEAD")
+        self._log.request(
+            request_id, scope["method"], scope["path"], answer.status, self._clock.now() - started, client
+        )
+        if incoming.unread and (headers.content_length or headers.chunked):
+            await incoming.drain()
+
+    async def _who(
+        self,
+        route: Route[C],
+        scope: HTTPScope,
+        headers: Headers,
+        client: str,
+        answer_headers: list[tuple[bytes, bytes]],
+    ) -> C | None:
+        access = route.access
+        if isinstance(access, Public):
+            return None
+        if headers.authorization is not None:
+            return await self._guards.by_key(headers, client, access, answer_headers)
+        who = None
+        if token := session_token(headers.cookie):
+            who = await self._guards.by_session(token, answer_headers)
+        if (who is not None or isinstance(access, Anyone)) and scope["method"] not in SAFE:
+            check_same_origin(headers, self._settings.base_url)
+        if who is None and isinstance(access, Keyed):
+            raise MissingKey("Send the header Authorization: Bearer <API key>.")
+        if who is None and not isinstance(access, Anyone):
+            raise NotSignedIn("Sign in first: this is done with a session, not with an API key.")
+        return who
+
+    async def _run(
+        self,
+        route: Route[C],
+        scope: HTTPScope,
+        incoming: "_Incoming",
+        headers: Headers,
+        client: str,
+        request_id: str,
+        who: C | None,
+    ) -> Answer:
+        body: msgspec.Struct | None = None
+        faults: list[Fault] = []
+        key = _idempotency_key(headers, faults) if route.idempotent else None
+        if route.takes is not None:
+            raw = await self._read_json(incoming, headers)
+            body = bodies.decode(route.takes, raw, faults)
+        if faults:
+            raise Invalid(faults)
+        call = Call(
+            db=self._db,
+            settings=self._settings,
+            clock=self._clock,
+            path=scope["path"],
+            query=scope["query_string"].decode("latin-1"),
+            parameters=cast("Mapping[str, str]", scope["path_params"]),
+            headers=headers,
+            client=client,
+            request_id=request_id,
+            once=self._guards.once(who, route.method, scope["path"], key),
+            who=who,
+            session_token=session_token(headers.cookie) if who is not None else None,
+        )
+        return await route.run(call, body)
+
+    async def _read_json(self, incoming: "_Incoming", headers: Headers) -> bytes:
+        kind = (headers.content_type or "application/json").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise UnsupportedMediaType(f"This route takes application/json, not {kind[:100]!r}.")
+        if (headers.content_encoding or "identity").lower() != "identity":
+            raise UnsupportedMediaType("Send the body without Content-Encoding.")
+        if (headers.content_length or 0) > JSON_LIMIT:
+            raise PayloadTooLarge(f"A JSON body has at most {JSON_LIMIT:,} bytes.")
+        try:
+            async with asyncio.timeout(self._body_seconds):
+                return await incoming.read(JSON_LIMIT)
+        except TimeoutError:
+            raise RequestTimeout(f"The body did not arrive within {self._body_seconds:g} s.") from None
+
+
+class _Incoming:
+    """The request's body as it arrives."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.unread = True
+
+    async def read(self, limit: int) -> bytes:
+        """The whole body. Raises PayloadTooLarge past `limit` bytes, ClientGone when the client hangs up."""
+        chunks: list[bytes] = []
+        size = 0
+        while self.unread:
+            chunk = await self._chunk()
+            size += len(chunk)
+            if size > limit:
+                raise PayloadTooLarge(f"A JSON body has at most {limit:,} bytes.")
+            chunks.append(chunk)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    async def drain(self) -> None:
+        """Reads on for a while after an early answer, so that a client that is still sending gets to see it."""
+        size = 0
+        try:
+            async with asyncio.timeout(DRAIN_SECONDS):
+                while self.unread and size < DRAIN_LIMIT:
+                    size += len(await self._chunk())
+        except (TimeoutError, ClientGone):
+            return
+
+    async def _chunk(self) -> bytes:
+        message = await self._receive()
+        if message["type"] != "http.request":
+            self.unread = False
+            raise ClientGone
+        self.unread = message.get("more_body", False)
+        return message.get("body", b"")
+
+
+async def reply(send: Send, answer: Answer, more_headers: list[tuple[bytes, bytes]], *, head: bool) -> None:
+    """Sends an answer; of one to HEAD the headers alone."""
+    headers = [
+        (b"content-type", answer.content_type),
+        (b"content-length", b"%d" % len(answer.body)),
+        *more_headers,
+        *answer.headers,
+    ]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if head else answer.body, "more_body": False})
+
+
+def new_request_id() -> str:
+    """16 hexadecimal digits that name a request in logs and answers."""
+    return os.urandom(8).hex()
+
+
+def read_headers(scope: HTTPScope) -> Headers:
+    """The headers that matter, in one pass."""
+    found: dict[bytes, str] = {}
+    for name, value in scope["headers"]:
+        if name in _JOINED_BY:
+            text = value.decode("latin-1")
+            found[name] = f"{found[name]}{_JOINED_BY[name]}{text}" if name in found else text
+    length = found.get(b"content-length", "")
+    return Headers(
+        authorization=found.get(b"authorization"),
+        cookie=found.get(b"cookie", ""),
+        content_type=found.get(b"content-type"),
+        content_encoding=found.get(b"content-encoding"),
+        content_length=int(length) if length.isdigit() else None,
+        chunked=b"transfer-encoding" in found,
+        idempotency_key=found.get(b"idempotency-key"),
+        forwarded_for=found.get(b"x-forwarded-for"),
+        fetch_site=found.get(b"sec-fetch-site"),
+        origin=found.get(b"origin"),
+        host=found.get(b"host", ""),
+    )
+
+
+def session_token(cookie: str) -> str | None:
+    """The value of the cookie `session`."""
+    for part in cookie.split(";") if cookie else ():
+        name, _, value = part.strip().partition("=")
+        if name == "session" and value:
+            return value
+    return None
+
+
+def _idempotency_key(headers: Headers, faults: list[Fault]) -> str | None:
+    key = headers.idempotency_key
+    if key is None:
+        return None
+    if 1 <= len(key) <= 255 and all("!" <= character <= "~" for character in key):
+        return key
+    message = "Send one Idempotency-Key of 1 to 255 visible ASCII characters, for example a UUID."
+    faults.append(Fault("header.Idempotency-Key", Code.INVALID_FORMAT, message))
+    return None
+
+
+def _peer(scope: HTTPScope) -> str:
+    client = scope["client"]
+    return client[0] if client else ""

@@ -1,0 +1,129 @@
+"""From the tree of errors to answers: status and exact label of each (SPEC, Errors)."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.errors import (
+    AddressNotAllowed,
+    Conflict,
+    CrossOrigin,
+    ExpiredKey,
+    Fault,
+    Invalid,
+    InvalidKey,
+    MissingKey,
+    MissingScope,
+    NotFound,
+    NotSignedIn,
+    PressroomError,
+    QuotaExceeded,
+    RateLimited,
+    RevokedKey,
+    SessionRequired,
+    TooMany,
+    TooManyAttempts,
+    Unauthenticated,
+    Unavailable,
+    Unprocessable,
+    WrongCredentials,
+)
+from pressroom.web.routing import Answer
+
+
+class MethodNotAllowed(PressroomError):
+    """The path exists, the method does not; `allowed` lists those that do."""
+
+    def __init__(self, allowed: list[str]) -> None:
+        super().__init__(f"This path takes {', '.join(allowed)}.")
+        self.allowed = allowed
+
+
+class RequestTimeout(PressroomError):
+    """The body did not arrive in time."""
+
+
+class PayloadTooLarge(PressroomError):
+    """The body is larger than the route can ever take."""
+
+
+class UnsupportedMediaType(PressroomError):
+    """The body is of a type that the route does not take."""
+
+
+LABELS: Final[dict[type[PressroomError], tuple[int, str]]] = {
+    Invalid: (400, "Validation failed"),
+    MissingKey: (401, "Missing API key"),
+    InvalidKey: (401, "Invalid API key"),
+    RevokedKey: (401, "API key revoked"),
+    ExpiredKey: (401, "API key expired"),
+    NotSignedIn: (401, "Not signed in"),
+    WrongCredentials: (401, "Invalid credentials"),
+    AddressNotAllowed: (403, "IP address not allowed"),
+    MissingScope: (403, "Missing required scope"),
+    SessionRequired: (403, "Session required"),
+    CrossOrigin: (403, "Cross-origin request refused"),
+    NotFound: (404, "Not found"),
+    MethodNotAllowed: (405, "Method not allowed"),
+    RequestTimeout: (408, "Request timeout"),
+    Conflict: (409, "Conflict"),
+    PayloadTooLarge: (413, "Payload too large"),
+    UnsupportedMediaType: (415, "Unsupported media type"),
+    Unprocessable: (422, "Unprocessable"),
+    RateLimited: (429, "Rate limit exceeded"),
+    QuotaExceeded: (429, "Daily content quota exceeded"),
+    TooManyAttempts: (429, "Too many attempts"),
+    Unavailable: (503, "Unavailable"),
+}
+INTERNAL: Final = (500, "Internal error")
+
+
+class Problem(msgspec.Struct, rename="camel", omit_defaults=True):
+    """The envelope of every error. Which fields are present depends on the failure."""
+
+    error: str
+    message: str | None = None
+    retry_after: int | None = None
+    required_scope: str | None = None
+    details: list[Fault] | None = None
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def label_of(error: BaseException) -> tuple[int, str]:
+    """Status and label of an error; those of the nearest class that has any."""
+    for kind in type(error).__mro__:
+        if kind in LABELS:
+            return LABELS[kind]
+    return INTERNAL
+
+
+def answer_to(error: BaseException) -> Answer:
+    """The answer to an error. Of an unexpected one nothing but that it happened is told."""
+    status, label = label_of(error)
+    if (status, label) == INTERNAL or not isinstance(error, PressroomError):
+        return _answer(500, Problem(INTERNAL[1], "Something failed here. It is safe to retry with an Idempotency-Key."))
+    problem = Problem(label, error.message)
+    headers: list[tuple[bytes, bytes]] = []
+    match error:
+        case Invalid() | Unprocessable():
+            problem.details = error.faults
+        case MissingScope():
+            problem.required_scope = error.scope
+        case TooMany():
+            problem.retry_after = error.retry_after
+            headers.append((b"retry-after", b"%d" % error.retry_after))
+        case Unavailable():
+            headers.append((b"retry-after", b"%d" % error.retry_after))
+        case MethodNotAllowed():
+            headers.append((b"allow", ", ".join(error.allowed).encode()))
+        case Unauthenticated():
+            headers.append((b"www-authenticate", b"Bearer"))
+        case _:
+            pass
+    return _answer(status, problem, headers)
+
+
+def _answer(status: int, problem: Problem, headers: list[tuple[bytes, bytes]] | None = None) -> Answer:
+    return Answer(status, _encoder.encode(problem), headers=headers or [])

@@ -1,0 +1,210 @@
+"""Routes as data: path, demands, what goes in and what comes out, and the function that does it.
+
+A route is declared where it is written and listed in `app`; the OpenAPI document is made from the same data.
+
+    @post("/api/posts", Keyed("posts:write"), summary="Publish a post", takes=CreatePost, gives=PostOut, status=201)
+    async def create_post(call: Call[Caller], body: CreatePost) -> Answer: ...
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar
+
+import msgspec
+
+from pressroom.clock import Clock
+from pressroom.db import Database, Tx
+from pressroom.errors import NotFound, NotSignedIn, PressroomError
+from pressroom.settings import Settings
+from pressroom.web.access import Access
+
+C = TypeVar("C")
+B = TypeVar("B", bound=msgspec.Struct)
+R = TypeVar("R")
+P = ParamSpec("P")
+
+JSON: Final = b"application/json"
+_encoder = msgspec.json.Encoder()
+_no_headers: Final[list[tuple[bytes, bytes]]] = []
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer: status, body, and headers beyond those that every answer bears."""
+
+    status: int
+    body: bytes
+    content_type: bytes = JSON
+    headers: list[tuple[bytes, bytes]] = field(default_factory=lambda: list(_no_headers))
+
+
+def json(shape: object, status: int = 200) -> Answer:
+    """A struct as a JSON answer."""
+    return Answer(status, _encoder.encode(shape))
+
+
+@dataclass(slots=True)
+class Headers:
+    """The request headers that anything here reads, found in one pass. Values are Latin-1 text."""
+
+    authorization: str | None
+    cookie: str
+    content_type: str | None
+    content_encoding: str | None
+    content_length: int | None
+    chunked: bool
+    idempotency_key: str | None
+    forwarded_for: str | None
+    fetch_site: str | None
+    origin: str | None
+    host: str
+
+
+class Once(Protocol):
+    """Runs a write in one transaction, at most once per Idempotency-Key."""
+
+    async def __call__(
+        self,
+        action: Callable[Concatenate[Tx, P], Awaitable[R]],
+        shape: Callable[[R], object],
+        status: int,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Answer:
+        """Runs `action(tx, *args)`; the answer is `shape(result)` as JSON with `status`, or the stored one."""
+        ...
+
+
+@dataclass(slots=True)
+class Call(Generic[C]):
+    """One request on its way through a route: who calls, with what, and the means to answer."""
+
+    db: Database
+    settings: Settings
+    clock: Clock
+    path: str
+    query: str
+    parameters: Mapping[str, str]
+    headers: Headers
+    client: str
+    request_id: str
+    once: Once
+    who: C | None = None
+    session_token: str | None = None
+
+    @property
+    def caller(self) -> C:
+        """Who calls. Raises NotSignedIn where nobody was demanded and nobody is there."""
+        if self.who is None:
+            raise NotSignedIn("Sign in first.")
+        return self.who
+
+
+Run = Callable[[Call[C], msgspec.Struct | None], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route(Generic[C]):
+    """One operation. `takes` is the struct of its JSON body, `gives` that of its success, `fails` what else it
+    may refuse with beside what its access already implies; the rest is prose for the API reference."""
+
+    method: str
+    path: str
+    access: Access
+    run: Run[C]
+    name: str
+    summary: str
+    description: str
+    takes: type[msgspec.Struct] | None
+    gives: type[object] | None
+    status: int
+    fails: tuple[type[PressroomError], ...]
+    idempotent: bool
+    tag: str
+    content_type: str = "application/json"
+    paged: bool = False
+
+
+def declare(
+    method: str,
+    path: str,
+    access: Access,
+    *,
+    summary: str,
+    gives: type[object] | None = None,
+    status: int = 200,
+    fails: tuple[type[PressroomError], ...] = (),
+    tag: str = "",
+    content_type: str = "application/json",
+    paged: bool = False,
+) -> Callable[[Callable[[Call[C]], Awaitable[Answer]]], Route[C]]:
+    """Declares an operation without a body; the function's docstring is its description."""
+
+    def decorate(function: Callable[[Call[C]], Awaitable[Answer]]) -> Route[C]:
+        async def run(call: Call[C], _body: msgspec.Struct | None) -> Answer:
+            return await function(call)
+
+        return Route(
+            method=method,
+            path=path,
+            access=access,
+            run=run,
+            name=function.__name__,
+            summary=summary,
+            description=_prose(function),
+            takes=None,
+            gives=gives,
+            status=status,
+            fails=fails,
+            idempotent=False,
+            tag=tag,
+            content_type=content_type,
+            paged=paged,
+        )
+
+    return decorate
+
+
+def declare_with_body(
+    method: str,
+    path: str,
+    access: Access,
+    *,
+    summary: str,
+    takes: type[B],
+    gives: type[object],
+    status: int = 200,
+    fails: tuple[type[PressroomError], ...] = (),
+    idempotent: bool = False,
+    tag: str = "",
+) -> Callable[[Callable[[Call[C], B], Awaitable[Answer]]], Route[C]]:
+    """Declares an operation whose JSON body is a `takes`."""
+
+    def decorate(function: Callable[[Call[C], B], Awaitable[Answer]]) -> Route[C]:
+        async def run(call: Call[C], body: msgspec.Struct | None) -> Answer:
+            if not isinstance(body, takes):
+                raise NotFound("There is no body to act on.")
+            return await function(call, body)
+
+        return Route(
+            method=method,
+            path=path,
+            access=access,
+            run=run,
+            name=function.__name__,
+            summary=summary,
+            description=_prose(function),
+            takes=takes,
+            gives=gives,
+            status=status,
+            fails=fails,
+            idempotent=idempotent,
+            tag=tag,
+        )
+
+    return decorate
+
+
+def _prose(function: Callable[..., object]) -> str:
+    return " ".join(line.strip() for line in (function.__doc__ or "").splitlines()).strip()

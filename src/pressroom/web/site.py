@@ -1,0 +1,79 @@
+"""What belongs to no room: probes, the API reference, the front page, static files, avatars."""
+
+import asyncio
+from typing import Final, Protocol, TypeVar
+
+from pressroom import __version__
+from pressroom.db import Database, Query
+from pressroom.errors import NotFound, Unavailable
+from pressroom.web.access import Public
+from pressroom.web.avatars import draw_avatar
+from pressroom.web.routing import Answer, Call, Route, declare, json
+from pressroom.web.templating import DOCS_POLICY, page, static_files
+
+C = TypeVar("C")
+
+PROBE_SECONDS: Final = 2.0
+ALIVE: Final = Query(int, "SELECT 1")
+
+
+class Probed(Protocol):
+    """Something that readiness depends on."""
+
+    async def ping(self) -> None:
+        """Raises Unavailable when it is away."""
+        ...
+
+
+def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> list[Route[C]]:
+    """The routes beside the API; `document` is the OpenAPI document."""
+    static = static_files()
+
+    @declare("GET", "/healthz", Public(), summary="Is the process alive")
+    async def health(call: Call[C]) -> Answer:
+        return json({"status": "ok", "version": __version__})
+
+    @declare("GET", "/readyz", Public(), summary="Can it serve")
+    async def ready(call: Call[C]) -> Answer:
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                await db.one(ALIVE)
+                await limiter.ping()
+        except TimeoutError:
+            raise Unavailable("The database or the rate limiter does not answer.") from None
+        return json({"status": "ready"})
+
+    @declare("GET", "/openapi.json", Public(), summary="The OpenAPI document")
+    async def openapi(call: Call[C]) -> Answer:
+        answer = json(document)
+        answer.headers.append((b"access-control-allow-origin", b"*"))
+        return answer
+
+    @declare("GET", "/docs", Public(), summary="The API reference")
+    async def docs(call: Call[C]) -> Answer:
+        return page("docs.html", policy=DOCS_POLICY, title="API reference")
+
+    @declare("GET", "/", Public(), summary="The front page")
+    async def home(call: Call[C]) -> Answer:
+        return page("home.html", base_url=call.settings.base_url)
+
+    @declare("GET", "/static/{file}", Public(), summary="Style sheets and scripts")
+    async def file(call: Call[C]) -> Answer:
+        found = static.get(call.parameters["file"].lstrip("/"))
+        if found is None:
+            raise NotFound("There is no such file.")
+        return found
+
+    @declare("GET", "/avatars/{name}", Public(), summary="An account's picture")
+    async def avatar(call: Call[C]) -> Answer:
+        name = call.parameters["name"]
+        if not (name.endswith(".svg") and name[:-4].isalnum() and len(name) == 30):
+            raise NotFound("There is no such picture.")
+        headers = [
+            (b"cache-control", b"public, max-age=86400"),
+            (b"content-security-policy", b"default-src 'none'"),
+            (b"x-content-type-options", b"nosniff"),
+        ]
+        return Answer(200, draw_avatar(name[:-4]), b"image/svg+xml", headers)
+
+    return [health, ready, openapi, docs, home, file, avatar]

@@ -1,0 +1,94 @@
+"""Fixtures for the whole suite: engines, servers, clients."""
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.harness.local import LocalServer
+from tests.harness.process import ServerProcess
+from tests.services import postgres, redis
+from tests.services.session import run_folder, session_server
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.PostgresServer]:
+    """A real PostgreSQL, shared by the whole run."""
+    if reason := postgres.available():
+        pytest.skip(reason)
+    with session_server(run_folder(tmp_path_factory.getbasetemp()), "postgres") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.RedisServer]:
+    """A real Redis, shared by the whole run."""
+    if reason := redis.available():
+        pytest.skip(reason)
+    with session_server(run_folder(tmp_path_factory.getbasetemp()), "redis") as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine_settings(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, object]:
+    """Settings for an empty database of its own: once on SQLite, once on PostgreSQL."""
+    return database_settings(request, str(request.param))
+
+
+def database_settings(request: pytest.FixtureRequest, engine: str) -> dict[str, object]:
+    """Settings that point at a new, empty database of `engine`."""
+    if engine == "sqlite":
+        return {}
+    server: postgres.PostgresServer = request.getfixturevalue("postgres_server")
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    return {"DATABASE_URL": server.create_database(name)}
+
+
+@pytest.fixture
+def local_server(tmp_path: Path) -> Iterator[Callable[..., LocalServer]]:
+    """Makes servers on a settable clock: `local_server(REQUESTS_PER_MINUTE=5)`."""
+    made: list[LocalServer] = []
+
+    def make(**settings: object) -> LocalServer:
+        server = LocalServer(tmp_path / f"server{len(made)}", **settings).start()
+        made.append(server)
+        return server
+
+    yield make
+    for server in made:
+        server.stop()
+
+
+@pytest.fixture
+def process_server(tmp_path: Path) -> Iterator[Callable[..., ServerProcess]]:
+    """Makes server processes, not started: `process_server(PORT=…)`."""
+    made: list[ServerProcess] = []
+
+    def make(**settings: object) -> ServerProcess:
+        server = ServerProcess(tmp_path / f"server{len(made)}", **settings)
+        made.append(server)
+        return server
+
+    yield make
+    for server in made:
+        server.kill()
+
+
+@pytest.fixture
+def client() -> Iterator[Callable[..., httpx.Client]]:
+    """Makes HTTP clients: `client(server, key)`."""
+    made: list[httpx.Client] = []
+
+    def make(server: LocalServer | ServerProcess, key: str | None = None) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        made.append(httpx.Client(base_url=server.base_url, headers=headers, timeout=20))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()

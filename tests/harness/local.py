@@ -1,0 +1,90 @@
+"""The server in a thread of the test's own process, on real sockets and on a clock that the test sets."""
+
+import asyncio
+import io
+import threading
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import uvloop
+
+from pressroom.clock import SettableClock
+from pressroom.db.migrate import migrate
+from pressroom.domains.accounts.actions import NewAccount, create_account
+from pressroom.domains.accounts.models import Account
+from pressroom.domains.keys.actions import create_key
+from pressroom.domains.keys.models import ApiKey, NewKey, Scope
+from pressroom.logs import Log
+from pressroom.runtime import Runtime, open_database, open_runtime
+from pressroom.serve import make_server
+from pressroom.settings import Settings
+from tests.harness.process import free_port
+
+T = TypeVar("T")
+
+
+class LocalServer:
+    """A whole server without a process of its own. Settings are given by their names without the prefix."""
+
+    def __init__(self, folder: Path, **settings: object) -> None:
+        self.clock = SettableClock()
+        self.port = free_port()
+        given: dict[str, object] = {"DATA_DIR": folder / "data", "PORT": self.port, **settings}
+        self.settings = Settings({f"PRESSROOM_{name}": str(value) for name, value in given.items()})
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        self.stream = io.StringIO()
+        self.runtime: Runtime
+        self._accounts = 0
+        self._loop = uvloop.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def start(self) -> "LocalServer":
+        """Opens everything and serves."""
+        self._thread.start()
+        self.run(self._start())
+        return self
+
+    def stop(self) -> None:
+        """Stops serving and closes everything."""
+        self.run(self._stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs `work` on the server's own event loop; its result."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+
+    def account(self, username: str = "") -> Account:
+        """Makes an account, under a name of its own unless one is given."""
+        self._accounts += 1
+        name = username or f"account{self._accounts}"
+        return self.run(self.runtime.db.transact(create_account, NewAccount(name, f"{name}@example.org", "no hash")))
+
+    def key(
+        self, account: Account, *scopes: Scope, expires_at: int | None = None, ips: tuple[str, ...] = ()
+    ) -> tuple[ApiKey, str]:
+        """Makes a key of the account, with every scope unless some are given: its record and the key."""
+        new = NewKey("test key", list(scopes or Scope), expires_at, list(ips))
+        return self.run(self.runtime.db.transact(create_key, account.id, new))
+
+    async def _start(self) -> None:
+        db = await open_database(self.settings, self.clock)
+        await migrate(db)
+        await db.close()
+        self.runtime = await open_runtime(self.settings, Log(requests=True, stream=self.stream), self.clock)
+        self._server = make_server(self.runtime)
+        self._serving = asyncio.ensure_future(self._server.serve())
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            except OSError:
+                await asyncio.sleep(0.005)
+            else:
+                writer.close()
+                return
+
+    async def _stop(self) -> None:
+        self._server.stop()
+        await self._serving
+        await self.runtime.close()

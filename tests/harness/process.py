@@ -1,0 +1,125 @@
+"""The server as users run it: a process of its own, on real sockets, that can be killed."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+DEADLINE = 20.0
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class ServerProcess:
+    """`pressroom serve` in a folder of its own. Settings are given by their names without the prefix."""
+
+    def __init__(self, folder: Path, **settings: object) -> None:
+        self.folder = folder
+        self.port = int(str(settings.pop("PORT", free_port())))
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        self.settings: dict[str, object] = {"DATA_DIR": folder / "data", "PORT": self.port, **settings}
+        self.log = folder / "server.log"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The process's whole environment."""
+        ours = {f"PRESSROOM_{name}": str(value) for name, value in self.settings.items()}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+        return {**kept, **ours}
+
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        assert self.process is not None
+        return self.process.pid
+
+    def start(self, *arguments: str) -> "ServerProcess":
+        """Starts it and waits until it is ready."""
+        self.launch(*arguments)
+        deadline = time.monotonic() + DEADLINE
+        while time.monotonic() < deadline:
+            assert self.process is not None
+            if self.process.poll() is not None:
+                raise AssertionError(f"the server ended with {self.process.returncode}:\n{self.output()}")
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(f"{self.base_url}/readyz", timeout=2).status_code == 200:
+                    return self
+            time.sleep(0.01)
+        raise AssertionError(f"the server is not ready after {DEADLINE} s:\n{self.output()}")
+
+    def launch(self, *arguments: str) -> None:
+        """Starts it without waiting."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "pressroom", "serve", *arguments],
+                cwd=self.folder,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+            )
+
+    def command(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Runs another `pressroom` command with the same settings."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return subprocess.run(
+            [sys.executable, "-m", "pressroom", *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=check,
+            timeout=60,
+        )
+
+    def create_account(self, username: str = "alice", password: str = "correct horse") -> str:
+        """Makes an account by command line; its id."""
+        email = f"{username}@example.org"
+        return self.command("account", "create", username, "--email", email, "--password", password).stdout.strip()
+
+    def create_key(self, username: str = "alice", *scopes: str, label: str = "test") -> str:
+        """Makes a key by command line; the key."""
+        wanted = scopes or ("posts:write",)
+        given = [part for scope in wanted for part in ("--scope", scope)]
+        return self.command("key", "create", username, "--label", label, *given).stdout.strip()
+
+    def stop(self) -> int:
+        """Ends it as an operator would; its exit status."""
+        return self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Ends it as a power cut would."""
+        self._end(signal.SIGKILL)
+
+    def output(self) -> str:
+        """All that it printed and logged."""
+        return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
+
+    def printed_key(self) -> str:
+        """The key that development mode printed."""
+        found = re.search(r"svc_live_[0-9A-Za-z]{38}", self.output())
+        assert found
+        return found[0]
+
+    def _end(self, number: signal.Signals) -> int:
+        if self.process is None:
+            return 0
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(number)
+        status = self.process.wait(DEADLINE)
+        self.process = None
+        return status
