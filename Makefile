@@ -3,9 +3,8 @@
 SHELL := /bin/sh
 PYTHON ?= python3
 BIN := .venv/bin
-LOCK := $(wildcard requirements/*.txt)
 
-.PHONY: help install run test check bench format lock
+.PHONY: help install run test check bench docs format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +40,9 @@ check: .venv/.develop ## Lint, types and the rules of the house
 
 bench: .venv/.develop ## Measure speed beside its floors, in the same run
 	@$(BIN)/python -m benchmarks
+
+docs: .venv/.develop ## Renew the pages of docs/ that are made from the code
+	@$(BIN)/python docs/generate.py
 
 format: .venv/.develop ## Put the code in the house's form
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -86,6 +86,11 @@ class ServerProcess:
             timeout=60,
         )
 
+    def migrate(self) -> "ServerProcess":
+        """Brings its database up to date; an embedded one needs no telling."""
+        self.command("migrate")
+        return self
+
     def create_account(self, username: str = "alice", password: str = "correct horse") -> str:
         """Makes an account by command line; its id."""
         email = f"{username}@example.org"
@@ -104,6 +109,18 @@ class ServerProcess:
     def kill(self) -> None:
         """Ends it as a power cut would."""
         self._end(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Asks it to end as an operator would, without waiting for that."""
+        assert self.process is not None
+        self.process.terminate()
+
+    def wait(self, seconds: float = DEADLINE) -> int:
+        """Waits until it has ended by itself; its exit status."""
+        assert self.process is not None
+        status = self.process.wait(seconds)
+        self.process = None
+        return status
 
     def output(self) -> str:
         """All that it printed and logged."""

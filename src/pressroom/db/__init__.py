@@ -4,11 +4,11 @@
     key = await db.one(FIND_KEY, digest=digest)               one indexed read
 
 A statement is a constant of its room's `queries.py`: a `Query`, which yields rows, or a `Command`, which
-does not. Each registers itself, so that a test can prepare all of them on both engines.
+does not. A test prepares all of them on both engines.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
@@ -40,12 +40,9 @@ class DiskFull(Unavailable):
 class Command:
     """A statement without rows. `text` has `:name` parameters and runs on every engine."""
 
-    registry: Final[list["Command"]] = []
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.numbered, self.names = numbered(text)
-        Command.registry.append(self)
 
 
 class Query(Command, Generic[R]):

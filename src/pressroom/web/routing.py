@@ -102,12 +102,23 @@ class Call(Generic[C]):
 
 
 Run = Callable[[Call[C], msgspec.Struct | None], Awaitable[Answer]]
+Refusal = type[PressroomError] | PressroomError
+"""A kind of error, or one of its kind as the reference is to show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """The chapter of the API reference that an operation stands in."""
+
+    name: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
 class Route(Generic[C]):
     """One operation. `takes` is the struct of its JSON body, `gives` that of its success, `fails` what else it
-    may refuse with beside what its access already implies; the rest is prose for the API reference."""
+    may refuse with beside what its access already implies; the rest is prose for the API reference: `example`
+    and `answer_example` are a body and its answer, `cookie` says what the answer does to the session's cookie."""
 
     method: str
     path: str
@@ -119,11 +130,14 @@ class Route(Generic[C]):
     takes: type[msgspec.Struct] | None
     gives: type[object] | None
     status: int
-    fails: tuple[type[PressroomError], ...]
+    fails: tuple[Refusal, ...]
     idempotent: bool
-    tag: str
+    tag: Tag | None
     content_type: str = "application/json"
     paged: bool = False
+    example: msgspec.Struct | None = None
+    answer_example: object = None
+    cookie: str = ""
 
 
 def declare(
@@ -134,10 +148,12 @@ def declare(
     summary: str,
     gives: type[object] | None = None,
     status: int = 200,
-    fails: tuple[type[PressroomError], ...] = (),
-    tag: str = "",
+    fails: tuple[Refusal, ...] = (),
+    tag: Tag | None = None,
     content_type: str = "application/json",
     paged: bool = False,
+    answer_example: object = None,
+    cookie: str = "",
 ) -> Callable[[Callable[[Call[C]], Awaitable[Answer]]], Route[C]]:
     """Declares an operation without a body; the function's docstring is its description."""
 
@@ -161,6 +177,8 @@ def declare(
             tag=tag,
             content_type=content_type,
             paged=paged,
+            answer_example=answer_example,
+            cookie=cookie,
         )
 
     return decorate
@@ -175,9 +193,12 @@ def declare_with_body(
     takes: type[B],
     gives: type[object],
     status: int = 200,
-    fails: tuple[type[PressroomError], ...] = (),
+    fails: tuple[Refusal, ...] = (),
     idempotent: bool = False,
-    tag: str = "",
+    tag: Tag | None = None,
+    example: B | None = None,
+    answer_example: object = None,
+    cookie: str = "",
 ) -> Callable[[Callable[[Call[C], B], Awaitable[Answer]]], Route[C]]:
     """Declares an operation whose JSON body is a `takes`."""
 
@@ -201,6 +222,9 @@ def declare_with_body(
             fails=fails,
             idempotent=idempotent,
             tag=tag,
+            example=example,
+            answer_example=answer_example,
+            cookie=cookie,
         )
 
     return decorate

@@ -2,19 +2,13 @@
 
 from typing import Final
 
-from pressroom.clock import SECOND, Clock
+from pressroom.clock import Clock
 from pressroom.db import Database
 from pressroom.domains.accounts import actions, queries
-from pressroom.domains.accounts.models import SESSION_LIFE, Account, Caller
+from pressroom.domains.accounts.cookies import session_cookie
+from pressroom.domains.accounts.models import Account, Caller
 
 LONGEST_TOKEN: Final = 100
-
-
-def session_cookie(token: str, *, secure: bool) -> tuple[bytes, bytes]:
-    """The header that gives a browser its session; an empty token takes it away."""
-    life = SESSION_LIFE // SECOND if token else 0
-    cookie = f"session={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age={life}{'; Secure' if secure else ''}"
-    return b"set-cookie", cookie.encode()
 
 
 class SessionGuard:

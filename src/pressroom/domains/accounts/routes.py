@@ -1,10 +1,14 @@
 """Sign-up, sign-in and the account itself over HTTP."""
 
 from pressroom.domains.accounts import actions
-from pressroom.domains.accounts.guard import session_cookie
+from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.schemas import (
+    ACCOUNT_EXAMPLE,
+    EDIT_PROFILE_EXAMPLE,
+    SIGN_IN_EXAMPLE,
+    SIGN_UP_EXAMPLE,
     AccountOut,
     EditProfile,
     MessageOut,
@@ -12,11 +16,21 @@ from pressroom.domains.accounts.schemas import (
     SignUp,
     account_shape,
 )
-from pressroom.errors import Conflict, NotFound, TooManyAttempts, WrongCredentials
+from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, TooManyAttempts, WrongCredentials
 from pressroom.web.access import Anyone, Keyed, SessionOnly
-from pressroom.web.routing import Answer, Call, Route, declare, declare_with_body, json
+from pressroom.web.routing import Answer, Call, Route, Tag, declare, declare_with_body, json
 
-TAG = "Account"
+TAG = Tag("Account", "Sign-up, sign-in, and the account that a key or a session stands for.")
+NEW_SESSION = "The new session, for 30 days from its last use."
+
+_NAME_TAKEN = Conflict("The user name mira_press is taken.")
+_EMAIL_TAKEN = Conflict("There is already an account with this e-mail address.")
+_BAD_SIGN_UP = Invalid(
+    [
+        Fault("password", Code.TOO_SHORT, "At least 10 characters."),
+        Fault("email", Code.INVALID_FORMAT, "This is not an e-mail address such as name@example.org."),
+    ]
+)
 
 
 def account_routes(passwords: Passwords) -> list[Route[Caller]]:
@@ -30,11 +44,20 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
         takes=SignUp,
         gives=AccountOut,
         status=201,
-        fails=(Conflict, NotFound),
+        fails=(
+            _BAD_SIGN_UP,
+            _NAME_TAKEN,
+            _EMAIL_TAKEN,
+            NotFound("This server is not open for sign-up; ask its operator for an account."),
+        ),
         tag=TAG,
+        example=SIGN_UP_EXAMPLE,
+        answer_example=ACCOUNT_EXAMPLE,
+        cookie=NEW_SESSION,
     )
     async def sign_up(call: Call[Caller], body: SignUp) -> Answer:
-        """Makes an account and signs it in: the answer sets the session cookie. 404 where sign-up is closed."""
+        """Makes an account and signs it in: the answer sets the session's cookie. Where the operator has closed
+        sign-up, it is a 404."""
         if not call.settings.signup:
             raise NotFound("This server is not open for sign-up; ask its operator for an account.")
         password_hash = await passwords.hash(body.password)
@@ -51,9 +74,13 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
         gives=AccountOut,
         fails=(WrongCredentials, TooManyAttempts),
         tag=TAG,
+        example=SIGN_IN_EXAMPLE,
+        answer_example=ACCOUNT_EXAMPLE,
+        cookie=NEW_SESSION,
     )
     async def sign_in(call: Call[Caller], body: SignIn) -> Answer:
-        """Begins a session: the answer sets its cookie. Failures are counted per login and per address."""
+        """Begins a session: the answer sets its cookie. An unknown login and a wrong password get the same
+        answer. Failures are counted per login and per address; after too many, wait as long as the answer says."""
         settings = call.settings
         credentials = await call.db.transact(
             actions.attempt_sign_in,
@@ -71,7 +98,16 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
     return [sign_up, sign_in, sign_out, show_me, edit_me]
 
 
-@declare("POST", "/api/auth/logout", SessionOnly(), summary="Sign out", gives=MessageOut, tag=TAG)
+@declare(
+    "POST",
+    "/api/auth/logout",
+    SessionOnly(),
+    summary="Sign out",
+    gives=MessageOut,
+    tag=TAG,
+    answer_example=MessageOut("Signed out"),
+    cookie="Takes the session's cookie away.",
+)
 async def sign_out(call: Call[Caller]) -> Answer:
     """Ends the session that the cookie stands for."""
     await call.db.transact(actions.end_session, call.session_token or "")
@@ -80,9 +116,17 @@ async def sign_out(call: Call[Caller]) -> Answer:
     return answer
 
 
-@declare("GET", "/api/auth/me", Keyed(), summary="Who am I", gives=AccountOut, tag=TAG)
+@declare(
+    "GET",
+    "/api/auth/me",
+    Keyed(),
+    summary="Who am I",
+    gives=AccountOut,
+    tag=TAG,
+    answer_example=ACCOUNT_EXAMPLE,
+)
 async def show_me(call: Call[Caller]) -> Answer:
-    """The account that the key is bound to, or that is signed in. Needs no scope."""
+    """The account that the key is bound to, or that is signed in. A cheap way to try a key."""
     return json(account_shape(call.caller.account, call.settings.base_url))
 
 
@@ -93,8 +137,10 @@ async def show_me(call: Call[Caller]) -> Answer:
     summary="Edit the profile",
     takes=EditProfile,
     gives=AccountOut,
-    fails=(Conflict,),
+    fails=(Invalid([Fault("bio", Code.TOO_LONG, "At most 500 characters; this has 612.")]), _NAME_TAKEN),
     tag=TAG,
+    example=EDIT_PROFILE_EXAMPLE,
+    answer_example=ACCOUNT_EXAMPLE,
 )
 async def edit_me(call: Call[Caller], body: EditProfile) -> Answer:
     """Changes the fields that are given, and no others."""

@@ -1,7 +1,7 @@
 """The accounts room's wire shapes (SPEC, Account)."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -16,18 +16,47 @@ from pressroom.domains.accounts.models import (
 )
 from pressroom.errors import Code, Fault
 from pressroom.web.bodies import Body
+from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Address, Id, Time
 
-DisplayName = Annotated[str, Meta(max_length=100)]
-Bio = Annotated[str, Meta(max_length=500)]
+Username = Annotated[
+    str,
+    Meta(
+        description="3 to 30 of A-Z, a-z, 0-9 and _; unique without regard to case.",
+        extra_json_schema={"pattern": "^[A-Za-z0-9_]{3,30}$"},
+    ),
+]
+DisplayName = Annotated[
+    str,
+    Meta(max_length=100, description="The name that people see.", extra_json_schema={"pattern": VISIBLE}),
+]
+Bio = Annotated[str, Meta(max_length=500, description="A few words about the account; null clears it.")]
+Email = Annotated[
+    str,
+    Meta(
+        max_length=254,
+        description="Unique without regard to case. Never shown to others.",
+        extra_json_schema={"format": "email", "pattern": r"^[^@\s]+@[^@\s]+$"},
+    ),
+]
 
 
 class SignUp(Body):
     """What it takes to sign up."""
 
-    username: Annotated[str, Meta(description="3 to 30 of A-Z, a-z, 0-9 and _; unique without regard to case.")]
-    email: Annotated[str, Meta(max_length=254)]
-    password: Annotated[str, Meta(min_length=10, max_length=200)]
-    display_name: DisplayName | None = None
+    username: Username
+    email: Email
+    password: Annotated[str, Meta(min_length=10, max_length=200, description="10 to 200 characters of any kind.")]
+    display_name: (
+        Annotated[
+            str,
+            Meta(
+                max_length=100,
+                description="The name that people see; the user name unless given.",
+                extra_json_schema={"pattern": VISIBLE},
+            ),
+        ]
+        | None
+    ) = None
 
     def faults(self) -> Iterator[Fault]:
         yield from username_faults(self.username)
@@ -43,10 +72,12 @@ class SignIn(Body):
 
 
 class EditProfile(Body):
-    """What to change of the account. A null bio clears it."""
+    """What to change of the account: at least one field. What is not given stays as it is."""
+
+    json_schema: ClassVar = {"minProperties": 1}
 
     display_name: DisplayName | msgspec.UnsetType = msgspec.UNSET
-    username: str | msgspec.UnsetType = msgspec.UNSET
+    username: Username | msgspec.UnsetType = msgspec.UNSET
     bio: Bio | None | msgspec.UnsetType = msgspec.UNSET
     is_private: bool | msgspec.UnsetType = msgspec.UNSET
 
@@ -64,12 +95,12 @@ class EditProfile(Body):
 class AccountOut(msgspec.Struct, rename="camel"):
     """An account, as its owner sees it."""
 
-    id: str
-    username: str
+    id: Annotated[str, Meta(description="Stable, whatever the user name becomes: the id to store elsewhere.")]
+    username: Annotated[str, Meta(description="Its owner can change it.")]
     email: str
     display_name: str
-    avatar: str
-    cover_image: str | None
+    avatar: Address
+    cover_image: Address | None
     bio: str | None
     verified: bool
     email_verified: bool
@@ -77,17 +108,17 @@ class AccountOut(msgspec.Struct, rename="camel"):
     is_creator: bool
     total_followers: int
     total_following: int
-    total_posts: int
-    created_at: str
+    total_posts: Annotated[int, Meta(description="Posts that stand; deleted ones are not counted.")]
+    created_at: Time
 
 
 class AuthorOut(msgspec.Struct, rename="camel"):
     """The account that made something, as everybody sees it."""
 
-    id: str
+    id: Id
     username: str
     display_name: str
-    avatar: str
+    avatar: Address
     verified: bool
     verified_type: str | None
 
@@ -134,3 +165,38 @@ def author_shape(account: Account, base_url: str) -> AuthorOut:
         account.verified,
         None,
     )
+
+
+ACCOUNT_EXAMPLE = AccountOut(
+    id="01KJPX7NCXC3C1PSD84ZVECKAK",
+    username="mira_press",
+    email="mira@press.example",
+    display_name="Mira Okafor",
+    avatar=avatar_address("01KJPX7NCXC3C1PSD84ZVECKAK", EXAMPLE_BASE),
+    cover_image=None,
+    bio="Notes on type, paper and ink.",
+    verified=False,
+    email_verified=False,
+    is_private=False,
+    is_creator=False,
+    total_followers=0,
+    total_following=0,
+    total_posts=42,
+    created_at="2026-03-02T09:14:27.101Z",
+)
+AUTHOR_EXAMPLE = AuthorOut(
+    id=ACCOUNT_EXAMPLE.id,
+    username=ACCOUNT_EXAMPLE.username,
+    display_name=ACCOUNT_EXAMPLE.display_name,
+    avatar=ACCOUNT_EXAMPLE.avatar,
+    verified=False,
+    verified_type=None,
+)
+SIGN_UP_EXAMPLE = SignUp(
+    username="mira_press",
+    email="mira@press.example",
+    password="nine plums and a kettle",
+    display_name="Mira Okafor",
+)
+SIGN_IN_EXAMPLE = SignIn(login="mira_press", password="nine plums and a kettle")
+EDIT_PROFILE_EXAMPLE = EditProfile(bio="Notes on type, paper and ink.", is_private=False)

@@ -3,6 +3,10 @@
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys import actions
 from pressroom.domains.keys.schemas import (
+    CREATE_KEY_EXAMPLE,
+    CREATED_KEY_EXAMPLE,
+    KEY_EXAMPLE,
+    REVOKED_KEY_EXAMPLE,
     ApiKeyList,
     ApiKeyOut,
     CreatedKeyOut,
@@ -10,12 +14,20 @@ from pressroom.domains.keys.schemas import (
     created_key_shape,
     key_shape,
 )
-from pressroom.errors import Conflict, Invalid, NotFound
+from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Answer, Call, declare, declare_with_body, json
+from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
 
-TAG = "API keys"
+TAG = Tag("API keys", "What programs act with. Only the signed-in owner manages them; no key can make or revoke keys.")
+
+_NO_KEY = NotFound("There is no such key.")
+_BAD_KEY = Invalid(
+    [
+        Fault("scopes", Code.TOO_FEW, "At least 1 items."),
+        Fault("expiry", Code.OUT_OF_RANGE, "The expiry must lie in the future."),
+    ]
+)
 
 
 @declare_with_body(
@@ -26,8 +38,10 @@ TAG = "API keys"
     takes=CreateKey,
     gives=CreatedKeyOut,
     status=201,
-    fails=(Conflict,),
+    fails=(_BAD_KEY, Conflict("An account has at most 5 active keys; revoke one to create another.")),
     tag=TAG,
+    example=CREATE_KEY_EXAMPLE,
+    answer_example=CREATED_KEY_EXAMPLE,
 )
 async def create_key(call: Call[Caller], body: CreateKey) -> Answer:
     """Makes a key bound to the account. Its plaintext is in this answer and nowhere else, ever again.
@@ -43,9 +57,10 @@ async def create_key(call: Call[Caller], body: CreateKey) -> Answer:
     SessionOnly(),
     summary="List API keys",
     gives=ApiKeyList,
-    fails=(Invalid,),
+    fails=(Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
     tag=TAG,
     paged=True,
+    answer_example=ApiKeyList([KEY_EXAMPLE], None),
 )
 async def list_keys(call: Call[Caller]) -> Answer:
     """All keys of the account, revoked and expired ones too, newest first."""
@@ -61,8 +76,9 @@ async def list_keys(call: Call[Caller]) -> Answer:
     SessionOnly(),
     summary="Show an API key",
     gives=ApiKeyOut,
-    fails=(NotFound,),
+    fails=(_NO_KEY,),
     tag=TAG,
+    answer_example=KEY_EXAMPLE,
 )
 async def show_key(call: Call[Caller]) -> Answer:
     """One key of the account, without its plaintext."""
@@ -76,10 +92,11 @@ async def show_key(call: Call[Caller]) -> Answer:
     SessionOnly(),
     summary="Revoke an API key",
     gives=ApiKeyOut,
-    fails=(NotFound,),
+    fails=(_NO_KEY,),
     tag=TAG,
+    answer_example=REVOKED_KEY_EXAMPLE,
 )
 async def revoke_key(call: Call[Caller]) -> Answer:
-    """Takes the key back for good; from the next request on it is refused. Emits apikey.revoked once."""
+    """Takes the key back for good; from the next request on it is refused. Revoking a revoked key changes nothing."""
     key = await call.db.transact(actions.revoke_own_key, call.caller.account.id, call.parameters["keyId"])
     return json(key_shape(key, call.clock.now()))

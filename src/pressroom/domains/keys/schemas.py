@@ -7,21 +7,62 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso, parse_iso
-from pressroom.domains.keys.models import EXPIRIES, ApiKey, NewKey, Scope, network
+from pressroom.domains.keys.models import EXPIRIES, ApiKey, NewKey, RevokedBy, Scope, Status, network
 from pressroom.errors import Code, Fault, Invalid
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
+from pressroom.web.wire import VISIBLE, Id, Time
 
 _EXPIRY_HELP = "Must be never, 30d, 90d, 1y, or an ISO 8601 time with a zone, in the future."
+
+
+KeyScope = Annotated[str, Meta(extra_json_schema={"enum": [scope.value for scope in Scope]})]
+KeyPrefix = Annotated[str, Meta(description="The key's first 15 characters: what records and events show of it.")]
 
 
 class CreateKey(Body):
     """What a key is made of."""
 
-    label: Annotated[str, Meta(min_length=1, max_length=60, description="Shown on posts that the key makes.")]
-    scopes: Annotated[list[Scope], Meta(min_length=1, max_length=6)]
-    expiry: Annotated[str, Meta(max_length=40, description=_EXPIRY_HELP)] | None = None
-    ip_allowlist: Annotated[list[str], Meta(max_length=50)] | None = None
+    label: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=60,
+            description="Shown on posts that the key makes.",
+            extra_json_schema={"pattern": VISIBLE},
+        ),
+    ]
+    scopes: Annotated[
+        list[Scope],
+        Meta(
+            min_length=1,
+            max_length=6,
+            description="What the key may do, one scope per kind of operation.",
+            extra_json_schema={"uniqueItems": True},
+        ),
+    ]
+    expiry: (
+        Annotated[
+            str,
+            Meta(
+                max_length=40,
+                description="never (the default), 30d, 90d, 1y, or an ISO 8601 time with a zone, in the future.",
+                examples=["90d", "2027-06-30T00:00:00.000Z"],
+            ),
+        ]
+        | None
+    ) = None
+    ip_allowlist: (
+        Annotated[
+            list[Annotated[str, Meta(description="An address or a network in CIDR notation.")]],
+            Meta(
+                max_length=50,
+                description="Where requests with the key may come from; empty or not given: from anywhere.",
+                examples=[["203.0.113.0/24", "2001:db8::/32"]],
+            ),
+        ]
+        | None
+    ) = None
 
     def faults(self) -> Iterator[Fault]:
         if self.label and is_blank(self.label):
@@ -59,39 +100,54 @@ class CreateKey(Body):
 class ApiKeyOut(msgspec.Struct, rename="camel"):
     """A key as its owner sees it: never the key itself."""
 
-    id: str
+    id: Id
     label: str
-    scopes: list[str]
-    key_prefix: str
-    status: str
-    ip_allowlist: list[str]
-    created_at: str
-    expires_at: str | None
-    last_used_at: str | None
-    revoked_at: str | None
-    revoked_by: str | None
-    reason: str | None
+    scopes: list[KeyScope]
+    key_prefix: KeyPrefix
+    status: Annotated[
+        str,
+        Meta(
+            description="Revoked and expired are final.",
+            extra_json_schema={"enum": [status.value for status in Status]},
+        ),
+    ]
+    ip_allowlist: Annotated[list[str], Meta(description="Networks in CIDR notation; empty: from anywhere.")]
+    created_at: Time
+    expires_at: Annotated[Time | None, Meta(description="Null: never.")]
+    last_used_at: Annotated[Time | None, Meta(description="To the minute; null: never used.")]
+    revoked_at: Time | None
+    revoked_by: Annotated[
+        Annotated[str, Meta(extra_json_schema={"enum": [who.value for who in RevokedBy]})] | None,
+        Meta(description="self: the owner; admin: the operator; auto: for hammering on after refusals."),
+    ]
+    reason: Annotated[str | None, Meta(description="Given when the operator or the service revoked the key.")]
 
 
 class CreatedKeyOut(ApiKeyOut):
     """A new key. `key` is the key itself: it is shown here once and cannot be recovered."""
 
-    key: str
+    key: Annotated[
+        str,
+        Meta(
+            description="Store it now. Only a hash of it is kept here.",
+            extra_json_schema={"pattern": "^svc_live_[0-9A-Za-z]{38}$"},
+        ),
+    ]
 
 
 class ApiKeyList(msgspec.Struct, rename="camel"):
     """A page of keys, newest first."""
 
     api_keys: list[ApiKeyOut]
-    next_cursor: str | None
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
 
 
 class SourceKeyOut(msgspec.Struct, rename="camel"):
     """The key that made something."""
 
-    id: str
+    id: Id
     label: str
-    key_prefix: str
+    key_prefix: KeyPrefix
 
 
 def key_shape(key: ApiKey, now: int) -> ApiKeyOut:
@@ -126,3 +182,44 @@ def _shown(key: ApiKey, now: int) -> Shown:
 
 def _time(at: int | None) -> str | None:
     return None if at is None else iso(at)
+
+
+CREATE_KEY_EXAMPLE = CreateKey(
+    label="Night desk",
+    scopes=[Scope.POSTS_WRITE, Scope.MEDIA_WRITE],
+    expiry="90d",
+    ip_allowlist=["203.0.113.0/24"],
+)
+CREATED_KEY_EXAMPLE = CreatedKeyOut(
+    id="01KVCVX25JSSB86WQ50AY87SX4",
+    label="Night desk",
+    scopes=["posts:write", "media:write"],
+    key_prefix="svc_live_EXAMPL",
+    status="active",
+    ip_allowlist=["203.0.113.0/24"],
+    created_at="2026-06-18T08:00:03.250Z",
+    expires_at="2026-09-16T08:00:03.250Z",
+    last_used_at=None,
+    revoked_at=None,
+    revoked_by=None,
+    reason=None,
+    key="svc_live_EXAMPLE" + "0" * 31,
+)
+KEY_EXAMPLE = ApiKeyOut(
+    id=CREATED_KEY_EXAMPLE.id,
+    label=CREATED_KEY_EXAMPLE.label,
+    scopes=CREATED_KEY_EXAMPLE.scopes,
+    key_prefix=CREATED_KEY_EXAMPLE.key_prefix,
+    status="active",
+    ip_allowlist=CREATED_KEY_EXAMPLE.ip_allowlist,
+    created_at=CREATED_KEY_EXAMPLE.created_at,
+    expires_at=CREATED_KEY_EXAMPLE.expires_at,
+    last_used_at="2026-07-01T21:40:00.000Z",
+    revoked_at=None,
+    revoked_by=None,
+    reason=None,
+)
+REVOKED_KEY_EXAMPLE = msgspec.structs.replace(
+    KEY_EXAMPLE, status="revoked", revoked_at="2026-07-02T06:12:45.009Z", revoked_by="self"
+)
+SOURCE_KEY_EXAMPLE = SourceKeyOut(KEY_EXAMPLE.id, KEY_EXAMPLE.label, KEY_EXAMPLE.key_prefix)

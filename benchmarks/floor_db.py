@@ -1,0 +1,119 @@
+"""The floor of the database: the statements of a create in a bare apsw loop, 16 creates to a COMMIT.
+
+    python -m benchmarks.floor_db --file FILE --keys FILE --seconds 2
+
+The statements are the package's own constants. What is bound to them is made before the clock starts, and
+between BEGIN and COMMIT there is nothing but them: no savepoints, no tasks, no thread.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import apsw
+import msgspec
+
+from pressroom.clock import DAY, SystemClock
+from pressroom.db import Command, Value
+from pressroom.domains.accounts.queries import ADD_POSTS
+from pressroom.domains.events.queries import INSERT_EVENT
+from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER
+from pressroom.domains.keys.models import hash_secret
+from pressroom.domains.keys.queries import FIND_BEARER
+from pressroom.domains.limits.queries import SPEND_QUOTA
+from pressroom.domains.posts.queries import INSERT_POST
+from pressroom.ids import new_id
+
+BATCH: Final = 16
+READ: Final[Command] = FIND_BEARER
+WRITES: Final[tuple[Command, ...]] = (CLAIM, SPEND_QUOTA, INSERT_POST, ADD_POSTS, INSERT_EVENT, STORE_ANSWER)
+"""What one create executes, in its order, after the read. `benchmarks.drift` holds it to a real create."""
+
+PREPARED: Final = 20_000
+"""Creates that are prepared for each second of the run: more than any machine gets through."""
+
+ANSWER: Final = "x" * 900
+"""About the size of a stored answer."""
+
+EVENT: Final = "x" * 270
+"""About the size of the data of a post.created."""
+
+Bindings = dict[str, Value]
+
+
+def connect(file: Path) -> apsw.Connection:
+    """A connection as the server has it."""
+    connection = apsw.Connection(str(file), statementcachesize=512)
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -16384"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+    return connection
+
+
+def bindings(reader: apsw.Connection, keys: list[str], count: int) -> Iterator[list[Bindings]]:
+    """What `count` creates bind, over all keys in turn: for the read, then for each of the writes."""
+    who = {secret: reader.execute(FIND_BEARER.text, {"secret_hash": hash_secret(secret)}).fetchone() for secret in keys}
+    now = SystemClock().now()
+    run = new_id(now)
+    for number in range(count):
+        secret = keys[number % len(keys)]
+        key_id, account_id = who[secret][0], who[secret][8]
+        identity: Bindings = {
+            "account_id": account_id, "method": "POST", "path": "/api/posts", "idempotency_key": f"{run}-{number}",
+        }  # fmt: skip
+        yield [
+            {"secret_hash": hash_secret(secret)},
+            {**identity, "now": now, "expired": now - DAY},
+            {"account_id": account_id, "day": now // DAY, "quota": 1_000_000_000},
+            {
+                "id": new_id(now + number), "account_id": account_id, "key_id": key_id, "type": "POST",
+                "content": "The harbour bridge opens again on Monday.", "visibility": "PUBLIC", "location_name": None,
+                "latitude": None, "longitude": None, "created_at": now, "updated_at": now,
+            },
+            {"account_id": account_id, "count": 1},
+            {
+                "id": new_id(now + number), "account_id": account_id, "key_id": None, "type": "post.created",
+                "data": EVENT, "created_at": now,
+            },
+            {**identity, "body": ANSWER},
+        ]  # fmt: skip
+
+
+def run(file: Path, keys: list[str], seconds: float) -> float:
+    """Creates per second."""
+    writer, reader = connect(file), connect(file)
+    prepared = list(bindings(reader, keys, int(PREPARED * seconds)))
+    batches = [prepared[first : first + BATCH] for first in range(0, len(prepared), BATCH)]
+    read, texts = READ.text, [write.text for write in WRITES]
+    done, start = 0, time.perf_counter()
+    for batch in batches:
+        for bound in batch:
+            reader.execute(read, bound[0]).fetchone()
+        writer.execute("BEGIN IMMEDIATE")
+        for bound in batch:
+            for text, values in zip(texts, bound[1:], strict=True):
+                writer.execute(text, values).fetchone()
+        writer.execute("COMMIT")
+        done += len(batch)
+        if time.perf_counter() - start >= seconds:
+            break
+    took = time.perf_counter() - start
+    reader.close()
+    writer.close()
+    return done / took
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.floor_db", description=__doc__)
+    parser.add_argument("--file", type=Path, required=True, help="a seeded database, which is written to")
+    parser.add_argument("--keys", type=Path, required=True, help="a file with one key per line")
+    parser.add_argument("--seconds", type=float, default=2)
+    given = parser.parse_args()
+    keys = given.keys.read_text("utf-8").split()
+    print(msgspec.json.encode(run(given.file, keys, given.seconds)).decode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Makes the pages of docs/ that follow from the code: settings.md, commands.md, routes.md. Run by `make docs`."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from pressroom.app import api_routes
+from pressroom.cli import main as command_line
+from pressroom.domains.accounts.passwords import Passwords
+from pressroom.settings import all_settings
+from pressroom.web.access import Access, Anyone, Keyed, SessionOnly
+
+FOLDER = Path(__file__).parent
+NOTE = "<!-- Made by `make docs`; do not edit. -->\n"
+
+
+def settings_page() -> str:
+    """The table of settings."""
+    rows = [f"| `{each.variable}` | {each.shown or 'unset'} | {each.help} |" for each in all_settings()]
+    head = "# Settings\n\nEnvironment variables, or lines of a `.env` file in the working folder; the environment wins.\n"
+    return "\n".join([NOTE + head, "| setting | default | |", "| --- | --- | --- |", *rows, ""])
+
+
+def commands_page() -> str:
+    """Every command's own help."""
+    parts = [NOTE + "# Commands\n\nInstalled as `.venv/bin/pressroom`.\n"]
+    for name, command in _commands("pressroom", command_line):
+        context = click.Context(command, info_name=name, max_content_width=100)
+        context.terminal_width = 100
+        parts.append(f"## `{name}`\n\n```\n{command.get_help(context)}\n```\n")
+    return "\n".join(parts)
+
+
+def routes_page() -> str:
+    """The table of routes."""
+    passwords = Passwords()
+    rows = [
+        f"| {route.method} | `{route.path}` | {_demands(route.access)} | {route.summary} |"
+        for route in api_routes(passwords)
+    ]
+    passwords.close()
+    head = "# Routes\n\nThe reference with bodies, answers and examples is `/docs` of every server.\n"
+    return "\n".join([NOTE + head, "| method | path | who | what |", "| --- | --- | --- | --- |", *rows, ""])
+
+
+PAGES = {"settings.md": settings_page, "commands.md": commands_page, "routes.md": routes_page}
+
+
+def _commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    if isinstance(command, click.Group):
+        for part, below in command.commands.items():
+            yield from _commands(f"{name} {part}", below)
+    else:
+        yield name, command
+
+
+def _demands(access: Access) -> str:
+    match access:
+        case Keyed(scope=None):
+            return "any key, or signed in"
+        case Keyed(scope=scope):
+            return f"key with `{scope}`, or signed in"
+        case SessionOnly():
+            return "signed in"
+        case Anyone():
+            return "anyone"
+        case _:
+            return ""
+
+
+if __name__ == "__main__":
+    for file, make in PAGES.items():
+        (FOLDER / file).write_text(make(), "utf-8")
+        sys.stdout.write(f"docs/{file}\n")

@@ -1,0 +1,180 @@
+"""What a transaction promises, on both engines."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from pressroom.clock import SettableClock
+from pressroom.db import (
+    AwaitedOutsideTransaction,
+    Command,
+    ConstraintViolated,
+    Database,
+    DatabaseAway,
+    DiskFull,
+    Query,
+    Tx,
+)
+from pressroom.db.postgres import open_postgres
+from pressroom.db.sqlite import open_sqlite
+from pressroom.errors import Conflict
+from tests.services.postgres import PostgresServer
+
+Run = Callable[[Any], Any]
+
+INSERT = Command("INSERT INTO things (name, size) VALUES (:name, :size)")
+COUNT = Query(int, "SELECT count(*) FROM things")
+SIZE = Query(int, "SELECT size FROM things WHERE name = :name")
+ADD = Command("UPDATE things SET size = size + 1 WHERE name = :name")
+
+
+async def insert(tx: Tx, name: str, size: int = 1) -> None:
+    await tx.run(INSERT, name=name, size=size)
+
+
+async def insert_and_refuse(tx: Tx, name: str) -> None:
+    await insert(tx, name)
+    raise Conflict("No.")
+
+
+async def insert_and_dawdle(tx: Tx, name: str) -> None:
+    await insert(tx, name)
+    await asyncio.sleep(0.01)
+
+
+def test_what_an_action_wrote_is_there_after_it(db: Database, run: Run) -> None:
+    run(db.transact(insert, "one"))
+    assert run(db.one(COUNT)) == 1
+
+
+def test_a_refused_action_leaves_nothing_and_spares_its_neighbours(db: Database, run: Run) -> None:
+    async def together() -> list[object]:
+        actions = [db.transact(insert, "a"), db.transact(insert_and_refuse, "b"), db.transact(insert, "c")]
+        return await asyncio.gather(*actions, return_exceptions=True)
+
+    outcomes = run(together())
+
+    assert [type(outcome) for outcome in outcomes] == [type(None), Conflict, type(None)]
+    assert run(db.one(COUNT)) == 2
+    assert run(db.one(SIZE, name="b")) is None
+
+
+def test_an_action_that_awaits_something_foreign_fails_loudly(db: Database, run: Run) -> None:
+    with pytest.raises(AwaitedOutsideTransaction):
+        run(db.transact(insert_and_dawdle, "slow"))
+    assert run(db.one(COUNT)) == 0
+
+
+def test_a_constraint_is_told_apart(db: Database, run: Run) -> None:
+    run(db.transact(insert, "one"))
+    with pytest.raises(ConstraintViolated):
+        run(db.transact(insert, "one"))
+
+
+def test_a_client_that_goes_away_does_not_undo_its_write(db: Database, run: Run) -> None:
+    async def begin_and_leave() -> None:
+        task = asyncio.ensure_future(db.transact(insert, "kept"))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with asyncio.timeout(10):
+            while await db.one(SIZE, name="kept") is None:  # noqa: ASYNC110  # a database sets no event
+                await asyncio.sleep(0.001)
+
+    run(begin_and_leave())
+
+
+def test_increments_at_once_are_all_counted(db: Database, run: Run) -> None:
+    async def increment(tx: Tx) -> None:
+        await tx.run(ADD, name="n")
+
+    async def together() -> None:
+        await db.transact(insert, "n", 0)
+        await asyncio.gather(*(db.transact(increment) for _ in range(200)))
+
+    run(together())
+    assert run(db.one(SIZE, name="n")) == 200
+
+
+@pytest.mark.parametrize("db", ["postgres"], indirect=True)
+def test_a_deadlock_is_run_again(db: Database, run: Run) -> None:
+    # SQLite has one writer: there, two transactions cannot wait for each other.
+    started: list[str] = []
+
+    async def grow_both(tx: Tx, first: str, second: str) -> None:
+        await tx.run(ADD, name=first)
+        started.append(first)
+        # Both hold their first row once each has begun: from here on they wait for each other.
+        while len(started) < 2:
+            await tx.one(COUNT)
+        await tx.run(ADD, name=second)
+
+    async def together() -> None:
+        await db.transact(insert, "a", 0)
+        await db.transact(insert, "b", 0)
+        await asyncio.gather(db.transact(grow_both, "a", "b"), db.transact(grow_both, "b", "a"))
+
+    run(together())
+    assert len(started) > 2
+    assert (run(db.one(SIZE, name="a")), run(db.one(SIZE, name="b"))) == (2, 2)
+
+
+def test_a_full_disk_is_a_503_and_nothing_is_half_written(tmp_path: Path, run: Run) -> None:
+    db = open_sqlite(tmp_path / "full.db", SettableClock())
+    run(db.script("CREATE TABLE things (name TEXT PRIMARY KEY, size BIGINT NOT NULL)"))
+    run(db.transact(insert, "before"))
+    pages = db._writer.execute("PRAGMA page_count").fetchone()
+    assert pages is not None
+    db._writer.execute(f"PRAGMA max_page_count = {pages[0]}")
+
+    async def insert_much(tx: Tx, letter: str) -> None:
+        for number in range(400):
+            await insert(tx, f"{letter}{number}" * 20)
+
+    async def together() -> list[object]:
+        return await asyncio.gather(*(db.transact(insert_much, letter) for letter in "abc"), return_exceptions=True)
+
+    assert {type(outcome) for outcome in run(together())} == {DiskFull}
+    assert run(db.one(COUNT)) == 1
+    db._writer.execute("PRAGMA max_page_count = 1000000")
+    run(db.transact(insert, "after"))
+    assert run(db.one(COUNT)) == 2
+    run(db.close())
+
+
+def test_another_process_that_writes_is_waited_for(tmp_path: Path, run: Run) -> None:
+    db = open_sqlite(tmp_path / "shared.db", SettableClock())
+    run(db.script("CREATE TABLE things (name TEXT PRIMARY KEY, size BIGINT NOT NULL)"))
+    other = apsw.Connection(str(tmp_path / "shared.db"))
+    other.execute("BEGIN IMMEDIATE")
+
+    async def write_meanwhile() -> None:
+        waiting = asyncio.ensure_future(db.transact(insert, "patient"))
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        other.execute("COMMIT")
+        await waiting
+
+    run(write_meanwhile())
+    assert run(db.one(COUNT)) == 1
+    run(db.close())
+
+
+def test_a_database_that_goes_away_is_a_503_and_comes_back(tmp_path: Path, run: Run) -> None:
+    with PostgresServer.start(tmp_path / "own") as server:
+        db = run(open_postgres(server.create_database("away"), SettableClock()))
+        run(db.script("CREATE TABLE things (name TEXT PRIMARY KEY, size BIGINT NOT NULL)"))
+        server.kill()
+        with pytest.raises(DatabaseAway):
+            run(db.transact(insert, "lost"))
+        with pytest.raises(DatabaseAway):
+            run(db.one(COUNT))
+        server.restart()
+        run(db.transact(insert, "back"))
+        assert run(db.one(COUNT)) == 1
+        run(db.close())

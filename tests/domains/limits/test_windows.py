@@ -1,0 +1,115 @@
+"""The windows against a naive log of all requests, over random clocks; in memory and in Redis alike."""
+
+import asyncio
+import uuid
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from pressroom.clock import DAY, MINUTE, SECOND, SettableClock, seconds_until
+from pressroom.domains.limits.models import Rates, Verdict
+from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.domains.limits.windows import StoredWindows, Windows
+from tests.domains.limits.naive import NaiveLog
+from tests.services.redis import RedisServer
+
+RATES = Rates(per_minute=6, per_day=25, posts_per_minute=3, abuse_refusals=5, abuse_window=10 * MINUTE)
+START = 1_800_000_012_345
+
+# Steps cluster around the edges of the windows, where mistakes are made.
+STEPS = st.one_of(
+    st.integers(0, 3_000),
+    st.sampled_from([0, 1, MINUTE - 1, MINUTE, MINUTE + 1, 10 * SECOND, DAY - MINUTE, DAY, DAY + MINUTE]),
+    st.integers(0, 3 * MINUTE),
+)
+REQUESTS = st.lists(st.tuples(STEPS, st.booleans()), max_size=120)
+
+
+@given(REQUESTS)
+@example([(0, False)] * 70)
+@example([(MINUTE // 6, False)] * 100)
+@settings(max_examples=300, deadline=None)
+def test_memory_decides_as_a_log_of_all_requests_would(requests: list[tuple[int, bool]]) -> None:
+    windows, log, now = Windows(RATES), NaiveLog(RATES), START
+    for step, is_post in requests:
+        now += step
+        verdict = windows.attempt(now, is_post=is_post)
+        refusers = log.refusers(now, is_post=is_post)
+        assert log.decide(now, is_post=is_post) == (verdict.refused_by is None)
+        if verdict.refused_by is not None:
+            assert verdict.refused_by in refusers
+            check_retry_after_is_exact(log, verdict, is_post=is_post)
+        recent = [each.at for each in log.attempts if each.at > now - MINUTE][-RATES.per_minute :]
+        assert verdict.remaining == max(0, RATES.per_minute - len(recent))
+        assert verdict.reset_at == recent[0] + MINUTE
+    assert log.admitted_within(MINUTE) <= RATES.per_minute
+    assert log.admitted_within(MINUTE, posts=True) <= RATES.posts_per_minute
+    assert log.admitted_within(DAY) <= RATES.per_day
+
+
+def check_retry_after_is_exact(log: NaiveLog, verdict: Verdict, *, is_post: bool) -> None:
+    """After retryAfter seconds one request passes; a second earlier it would not."""
+    seconds = seconds_until(verdict.free_at, verdict.now)
+    assert not log.refusers(verdict.now + seconds * SECOND, is_post=is_post)
+    assert log.refusers(verdict.now + (seconds - 1) * SECOND, is_post=is_post)
+
+
+def test_sixty_pass_in_any_sixty_seconds_and_the_sixty_first_does_not() -> None:
+    windows = Windows(Rates())
+    verdicts = [windows.attempt(START + 500 * number, is_post=False) for number in range(61)]
+    assert [verdict.refused_by for verdict in verdicts] == [None] * 60 + ["minute"]
+    assert verdicts[-1].free_at == START + 500 + MINUTE
+
+
+def test_hot_looping_extends_the_lock_out() -> None:
+    windows = Windows(Rates())
+    for number in range(60):
+        windows.attempt(START + number, is_post=False)
+    for step in range(1, 240):
+        verdict = windows.attempt(START + step * 500, is_post=False)
+        assert verdict.refused_by == "minute"
+    assert windows.attempt(verdict.free_at - 1, is_post=False).refused_by == "minute"
+
+
+def test_a_clock_that_goes_back_admits_nothing_more() -> None:
+    windows = Windows(RATES)
+    for _ in range(RATES.per_minute):
+        assert windows.attempt(START, is_post=False).refused_by is None
+    assert windows.attempt(START - DAY, is_post=False).refused_by == "minute"
+
+
+@given(REQUESTS, st.integers(0, 120))
+@settings(max_examples=100, deadline=None)
+def test_windows_survive_being_stored(requests: list[tuple[int, bool]], cut: int) -> None:
+    kept, stored, now = Windows(RATES), Windows(RATES), START
+    for place, (step, is_post) in enumerate(requests):
+        now += step
+        if place == cut:
+            stored = Windows(RATES, msgspec.json.decode(msgspec.json.encode(stored.stored()), type=StoredWindows))
+        assert kept.attempt(now, is_post=is_post) == stored.attempt(now, is_post=is_post)
+
+
+@pytest.fixture(scope="module")
+def redis_url(redis_server: RedisServer) -> str:
+    return redis_server.url
+
+
+@given(REQUESTS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_redis_decides_as_memory_does(redis_url: str, requests: list[tuple[int, bool]]) -> None:
+    asyncio.run(compare_with_redis(redis_url, requests))
+
+
+async def compare_with_redis(url: str, requests: list[tuple[int, bool]]) -> None:
+    """Every verdict and every peek is the same."""
+    clock = SettableClock(START)
+    limiter, windows, key_id = RedisLimiter(RATES, url, clock), Windows(RATES), uuid.uuid4().hex
+    try:
+        for step, is_post in requests:
+            clock.advance(step)
+            assert await limiter.peek(key_id) == windows.peek(clock.now())
+            assert await limiter.attempt(key_id, is_post=is_post) == windows.attempt(clock.now(), is_post=is_post)
+    finally:
+        await limiter.close()

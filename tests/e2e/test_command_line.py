@@ -1,0 +1,182 @@
+"""What an operator types, and what it says: in one line when it cannot be done."""
+
+import json
+import re
+import socket
+import subprocess
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.harness.process import ServerProcess
+
+MakeProcess = Callable[..., ServerProcess]
+
+
+def test_development_mode_prints_a_curl_that_publishes(process_server: MakeProcess) -> None:
+    server = process_server(DEV=1).start()
+    printed = server.output()
+    curl = next(line for line in printed.splitlines() if line.startswith("curl "))
+
+    answer = subprocess.run(["sh", "-c", curl.replace("curl ", "curl -s ")], capture_output=True, text=True, check=True)
+
+    assert json.loads(answer.stdout)["content"] == "Hello from Pressroom"
+    assert "Account   editor" in printed
+
+
+def test_the_second_start_keeps_the_data_and_prints_no_key(process_server: MakeProcess) -> None:
+    server = process_server(DEV=1).start()
+    key = server.printed_key()
+    assert server.stop() == 0
+    server.start()
+    assert server.output().count("svc_live_") == 2  # once alone, once in the curl
+    answer = httpx.get(f"{server.base_url}/api/auth/me", headers={"Authorization": f"Bearer {key}"})
+    assert answer.json()["username"] == "editor"
+
+
+def one_line(server: ServerProcess, *arguments: str) -> str:
+    """The command fails with status 2, and says why in one line on standard error."""
+    done = server.command(*(arguments or ("serve",)), check=False)
+    assert done.returncode == 2, done
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def test_a_port_that_is_taken(process_server: MakeProcess) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert f"127.0.0.1:{port}: Address already in use" in one_line(process_server(PORT=port))
+
+
+def test_a_port_that_another_pressroom_has(process_server: MakeProcess) -> None:
+    first = process_server().start()
+    assert "Address already in use" in one_line(process_server(PORT=first.port))
+
+
+def test_a_database_that_another_pressroom_serves(process_server: MakeProcess) -> None:
+    first = process_server().start()
+    assert "serves this database already" in one_line(process_server(DATA_DIR=first.folder / "data"))
+
+
+def test_a_data_folder_that_cannot_be_written(process_server: MakeProcess) -> None:
+    server = process_server()
+    server.folder.mkdir()
+    (server.folder / "data").write_text("a file, not a folder")
+    assert "PRESSROOM_DATA_DIR" in one_line(server)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("PORT", "http"),
+        ("PORT", "70000"),
+        ("BASE_URL", "example.org"),
+        ("DATABASE_URL", "mysql://localhost/x"),
+        ("REDIS_URL", "localhost"),
+        ("TRUSTED_PROXIES", "10.0.0.1/8"),
+        ("SIGNUP", "perhaps"),
+        ("REQUESTS_PER_MINUTE", "-1"),
+        ("DEV", "maybe"),
+    ],
+)
+def test_a_setting_that_cannot_be_used(process_server: MakeProcess, setting: str, value: str) -> None:
+    server = process_server()
+    server.settings[setting] = value
+    line = one_line(server)
+    assert f"PRESSROOM_{setting}" in line
+    assert value in line
+
+
+def test_a_misspelt_setting_is_pointed_out(process_server: MakeProcess) -> None:
+    done = process_server(REQUEST_PER_MINUTE=5).command("doctor", check=False)
+    assert done.returncode == 1
+    assert "PRESSROOM_REQUEST_PER_MINUTE is no setting of this version; PRESSROOM_REQUESTS_PER_MINUTE is." in done.stderr
+
+
+def test_a_database_that_is_not_there(process_server: MakeProcess) -> None:
+    server = process_server(DATABASE_URL="postgresql://nobody:hunter2@127.0.0.1:1/x")
+    line = one_line(server)
+    assert "PRESSROOM_DATABASE_URL" in line
+    assert "hunter2" not in line
+
+
+def test_postgres_is_migrated_by_command_first(
+    process_server: MakeProcess, engine_settings: dict[str, object]
+) -> None:
+    server = process_server(**engine_settings)
+    if engine_settings:
+        assert "pressroom migrate" in one_line(server)
+    assert "applied 0001" in server.command("migrate").stdout or not engine_settings
+    assert "up to date" in server.command("migrate").stdout
+    server.start()
+    assert server.command("doctor").returncode == 0
+
+
+def test_several_workers_need_postgres_and_redis(process_server: MakeProcess) -> None:
+    assert "PRESSROOM_REDIS_URL" in one_line(process_server(), "serve", "--workers", "2")
+
+
+def test_accounts_and_keys_by_command(process_server: MakeProcess) -> None:
+    server = process_server()
+    account_id = server.create_account("alice")
+    assert re.fullmatch(r"[0-9A-Z]{26}", account_id)
+    made = server.command("key", "create", "ALICE", "--label", "bot", "--scope", "posts:write", "media:write")
+    key = made.stdout.strip()
+    assert re.fullmatch(r"svc_live_[0-9A-Za-z]{38}", key)
+    assert made.stderr == ""
+
+    server.start()
+    headers = {"Authorization": f"Bearer {key}"}
+    assert httpx.post(f"{server.base_url}/api/posts", headers=headers, json={"content": "x"}).status_code == 201
+
+    listed = server.command("key", "list", "alice").stdout
+    assert key[:15] in listed
+    assert key not in listed
+    key_id = next(word for word in listed.split() if re.fullmatch(r"[0-9A-Z]{26}", word))
+    server.command("key", "revoke", key_id, "--reason", "lost laptop")
+    answer = httpx.get(f"{server.base_url}/api/auth/me", headers=headers)
+    assert (answer.status_code, answer.json()["error"]) == (401, "API key revoked")
+
+
+def test_bad_input_to_commands(process_server: MakeProcess) -> None:
+    server = process_server()
+    server.create_account("alice")
+    assert "taken" in one_line(server, "account", "create", "Alice", "--email", "b@example.org", "--password", "x" * 10)
+    assert "password" in one_line(server, "account", "create", "bob", "--email", "b@example.org", "--password", "short")
+    assert "no account" in one_line(server, "key", "create", "bob", "--label", "x", "--scope", "posts:write")
+    assert "scopes[0]" in one_line(server, "key", "create", "alice", "--label", "x", "--scope", "everything")
+    assert "no such key" in one_line(server, "key", "revoke", "nothing", "--reason", "x")
+
+
+def test_help_lists_every_command_and_setting(process_server: MakeProcess) -> None:
+    server = process_server()
+    listed = server.command("--help").stdout
+    for command in ("serve", "migrate", "doctor", "openapi", "account", "key"):
+        assert re.search(rf"^  {command} ", listed, re.MULTILINE)
+    from pressroom.settings import all_settings
+
+    described = server.command("serve", "--help").stdout
+    assert all(setting.variable in described for setting in all_settings())
+
+
+def test_workers_share_a_port_and_stop_together(
+    process_server: MakeProcess, request: pytest.FixtureRequest
+) -> None:
+    database = request.getfixturevalue("postgres_server").create_database("workers")
+    redis = request.getfixturevalue("redis_server").url
+    server = process_server(DATABASE_URL=database, REDIS_URL=redis)
+    server.command("migrate")
+    server.create_account("alice")
+    key = server.create_key("alice")
+    server.start("--workers", "2")
+    headers = {"Authorization": f"Bearer {key}"}
+    statuses = [httpx.get(f"{server.base_url}/api/auth/me", headers=headers).status_code for _ in range(65)]
+    assert statuses == [200] * 60 + [429] * 5
+    assert server.stop() == 0
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{server.base_url}/healthz")

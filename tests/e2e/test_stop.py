@@ -1,0 +1,101 @@
+"""A stop in good order: what is under way is answered, what was acknowledged is kept, and it is over in time."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tests.harness.owners import Owner, publish
+from tests.harness.process import ServerProcess
+from tests.harness.publishers import Publisher, told
+from tests.harness.records import count, disagreements
+from tests.harness.wire import Connection, Reply, Request
+
+MakeServer = Callable[..., ServerProcess]
+
+LONGEST_STOP = 10.0
+"""Seconds that a stop may take."""
+
+
+@pytest.fixture
+def server(roomy_server: MakeServer, engine_settings: dict[str, object]) -> ServerProcess:
+    """A running server."""
+    return roomy_server(**engine_settings).start()
+
+
+def test_requests_whose_bodies_are_still_arriving_are_answered(server: ServerProcess) -> None:
+    key = Owner(server).key()
+    requests = [publish(server, key, f"slow {n}", f"slow-{n}") for n in range(50)]
+
+    replies = asyncio.run(stop_amid_the_bodies(server, requests))
+
+    assert server.wait(LONGEST_STOP) == 0
+    assert [reply.status for reply in replies] == [201] * 50
+    assert count(server, "posts") == count(server, "events") == 50
+
+
+def test_a_stop_amid_many_creates_answers_all_that_it_keeps(server: ServerProcess) -> None:
+    key = Owner(server).key()
+    publishers = [Publisher(server, key, f"program{n}") for n in range(50)]
+
+    asyncio.run(publish_through_stops(server, publishers, 3))
+
+    assert server.stop() == 0
+    assert disagreements(server, publishers) == [], told(publishers)
+    assert sum(publisher.outcomes["kept though its answer was lost"] for publisher in publishers) == 0, told(publishers)
+
+
+def test_silent_connections_do_not_hold_a_stop_up(server: ServerProcess) -> None:
+    request = publish(server, Owner(server).key(), "said in full")
+
+    async def stop_amid_silence() -> list[Reply]:
+        idle, half_way, unheard = [await Connection.open(server.port) for _ in range(3)]
+        unheard.send(request.head[:50])
+        half_way.send(request.encoded() + request.head[:50])
+        answers = [await half_way.reply(), await idle.ask(request)]
+        server.terminate()
+        assert await asyncio.to_thread(server.wait, LONGEST_STOP) == 0
+        assert await idle.ended()
+        for connection in (idle, half_way, unheard):
+            connection.close()
+        return answers
+
+    assert [answer.status for answer in asyncio.run(stop_amid_silence())] == [201, 201]
+    assert count(server, "posts") == 2
+
+
+async def stop_amid_the_bodies(server: ServerProcess, requests: list[Request]) -> list[Reply]:
+    """Has the server wait for every body, tells it to stop, and sends the bodies then."""
+    connections = [await Connection.open(server.port) for _ in requests]
+    for connection, request in zip(connections, requests, strict=True):
+        connection.send(replace(request, headers={**request.headers, "Expect": "100-continue"}).head)
+        assert (await connection.reply()).status == 100
+        connection.send(request.content[:5])
+    server.terminate()
+    while "stopping" not in server.output():
+        await asyncio.sleep(0.005)
+    for connection, request in zip(connections, requests, strict=True):
+        connection.send(request.content[5:])
+    try:
+        return [await connection.reply() for connection in connections]
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+async def publish_through_stops(server: ServerProcess, publishers: list[Publisher], stops: int) -> None:
+    """All publish while the server is stopped and started again, each time once all have published anew."""
+    over = asyncio.Event()
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
+        for publisher in publishers:
+            group.create_task(publisher.publish(publisher.until(over)))
+        try:
+            for number in range(1, stops + 1):
+                while min(publisher.settled for publisher in publishers) < number:
+                    await asyncio.sleep(0.005)
+                server.terminate()
+                assert await asyncio.to_thread(server.wait, LONGEST_STOP) == 0
+                await asyncio.to_thread(server.start)
+        finally:
+            over.set()

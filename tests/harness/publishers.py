@@ -1,0 +1,94 @@
+"""Programs that publish through failures, and remember all that they sent and heard."""
+
+import asyncio
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from tests.harness.owners import publish
+from tests.harness.process import ServerProcess
+from tests.harness.wire import Connection, Reply
+
+PAUSE = 0.01
+"""Seconds between two attempts at a server that is away."""
+
+AGAIN = 5
+"""Each fifth acknowledged post is sent once more, to hear its answer again."""
+
+
+class Publisher:
+    """Publishes one post after the other, each with its own Idempotency-Key, until it is acknowledged.
+
+    One who is not `patient` gives a post up when its answer fails to come, and goes on to the next.
+    """
+
+    def __init__(self, server: ServerProcess, key: str, name: str, *, patient: bool = True) -> None:
+        self.name = name
+        self.sent: set[str] = set()
+        self.acknowledged: dict[str, str] = {}
+        self.refused: list[Reply] = []
+        self.surprises: list[Reply] = []
+        self.heard: defaultdict[str, set[bytes]] = defaultdict(set)
+        self.outcomes: Counter[str] = Counter()
+        self._server = server
+        self._key = key
+        self._patient = patient
+        self._connection: Connection | None = None
+
+    @property
+    def settled(self) -> int:
+        """Posts that came to an end, this way or that."""
+        return len(self.acknowledged) + len(self.refused)
+
+    def until(self, over: asyncio.Event) -> Iterator[str]:
+        """Contents of its own until `over` is set."""
+        return (f"{self.name} {n}" for n in itertools.takewhile(lambda _: not over.is_set(), itertools.count()))
+
+    async def publish(self, contents: Iterable[str]) -> None:
+        """Publishes `contents`; each a text that nobody else publishes."""
+        for content in contents:
+            self.sent.add(content)
+            while not (settled := await self._attempt(content)):
+                await asyncio.sleep(PAUSE)
+                if not self._patient:
+                    break
+            if settled and len(self.acknowledged) % AGAIN == 0:
+                await self._attempt(content)
+        self._hang_up()
+
+    async def _attempt(self, content: str) -> bool:
+        """Sends a post once; whether that settled it."""
+        idempotency_key = content.replace(" ", "-")
+        request = publish(self._server, self._key, content, idempotency_key)
+        try:
+            if self._connection is None:
+                self._connection = await Connection.open(request.port)
+            reply = await self._connection.ask(request)
+        except OSError:
+            self.outcomes["no answer"] += 1
+            self._hang_up()
+            return False
+        self.outcomes[str(reply.status)] += 1
+        match reply.status:
+            case 201 | 200 if (reply.status == 200) == ("idempotent-replayed" in reply.headers):
+                if reply.status == 200 and content not in self.acknowledged:
+                    self.outcomes["kept though its answer was lost"] += 1
+                self.acknowledged[content] = reply.json()["id"]
+                self.heard[idempotency_key].add(reply.body)
+            case 503 if reply.json()["error"] == "Unavailable" and "retry-after" in reply.headers:
+                return False
+            case 429:
+                self.refused.append(reply)
+            case _:
+                self.surprises.append(reply)
+        return True
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def told(publishers: Iterable[Publisher]) -> str:
+    """What all of them heard, for a failure's message: how often which status."""
+    return str(dict(sum((publisher.outcomes for publisher in publishers), Counter[str]())))

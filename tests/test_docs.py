@@ -1,0 +1,59 @@
+"""The docs say what is so: what the code has and they lack fails here."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pressroom.domains.events.models import EventType
+from pressroom.domains.keys.models import Scope
+from pressroom.errors import Code
+from pressroom.settings import all_settings
+from pressroom.web.problems import INTERNAL, LABELS
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def load_generator() -> ModuleType:
+    """docs/generate.py, which is no package."""
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["settings.md", "commands.md", "routes.md"])
+def test_pages_made_from_the_code_are_up_to_date(page: str) -> None:
+    assert (DOCS / page).read_text("utf-8") == load_generator().PAGES[page](), "run `make docs`"
+
+
+@pytest.mark.parametrize(("status", "label"), [*LABELS.values(), INTERNAL])
+def test_every_error_label_is_explained(status: int, label: str) -> None:
+    assert f"| {status} | `{label}` |" in (DOCS / "errors.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("code", list(Code))
+def test_every_code_is_explained(code: Code) -> None:
+    assert f"| `{code}` |" in (DOCS / "errors.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", [*Scope, *EventType])
+def test_every_scope_and_event_is_named(name: str) -> None:
+    assert f"`{name}`" in (DOCS / "api.md").read_text("utf-8")
+
+
+def test_every_link_between_the_docs_leads_somewhere() -> None:
+    root = DOCS.parent
+    for file in [*DOCS.glob("*.md"), *root.glob("*.md")]:
+        for link in file.read_text("utf-8").split("](")[1:]:
+            target = link.partition(")")[0].partition("#")[0]
+            if target and "://" not in target:
+                assert (file.parent / target).exists(), f"{file.name} links to {target}"
+
+
+def test_every_setting_has_its_line() -> None:
+    page = (DOCS / "settings.md").read_text("utf-8")
+    assert all(f"`{setting.variable}`" in page for setting in all_settings())
