@@ -17,47 +17,66 @@ import uvloop
 from litestar import Litestar, get, post
 
 from pressroom import serve
-from pressroom.domains.accounts.models import Account, Caller, SourceKey
-from pressroom.domains.accounts.schemas import AccountOut, account_shape
-from pressroom.domains.posts.models import Post, PostType, Visibility
-from pressroom.domains.posts.schemas import CreatePost, PostOut, new_post_shape
+from pressroom.domains.accounts.schemas import AccountOut, AuthorOut
+from pressroom.domains.keys.schemas import SourceKeyOut
+from pressroom.domains.posts.models import PostType, Visibility
+from pressroom.domains.posts.schemas import CreatePost, InteractionsOut, PostOut, StatsOut
 from pressroom.runtime import Runtime
 from pressroom.settings import Settings
 
 BASE_URL: Final = "http://127.0.0.1:8000"
-NOW: Final = 1_800_000_000_000
-ACCOUNT: Final = Account(
-    "01ARZ3NDEKTSV4RRFFQ69G5FAV", "account0", "account0@example.org", "account0", None,
-    verified=False, email_verified=False, is_private=False, is_creator=False,
-    total_followers=0, total_following=0, total_posts=0, created_at=NOW,
-)  # fmt: skip
-CALLER: Final = Caller(ACCOUNT, SourceKey("01ARZ3NDEKTSV4RRFFQ69G5FAW", "key 0", "svc_live_abcdef"))
-POST: Final = Post(
-    id="01ARZ3NDEKTSV4RRFFQ69G5FAX",
-    account_id=ACCOUNT.id,
-    key_id="01ARZ3NDEKTSV4RRFFQ69G5FAW",
-    type=PostType.POST,
-    content="The harbour bridge opens again on Monday.",
-    visibility=Visibility.PUBLIC,
-    location=None,
-    created_at=NOW,
-    updated_at=NOW,
-)
-POST_OUT: Final = new_post_shape(POST, CALLER, BASE_URL)
-ACCOUNT_OUT: Final = account_shape(ACCOUNT, BASE_URL)
+AT: Final = "2026-11-20T16:08:12.345Z"
+ID: Final = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+AVATAR: Final = f"{BASE_URL}/avatars/{ID}.svg"
 
 
 @post("/api/posts", status_code=201)
 async def create_post(data: CreatePost) -> PostOut:
     """Decodes a post and gives one."""
-    POST_OUT.content = data.content
-    return POST_OUT
+    return PostOut(
+        id=ID,
+        content=data.content,
+        media=None,
+        link_preview=None,
+        location=None,
+        type=PostType.POST,
+        visibility=Visibility.PUBLIC,
+        created_at=AT,
+        updated_at=AT,
+        edited_at=None,
+        deleted_at=None,
+        author=AuthorOut(ID, "account0", "account0", AVATAR, verified=False, verified_type=None),
+        hub=None,
+        source_api_key=SourceKeyOut(ID, "key 0", "svc_live_abcdef"),
+        is_bounce=False,
+        bounced_by=None,
+        original_post=None,
+        poll=None,
+        stats=StatsOut(),
+        user_interactions=InteractionsOut(),
+    )
 
 
 @get("/api/auth/me")
 async def show_me() -> AccountOut:
     """Gives an account."""
-    return ACCOUNT_OUT
+    return AccountOut(
+        id=ID,
+        username="account0",
+        email="account0@example.org",
+        display_name="account0",
+        avatar=AVATAR,
+        cover_image=None,
+        bio=None,
+        verified=False,
+        email_verified=False,
+        is_private=False,
+        is_creator=False,
+        total_followers=0,
+        total_following=0,
+        total_posts=0,
+        created_at=AT,
+    )
 
 
 def bare_app(*_: Any) -> Litestar:

@@ -14,7 +14,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 import uvloop
@@ -93,13 +93,12 @@ class Connection(asyncio.Protocol):
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._requests = requests
         self._tally = tally
-        self._transport: asyncio.WriteTransport
+        self._transport: asyncio.Transport
         self._received = b""
         self._sent = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
         self._send()
 
     def data_received(self, data: bytes) -> None:

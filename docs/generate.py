@@ -19,7 +19,9 @@ NOTE = "<!-- Made by `make docs`; do not edit. -->\n"
 def settings_page() -> str:
     """The table of settings."""
     rows = [f"| `{each.variable}` | {each.shown or 'unset'} | {each.help} |" for each in all_settings()]
-    head = "# Settings\n\nEnvironment variables, or lines of a `.env` file in the working folder; the environment wins.\n"
+    head = (
+        "# Settings\n\nEnvironment variables, or lines of a `.env` file in the working folder; the environment wins.\n"
+    )
     return "\n".join([NOTE + head, "| setting | default | |", "| --- | --- | --- |", *rows, ""])
 
 

@@ -221,7 +221,9 @@ def key_list(username: str) -> None:
     """List the keys of USERNAME, newest first."""
     out = Console()
     # A pipe has no width of its own: whatever reads it wants whole words.
-    Console(width=out.width if out.is_terminal else 300).print(_with_database(lambda db: key_commands.table(db, username)))
+    Console(width=out.width if out.is_terminal else 300).print(
+        _with_database(lambda db: key_commands.table(db, username))
+    )
 
 
 @key.command("revoke")

@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
 SECOND = 1_000
@@ -53,7 +54,12 @@ class SettableClock:
 def iso(at: int) -> str:
     """Milliseconds → `2026-11-20T16:08:12.345Z`, the only form in which times are sent."""
     seconds, milliseconds = divmod(at, SECOND)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{milliseconds:03d}Z"
+    return f"{_to_the_second(seconds)}.{milliseconds:03d}Z"
+
+
+@lru_cache(1024)  # a busy second is formatted once
+def _to_the_second(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def parse_iso(text: str) -> int:

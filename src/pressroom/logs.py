@@ -12,7 +12,7 @@ from typing import Final, TextIO
 import msgspec
 import structlog
 
-from pressroom.clock import SystemClock, iso
+from pressroom.clock import iso
 from pressroom.errors import PressroomError
 
 _SECRET: Final = re.compile(r"(svc_live_|whsec_)[0-9A-Za-z]{4,}|(postgres(?:ql)?|rediss?)://[^\s@/]*@|(?<=Bearer )\S+")
@@ -51,7 +51,6 @@ class Log:
     def __init__(self, *, requests: bool, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._requests = requests
-        self._clock = SystemClock()
         self._lines: list[bytes] = []
         self._logger = structlog.wrap_logger(
             structlog.WriteLogger(self._stream),
@@ -62,12 +61,12 @@ class Log:
             ],
         )
 
-    def request(self, request_id: str, method: str, path: str, status: int, ms: int, client: str) -> None:
-        """One answered request. The line is written at the next flush, or with the next fifty."""
+    def request(self, at: int, request_id: str, method: str, path: str, status: int, ms: int, client: str) -> None:
+        """One request, answered at `at` after `ms` milliseconds. The line waits for a flush, or for fifty others."""
         if not self._requests:
             return
         shown = without_secrets(path[:500]) if "_" in path else path[:500]
-        line = _RequestLine(iso(self._clock.now()), "request", request_id, method, shown, status, ms, client)
+        line = _RequestLine(iso(at), "request", request_id, method, shown, status, ms, client)
         self._lines.append(_encoder.encode(line))
         if len(self._lines) >= REQUEST_LINES:
             self.flush()

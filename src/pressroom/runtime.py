@@ -71,7 +71,7 @@ async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None)
         raise
     rates = rates_of(settings)
     limiter = RedisLimiter(rates, settings.redis_url) if settings.redis_url else MemoryLimiter(rates, db, clock)
-    last_used = LastUsed(db, clock)
+    last_used = LastUsed(db)
     schedule = Schedule(
         [
             Every(0.25, "log", log.flush),

@@ -45,7 +45,9 @@ def make(request: pytest.FixtureRequest, tmp_path: Path, run: Run) -> Callable[[
         if request.param == "sqlite":
             return open_sqlite(tmp_path / f"{name}.db", SettableClock())
         server: PostgresServer = request.getfixturevalue("postgres_server")
-        database: Database = run(open_postgres(server.create_database(f"migrate_{name}_{tmp_path.name}"[-60:]), SettableClock()))
+        database: Database = run(
+            open_postgres(server.create_database(f"migrate_{name}_{tmp_path.name}"[-60:]), SettableClock())
+        )
         return database
 
     return make_database

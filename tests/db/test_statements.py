@@ -32,7 +32,7 @@ async def prepare_all(db: Database) -> list[str]:
     for name, command in statements().items():
         try:
             await db.prepare(command)
-        except Exception as error:  # noqa: BLE001  # all of them are reported together
+        except Exception as error:  # all of them are reported together
             refused.append(f"{name}: {error}")
     return refused
 
@@ -78,7 +78,7 @@ def test_a_wrong_statement_is_refused(tmp_path: Path, postgres_server: PostgresS
         db = await opening()
         try:
             await db.prepare(Command("SELECT nothing FROM nowhere"))
-        except Exception:  # noqa: BLE001  # each engine has its own
+        except Exception:  # each engine has its own
             return True
         finally:
             await db.close()

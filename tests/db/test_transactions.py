@@ -83,7 +83,7 @@ def test_a_client_that_goes_away_does_not_undo_its_write(db: Database, run: Run)
         with pytest.raises(asyncio.CancelledError):
             await task
         async with asyncio.timeout(10):
-            while await db.one(SIZE, name="kept") is None:  # noqa: ASYNC110  # a database sets no event
+            while await db.one(SIZE, name="kept") is None:  # a database sets no event
                 await asyncio.sleep(0.001)
 
     run(begin_and_leave())

@@ -2,21 +2,16 @@
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.harness.process import ServerProcess
-
-ROOMY: dict[str, object] = {
-    "REQUESTS_PER_MINUTE": 100_000,
-    "REQUESTS_PER_DAY": 10_000_000,
-    "POSTS_PER_MINUTE": 100_000,
-    "DAILY_CONTENT_QUOTA": 10_000_000,
-    "ABUSE_REFUSALS": 1_000_000,
-    "ACCESS_LOG": 0,
-}
-"""Limits that no test reaches; each test narrows the one that it is about."""
+from tests.harness.roomy import ROOMY
+from tests.services import postgres
+from tests.services.postgres import PostgresServer
+from tests.services.session import run_folder
 
 
 @pytest.fixture
@@ -29,3 +24,13 @@ def roomy_server(process_server: Callable[..., ServerProcess]) -> Callable[..., 
 def seed() -> int:
     """What a test's random moments come from: PRESSROOM_TEST_SEED, or another each time."""
     return int(os.environ.get("PRESSROOM_TEST_SEED") or random.randrange(2**32))
+
+
+@pytest.fixture
+def mortal_postgres(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    """A PostgreSQL of the test's own, as careful with its disk as one in production."""
+    if reason := postgres.available():
+        pytest.skip(reason)
+    cache = run_folder(tmp_path_factory.getbasetemp())
+    with PostgresServer.start(tmp_path / "postgres", fsync=True, cache=cache) as server:
+        yield server

@@ -95,7 +95,9 @@ def test_a_setting_that_cannot_be_used(process_server: MakeProcess, setting: str
 def test_a_misspelt_setting_is_pointed_out(process_server: MakeProcess) -> None:
     done = process_server(REQUEST_PER_MINUTE=5).command("doctor", check=False)
     assert done.returncode == 1
-    assert "PRESSROOM_REQUEST_PER_MINUTE is no setting of this version; PRESSROOM_REQUESTS_PER_MINUTE is." in done.stderr
+    assert (
+        "PRESSROOM_REQUEST_PER_MINUTE is no setting of this version; PRESSROOM_REQUESTS_PER_MINUTE is." in done.stderr
+    )
 
 
 def test_a_database_that_is_not_there(process_server: MakeProcess) -> None:
@@ -105,9 +107,7 @@ def test_a_database_that_is_not_there(process_server: MakeProcess) -> None:
     assert "hunter2" not in line
 
 
-def test_postgres_is_migrated_by_command_first(
-    process_server: MakeProcess, engine_settings: dict[str, object]
-) -> None:
+def test_postgres_is_migrated_by_command_first(process_server: MakeProcess, engine_settings: dict[str, object]) -> None:
     server = process_server(**engine_settings)
     if engine_settings:
         assert "pressroom migrate" in one_line(server)
@@ -164,9 +164,7 @@ def test_help_lists_every_command_and_setting(process_server: MakeProcess) -> No
     assert all(setting.variable in described for setting in all_settings())
 
 
-def test_workers_share_a_port_and_stop_together(
-    process_server: MakeProcess, request: pytest.FixtureRequest
-) -> None:
+def test_workers_share_a_port_and_stop_together(process_server: MakeProcess, request: pytest.FixtureRequest) -> None:
     database = request.getfixturevalue("postgres_server").create_database("workers")
     redis = request.getfixturevalue("redis_server").url
     server = process_server(DATABASE_URL=database, REDIS_URL=redis)

@@ -1,19 +1,15 @@
 """The server dies at any moment, and with it the database: no acknowledged post is lost, none is there twice."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
-from pathlib import Path
+import time
+from collections.abc import Callable, Coroutine
 from random import Random
-
-import pytest
 
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.harness.publishers import Publisher, told
 from tests.harness.records import disagreements
-from tests.services import postgres
 from tests.services.postgres import PostgresServer
-from tests.services.session import run_folder
 
 MakeServer = Callable[..., ServerProcess]
 
@@ -21,21 +17,27 @@ STORY_SECONDS = 120.0
 """How long a whole story may take before it is given up."""
 
 
-@pytest.fixture
-def mortal_postgres(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    """A PostgreSQL of the test's own, as careful with its disk as one in production."""
-    if reason := postgres.available():
-        pytest.skip(reason)
-    cache = run_folder(tmp_path_factory.getbasetemp())
-    with PostgresServer.start(tmp_path / "postgres", fsync=True, cache=cache) as server:
-        yield server
-
-
 def test_a_killed_server_loses_and_doubles_nothing_on_sqlite(roomy_server: MakeServer, seed: int) -> None:
     server = roomy_server().start()
     publishers = ten_publishers(server)
 
     asyncio.run(publish_through(publishers, kill_server_often(server, 25, Random(seed))))
+
+    assert_all_is_well(server, publishers, seed)
+
+
+def test_a_server_killed_in_its_first_start_starts(roomy_server: MakeServer, seed: int) -> None:
+    chance = Random(seed)
+    server = roomy_server()
+
+    for _ in range(10):
+        server.launch()
+        time.sleep(chance.uniform(0.1, 0.5))
+        server.kill()
+    server.restart()
+    publishers = ten_publishers(server)
+
+    asyncio.run(publish_through(publishers, kill_server_often(server, 1, chance)))
 
     assert_all_is_well(server, publishers, seed)
 
@@ -93,7 +95,7 @@ async def kill_server_often(server: ServerProcess, times: int, chance: Random) -
             server.launch()
             await asyncio.sleep(chance.uniform(0, 0.5))
             server.kill()
-        await asyncio.to_thread(server.start)
+        await asyncio.to_thread(server.restart)
 
 
 async def kill_postgres_often(database: PostgresServer, times: int, chance: Random) -> None:

@@ -43,7 +43,7 @@ def test_a_crash_forgives_only_what_was_not_written_down(server: ServerProcess, 
         else:
             assert wait_until(lambda since=began: written_down(server, since) == BURST)
         server.kill()
-        server.start()
+        server.restart()
     admitted += burst(server, key)
 
     assert 60 <= most_in_a_minute(admitted) <= 60 + forgiven, f"PRESSROOM_TEST_SEED={seed}"
@@ -56,7 +56,7 @@ def test_a_stop_forgives_nothing(server: ServerProcess) -> None:
     for _ in range(4):
         admitted += burst(server, key)
         assert server.stop() == 0
-        server.start()
+        server.restart()
 
     assert most_in_a_minute(admitted) == 60
 
@@ -87,12 +87,12 @@ async def publish_300(server: ServerProcess, publishers: list[Publisher], moment
     share = 300 // len(publishers)
     async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         for publisher in publishers:
-            group.create_task(publisher.publish(f"{publisher.name} {n}" for n in range(share)))
+            group.create_task(publisher.publish(publisher.some(share)))
         for moment in moments:
             while sum(publisher.settled for publisher in publishers) < moment:
                 await asyncio.sleep(0.001)
             server.kill()
-            await asyncio.to_thread(server.start)
+            await asyncio.to_thread(server.restart)
 
 
 def burst(server: ServerProcess, key: str) -> list[float]:

@@ -46,7 +46,8 @@ def test_a_stop_amid_many_creates_answers_all_that_it_keeps(server: ServerProces
     assert sum(publisher.outcomes["kept though its answer was lost"] for publisher in publishers) == 0, told(publishers)
 
 
-def test_silent_connections_do_not_hold_a_stop_up(server: ServerProcess) -> None:
+def test_silent_connections_do_not_hold_a_stop_up(roomy_server: MakeServer) -> None:
+    server = roomy_server().start()
     request = publish(server, Owner(server).key(), "said in full")
 
     async def stop_amid_silence() -> list[Reply]:
@@ -96,6 +97,6 @@ async def publish_through_stops(server: ServerProcess, publishers: list[Publishe
                     await asyncio.sleep(0.005)
                 server.terminate()
                 assert await asyncio.to_thread(server.wait, LONGEST_STOP) == 0
-                await asyncio.to_thread(server.start)
+                await asyncio.to_thread(server.restart)
         finally:
             over.set()

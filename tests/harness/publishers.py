@@ -40,6 +40,10 @@ class Publisher:
         """Posts that came to an end, this way or that."""
         return len(self.acknowledged) + len(self.refused)
 
+    def some(self, number: int) -> Iterator[str]:
+        """So many contents of its own."""
+        return (f"{self.name} {n}" for n in range(number))
+
     def until(self, over: asyncio.Event) -> Iterator[str]:
         """Contents of its own until `over` is set."""
         return (f"{self.name} {n}" for n in itertools.takewhile(lambda _: not over.is_set(), itertools.count()))

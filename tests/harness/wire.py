@@ -10,7 +10,7 @@ DEADLINE = 30.0
 """Seconds that any answer may take before a test gives up."""
 
 
-class HungUp(ConnectionError):  # noqa: N818  # what it is, not that it is wrong
+class HungUp(ConnectionError):  # what it is, not that it is wrong
     """The server closed the connection instead of answering."""
 
 

@@ -106,8 +106,8 @@ class SqliteDatabase:
         self._queue.append(_Waiting(lambda tx: action(tx, *args, **kwargs), answer))
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit_groups())
-        # Shielded: a client that goes away must not undo what its group is about to commit.
-        return cast("R", await asyncio.shield(answer))
+        # A client that goes away cancels this wait, not the action: its group commits all the same.
+        return cast("R", await answer)
 
     async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         with translated():
@@ -251,7 +251,10 @@ def open_sqlite(file: Path, clock: Clock) -> SqliteDatabase:
 
 
 def _connect(file: Path) -> _Connection:
-    connection = cast("_Connection", apsw.Connection(str(file), statementcachesize=512))
+    opened = apsw.Connection(str(file), statementcachesize=512)
+    # Without this, SQLite plans a join anew whenever a parameter is bound: 13 µs instead of 2 for a key's look-up.
+    opened.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    connection = cast("_Connection", opened)
     connection.set_busy_timeout(2_000)
     for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -16384"):
         connection.execute(f"PRAGMA {pragma}").fetchall()

@@ -1,16 +1,26 @@
 """The client's address, behind reverse proxies only as far as those are trusted. Pure."""
 
 import ipaddress
+from functools import lru_cache
 
 from pressroom.settings import Networks
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
+@lru_cache(4096)  # the same clients come again and again
 def parse(text: str) -> Address | None:
-    """An address without zone, and v4 where it is a v4-mapped v6 one; None when it is none."""
+    """An address without zone or port, and v4 where it is a v4-mapped v6 one; None when it is none.
+
+    Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711` into X-Forwarded-For.
+    """
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
     try:
-        address = ipaddress.ip_address(text.strip().strip("[]").partition("%")[0])
+        address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return None
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
@@ -24,11 +34,11 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Networks) -> s
     Then the right-most entry of X-Forwarded-For that is not itself a trusted proxy: whatever stands left of
     it was written by the client and proves nothing.
     """
+    if not trusted or forwarded_for is None:
+        return _shown(peer)
     address = parse(peer)
     if address is None:
         return peer
-    if not trusted or forwarded_for is None:
-        return str(address)
     for entry in reversed(forwarded_for.split(",")):
         if not any(address in network for network in trusted):
             break
@@ -37,6 +47,11 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Networks) -> s
             break
         address = nearer
     return str(address)
+
+
+@lru_cache(4096)
+def _shown(peer: str) -> str:
+    return str(parse(peer) or peer)
 
 
 def allowed(client: str, allowlist: str) -> bool:

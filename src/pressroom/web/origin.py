@@ -20,5 +20,7 @@ def check_same_origin(headers: Headers, base_url: str) -> None:
 
 
 def _is_ours(headers: Headers, base_url: str) -> bool:
-    origin, base = urlsplit(headers.origin or ""), urlsplit(base_url)
-    return origin.netloc == headers.host or (origin.scheme, origin.netloc) == (base.scheme, base.netloc)
+    # Compared as text: a client may send anything here, and a parser would choke on some of it.
+    origin, base = (headers.origin or "").lower(), urlsplit(base_url.lower())
+    host = origin.partition("://")[2]
+    return host != "" and (host == headers.host.lower() or origin == f"{base.scheme}://{base.netloc}")

@@ -4,20 +4,20 @@ path and method (404, 405) → who calls (401, 403, 429: `Guards`) → body (408
 """
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, Generic, Protocol, TypeVar, cast
+import random
+from collections.abc import Sequence
+from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
-from litestar.types import HTTPScope, Receive, Scope, Send
 
 from pressroom.clock import Clock
 from pressroom.db import Database
-from pressroom.errors import Code, Fault, Invalid, MissingKey, NotSignedIn, PressroomError
+from pressroom.errors import Code, Fault, Invalid, MissingKey, NotFound, NotSignedIn, PressroomError
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import bodies
 from pressroom.web.access import Access, Anyone, Keyed, Public
+from pressroom.web.asgi import HeaderList, Receive, Scope, Send
 from pressroom.web.client_address import client_address
 from pressroom.web.origin import check_same_origin
 from pressroom.web.problems import (
@@ -27,7 +27,9 @@ from pressroom.web.problems import (
     UnsupportedMediaType,
     answer_to,
 )
+from pressroom.web.router import Router
 from pressroom.web.routing import Answer, Call, Headers, Once, Route
+from pressroom.web.templating import not_found_page
 
 C = TypeVar("C")
 
@@ -59,13 +61,11 @@ API_VERSION: Final = (b"x-service-api-version", b"1")
 class Guards(Protocol[C]):
     """Who stands before a route; `app` builds it of the rooms' guards, in their order."""
 
-    async def by_key(
-        self, headers: Headers, client: str, access: Access, answer_headers: list[tuple[bytes, bytes]]
-    ) -> C:
+    async def by_key(self, headers: Headers, client: str, access: Access, answer_headers: HeaderList) -> C:
         """The caller of a request that has an Authorization header. Adds to the answer's headers; raises refusals."""
         ...
 
-    async def by_session(self, token: str, answer_headers: list[tuple[bytes, bytes]]) -> C | None:
+    async def by_session(self, token: str, answer_headers: HeaderList) -> C | None:
         """The caller of a session, if it is one."""
         ...
 
@@ -81,7 +81,10 @@ class ClientGone(Exception):  # not an error of ours
 class Pipeline(Generic[C]):
     """Carries requests through routes."""
 
-    def __init__(self, guards: Guards[C], db: Database, settings: Settings, clock: Clock, log: Log) -> None:
+    def __init__(
+        self, routes: Sequence[Route[C]], guards: Guards[C], db: Database, settings: Settings, clock: Clock, log: Log
+    ) -> None:
+        self._router = Router(routes)
         self._guards = guards
         self._db = db
         self._settings = settings
@@ -90,36 +93,23 @@ class Pipeline(Generic[C]):
         self._trusted = settings.trusted_proxies
         self._body_seconds = float(settings.body_timeout_seconds)
 
-    def endpoint(self, routes: Mapping[str, Route[C]]) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
-        """The ASGI application of one path, given its routes by method."""
-        allowed = [*routes, *(["HEAD"] if "GET" in routes else [])]
-        by_method = {**routes, **({"HEAD": routes["GET"]} if "GET" in routes else {})}
-
-        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-            request = cast("HTTPScope", scope)
-            await self._serve(request, receive, send, by_method.get(request["method"]), allowed)
-
-        return serve
-
-    async def _serve(
-        self, scope: HTTPScope, receive: Receive, send: Send, route: Route[C] | None, allowed: list[str]
-    ) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request (an ASGI application)."""
         started = self._clock.now()
-        request_id = new_request_id()
+        request_id = f"{random.getrandbits(64):016x}"  # a name, no secret
         incoming = _Incoming(receive)
         headers = read_headers(scope)
         client = client_address(_peer(scope), headers.forwarded_for, self._trusted)
-        answer_headers: list[tuple[bytes, bytes]] = [(b"x-request-id", request_id.encode())]
-        if scope["path"].startswith("/api/"):
+        answer_headers: HeaderList = [(b"x-request-id", request_id.encode())]
+        in_api = scope["path"].startswith("/api/") or scope["path"] == "/api"
+        if in_api:
             answer_headers.append(API_VERSION)
-        who: C | None = None
         try:
-            if route is None:
-                raise MethodNotAllowed(allowed)
-            who = await self._who(route, scope, headers, client, answer_headers)
-            answer = await self._run(route, scope, incoming, headers, client, request_id, who)
+            answer = await self._answer(scope, incoming, headers, client, request_id, answer_headers)
         except ClientGone:
             return
+        except NotFound as error:
+            answer = answer_to(error) if in_api else not_found_page(error.message)
         except PressroomError as error:
             answer = answer_to(error)
             if answer.status >= 500:
@@ -128,19 +118,37 @@ class Pipeline(Generic[C]):
             answer = answer_to(error)
             self._log.failure(request_id, error)
         await reply(send, answer, answer_headers, head=scope["method"] == "HEAD")
-        self._log.request(
-            request_id, scope["method"], scope["path"], answer.status, self._clock.now() - started, client
-        )
+        now = self._clock.now()
+        self._log.request(now, request_id, scope["method"], scope["path"], answer.status, now - started, client)
         if incoming.unread and (headers.content_length or headers.chunked):
             await incoming.drain()
+
+    async def _answer(
+        self,
+        scope: Scope,
+        incoming: "_Incoming",
+        headers: Headers,
+        client: str,
+        request_id: str,
+        answer_headers: HeaderList,
+    ) -> Answer:
+        found = self._router.find(scope["path"], scope["raw_path"])
+        if found is None:
+            raise NotFound("There is nothing at this address. The API reference is at /docs.")
+        methods, parameters = found
+        route = methods.get(scope["method"])
+        if route is None:
+            raise MethodNotAllowed(list(methods))
+        who = await self._who(route, scope, headers, client, answer_headers)
+        return await self._run(route, scope, parameters, incoming, headers, client, request_id, who)
 
     async def _who(
         self,
         route: Route[C],
-        scope: HTTPScope,
+        scope: Scope,
         headers: Headers,
         client: str,
-        answer_headers: list[tuple[bytes, bytes]],
+        answer_headers: HeaderList,
     ) -> C | None:
         access = route.access
         if isinstance(access, Public):
@@ -161,7 +169,8 @@ class Pipeline(Generic[C]):
     async def _run(
         self,
         route: Route[C],
-        scope: HTTPScope,
+        scope: Scope,
+        parameters: dict[str, str],
         incoming: "_Incoming",
         headers: Headers,
         client: str,
@@ -182,7 +191,7 @@ class Pipeline(Generic[C]):
             clock=self._clock,
             path=scope["path"],
             query=scope["query_string"].decode("latin-1"),
-            parameters=cast("Mapping[str, str]", scope["path_params"]),
+            parameters=parameters,
             headers=headers,
             client=client,
             request_id=request_id,
@@ -245,7 +254,7 @@ class _Incoming:
         return message.get("body", b"")
 
 
-async def reply(send: Send, answer: Answer, more_headers: list[tuple[bytes, bytes]], *, head: bool) -> None:
+async def reply(send: Send, answer: Answer, more_headers: HeaderList, *, head: bool) -> None:
     """Sends an answer; of one to HEAD the headers alone."""
     headers = [
         (b"content-type", answer.content_type),
@@ -257,12 +266,7 @@ async def reply(send: Send, answer: Answer, more_headers: list[tuple[bytes, byte
     await send({"type": "http.response.body", "body": b"" if head else answer.body, "more_body": False})
 
 
-def new_request_id() -> str:
-    """16 hexadecimal digits that name a request in logs and answers."""
-    return os.urandom(8).hex()
-
-
-def read_headers(scope: HTTPScope) -> Headers:
+def read_headers(scope: Scope) -> Headers:
     """The headers that matter, in one pass."""
     found: dict[bytes, str] = {}
     for name, value in scope["headers"]:
@@ -305,6 +309,6 @@ def _idempotency_key(headers: Headers, faults: list[Fault]) -> str | None:
     return None
 
 
-def _peer(scope: HTTPScope) -> str:
+def _peer(scope: Scope) -> str:
     client = scope["client"]
     return client[0] if client else ""

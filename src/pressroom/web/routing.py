@@ -7,7 +7,7 @@ A route is declared where it is written and listed in `app`; the OpenAPI documen
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar
 
 import msgspec
@@ -17,6 +17,7 @@ from pressroom.db import Database, Tx
 from pressroom.errors import NotFound, NotSignedIn, PressroomError
 from pressroom.settings import Settings
 from pressroom.web.access import Access
+from pressroom.web.asgi import HeaderList
 
 C = TypeVar("C")
 B = TypeVar("B", bound=msgspec.Struct)
@@ -25,17 +26,15 @@ P = ParamSpec("P")
 
 JSON: Final = b"application/json"
 _encoder = msgspec.json.Encoder()
-_no_headers: Final[list[tuple[bytes, bytes]]] = []
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(msgspec.Struct):
     """An answer: status, body, and headers beyond those that every answer bears."""
 
     status: int
     body: bytes
     content_type: bytes = JSON
-    headers: list[tuple[bytes, bytes]] = field(default_factory=lambda: list(_no_headers))
+    headers: HeaderList = msgspec.field(default_factory=HeaderList)
 
 
 def json(shape: object, status: int = 200) -> Answer:
@@ -43,8 +42,7 @@ def json(shape: object, status: int = 200) -> Answer:
     return Answer(status, _encoder.encode(shape))
 
 
-@dataclass(slots=True)
-class Headers:
+class Headers(msgspec.Struct):
     """The request headers that anything here reads, found in one pass. Values are Latin-1 text."""
 
     authorization: str | None
@@ -76,8 +74,7 @@ class Once(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Call(Generic[C]):
+class Call(msgspec.Struct, Generic[C]):
     """One request on its way through a route: who calls, with what, and the means to answer."""
 
     db: Database

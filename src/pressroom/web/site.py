@@ -27,7 +27,6 @@ class Probed(Protocol):
 
 def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> list[Route[C]]:
     """The routes beside the API; `document` is the OpenAPI document."""
-    static = static_files()
 
     @declare("GET", "/healthz", Public(), summary="Is the process alive")
     async def health(call: Call[C]) -> Answer:
@@ -57,13 +56,6 @@ def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> l
     async def home(call: Call[C]) -> Answer:
         return page("home.html", base_url=call.settings.base_url)
 
-    @declare("GET", "/static/{file}", Public(), summary="Style sheets and scripts")
-    async def file(call: Call[C]) -> Answer:
-        found = static.get(call.parameters["file"].lstrip("/"))
-        if found is None:
-            raise NotFound("There is no such file.")
-        return found
-
     @declare("GET", "/avatars/{name}", Public(), summary="An account's picture")
     async def avatar(call: Call[C]) -> Answer:
         name = call.parameters["name"]
@@ -76,4 +68,17 @@ def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> l
         ]
         return Answer(200, draw_avatar(name[:-4]), b"image/svg+xml", headers)
 
-    return [health, ready, openapi, docs, home, file, avatar]
+    return [health, ready, openapi, docs, home, avatar, *_static_routes()]
+
+
+def _static_routes() -> list[Route[C]]:
+    """A route for each file, so that no path is ever made of what a client sends."""
+
+    def route(name: str, answer: Answer) -> Route[C]:
+        @declare("GET", f"/static/{name}", Public(), summary="Style sheets and scripts")
+        async def file(call: Call[C]) -> Answer:
+            return answer
+
+        return file
+
+    return [route(name, answer) for name, answer in static_files().items()]

@@ -31,6 +31,11 @@ def page(template: str, *, code: int = 200, policy: str = POLICY, **values: str 
     return Answer(code, html.encode(), b"text/html; charset=utf-8", _page_headers(policy))
 
 
+def not_found_page(message: str) -> Answer:
+    """What a person sees where there is nothing."""
+    return page("error.html", code=404, status=404, heading="Not found", message=message)
+
+
 def static_files() -> dict[str, Answer]:
     """Every file below `static/`, by its path, ready to be served."""
     found: dict[str, Answer] = {}

@@ -1,5 +1,6 @@
 """Sign-up, sign-in and the account itself over HTTP."""
 
+from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.models import Account, Caller
@@ -144,7 +145,10 @@ async def show_me(call: Call[Caller]) -> Answer:
 )
 async def edit_me(call: Call[Caller], body: EditProfile) -> Answer:
     """Changes the fields that are given, and no others."""
-    account = await call.db.transact(actions.edit_profile, call.caller, body.profile())
+    try:
+        account = await call.db.transact(actions.edit_profile, call.caller, body.profile())
+    except ConstraintViolated:
+        raise Conflict(f"The user name {body.username} was taken at this very moment.") from None
     return json(account_shape(account, call.settings.base_url))
 
 

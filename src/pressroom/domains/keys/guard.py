@@ -49,14 +49,13 @@ def check_scope(bearer: Bearer, scope: str | None) -> None:
 class LastUsed:
     """When each key was last used, to the minute, written behind."""
 
-    def __init__(self, db: Database, clock: Clock) -> None:
+    def __init__(self, db: Database) -> None:
         self._db = db
-        self._clock = clock
         self._waiting: dict[str, int] = {}
 
-    def note(self, bearer: Bearer) -> None:
-        """The key was used just now."""
-        minute = self._clock.now() // MINUTE * MINUTE
+    def note(self, bearer: Bearer, now: int) -> None:
+        """The key was used at `now` (milliseconds)."""
+        minute = now // MINUTE * MINUTE
         if bearer.last_used_at is None or bearer.last_used_at < minute:
             self._waiting[bearer.key_id] = minute
 

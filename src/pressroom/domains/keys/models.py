@@ -10,7 +10,7 @@ import msgspec
 
 from pressroom.clock import DAY
 from pressroom.domains.accounts.models import Account
-from pressroom.ids import BASE62, base62, random_base62
+from pressroom.ids import base62, random_base62
 
 ACTIVE_KEYS: Final = 5
 PREFIX: Final = "svc_live_"
@@ -20,7 +20,6 @@ SHOWN: Final = 15
 _RANDOM: Final = 32
 _CHECKSUM: Final = 6
 _LENGTH: Final = len(PREFIX) + _RANDOM + _CHECKSUM
-_ALPHABET: Final = frozenset(BASE62)
 
 
 class Scope(StrEnum):
@@ -157,9 +156,10 @@ def new_secret() -> str:
 
 def is_well_formed(secret: str) -> bool:
     """Whether a string can be a key at all: shape and checksum, decided without the database."""
-    if len(secret) != _LENGTH or not secret.startswith(PREFIX) or not _ALPHABET.issuperset(secret[len(PREFIX) :]):
+    body, checksum = secret[:-_CHECKSUM], secret[-_CHECKSUM:]
+    if len(secret) != _LENGTH or not body.startswith(PREFIX) or not secret.isascii():
         return False
-    return secret[-_CHECKSUM:] == _checksum(secret[:-_CHECKSUM])
+    return body[len(PREFIX) :].isalnum() and checksum == _checksum(body)
 
 
 def hash_secret(secret: str) -> str:
@@ -169,6 +169,8 @@ def hash_secret(secret: str) -> str:
 
 def network(text: str) -> str:
     """An address or network in its canonical form; v4 where it is v4-mapped. Raises ValueError."""
+    if "%" in text:
+        raise ValueError(f"{text!r} has a zone, which means nothing here")
     parsed = ipaddress.ip_network(text)
     if isinstance(parsed, ipaddress.IPv6Network) and parsed.prefixlen >= 96:
         mapped = parsed.network_address.ipv4_mapped

@@ -24,7 +24,7 @@ TAG = Tag("API keys", "What programs act with. Only the signed-in owner manages 
 _NO_KEY = NotFound("There is no such key.")
 _BAD_KEY = Invalid(
     [
-        Fault("scopes", Code.TOO_FEW, "At least 1 items."),
+        Fault("scopes[1]", Code.DUPLICATE, "posts:write is given twice."),
         Fault("expiry", Code.OUT_OF_RANGE, "The expiry must lie in the future."),
     ]
 )

@@ -48,6 +48,7 @@ class CreateKey(Body):
                 max_length=40,
                 description="never (the default), 30d, 90d, 1y, or an ISO 8601 time with a zone, in the future.",
                 examples=["90d", "2027-06-30T00:00:00.000Z"],
+                extra_json_schema={"pattern": "^(never|30d|90d|1y|[0-9].+)$"},
             ),
         ]
         | None
@@ -74,10 +75,11 @@ class CreateKey(Body):
             try:
                 network(entry)
             except ValueError as error:
-                yield Fault(f"ipAllowlist[{place}]", Code.INVALID_FORMAT, f"Not an address or CIDR network: {error}.")
+                message = f"Not an address or CIDR network: {str(error)[:200]}."
+                yield Fault(f"ipAllowlist[{place}]", Code.INVALID_FORMAT, message)
         if self.expiry is not None and self.expiry not in EXPIRIES:
             try:
-                parse_iso(self.expiry)
+                iso(parse_iso(self.expiry))  # A zone can push a time past the last year that can be shown.
             except (ValueError, OverflowError):
                 yield Fault("expiry", Code.INVALID_FORMAT, _EXPIRY_HELP)
 

@@ -14,7 +14,7 @@ from pressroom.domains.posts.models import Draft, Location, Post, PostType, Visi
 from pressroom.errors import Code, Fault
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
-from pressroom.web.wire import NOT_AVAILABLE, VISIBLE, Id, Time
+from pressroom.web.wire import VISIBLE, Id, NotAvailable, Time
 
 VISIBILITY_HELP = (
     "PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: "
@@ -49,9 +49,9 @@ class CreatePost(Body):
     ) = None
     visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
     location: LocationIn | None = None
-    hub_id: Annotated[object, NOT_AVAILABLE] = None
-    poll: Annotated[object, NOT_AVAILABLE] = None
-    link_preview_url: Annotated[object, NOT_AVAILABLE] = None
+    hub_id: NotAvailable = None
+    poll: NotAvailable = None
+    link_preview_url: NotAvailable = None
 
     def faults(self) -> Iterator[Fault]:
         if is_blank(self.content):

@@ -1,0 +1,121 @@
+"""The processes of a run: the real server, the bare one, and whatever they are measured with."""
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+import psutil
+
+T = TypeVar("T")
+
+DEADLINE: Final = 20.0
+ROOT: Final = Path(__file__).parent.parent
+
+RAISED: Final = {
+    "REQUESTS_PER_MINUTE": 1_000_000,
+    "REQUESTS_PER_DAY": 1_000_000_000,
+    "POSTS_PER_MINUTE": 1_000_000,
+    "DAILY_CONTENT_QUOTA": 1_000_000_000,
+}
+"""Limits that refuse nothing. Every other setting has its default."""
+
+
+class Server:
+    """A server process that has begun to answer. `started` and `answered` are seconds since it was spawned."""
+
+    def __init__(self, arguments: list[str], port: int, log: Path, key: str, settings: dict[str, object]) -> None:
+        ours = {f"PRESSROOM_{name}": str(value) for name, value in settings.items()}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+        spawned = time.perf_counter()
+        with log.open("ab") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", *arguments],
+                env={**kept, **ours}, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors,
+            )  # fmt: skip
+        self.port = port
+        try:
+            self._wait_for(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            self.started = time.perf_counter() - spawned
+            bearer = f"GET /api/auth/me HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+            self._wait_for(f"{bearer}Connection: close\r\n\r\n".encode())
+            self.answered = time.perf_counter() - spawned
+        except BaseException:
+            self.stop()
+            raise
+        self._measured = psutil.Process(self._process.pid)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time that all its threads have used so far, in and out of the kernel."""
+        times = self._measured.cpu_times()
+        return times.user + times.system
+
+    @property
+    def megabytes(self) -> float:
+        """Its resident memory, in units of 1,048,576 bytes."""
+        return self._measured.memory_info().rss / 1024**2
+
+    def stop(self) -> None:
+        """Ends it as an operator would."""
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(DEADLINE)
+
+    def _wait_for(self, request: bytes) -> None:
+        deadline = time.monotonic() + DEADLINE
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"{self._process.args} ended with {self._process.returncode}; see benchmarks/out")
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=2) as connection:
+                    connection.sendall(request)
+                    if connection.recv(65_536).startswith((b"HTTP/1.1 200 ", b"HTTP/1.1 404 ")):
+                        return
+            except OSError:
+                pass
+            time.sleep(0.005)
+        raise RuntimeError(f"{self._process.args} did not answer within {DEADLINE:g} s")
+
+
+def real_server(folder: Path, key: str) -> Server:
+    """`pressroom serve` on the database in `folder`, its access log going to a file."""
+    port = free_port()
+    settings: dict[str, object] = {"DATA_DIR": folder, "PORT": port, **RAISED}
+    return Server(["pressroom", "serve"], port, folder / "server.log", key, settings)
+
+
+def bare_server(folder: Path, key: str) -> Server:
+    """The floor of HTTP."""
+    port = free_port()
+    return Server(["benchmarks.floor_http", "--port", str(port)], port, folder / "bare.log", key, {})
+
+
+def measure(module: str, *arguments: object, answer: type[T]) -> T:
+    """Runs a module of this package to its end; the `answer` that it printed as JSON."""
+    command = [sys.executable, "-m", f"benchmarks.{module}", *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    return msgspec.json.decode(done.stdout, type=answer)
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def load_average() -> float:
+    """How many processes wanted a core during the last minute."""
+    return os.getloadavg()[0]
+
+
+def own_children_cpu() -> float:
+    """CPU seconds of children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

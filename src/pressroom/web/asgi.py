@@ -1,0 +1,40 @@
+"""The server interface as far as we use it: HTTP requests, whose bodies come and go as messages."""
+
+from collections.abc import Awaitable, Callable
+from typing import Literal, TypedDict
+
+HeaderList = list[tuple[bytes, bytes]]
+
+
+class Scope(TypedDict):
+    """One request's head. `path` is decoded, `raw_path` is as sent."""
+
+    method: str
+    path: str
+    raw_path: bytes
+    query_string: bytes
+    headers: HeaderList
+    client: tuple[str, int] | None
+
+
+class Incoming(TypedDict, total=False):
+    """A piece of the body, or word that the client hung up."""
+
+    type: Literal["http.request", "http.disconnect"]
+    body: bytes
+    more_body: bool
+
+
+class Outgoing(TypedDict, total=False):
+    """The head of the answer, then its body."""
+
+    type: Literal["http.response.start", "http.response.body"]
+    status: int
+    headers: HeaderList
+    body: bytes
+    more_body: bool
+
+
+Receive = Callable[[], Awaitable[Incoming]]
+Send = Callable[[Outgoing], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]

@@ -1,0 +1,49 @@
+"""The OpenAPI document, made from the routes' own declarations and from nothing else that could drift from them."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from pressroom import __version__
+from pressroom.settings import Settings
+from pressroom.web.openapi import headers, prose
+from pressroom.web.openapi.operations import describe_operation
+from pressroom.web.openapi.refusals import Refusals
+from pressroom.web.openapi.schemas import Json, Schemas
+from pressroom.web.problems import Problem
+from pressroom.web.routing import Route, Tag
+
+C = TypeVar("C")
+
+
+def describe(routes: Sequence[Route[C]], settings: Settings) -> dict[str, object]:
+    """The OpenAPI 3.1 document of these routes, the same on every call."""
+    schemas = Schemas([kind for route in routes for kind in (route.takes, route.gives) if kind] + [Problem])
+    refusals = Refusals(settings, schemas)
+    paths: dict[str, Json] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = describe_operation(route, schemas, refusals)
+    elsewhere = refusals.elsewhere()
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Pressroom",
+            "version": __version__,
+            "summary": "Publish with an API key: exact limits, idempotent writes.",
+            "description": prose.introduction(settings),
+        },
+        "servers": [{"url": settings.base_url}],
+        "tags": [{"name": tag.name, "description": tag.description} for tag in _tags(routes)],
+        "paths": paths,
+        "components": {
+            "schemas": schemas.components,
+            "headers": headers.components(settings),
+            "examples": refusals.examples(),
+            "responses": elsewhere,
+            "securitySchemes": prose.SECURITY_SCHEMES,
+        },
+    }
+
+
+def _tags(routes: Sequence[Route[C]]) -> list[Tag]:
+    """The chapters in the order in which routes first name them."""
+    return list(dict.fromkeys(route.tag for route in routes if route.tag))

@@ -1,0 +1,90 @@
+"""Which headers an answer bears."""
+
+from typing import Final
+
+from pressroom.settings import Settings
+from pressroom.web.access import Access, Keyed, Public
+from pressroom.web.openapi.schemas import Json
+
+REQUEST_ID: Final = "X-Request-Id"
+API_VERSION: Final = "X-Service-Api-Version"
+RATE_LIMITS: Final = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+RETRY_AFTER: Final = "Retry-After"
+CHALLENGE: Final = "WWW-Authenticate"
+REPLAYED: Final = "Idempotent-Replayed"
+ALLOW: Final = "Allow"
+COOKIE: Final = "Set-Cookie"
+
+KEY_STATUSES: Final = (403, 429, 500, 503)
+"""What a key can hear of a route that takes no keys, once it is known to be active."""
+
+
+def reference(name: str) -> Json:
+    """A reference to a header's description."""
+    return {"$ref": f"#/components/headers/{name}"}
+
+
+def of_answer(status: int, access: Access) -> dict[str, Json]:
+    """The headers of an answer with `status` of a route with this access."""
+    names = [REQUEST_ID]
+    if not isinstance(access, Public):
+        names.append(API_VERSION)
+        if status != 401 and (isinstance(access, Keyed) or status in KEY_STATUSES):
+            names += RATE_LIMITS
+    if status == 401:
+        names.append(CHALLENGE)
+    if status in (429, 503):
+        names.append(RETRY_AFTER)
+    if status == 405:
+        names.append(ALLOW)
+    return {name: reference(name) for name in names}
+
+
+def replayed(*, always: bool) -> Json:
+    """The header that tells a stored answer from a fresh one; `always` where the status is for stored ones alone."""
+    return {
+        "description": "This is the stored answer of an earlier request with the same Idempotency-Key.",
+        "required": always,
+        "schema": {"type": "string", "enum": ["true"]},
+        "example": "true",
+    }
+
+
+def session_cookie(does: str) -> Json:
+    """The header that sets or takes away a session's cookie."""
+    example = "session=8Kd…; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000"
+    return {"description": does, "required": True, "schema": {"type": "string"}, "example": example}
+
+
+def components(settings: Settings) -> dict[str, Json]:
+    """Every header that more than one answer bears."""
+    per_minute = settings.requests_per_minute
+    return {
+        REQUEST_ID: _header("Names this request in the server's log; quote it in a report.", "5f0c9b1e7a2d4836"),
+        API_VERSION: _header("The API's major version.", "1", {"type": "string", "enum": ["1"]}),
+        RATE_LIMITS[0]: _count("Requests that a key may make in any 60 seconds.", per_minute),
+        RATE_LIMITS[1]: _count("Requests left in the current 60 seconds.", max(0, per_minute - 3)),
+        RATE_LIMITS[2]: _count(
+            "Unix time in seconds at which the oldest counted request leaves the minute.", 1795190952
+        ),
+        RETRY_AFTER: _header("Seconds to wait before the next try.", 12, {"type": "integer", "minimum": 1}),
+        CHALLENGE: _header("The scheme to authenticate with.", "Bearer", {"type": "string", "enum": ["Bearer"]}),
+        ALLOW: _header("The methods that the path takes.", "GET, POST, HEAD"),
+    }
+
+
+def _header(description: str, example: object, schema: Json | None = None) -> Json:
+    return {
+        "description": description,
+        "required": True,
+        "schema": schema or {"type": "string"},
+        "example": example,
+    }
+
+
+def _count(description: str, example: int) -> Json:
+    return {
+        "description": f"{description} On answers to an active key.",
+        "schema": {"type": "integer", "minimum": 0},
+        "example": example,
+    }

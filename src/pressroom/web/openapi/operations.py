@@ -1,0 +1,129 @@
+"""One operation: what it demands, what goes in and what comes out."""
+
+import re
+from typing import Final, TypeVar, cast
+
+import msgspec
+
+from pressroom.web.access import Access, Anyone, Keyed, Public
+from pressroom.web.openapi import headers, prose
+from pressroom.web.openapi.refusals import Refusals
+from pressroom.web.openapi.schemas import Json, Schemas
+from pressroom.web.routing import Route
+
+C = TypeVar("C")
+
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+_CAPITAL: Final = re.compile(r"(?=[A-Z])")
+
+
+def describe_operation(route: Route[C], schemas: Schemas, refusals: Refusals) -> Json:
+    """The operation object of a route."""
+    operation: Json = {"tags": [route.tag.name]} if route.tag else {}
+    operation |= {
+        "operationId": operation_id(route.name),
+        "summary": route.summary,
+        "description": f"{route.description}\n\n{_demands(route.access)}",
+    }
+    if isinstance(route.access, Keyed) and route.access.scope:
+        operation["x-required-scope"] = route.access.scope
+    operation["security"] = _security(route.access)
+    if parameters := _parameters(route):
+        operation["parameters"] = parameters
+    if route.takes:
+        operation["requestBody"] = {"required": True, "content": {"application/json": _body(route, schemas)}}
+    operation["responses"] = {**_successes(route, schemas), **refusals.responses(route)}
+    return operation
+
+
+def operation_id(name: str) -> str:
+    """`create_post` → `createPost`."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def plain(example: object) -> object:
+    """An example as JSON has it."""
+    return msgspec.json.decode(msgspec.json.encode(example))
+
+
+def _demands(access: Access) -> str:
+    match access:
+        case Keyed(scope=None):
+            return "For any active API key, whatever its scopes, or a session."
+        case Keyed(scope=scope):
+            return f"For an API key with the scope `{scope}`, or a session."
+        case Anyone():
+            return "For everybody, signed in or not. An API key is refused."
+        case Public():
+            return "For everybody."
+        case _:
+            return "For the signed-in owner alone. An API key is refused, whatever its scopes."
+
+
+def _security(access: Access) -> list[Json]:
+    match access:
+        case Keyed(scope=scope):
+            return [{"apiKey": [scope] if scope else []}, {"session": []}]
+        case Anyone() | Public():
+            return []
+        case _:
+            return [{"session": []}]
+
+
+def _parameters(route: Route[C]) -> list[Json]:
+    parameters = [_path_parameter(name) for name in _PLACEHOLDER.findall(route.path)]
+    if route.paged:
+        parameters += prose.PAGE_PARAMETERS
+    if route.idempotent:
+        parameters.append(prose.IDEMPOTENCY_KEY)
+    return parameters
+
+
+def _path_parameter(name: str) -> Json:
+    *owner, last = _CAPITAL.split(name)
+    what = f"The {last.lower()} of the {' '.join(owner).lower()}" if owner else f"The {last}"
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "description": f"{what}, as an earlier answer gave it.",
+        "schema": {"type": "string"},
+    }
+
+
+def _body(route: Route[C], schemas: Schemas) -> Json:
+    media: Json = {"schema": schemas.reference(cast("type[msgspec.Struct]", route.takes))}
+    if route.example is not None:
+        media["example"] = _given(plain(route.example))
+    return media
+
+
+def _given(value: object) -> object:
+    """Without the nulls of fields that are not given."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _given(held) for name, held in cast("Json", value).items() if held is not None}
+
+
+def _successes(route: Route[C], schemas: Schemas) -> dict[str, Json]:
+    media: Json = {"schema": schemas.reference(route.gives)} if route.gives else {}
+    if route.answer_example is not None:
+        media["example"] = plain(route.answer_example)
+    its_headers = headers.of_answer(route.status, route.access)
+    if route.cookie:
+        its_headers[headers.COOKIE] = headers.session_cookie(route.cookie)
+    success: Json = {
+        "description": "Created." if route.status == 201 else "Done.",
+        "headers": its_headers,
+        "content": {route.content_type: media},
+    }
+    successes = {str(route.status): success}
+    if route.idempotent:
+        replay: Json = {
+            **success,
+            "description": prose.REPLAY if route.status != 200 else f"Done. {prose.REPLAY}",
+            "headers": {**its_headers, headers.REPLAYED: headers.replayed(always=route.status != 200)},
+        }
+        successes = {"200": replay, **successes} if route.status != 200 else {"200": replay}
+    return successes

@@ -1,0 +1,217 @@
+"""What an operation may refuse with: a response for each status, an example for each label.
+
+The examples are made by the same function that answers real errors.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import msgspec
+
+from pressroom.errors import (
+    AddressNotAllowed,
+    Code,
+    Conflict,
+    CrossOrigin,
+    ExpiredKey,
+    Fault,
+    Invalid,
+    InvalidKey,
+    MissingKey,
+    MissingScope,
+    NotFound,
+    NotSignedIn,
+    PressroomError,
+    QuotaExceeded,
+    RateLimited,
+    RevokedKey,
+    SessionRequired,
+    TooManyAttempts,
+    Unavailable,
+    Unprocessable,
+    WrongCredentials,
+)
+from pressroom.settings import Settings
+from pressroom.web.access import Anyone, Keyed, Public, SessionOnly
+from pressroom.web.openapi import headers, prose
+from pressroom.web.openapi.schemas import Json, Schemas
+from pressroom.web.pipeline import JSON_LIMIT, SAFE
+from pressroom.web.problems import (
+    INTERNAL,
+    LABELS,
+    MethodNotAllowed,
+    PayloadTooLarge,
+    Problem,
+    RequestTimeout,
+    UnsupportedMediaType,
+    answer_to,
+    label_of,
+)
+from pressroom.web.routing import Route
+
+C = TypeVar("C")
+
+_WORD: Final = re.compile(r"[A-Za-z]+")
+_ORDER: Final = sorted([*LABELS.values(), INTERNAL], key=lambda label: label[0])
+_KEY_NEEDED: Final = (InvalidKey, RevokedKey, ExpiredKey)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An error as the document shows it. `name` is that of its example, `shared` whether others show it too."""
+
+    name: str
+    error: Exception
+    summary: str
+    shared: bool = True
+
+    @property
+    def label(self) -> tuple[int, str]:
+        """Status and label."""
+        return label_of(self.error)
+
+    def example(self) -> Json:
+        """The example: what the service itself answers to this error."""
+        return {"summary": self.summary, "value": msgspec.json.decode(answer_to(self.error).body)}
+
+
+class Refusals:
+    """The refusals of all operations under these settings."""
+
+    def __init__(self, settings: Settings, schemas: Schemas) -> None:
+        self._schema = schemas.reference(Problem)
+        self._known: dict[type, Shown] = {type(error): _shown(error) for error in _typical(settings)}
+        self._internal = _shown(RuntimeError())
+        self._rates = _rates(settings)
+        self._used: set[str] = set()
+
+    def responses(self, route: Route[C]) -> dict[str, Json]:
+        """The error responses of one operation, by status."""
+        by_status: defaultdict[int, list[Shown]] = defaultdict(list)
+        for shown in sorted(self._of(route), key=lambda shown: _ORDER.index(shown.label)):
+            by_status[shown.label[0]].append(shown)
+        return {
+            str(status): self._response(by_status[status], headers.of_answer(status, route.access))
+            for status in sorted(by_status)
+        }
+
+    def elsewhere(self) -> dict[str, Json]:
+        """What no operation answers, since the path or the method is none of its own."""
+        unknown = NotFound("There is nothing at this address. The API reference is at /docs.")
+        return {
+            "UnknownPath": self._response([_shown(unknown, shared=False)], headers.of_answer(404, Anyone())),
+            "MethodNotAllowed": self._response([self._known[MethodNotAllowed]], headers.of_answer(405, Anyone())),
+        }
+
+    def examples(self) -> dict[str, Json]:
+        """The examples that the responses made so far refer to."""
+        known = [*self._known.values(), self._internal, *self._rates]
+        known.sort(key=lambda shown: _ORDER.index(shown.label))
+        return {shown.name: shown.example() for shown in known if shown.name in self._used}
+
+    def _response(self, all_shown: list[Shown], its_headers: dict[str, Json]) -> Json:
+        self._used.update(shown.name for shown in all_shown if shown.shared)
+        labels = dict.fromkeys(shown.label[1] for shown in all_shown)
+        return {
+            "description": "\n".join(
+                f"{'- ' if len(labels) > 1 else ''}`{label}`: {prose.WHEN[label]}" for label in labels
+            ),
+            "headers": its_headers,
+            "content": {"application/json": {"schema": self._schema, "examples": _examples(all_shown)}},
+        }
+
+    def _of(self, route: Route[C]) -> Iterator[Shown]:
+        declared = [_shown(fail, shared=False) for fail in route.fails if isinstance(fail, PressroomError)]
+        kinds = [*self._implied(route), *(fail for fail in route.fails if isinstance(fail, type))]
+        labels = {shown.label for shown in declared}
+        yield from dict.fromkeys(shown for shown in map(self._usual, kinds) if shown.label not in labels)
+        yield from declared
+        if not isinstance(route.access, Public):
+            counts_as_post = isinstance(route.access, Keyed) and route.access.counts_as_post
+            yield from self._rates if counts_as_post else self._rates[:2]
+        if isinstance(route.access, Keyed) and route.access.scope:
+            yield _shown(MissingScope(route.access.scope), shared=False)
+        yield self._internal
+
+    def _usual(self, kind: type[PressroomError]) -> Shown:
+        return next(self._known[base] for base in kind.__mro__ if base in self._known)
+
+    def _implied(self, route: Route[C]) -> Iterator[type[PressroomError]]:
+        if route.takes or route.idempotent or route.paged:
+            yield Invalid
+        if route.takes:
+            yield from (RequestTimeout, PayloadTooLarge, UnsupportedMediaType)
+        if not isinstance(route.access, Public):
+            if isinstance(route.access, Keyed):
+                yield MissingKey
+            yield from _KEY_NEEDED
+            if isinstance(route.access, SessionOnly):
+                yield NotSignedIn
+            yield AddressNotAllowed
+            if not isinstance(route.access, Keyed):
+                yield SessionRequired
+            if route.method not in SAFE:
+                yield CrossOrigin
+        yield Unavailable
+
+
+def _examples(all_shown: list[Shown]) -> dict[str, Json]:
+    examples: dict[str, Json] = {}
+    for shown in all_shown:
+        place = sum(name.rstrip("0123456789") == shown.name for name in examples) + 1
+        name = shown.name if place == 1 else f"{shown.name}{place}"
+        examples[name] = {"$ref": f"#/components/examples/{shown.name}"} if shown.shared else shown.example()
+    return examples
+
+
+def _shown(error: Exception, *, shared: bool = True, more: str = "") -> Shown:
+    label = label_of(error)[1]
+    first, *rest = _WORD.findall(f"{label} {more}")
+    name = first.lower() + "".join(word.capitalize() for word in rest)
+    return Shown(name, error, f"{label}: {more}" if more else label, shared)
+
+
+def _typical(settings: Settings) -> list[PressroomError]:
+    """One of each kind that an operation can name, as it is usually met."""
+    return [
+        Invalid([Fault("body", Code.INVALID_FORMAT, "The body is not JSON.")]),
+        MissingKey("Send the header Authorization: Bearer <API key>."),
+        InvalidKey("This is not a valid API key. Send the header Authorization: Bearer svc_live_…"),
+        RevokedKey("This key was revoked. Create another one in the settings."),
+        ExpiredKey("This key has expired. Create another one in the settings."),
+        NotSignedIn("Sign in first: this is done with a session, not with an API key."),
+        WrongCredentials("The user name, e-mail address or password is wrong."),
+        AddressNotAllowed("The address 198.51.100.7 is not in this key's allowlist."),
+        SessionRequired("This is done signed in, in the web app; no API key may do it."),
+        CrossOrigin("A signed-in request must come from this site itself."),
+        NotFound("There is no such thing."),
+        MethodNotAllowed(["GET", "POST", "HEAD"]),
+        RequestTimeout(f"The body did not arrive within {settings.body_timeout_seconds} s."),
+        Conflict("It exists already."),
+        PayloadTooLarge(f"A JSON body has at most {JSON_LIMIT:,} bytes."),
+        UnsupportedMediaType("This route takes application/json, not 'text/plain'."),
+        Unprocessable([Fault("body", Code.NOT_ALLOWED, "This cannot be done as things stand.")]),
+        QuotaExceeded(
+            f"The account has published {settings.daily_content_quota:,} posts and clips by API key today; "
+            "the quota resets at UTC midnight.",
+            28_308,
+        ),
+        TooManyAttempts("Too many failed sign-ins; try again in 540 s.", 540),
+        Unavailable("The database does not answer."),
+    ]
+
+
+def _rates(settings: Settings) -> list[Shown]:
+    """The limits of a key; the last one only concerns posts."""
+    limits = [
+        ("minute", f"{settings.requests_per_minute:,} requests per minute", 12),
+        ("day", f"{settings.requests_per_day:,} requests per 24 hours", 5_040),
+        ("posts", f"{settings.posts_per_minute:,} posts per minute", 31),
+    ]
+    return [
+        _shown(RateLimited(f"The limit of {limit} is reached; try again in {wait} s, not before.", wait), more=name)
+        for name, limit, wait in limits
+    ]

@@ -1,0 +1,182 @@
+"""Component schemas: msgspec's own, set right where the service is stricter or kinder than the types say.
+
+A struct of a body may say in `json_schema` what its `faults` add to its types: `{"required": ["content"]}`.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final, cast
+
+import msgspec
+from msgspec import inspect
+
+from pressroom.errors import Code, Fault
+from pressroom.web.openapi import prose
+from pressroom.web.problems import INTERNAL, LABELS, Problem
+
+Json = dict[str, object]
+
+PREFIX: Final = "#/components/schemas/"
+_NULL: Final[Json] = {"type": "null"}
+_HOUSE_REFERENCE: Final = re.compile(r"\s*\((SPEC|the list is closed)[^)]*\)")
+
+
+class Schemas:
+    """The schemas of `kinds` and of all that they hold, by their public names: PostOut is shown as Post."""
+
+    def __init__(self, kinds: Iterable[type]) -> None:
+        wanted = list(dict.fromkeys(kinds))
+        _, raw = msgspec.json.schema_components(wanted, schema_hook=_anything, ref_template=PREFIX + "{name}")
+        known: dict[str, inspect.Type] = {}
+        for kind in wanted:
+            _collect(inspect.type_info(kind), known)
+        self.components: dict[str, Json] = {
+            public_name(name): _settled(cast("Json", raw[name]), known[name]) for name in sorted(raw, key=public_name)
+        }
+        self.components[Problem.__name__] = _problem(self.components[Problem.__name__])
+        self.components[Fault.__name__] = _fault(self.components[Fault.__name__])
+        self.components[Code.__name__]["description"] = prose.codes()
+
+    def reference(self, kind: type) -> Json:
+        """A reference to the schema of `kind`."""
+        return {"$ref": PREFIX + public_name(kind.__name__)}
+
+
+def public_name(name: str) -> str:
+    """The name of a struct in the document."""
+    return name.removesuffix("Out")
+
+
+def _anything(_kind: type) -> Json:
+    return {"description": "Any value."}
+
+
+def _collect(info: inspect.Type, known: dict[str, inspect.Type]) -> None:
+    """Finds the structs, dataclasses and enums in `info`, by name."""
+    match info:
+        case inspect.StructType() | inspect.DataclassType():
+            if info.cls.__name__ not in known:
+                known[info.cls.__name__] = info
+                for field in info.fields:
+                    _collect(field.type, known)
+        case inspect.EnumType():
+            known[info.cls.__name__] = info
+        case inspect.Metadata():
+            _collect(info.type, known)
+        case inspect.CollectionType():
+            _collect(info.item_type, known)
+        case inspect.DictType():
+            _collect(info.value_type, known)
+        case inspect.UnionType():
+            for kind in info.types:
+                _collect(kind, known)
+        case _:
+            pass
+
+
+def _settled(raw: Json, info: inspect.Type) -> Json:
+    schema = cast("Json", _renamed(raw))
+    schema["title"] = public_name(str(raw["title"]))
+    if isinstance(info, inspect.EnumType):
+        schema["enum"] = [member.value for member in info.cls]
+    elif isinstance(info, inspect.StructType):
+        properties = cast("dict[str, Json]", schema["properties"])
+        schema["properties"] = {name: _joined(held) for name, held in properties.items()}
+        if info.forbid_unknown_fields:
+            _settle_body(schema, info)
+        else:
+            _settle_answer(schema, omits=info.cls.__struct_config__.omit_defaults)
+    return schema
+
+
+def _settle_body(schema: Json, info: inspect.StructType) -> None:
+    """A field that may be absent may be null as well; then the rules that types cannot say."""
+    schema |= cast("Json", getattr(info.cls, "json_schema", {}))
+    required = cast("list[str]", schema["required"])
+    properties = cast("dict[str, Json]", schema["properties"])
+    for name, held in properties.items():
+        held.pop("default", None)
+        properties[name] = _without_null(held) if name in required else _with_null(held)
+    if not required:
+        del schema["required"]
+
+
+def _settle_answer(schema: Json, *, omits: bool) -> None:
+    """Every field is there, unless the struct omits its defaults; then such a field is absent, never null."""
+    properties = cast("dict[str, Json]", schema["properties"])
+    optional = [name for name, held in properties.items() if "default" in held]
+    for name, held in properties.items():
+        held.pop("default", None)
+        if omits and name in optional:
+            properties[name] = _without_null(held)
+    schema["required"] = [name for name in properties if not (omits and name in optional)]
+
+
+def _joined(schema: Json) -> Json:
+    """`anyOf` of something and null, written as one type where that can be; its prose comes to the top."""
+    options = cast("list[Json]", schema.get("anyOf", []))
+    others = [option for option in options if option != _NULL]
+    if not options or len(others) != 1:
+        return schema
+    only, rest = others[0], {name: held for name, held in schema.items() if name != "anyOf"}
+    if _NULL not in options or ("type" in only and "enum" not in only):
+        return {**only, **({"type": [only["type"], "null"]} if _NULL in options else {}), **rest}
+    prose_of = {name: only[name] for name in ("description", "examples") if name in only}
+    bare = {name: held for name, held in only.items() if name not in prose_of}
+    return {**prose_of, **rest, "anyOf": [bare, _NULL]}
+
+
+def _with_null(schema: Json) -> Json:
+    kind = schema.get("type")
+    if kind == "null" or isinstance(kind, list) or _NULL in cast("list[Json]", schema.get("anyOf", [])):
+        return schema
+    return _joined({"anyOf": [schema, _NULL]})
+
+
+def _without_null(schema: Json) -> Json:
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        left = [each for each in cast("list[str]", kind) if each != "null"]
+        return {**schema, "type": left[0] if len(left) == 1 else left}
+    options = cast("list[Json]", schema.get("anyOf", []))
+    if _NULL not in options:
+        return schema
+    rest = {name: held for name, held in schema.items() if name != "anyOf"}
+    return _joined({**rest, "anyOf": [option for option in options if option != _NULL]})
+
+
+def _renamed(value: object) -> object:
+    """A copy with public names in references, and prose without what only the source's readers look up."""
+    if isinstance(value, list):
+        return [_renamed(item) for item in cast("list[object]", value)]
+    if not isinstance(value, dict):
+        return value
+    copy: Json = {}
+    for name, held in cast("Json", value).items():
+        if name == "$ref":
+            copy[name] = PREFIX + public_name(str(held).removeprefix(PREFIX))
+        elif name == "description" and isinstance(held, str):
+            copy[name] = " ".join(_HOUSE_REFERENCE.sub("", held).split())
+        else:
+            copy[name] = _renamed(held)
+    return copy
+
+
+def _problem(schema: Json) -> Json:
+    """The error envelope with its fields explained and its labels listed."""
+    properties = cast("dict[str, Json]", schema["properties"])
+    labels = [label for _, label in [*LABELS.values(), INTERNAL]]
+    for name, text in prose.PROBLEM_FIELDS.items():
+        properties[name] = {**properties[name], "description": text}
+    properties["error"] = {**properties["error"], "enum": labels}
+    properties["retryAfter"] = {**properties["retryAfter"], "minimum": 1}
+    properties["details"] = {**properties["details"], "minItems": 1}
+    return schema
+
+
+def _fault(schema: Json) -> Json:
+    """One fault, with its fields explained."""
+    properties = cast("dict[str, Json]", schema["properties"])
+    for name, text in prose.FAULT_FIELDS.items():
+        properties[name] = {**properties[name], "description": text}
+    return schema

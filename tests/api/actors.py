@@ -1,0 +1,75 @@
+"""Who stands before the server in these tests: an account with a key and with a session of its own."""
+
+import ssl
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import httpx
+
+from pressroom.db import Query
+from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.keys.models import Scope
+from tests.harness.local import LocalServer
+
+POSTS = Query(int, "SELECT count(*) FROM posts WHERE account_id = :account_id")
+EVENTS = Query(int, "SELECT count(*) FROM events WHERE account_id = :account_id")
+QUOTA = Query(int, "SELECT CAST(coalesce(sum(used), 0) AS BIGINT) FROM content_quotas WHERE account_id = :account_id")
+ANSWERS = Query(int, "SELECT count(*) FROM idempotent_answers WHERE account_id = :account_id")
+
+_TRUST = ssl.create_default_context()
+"""Made once: to make it takes longer than most of these tests."""
+
+
+class Actor:
+    """An account; `api` bears its key, `web` is signed in, `key` is the key itself."""
+
+    def __init__(self, server: LocalServer, *scopes: Scope, **key: Any) -> None:
+        self.server = server
+        self.account = server.account()
+        self.record, self.key = server.key(self.account, *scopes, **key)
+        self.token = server.run(server.runtime.db.transact(begin_session, self.account.id))
+        self.cookie = f"session={self.token}"
+        self.bearer = f"Authorization: Bearer {self.key}"
+
+    @cached_property
+    def api(self) -> httpx.Client:
+        """Bears the key."""
+        return self._client({"Authorization": f"Bearer {self.key}"})
+
+    @cached_property
+    def web(self) -> httpx.Client:
+        """Is signed in."""
+        return self._client({"Cookie": self.cookie})
+
+    def post(self, content: str = "Hello", idempotency_key: str | None = None) -> httpx.Response:
+        """Publishes with the key."""
+        headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+        return self.api.post("/api/posts", json={"content": content}, headers=headers)
+
+    def written(self) -> tuple[int, int, int, int]:
+        """How many posts, events, units of quota and stored answers the account has."""
+        db, account_id = self.server.runtime.db, self.account.id
+        counts = [self.server.run(db.one(query, account_id=account_id)) for query in (POSTS, EVENTS, QUOTA, ANSWERS)]
+        posts, events, quota, answers = (count or 0 for count in counts)
+        return posts, events, quota, answers
+
+    def clients(self) -> Iterator[httpx.Client]:
+        """Those that were used, and must be closed."""
+        yield from (value for value in vars(self).values() if isinstance(value, httpx.Client))
+
+    def _client(self, headers: dict[str, str]) -> httpx.Client:
+        return httpx.Client(base_url=self.server.base_url, headers=headers, timeout=20, verify=_TRUST)
+
+
+NOTHING = (0, 0, 0, 0)
+"""What an account has `written` that was refused everything."""
+
+
+def faults(answer: httpx.Response) -> list[tuple[str, str]]:
+    """Field and code of everything that a 400 complains of."""
+    assert answer.status_code == 400, answer.text
+    problem = answer.json()
+    assert problem["error"] == "Validation failed"
+    assert all(set(fault) == {"field", "code", "message"} and fault["message"] for fault in problem["details"])
+    return [(fault["field"], fault["code"]) for fault in problem["details"]]

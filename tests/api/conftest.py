@@ -1,0 +1,42 @@
+"""One server for each module and engine, and people of their own for each test."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from pressroom.domains.keys.models import Scope
+from tests.api.actors import Actor
+from tests.conftest import database_settings
+from tests.harness.local import LocalServer
+
+MakeActor = Callable[..., Actor]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
+    """A server that the module's tests share, with the settings that the module names SETTINGS."""
+    settings = {**getattr(request.module, "SETTINGS", {}), **database_settings(request, request.param)}
+    server = LocalServer(tmp_path_factory.mktemp("server"), **settings).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def actor(server: LocalServer) -> Iterator[MakeActor]:
+    """Makes accounts of their own, each with a key and a session: `actor(Scope.POSTS_WRITE)`."""
+    made: list[Actor] = []
+
+    def make(*scopes: Scope, **key: object) -> Actor:
+        made.append(Actor(server, *scopes, **key))
+        return made[-1]
+
+    yield make
+    for each in made:
+        for client in each.clients():
+            client.close()
+
+
+@pytest.fixture
+def alice(actor: MakeActor) -> Actor:
+    """Somebody whose key has every scope."""
+    return actor()

@@ -1,0 +1,10 @@
+"""Limits that no test reaches; each test narrows the one that it is about."""
+
+ROOMY: dict[str, object] = {
+    "REQUESTS_PER_MINUTE": 100_000,
+    "REQUESTS_PER_DAY": 10_000_000,
+    "POSTS_PER_MINUTE": 100_000,
+    "DAILY_CONTENT_QUOTA": 10_000_000,
+    "ABUSE_REFUSALS": 1_000_000,
+    "ACCESS_LOG": 0,
+}

@@ -1,0 +1,21 @@
+"""Identifiers and numbers in base 62."""
+
+import pytest
+
+from pressroom.ids import BASE62, base62, new_id, random_base62
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "000000"), (61, "00000z"), (62, "000010"), (2**32 - 1, "4gfFC3")])
+def test_numbers_in_base_62(number: int, text: str) -> None:
+    assert base62(number, 6) == text
+
+
+def test_identifiers_sort_by_their_time() -> None:
+    made = [new_id(1_800_000_000_000 + step) for step in range(1000)]
+    assert made == sorted(made)
+    assert len({new_id(1) for _ in range(1000)}) == 1000
+    assert {len(each) for each in made} == {26}
+
+
+def test_random_text_uses_the_whole_alphabet() -> None:
+    assert set(random_base62(20_000)) == set(BASE62)

@@ -1,0 +1,59 @@
+"""Settings: where they come from, what they default to, what they refuse."""
+
+from pathlib import Path
+
+import pytest
+
+from pressroom.errors import SettingError
+from pressroom.settings import Settings, read_settings
+
+
+def test_defaults() -> None:
+    its = Settings({})
+    assert (its.host, its.port, its.dev) == ("127.0.0.1", 8000, False)
+    assert its.base_url == its.permalink_base == "http://127.0.0.1:8000"
+    assert its.database_url == f"sqlite:///{Path('data').absolute() / 'pressroom.db'}"
+    assert (its.requests_per_minute, its.requests_per_day, its.posts_per_minute) == (60, 10_000, 10)
+    assert (its.daily_content_quota, its.abuse_refusals, its.abuse_window_seconds) == (1_000, 600, 600)
+    assert its.signup is True
+    assert its.redis_url is None
+
+
+def test_addresses_follow_host_and_port() -> None:
+    its = Settings({"PRESSROOM_HOST": "::1", "PRESSROOM_PORT": "80", "PRESSROOM_PERMALINK_BASE": "https://p.example/"})
+    assert its.base_url == "http://[::1]:80"
+    assert its.permalink_base == "https://p.example"
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("PRESSROOM_PORT=1\nPRESSROOM_HOST=0.0.0.0\n# a comment\n")
+    its = read_settings({"PRESSROOM_PORT": "2"}, tmp_path)
+    assert (its.host, its.port) == ("0.0.0.0", 2)
+
+
+def test_an_empty_variable_means_the_default() -> None:
+    assert Settings({"PRESSROOM_PORT": " "}).port == 8000
+
+
+@pytest.mark.parametrize("value", ["1", "true", "YES", "on"])
+def test_what_switches_on(value: str) -> None:
+    assert Settings({"PRESSROOM_DEV": value}).dev
+
+
+@pytest.mark.parametrize("value", ["0", "false", "No", "OFF", ""])
+def test_what_switches_off(value: str) -> None:
+    assert not Settings({"PRESSROOM_DEV": value}).dev
+
+
+def test_a_refusal_names_the_setting_and_the_value() -> None:
+    with pytest.raises(SettingError) as refused:
+        Settings({"PRESSROOM_PORT": "eighty"})
+    assert refused.value.message == "PRESSROOM_PORT is not a whole number from 1 to 65,535: 'eighty'"
+
+
+def test_unknown_settings_are_pointed_out() -> None:
+    its = Settings({"PRESSROOM_HOSTS": "x", "PRESSROOM_XYZZY_PLUGH": "x", "OTHER": "x"})
+    assert list(its.unknown()) == [
+        "PRESSROOM_HOSTS is no setting of this version; PRESSROOM_HOST is.",
+        "PRESSROOM_XYZZY_PLUGH is no setting of this version.",
+    ]
