@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from pathlib import Path
 from typing import Final
 
 from granian.constants import HTTPModes, Interfaces
@@ -117,10 +118,10 @@ def _alone_on_file(settings: Settings) -> Generator[None]:
     if not settings.database_url.startswith("sqlite:///"):
         yield
         return
-    file = settings.database_url.removeprefix("sqlite:///") + ".lock"
+    file = Path(settings.database_url.removeprefix("sqlite:///") + ".lock")
     try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
-        lock = open(file, "w")  # noqa: PTH123, SIM115  # held for the life of the process
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = file.open("w")
     except OSError as error:
         raise SettingError(f"PRESSROOM_DATA_DIR: cannot write {file}: {error.strerror}.") from None
     with lock:

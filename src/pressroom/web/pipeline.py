@@ -55,7 +55,7 @@ _JOINED_BY: Final = {
     b"transfer-encoding": ", ",
     b"x-forwarded-for": ", ",
 }
-API_VERSION: Final = (b"x-service-api-version", b"1")
+API_HEADERS: Final[HeaderList] = [(b"x-service-api-version", b"1"), (b"cache-control", b"no-store")]
 
 
 class Guards(Protocol[C]):
@@ -103,7 +103,7 @@ class Pipeline(Generic[C]):
         answer_headers: HeaderList = [(b"x-request-id", request_id.encode())]
         in_api = scope["path"].startswith("/api/") or scope["path"] == "/api"
         if in_api:
-            answer_headers.append(API_VERSION)
+            answer_headers += API_HEADERS
         try:
             answer = await self._answer(scope, incoming, headers, client, request_id, answer_headers)
         except ClientGone:
@@ -247,7 +247,7 @@ class _Incoming:
 
     async def _chunk(self) -> bytes:
         message = await self._receive()
-        if message["type"] != "http.request":
+        if message.get("type") != "http.request":
             self.unread = False
             raise ClientGone
         self.unread = message.get("more_body", False)
