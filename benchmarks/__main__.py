@@ -33,7 +33,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 WHOLE: Final = Plan(rounds=7, starts=5, seconds=4.0, db_seconds=2.0)
-QUICK: Final = Plan(rounds=2, starts=2, seconds=1.2, db_seconds=0.8)
+QUICK: Final = Plan(rounds=2, starts=2, seconds=1.0, db_seconds=0.5)
 
 
 def run(plan: Plan, folder: Path) -> Run:

@@ -2,21 +2,21 @@
 
     python -m benchmarks.floor_db --file FILE --keys FILE --seconds 2
 
-The statements are the package's own constants. What is bound to them is made before the clock starts, and
-between BEGIN and COMMIT there is nothing but them: no savepoints, no tasks, no thread.
+The statements are the package's own constants, on connections as the server opens them. What is bound to them
+is made before the clock starts, and between BEGIN and COMMIT there is nothing but them: no savepoints, no tasks.
 """
 
 import argparse
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import apsw
 import msgspec
 
 from pressroom.clock import DAY, SystemClock
 from pressroom.db import Command, Value
+from pressroom.db.sqlite import _connect  # the server's own way of opening its file
 from pressroom.domains.accounts.queries import ADD_POSTS
 from pressroom.domains.events.queries import INSERT_EVENT
 from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER
@@ -43,15 +43,7 @@ EVENT: Final = "x" * 270
 Bindings = dict[str, Value]
 
 
-def connect(file: Path) -> apsw.Connection:
-    """A connection as the server has it."""
-    connection = apsw.Connection(str(file), statementcachesize=512)
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -16384"):
-        connection.execute(f"PRAGMA {pragma}").fetchall()
-    return connection
-
-
-def bindings(reader: apsw.Connection, keys: list[str], count: int) -> Iterator[list[Bindings]]:
+def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings]]:
     """What `count` creates bind, over all keys in turn: for the read, then for each of the writes."""
     who = {secret: reader.execute(FIND_BEARER.text, {"secret_hash": hash_secret(secret)}).fetchone() for secret in keys}
     now = SystemClock().now()
@@ -82,7 +74,7 @@ def bindings(reader: apsw.Connection, keys: list[str], count: int) -> Iterator[l
 
 def run(file: Path, keys: list[str], seconds: float) -> float:
     """Creates per second."""
-    writer, reader = connect(file), connect(file)
+    writer, reader = _connect(file), _connect(file)
     prepared = list(bindings(reader, keys, int(PREPARED * seconds)))
     batches = [prepared[first : first + BATCH] for first in range(0, len(prepared), BATCH)]
     read, texts = READ.text, [write.text for write in WRITES]

@@ -1,7 +1,6 @@
 """The processes of a run: the real server, the bare one, and whatever they are measured with."""
 
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -113,9 +112,3 @@ def free_port() -> int:
 def load_average() -> float:
     """How many processes wanted a core during the last minute."""
     return os.getloadavg()[0]
-
-
-def own_children_cpu() -> float:
-    """CPU seconds of children that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime

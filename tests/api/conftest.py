@@ -11,6 +11,9 @@ from tests.harness.local import LocalServer
 
 MakeActor = Callable[..., Actor]
 
+one_engine = pytest.mark.parametrize("server", ["sqlite"], indirect=True)
+"""Marks what never gets as far as the database, or is the same there whatever the engine."""
+
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:

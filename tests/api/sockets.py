@@ -1,6 +1,7 @@
 """Requests written byte by byte, for what no HTTP client would send."""
 
 import json
+import select
 import socket
 from dataclasses import dataclass
 from types import TracebackType
@@ -67,12 +68,9 @@ class Wire:
         body, self._received = self._received[:length], self._received[length:]
         return Reply(int(status_line.split(" ")[1]), headers, body)
 
-    def has_ended(self) -> bool:
-        """Whether the server hangs up without another word."""
-        try:
-            return self._socket.recv(1) == b""
-        except ConnectionError:
-            return True
+    def has_something(self, seconds: float) -> bool:
+        """Whether something comes from the server within `seconds`."""
+        return bool(select.select([self._socket], [], [], seconds)[0])
 
     def _receive(self) -> None:
         data = self._socket.recv(65_536)

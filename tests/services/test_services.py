@@ -63,7 +63,7 @@ def test_takes_another_port_if_its_own_is_taken(
 ) -> None:
     with server_class.start(tmp_path / "one") as one:
         free = iter([one.port, one.port, one.port + 1, one.port + 2, one.port + 3])
-        monkeypatch.setattr("services.server.free_port", lambda: next(free))
+        monkeypatch.setattr("tests.services.server.free_port", lambda: next(free))
         with server_class.start(tmp_path / "two") as two:
             assert two.port > one.port
             assert ask(two)

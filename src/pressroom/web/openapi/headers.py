@@ -8,6 +8,7 @@ from pressroom.web.openapi.schemas import Json
 
 REQUEST_ID: Final = "X-Request-Id"
 API_VERSION: Final = "X-Service-Api-Version"
+CACHING: Final = "Cache-Control"
 RATE_LIMITS: Final = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 RETRY_AFTER: Final = "Retry-After"
 CHALLENGE: Final = "WWW-Authenticate"
@@ -28,7 +29,7 @@ def of_answer(status: int, access: Access) -> dict[str, Json]:
     """The headers of an answer with `status` of a route with this access."""
     names = [REQUEST_ID]
     if not isinstance(access, Public):
-        names.append(API_VERSION)
+        names += (API_VERSION, CACHING)
         if status != 401 and (isinstance(access, Keyed) or status in KEY_STATUSES):
             names += RATE_LIMITS
     if status == 401:
@@ -62,6 +63,7 @@ def components(settings: Settings) -> dict[str, Json]:
     return {
         REQUEST_ID: _header("Names this request in the server's log; quote it in a report.", "5f0c9b1e7a2d4836"),
         API_VERSION: _header("The API's major version.", "1", {"type": "string", "enum": ["1"]}),
+        CACHING: _header("Answers are for the caller alone.", "no-store", {"type": "string", "enum": ["no-store"]}),
         RATE_LIMITS[0]: _count("Requests that a key may make in any 60 seconds.", per_minute),
         RATE_LIMITS[1]: _count("Requests left in the current 60 seconds.", max(0, per_minute - 3)),
         RATE_LIMITS[2]: _count(
