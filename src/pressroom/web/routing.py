@@ -8,13 +8,13 @@ A route is declared where it is written and listed in `app`; the OpenAPI documen
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, Final, Generic, ParamSpec, Protocol, Required, TypedDict, TypeVar, Unpack, cast
 
 import msgspec
 
 from pressroom.clock import Clock
 from pressroom.db import Database, Tx
-from pressroom.errors import NotFound, NotSignedIn, PressroomError
+from pressroom.errors import NotSignedIn, PressroomError
 from pressroom.settings import Settings
 from pressroom.web.access import Access
 from pressroom.web.asgi import HeaderList
@@ -111,46 +111,53 @@ class Tag:
     description: str
 
 
+class Declaration(TypedDict, total=False):
+    """What is said of an operation beside method, path and access.
+
+    `gives` is the struct of its success, `fails` what it may refuse with beyond what its access already
+    implies. `idempotent` takes an Idempotency-Key, `paged` takes `limit` and `cursor`. `example` and
+    `answer_example` show a body and its answer; `cookie` says what the answer does to the session's cookie.
+    """
+
+    summary: Required[str]
+    gives: type[object]
+    status: int
+    fails: tuple[Refusal, ...]
+    tag: Tag
+    idempotent: bool
+    paged: bool
+    content_type: str
+    example: msgspec.Struct
+    answer_example: object
+    cookie: str
+
+
 @dataclass(frozen=True, slots=True)
 class Route(Generic[C]):
-    """One operation. `takes` is the struct of its JSON body, `gives` that of its success, `fails` what else it
-    may refuse with beside what its access already implies; the rest is prose for the API reference: `example`
-    and `answer_example` are a body and its answer, `cookie` says what the answer does to the session's cookie."""
+    """One operation, as declared. `takes` is the struct of its JSON body."""
 
     method: str
     path: str
     access: Access
     run: Run[C]
     name: str
-    summary: str
     description: str
     takes: type[msgspec.Struct] | None
-    gives: type[object] | None
-    status: int
-    fails: tuple[Refusal, ...]
-    idempotent: bool
-    tag: Tag | None
-    content_type: str = "application/json"
+    summary: str
+    gives: type[object] | None = None
+    status: int = 200
+    fails: tuple[Refusal, ...] = ()
+    tag: Tag | None = None
+    idempotent: bool = False
     paged: bool = False
+    content_type: str = "application/json"
     example: msgspec.Struct | None = None
     answer_example: object = None
     cookie: str = ""
 
 
 def declare(
-    method: str,
-    path: str,
-    access: Access,
-    *,
-    summary: str,
-    gives: type[object] | None = None,
-    status: int = 200,
-    fails: tuple[Refusal, ...] = (),
-    tag: Tag | None = None,
-    content_type: str = "application/json",
-    paged: bool = False,
-    answer_example: object = None,
-    cookie: str = "",
+    method: str, path: str, access: Access, **said: Unpack[Declaration]
 ) -> Callable[[Callable[[Call[C]], Awaitable[Answer]]], Route[C]]:
     """Declares an operation without a body; the function's docstring is its description."""
 
@@ -158,71 +165,21 @@ def declare(
         async def run(call: Call[C], _body: msgspec.Struct | None) -> Answer:
             return await function(call)
 
-        return Route(
-            method=method,
-            path=path,
-            access=access,
-            run=run,
-            name=function.__name__,
-            summary=summary,
-            description=_prose(function),
-            takes=None,
-            gives=gives,
-            status=status,
-            fails=fails,
-            idempotent=False,
-            tag=tag,
-            content_type=content_type,
-            paged=paged,
-            answer_example=answer_example,
-            cookie=cookie,
-        )
+        return Route(method, path, access, run, function.__name__, _prose(function), None, **said)
 
     return decorate
 
 
 def declare_with_body(
-    method: str,
-    path: str,
-    access: Access,
-    *,
-    summary: str,
-    takes: type[B],
-    gives: type[object],
-    status: int = 200,
-    fails: tuple[Refusal, ...] = (),
-    idempotent: bool = False,
-    tag: Tag | None = None,
-    example: B | None = None,
-    answer_example: object = None,
-    cookie: str = "",
+    method: str, path: str, access: Access, *, takes: type[B], **said: Unpack[Declaration]
 ) -> Callable[[Callable[[Call[C], B], Awaitable[Answer]]], Route[C]]:
     """Declares an operation whose JSON body is a `takes`."""
 
     def decorate(function: Callable[[Call[C], B], Awaitable[Answer]]) -> Route[C]:
         async def run(call: Call[C], body: msgspec.Struct | None) -> Answer:
-            if not isinstance(body, takes):
-                raise NotFound("There is no body to act on.")
-            return await function(call, body)
+            return await function(call, cast("B", body))
 
-        return Route(
-            method=method,
-            path=path,
-            access=access,
-            run=run,
-            name=function.__name__,
-            summary=summary,
-            description=_prose(function),
-            takes=takes,
-            gives=gives,
-            status=status,
-            fails=fails,
-            idempotent=idempotent,
-            tag=tag,
-            example=example,
-            answer_example=answer_example,
-            cookie=cookie,
-        )
+        return Route(method, path, access, run, function.__name__, _prose(function), takes, **said)
 
     return decorate
 

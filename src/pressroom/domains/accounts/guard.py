@@ -6,7 +6,7 @@ from pressroom.clock import Clock
 from pressroom.db import Database
 from pressroom.domains.accounts import actions, queries
 from pressroom.domains.accounts.cookies import session_cookie
-from pressroom.domains.accounts.models import Account, Caller
+from pressroom.domains.accounts.models import Caller
 
 LONGEST_TOKEN: Final = 100
 
@@ -30,5 +30,4 @@ class SessionGuard:
         if actions.needs_renewal(session.renewed_at, now):
             await self._db.transact(actions.renew_session, token)
             answer_headers.append(session_cookie(token, secure=self._secure))
-        account = Account(*(getattr(session, name) for name in Account.__struct_fields__))
-        return Caller(account)
+        return Caller(session)

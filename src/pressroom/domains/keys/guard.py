@@ -37,7 +37,7 @@ class KeyGuard:
 
 def caller_of(bearer: Bearer) -> Caller:
     """Who acts with this key."""
-    return Caller(bearer.account(), SourceKey(bearer.key_id, bearer.label, bearer.key_prefix))
+    return Caller(bearer, SourceKey(bearer.key_id, bearer.label, bearer.key_prefix))
 
 
 def check_scope(bearer: Bearer, scope: str | None) -> None:

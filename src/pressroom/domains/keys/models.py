@@ -78,8 +78,8 @@ class ApiKey(msgspec.Struct):
         return Status.ACTIVE
 
 
-class Bearer(msgspec.Struct):
-    """What a keyed request needs to know, read in one go: the key, then its account."""
+class Bearer(Account):
+    """What a keyed request needs to know, read in one go: the account, and the key that stands for it."""
 
     key_id: str
     key_prefix: str
@@ -89,37 +89,6 @@ class Bearer(msgspec.Struct):
     expires_at: int | None
     last_used_at: int | None
     revoked_at: int | None
-    id: str
-    username: str
-    email: str
-    display_name: str
-    bio: str | None
-    verified: bool
-    email_verified: bool
-    is_private: bool
-    is_creator: bool
-    total_followers: int
-    total_following: int
-    total_posts: int
-    created_at: int
-
-    def account(self) -> Account:
-        """The account that the key is bound to."""
-        return Account(
-            self.id,
-            self.username,
-            self.email,
-            self.display_name,
-            self.bio,
-            self.verified,
-            self.email_verified,
-            self.is_private,
-            self.is_creator,
-            self.total_followers,
-            self.total_following,
-            self.total_posts,
-            self.created_at,
-        )
 
 
 class NewKey(msgspec.Struct):
