@@ -27,7 +27,7 @@ from pressroom.domains.posts.queries import INSERT_POST
 from pressroom.ids import new_id
 
 BATCH: Final = 16
-READ: Final[Command] = FIND_BEARER
+READ: Final = FIND_BEARER
 WRITES: Final[tuple[Command, ...]] = (CLAIM, SPEND_QUOTA, INSERT_POST, ADD_POSTS, INSERT_EVENT, STORE_ANSWER)
 """What one create executes, in its order, after the read. `benchmarks.drift` holds it to a real create."""
 
@@ -45,12 +45,15 @@ Bindings = dict[str, Value]
 
 def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings]]:
     """What `count` creates bind, over all keys in turn: for the read, then for each of the writes."""
-    who = {secret: reader.execute(FIND_BEARER.text, {"secret_hash": hash_secret(secret)}).fetchone() for secret in keys}
+    who = {
+        secret: FIND_BEARER.build(reader.execute(FIND_BEARER.text, {"secret_hash": hash_secret(secret)}).fetchone())
+        for secret in keys
+    }
     now = SystemClock().now()
     run = new_id(now)
     for number in range(count):
         secret = keys[number % len(keys)]
-        key_id, account_id = who[secret][0], who[secret][8]
+        key_id, account_id = who[secret].key_id, who[secret].id
         identity: Bindings = {
             "account_id": account_id, "method": "POST", "path": "/api/posts", "idempotency_key": f"{run}-{number}",
         }  # fmt: skip

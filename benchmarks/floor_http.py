@@ -2,27 +2,25 @@
 
     python -m benchmarks.floor_http --port 8001
 
-No key is looked up, nothing is stored, nothing logged. The server is made by `pressroom.serve.make_server`
-itself around another application, so that its options cannot drift from the real ones.
+No key is looked up, nothing is stored, nothing logged. The server is made by the package's own `make_server`,
+so that its options cannot drift from the real ones.
 """
 
 import argparse
 import asyncio
 import signal
-from types import SimpleNamespace
-from typing import Any, Final, cast
-from unittest import mock
+from typing import Final, cast
 
 import uvloop
 from litestar import Litestar, get, post
 
-from pressroom import serve
 from pressroom.domains.accounts.schemas import AccountOut, AuthorOut
 from pressroom.domains.keys.schemas import SourceKeyOut
 from pressroom.domains.posts.models import PostType, Visibility
 from pressroom.domains.posts.schemas import CreatePost, InteractionsOut, PostOut, StatsOut
-from pressroom.runtime import Runtime
+from pressroom.serve import make_server
 from pressroom.settings import Settings
+from pressroom.web.asgi import Application
 
 BASE_URL: Final = "http://127.0.0.1:8000"
 AT: Final = "2026-11-20T16:08:12.345Z"
@@ -79,16 +77,10 @@ async def show_me() -> AccountOut:
     )
 
 
-def bare_app(*_: Any) -> Litestar:
-    """The bare application, with the same switches off as the real one has."""
-    return Litestar([create_post, show_me], openapi_config=None, logging_config=None)
-
-
 async def serve_until_stopped(port: int) -> None:
-    """Serves until SIGTERM."""
-    runtime = cast("Runtime", SimpleNamespace(settings=Settings({"PRESSROOM_PORT": str(port)})))
-    with mock.patch.object(serve, "create_app", bare_app):
-        server = serve.make_server(runtime)
+    """Serves until SIGTERM, with all of Litestar off that is not routing and shapes."""
+    app = Litestar([create_post, show_me], openapi_config=None, logging_config=None)
+    server = make_server(cast("Application", app), Settings({"PRESSROOM_PORT": str(port)}))
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
     await server.serve()
 

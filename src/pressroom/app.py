@@ -20,7 +20,7 @@ from pressroom.domains.posts import routes as post_routes
 from pressroom.errors import AddressNotAllowed, SessionRequired
 from pressroom.runtime import Runtime
 from pressroom.web.access import Access, Keyed
-from pressroom.web.asgi import Application, HeaderList
+from pressroom.web.asgi import HeaderList
 from pressroom.web.client_address import allowed
 from pressroom.web.openapi import describe
 from pressroom.web.pipeline import Guards, Pipeline
@@ -85,7 +85,7 @@ class RoomGuards(Guards[Caller]):
         check_admitted(verdict, rates)
 
 
-def create_app(runtime: Runtime) -> Application:
+def create_app(runtime: Runtime) -> Pipeline[Caller]:
     """The ASGI application over what `runtime` holds open."""
     api = api_routes(runtime.passwords)
     site: list[Route[Caller]] = site_routes(runtime.db, runtime.limiter, describe(api, runtime.settings))

@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from pathlib import Path
 from typing import Final
 
@@ -16,21 +16,28 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
 from pressroom.app import create_app
-from pressroom.db import Query, Value
-from pressroom.db.postgres import PostgresDatabase
+from pressroom.db import DatabaseAway
+from pressroom.db.lock import SessionLock
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.errors import SettingError
 from pressroom.logs import Log
 from pressroom.runtime import Runtime, open_runtime
 from pressroom.settings import Settings
+from pressroom.web.asgi import Application
+from pressroom.web.pipeline import Pipeline
 
 DRAIN_SECONDS: Final = 9.0
 """How long a stop waits for requests under way; closing takes the rest of the ten seconds."""
 
+QUIET_SECONDS: Final = 0.5
+"""How long nothing must be under way for a stop not to wait for connections that send no request."""
+
 HEADERS_MILLISECONDS: Final = 10_000
 """How long a client may take to send the head of a request."""
 
-TAKE_ALONE: Final = Query(bool, "SELECT pg_try_advisory_lock(7238002)")
-ALONE_PATIENCE: Final = 3.0
+API_LOCK: Final = 7_238_002
+RETRY_SECONDS: Final = 0.25
 
 _ALONE: Final = (
     "Another Pressroom serves this database already. Rate limits would be counted twice:"
@@ -51,9 +58,10 @@ async def serve(
     with _alone_on_file(settings):
         runtime = await open_runtime(settings, log)
         try:
-            async with _alone_on_postgres(runtime):
+            stopping = asyncio.Event()
+            async with _alone_on_postgres(runtime, stopping):
                 await announce(runtime)
-                await _serve(runtime, worker=worker)
+                await _serve(runtime, stopping, worker=worker)
         finally:
             await runtime.close()
 
@@ -73,11 +81,10 @@ def check_port_is_free(host: str, port: int) -> None:
         raise SettingError(f"Cannot listen on {host}:{port}: {reason}. Set PRESSROOM_HOST or PRESSROOM_PORT.") from None
 
 
-def make_server(runtime: Runtime) -> Server:
+def make_server(app: Application, settings: Settings) -> Server:
     """The HTTP server of this process, not yet started."""
-    settings = runtime.settings
     return Server(
-        create_app(runtime),
+        app,
         address=str(socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][4][0]),
         port=settings.port,
         interface=Interfaces.ASGINL,
@@ -89,10 +96,10 @@ def make_server(runtime: Runtime) -> Server:
     )
 
 
-async def _serve(runtime: Runtime, *, worker: bool) -> None:
+async def _serve(runtime: Runtime, stopping: asyncio.Event, *, worker: bool) -> None:
     settings, loop = runtime.settings, asyncio.get_running_loop()
-    server = make_server(runtime)
-    stopping = asyncio.Event()
+    app = create_app(runtime)
+    server = make_server(app, settings)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     if worker:
@@ -104,12 +111,24 @@ async def _serve(runtime: Runtime, *, worker: bool) -> None:
     stopped.cancel()
     runtime.log.event("stopping")
     server.stop()
-    _, late = await asyncio.wait([serving], timeout=DRAIN_SECONDS)
-    if late:
+    if not await _drained(serving, app):
         runtime.log.event("stopped before every request was finished")
         serving.cancel()
-    else:
-        serving.result()
+
+
+async def _drained(serving: asyncio.Task[None], app: Pipeline[Caller]) -> bool:
+    """Waits for requests under way; whether they finished in time."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + DRAIN_SECONDS
+    while loop.time() < deadline:
+        finished, _ = await asyncio.wait([serving], timeout=QUIET_SECONDS)
+        if finished:
+            serving.result()
+            return True
+        if app.under_way == 0:
+            serving.cancel()
+            return True
+    return False
 
 
 @contextlib.contextmanager
@@ -133,21 +152,43 @@ def _alone_on_file(settings: Settings) -> Generator[None]:
 
 
 @contextlib.asynccontextmanager
-async def _alone_on_postgres(runtime: Runtime) -> AsyncGenerator[None]:
-    """Without Redis, PostgreSQL too is served by one API process: the lock lives as long as its connection."""
-    if not isinstance(runtime.db, PostgresDatabase) or runtime.settings.redis_url:
+async def _alone_on_postgres(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenerator[None]:
+    """Without Redis, PostgreSQL too is served by one API process."""
+    limiter = runtime.limiter
+    if runtime.db.engine != "postgres" or not isinstance(limiter, MemoryLimiter):
         yield
         return
-    async with runtime.db.pool.acquire() as connection:
-        deadline = asyncio.get_running_loop().time() + ALONE_PATIENCE
-        while not await _first(connection.fetchrow(TAKE_ALONE.numbered)):
-            # A process that was just killed keeps its lock until PostgreSQL notices.
-            if asyncio.get_running_loop().time() > deadline:
-                raise SettingError(_ALONE)
-            await asyncio.sleep(0.05)
+    lock = SessionLock(runtime.settings.database_url, API_LOCK)
+    if not await lock.take():
+        raise SettingError(_ALONE)
+    watch = asyncio.create_task(_stay_alone(lock, limiter, runtime.log, stopping))
+    try:
         yield
+    finally:
+        watch.cancel()
+        await lock.release()
 
 
-async def _first(row: Awaitable[Sequence[Value] | None]) -> Value:
-    columns = await row
-    return columns[0] if columns else None
+async def _stay_alone(lock: SessionLock, limiter: MemoryLimiter, log: Log, stopping: asyncio.Event) -> None:
+    """Takes the lock again when the database's connection was lost; stops the server if another one has it.
+
+    Meanwhile nothing is admitted: another server may be counting.
+    """
+    while True:
+        await lock.lost()
+        limiter.suspend()
+        log.event("the database is away; nothing is admitted until its lock is ours again")
+        while (taken := await _take_when_there(lock)) is None:
+            await asyncio.sleep(RETRY_SECONDS)
+        if not taken:
+            log.event("another server has taken over this database; stopping")
+            stopping.set()
+            return
+        limiter.resume()
+
+
+async def _take_when_there(lock: SessionLock) -> bool | None:
+    try:
+        return await lock.take()
+    except DatabaseAway:
+        return None

@@ -3,6 +3,7 @@
 import ssl
 from collections.abc import Iterator
 from functools import cached_property
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
 import httpx
@@ -19,6 +20,17 @@ ANSWERS = Query(int, "SELECT count(*) FROM idempotent_answers WHERE account_id =
 
 _TRUST = ssl.create_default_context()
 """Made once: to make it takes longer than most of these tests."""
+
+
+def new_client(*, keep_alive: int = 5, **options: Any) -> httpx.Client:
+    """A client that keeps no cookies: whoever wants to send one says so."""
+    jar = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+    limits = httpx.Limits(max_keepalive_connections=keep_alive)
+    return httpx.Client(timeout=20, verify=_TRUST, cookies=jar, limits=limits, **options)
+
+
+nobody = new_client(keep_alive=0)
+"""Somebody without a key or a session of their own."""
 
 
 class Actor:
@@ -59,7 +71,7 @@ class Actor:
         yield from (value for value in vars(self).values() if isinstance(value, httpx.Client))
 
     def _client(self, headers: dict[str, str]) -> httpx.Client:
-        return httpx.Client(base_url=self.server.base_url, headers=headers, timeout=20, verify=_TRUST)
+        return new_client(base_url=self.server.base_url, headers=headers)
 
 
 NOTHING = (0, 0, 0, 0)

@@ -33,10 +33,10 @@ def record(actor: Actor) -> dict[str, Any]:
 
 
 def shown_as_used(actor: Actor, at: str) -> bool:
-    """Whether the last use is shown within the 5 seconds that it may take, by the clock on the wall."""
-    deadline = time.monotonic() + 5
+    """Whether the last use comes to be shown: within 5 seconds on the wall, twice that on a machine under load."""
+    deadline = time.monotonic() + 10
     while (shown := record(actor)["lastUsedAt"]) != at and time.monotonic() < deadline:
-        pass
+        time.sleep(0.02)
     return bool(shown == at)
 
 

@@ -6,7 +6,7 @@ import pytest
 from pressroom.clock import DAY
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy, Scope
-from tests.api.actors import NOTHING, Actor
+from tests.api.actors import NOTHING, Actor, nobody
 from tests.api.conftest import MakeActor, one_engine
 
 SETTINGS = {
@@ -141,7 +141,7 @@ def test_the_replay_comes_before_the_quota_and_the_quota_last(alice: Actor) -> N
 def test_a_stranger_s_session_is_none_before_it_is_cross_origin(alice: Actor) -> None:
     elsewhere = {"Origin": "https://elsewhere.example"}
 
-    nobody = httpx.post(f"{alice.server.base_url}/api/auth/logout", headers={**elsewhere, "Cookie": "session=x"})
+    nobody = nobody.post(f"{alice.server.base_url}/api/auth/logout", headers={**elsewhere, "Cookie": "session=x"})
     somebody = alice.web.patch("/api/auth/me", json=BAD, headers=elsewhere)
 
     assert label(nobody) == (401, "Not signed in")

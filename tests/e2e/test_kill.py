@@ -30,7 +30,7 @@ def test_a_server_killed_in_its_first_start_starts(roomy_server: MakeServer, see
     chance = Random(seed)
     server = roomy_server()
 
-    for _ in range(10):
+    for _ in range(6):
         server.launch()
         time.sleep(chance.uniform(0.1, 0.5))
         server.kill()
@@ -48,7 +48,7 @@ def test_a_killed_server_loses_and_doubles_nothing_on_postgres(
     server = roomy_server(DATABASE_URL=postgres_server.create_database("kill_server")).start()
     publishers = ten_publishers(server)
 
-    asyncio.run(publish_through(publishers, kill_server_often(server, 12, Random(seed))))
+    asyncio.run(publish_through(publishers, kill_server_often(server, 10, Random(seed))))
 
     assert_all_is_well(server, publishers, seed)
 
@@ -60,7 +60,7 @@ def test_a_killed_postgres_loses_and_doubles_nothing(
     publishers = ten_publishers(server)
     server_pid = server.pid
 
-    asyncio.run(publish_through(publishers, kill_postgres_often(mortal_postgres, 5, Random(seed))))
+    asyncio.run(publish_through(publishers, kill_postgres_often(mortal_postgres, 4, Random(seed))))
 
     assert server.pid == server_pid
     assert sum(publisher.outcomes["503"] for publisher in publishers) > 0, "nobody noticed the kills"

@@ -33,7 +33,7 @@ def test_a_crash_forgives_only_what_was_not_written_down(server: ServerProcess, 
     admitted: list[float] = []
     forgiven = 0
 
-    for life in range(6):
+    for life in range(4):
         began = time.time()
         answers = burst(server, key)
         admitted += answers

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import uvloop
 
+from pressroom.app import create_app
 from pressroom.clock import SettableClock
 from pressroom.db.migrate import migrate
 from pressroom.domains.accounts.actions import NewAccount, create_account
@@ -73,7 +74,7 @@ class LocalServer:
         await migrate(db)
         await db.close()
         self.runtime = await open_runtime(self.settings, Log(requests=True, stream=self.stream), self.clock)
-        self._server = make_server(self.runtime)
+        self._server = make_server(create_app(self.runtime), self.settings)
         self._serving = asyncio.ensure_future(self._server.serve())
         while True:
             try:

@@ -1,6 +1,7 @@
 """The server as users run it: a process of its own, on real sockets, that can be killed."""
 
 import contextlib
+import http.client
 import os
 import re
 import signal
@@ -9,8 +10,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-
-import httpx
 
 DEADLINE = 20.0
 
@@ -59,9 +58,8 @@ class ServerProcess:
             assert self.process is not None
             if self.process.poll() is not None:
                 raise AssertionError(f"the server ended with {self.process.returncode}:\n{self.output()}")
-            with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{self.base_url}/readyz", timeout=2).status_code == 200:
-                    return self
+            if self._is_ready():
+                return self
             time.sleep(0.01)
         raise AssertionError(f"the server is not ready after {DEADLINE} s:\n{self.output()}")
 
@@ -150,6 +148,16 @@ class ServerProcess:
         found = re.search(r"svc_live_[0-9A-Za-z]{38}", self.output())
         assert found
         return found[0]
+
+    def _is_ready(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
 
     def _end(self, number: signal.Signals) -> int:
         if self.process is None:

@@ -68,6 +68,8 @@ class Publisher:
             if self._connection is None:
                 self._connection = await Connection.open(request.port)
             reply = await self._connection.ask(request)
+        except TimeoutError:
+            raise  # Silence is never an answer, whatever died.
         except OSError:
             self.outcomes["no answer"] += 1
             self._hang_up()

@@ -84,6 +84,8 @@ class Pipeline(Generic[C]):
     def __init__(
         self, routes: Sequence[Route[C]], guards: Guards[C], db: Database, settings: Settings, clock: Clock, log: Log
     ) -> None:
+        self.under_way = 0
+        """Requests that have begun and are not finished."""
         self._router = Router(routes)
         self._guards = guards
         self._db = db
@@ -95,6 +97,13 @@ class Pipeline(Generic[C]):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request (an ASGI application)."""
+        self.under_way += 1
+        try:
+            await self._serve(scope, receive, send)
+        finally:
+            self.under_way -= 1
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = self._clock.now()
         request_id = f"{random.getrandbits(64):016x}"  # a name, no secret
         incoming = _Incoming(receive)

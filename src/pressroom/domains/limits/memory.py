@@ -7,6 +7,7 @@ from pressroom.db import Database, Tx
 from pressroom.domains.limits import queries
 from pressroom.domains.limits.models import Rates, Verdict
 from pressroom.domains.limits.windows import StoredWindows, Windows
+from pressroom.errors import Unavailable
 
 IDLE = 2 * MINUTE
 """Windows untouched for so long, and saved, are let go; they are loaded again when their key returns."""
@@ -22,11 +23,14 @@ class MemoryLimiter:
         self._windows: dict[str, Windows] = {}
         self._touched: dict[str, int] = {}
         self._dirty: set[str] = set()
+        self._suspended = False
         self._encoder = msgspec.json.Encoder()
         self._decoder = msgspec.json.Decoder(StoredWindows)
 
     async def attempt(self, key_id: str, *, is_post: bool) -> Verdict:
-        """Charges one request of a key and says what the windows make of it."""
+        """Charges one request of a key and says what the windows make of it. Raises Unavailable while suspended."""
+        if self._suspended:
+            raise Unavailable("The rate limiter cannot count right now.")
         windows = self._windows.get(key_id) or await self._load(key_id)
         verdict = windows.attempt(self._clock.now(), is_post=is_post)
         self._touched[key_id] = verdict.now
@@ -54,8 +58,21 @@ class MemoryLimiter:
                 del self._touched[key_id]
                 del self._windows[key_id]
 
+    def suspend(self) -> None:
+        """Admits nothing until `resume`: another process may be counting."""
+        self._suspended = True
+
+    def resume(self) -> None:
+        """Counts again, from what the database holds: what this process remembers may be out of date."""
+        self._windows.clear()
+        self._touched.clear()
+        self._dirty.clear()
+        self._suspended = False
+
     async def ping(self) -> None:
-        """Memory is always there."""
+        """Raises Unavailable while suspended."""
+        if self._suspended:
+            raise Unavailable("The rate limiter cannot count right now.")
 
     async def close(self) -> None:
         """Writes what is left."""

@@ -23,9 +23,11 @@ class RedisLimiter:
     def __init__(self, rates: Rates, url: str, clock: Clock | None = None) -> None:
         self.rates = rates
         self._clock = clock
-        self._redis = redis.asyncio.Redis.from_url(  # pyright: ignore[reportUnknownMemberType]  # untyped options
-            url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, max_connections=64
+        # A burst waits for a connection instead of failing for want of one.
+        pool = redis.asyncio.BlockingConnectionPool.from_url(  # pyright: ignore[reportUnknownMemberType]  # untyped options
+            url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, max_connections=64, timeout=PATIENCE
         )
+        self._redis = redis.asyncio.Redis(connection_pool=pool)
         self._script = self._redis.register_script(
             (files("pressroom.domains.limits") / "windows.lua").read_text("utf-8")
         )

@@ -1,0 +1,295 @@
+"""Sessions: how they begin, how long they last, where they may be used from, and who is kept out."""
+
+import itertools
+from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from pressroom.clock import DAY, MINUTE
+from pressroom.db import Query
+from tests.api.actors import Actor, nobody
+from tests.api.conftest import one_engine
+from tests.harness.local import LocalServer
+
+SETTINGS = {
+    "TRUSTED_PROXIES": "127.0.0.1/32",
+    "SIGN_IN_FAILURES_PER_ACCOUNT": 3,
+    "SIGN_IN_FAILURES_PER_ADDRESS": 6,
+    "REQUESTS_PER_MINUTE": 2,
+    "POSTS_PER_MINUTE": 1,
+    "DAILY_CONTENT_QUOTA": 1,
+}
+
+PASSWORD = "nine plums and a kettle"
+SESSIONS = Query(str, "SELECT token_hash FROM sessions WHERE account_id = :account_id")
+
+_numbers = itertools.count(1)
+
+
+class Person:
+    """Somebody who signed up, at an address of their own."""
+
+    def __init__(self, server: LocalServer) -> None:
+        self.server = server
+        self.name = f"person{next(_numbers)}"
+        self.address = f"203.0.{next(_numbers)}.1"
+        body = {"username": self.name, "email": f"{self.name}@example.org", "password": PASSWORD}
+        self.signed_up = self.request("POST", "/api/auth/signup", json=body)
+        self.token = token_of(self.signed_up)
+
+    def request(self, method: str, path: str, *, token: str = "", address: str = "", **more: Any) -> httpx.Response:
+        """Sends a request, with a session if a token is given."""
+        headers = {"X-Forwarded-For": address or self.address, **more.pop("headers", {})}
+        if token:
+            headers["Cookie"] = f"theme=dark; session={token}; other=1"
+        return nobody.request(method, self.server.base_url + path, headers=headers, **more)
+
+    def sign_in(self, password: str = PASSWORD, login: str = "", **more: Any) -> httpx.Response:
+        """Tries to sign in."""
+        return self.request("POST", "/api/auth/login", json={"login": login or self.name, "password": password}, **more)
+
+    def me(self, token: str) -> httpx.Response:
+        """Who the token stands for."""
+        return self.request("GET", "/api/auth/me", token=token)
+
+
+@pytest.fixture
+def mira(server: LocalServer) -> Person:
+    return Person(server)
+
+
+def token_of(answer: httpx.Response) -> str:
+    """The session that an answer begins."""
+    return SimpleCookie(answer.headers.get("set-cookie", ""))["session"].value
+
+
+def label(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]
+
+
+def test_signing_in_and_out(mira: Person) -> None:
+    answer = mira.sign_in()
+    token = token_of(answer)
+
+    assert answer.status_code == 200
+    assert answer.json() == mira.signed_up.json() == mira.me(token).json()
+    assert token != mira.token, "each sign-in is a session of its own"
+
+    out = mira.request("POST", "/api/auth/logout", token=token)
+    assert out.status_code == 200
+    assert set(out.json()) == {"message"}
+    assert "Max-Age=0" in out.headers["set-cookie"]
+    assert label(mira.me(token)) == (401, "Missing API key")
+    assert label(mira.request("POST", "/api/auth/logout", token=token)) == (401, "Not signed in")
+    assert mira.me(mira.token).status_code == 200, "the other session goes on"
+
+
+def test_the_cookie_is_for_this_site_alone(mira: Person) -> None:
+    for answer in (mira.signed_up, mira.sign_in()):
+        cookie = answer.headers["set-cookie"].split("; ")
+        assert cookie[0].startswith("session=")
+        assert set(cookie[1:]) == {"Path=/", "HttpOnly", "SameSite=Lax", f"Max-Age={30 * 24 * 3600}"}
+
+
+def test_under_https_the_cookie_is_secure(local_server: Any) -> None:
+    person = Person(local_server(BASE_URL="https://press.example", TRUSTED_PROXIES="127.0.0.1"))
+    answers = [person.signed_up, person.sign_in(), person.request("POST", "/api/auth/logout", token=person.token)]
+
+    assert all("Secure" in answer.headers["set-cookie"].split("; ") for answer in answers)
+
+
+def test_the_database_keeps_only_a_hash(mira: Person) -> None:
+    account_id = mira.signed_up.json()["id"]
+    db = mira.server.runtime.db
+    kept = mira.server.run(db.read(lambda tx: tx.all(SESSIONS, account_id=account_id)))
+
+    assert len(kept) == 1
+    assert len(kept[0]) == 64
+    if db.engine == "sqlite":
+        folder = Path(mira.server.settings.data_dir)
+        files = [file.read_bytes() for file in folder.iterdir() if file.name.startswith("pressroom.db")]
+        assert any(kept[0].encode() in content for content in files), "what is there is looked at"
+        assert not any(mira.token.encode() in content for content in files)
+        assert not any(PASSWORD.encode() in content for content in files)
+
+
+def test_a_session_that_is_used_goes_on(mira: Person) -> None:
+    for _ in range(3):
+        mira.server.clock.advance(29 * DAY)
+        answer = mira.me(mira.token)
+        assert answer.status_code == 200
+        assert token_of(answer) == mira.token
+        assert f"Max-Age={30 * 24 * 3600}" in answer.headers["set-cookie"]
+        assert "set-cookie" not in mira.me(mira.token).headers, "once a day is enough"
+    mira.server.clock.advance(30 * DAY - 1)
+    assert mira.me(mira.token).status_code == 200
+    mira.server.clock.advance(30 * DAY)
+    assert label(mira.me(mira.token)) == (401, "Missing API key")
+
+
+def test_who_signs_out_of_an_old_session_is_out(mira: Person) -> None:
+    mira.server.clock.advance(2 * DAY)
+    out = mira.request("POST", "/api/auth/logout", token=mira.token)
+
+    last = out.headers.get_list("set-cookie")[-1]
+    assert last.startswith("session=;")
+    assert "Max-Age=0" in last
+    assert mira.me(mira.token).status_code == 401
+
+
+@one_engine
+@pytest.mark.parametrize("token", ["x", "x" * 43, "x" * 5000, "\xff", '"', "%00"], ids=ascii)
+def test_a_token_that_we_never_gave_is_nobody(mira: Person, token: str) -> None:
+    headers = {"Cookie": f"session={token}".encode("latin-1")}
+
+    for path, expected in (("/api/auth/me", "Missing API key"), ("/api/auth/api-keys", "Not signed in")):
+        answer = nobody.get(mira.server.base_url + path, headers=headers)  # type: ignore[arg-type]
+        assert label(answer) == (401, expected)
+        assert "set-cookie" not in answer.headers
+
+
+ORIGINS: dict[str, tuple[dict[str, str], bool]] = {
+    "neither": ({}, True),
+    "our page": ({"Sec-Fetch-Site": "same-origin"}, True),
+    "the address bar": ({"Sec-Fetch-Site": "none"}, True),
+    "a sibling": ({"Sec-Fetch-Site": "same-site"}, False),
+    "another site": ({"Sec-Fetch-Site": "cross-site"}, False),
+    "nonsense": ({"Sec-Fetch-Site": "yes"}, False),
+    "nothing": ({"Sec-Fetch-Site": ""}, False),
+    "another case": ({"Sec-Fetch-Site": "Same-Origin"}, False),
+    "the site decides, not the origin": ({"Sec-Fetch-Site": "cross-site", "Origin": "OURS"}, False),
+    "whatever the origin": ({"Sec-Fetch-Site": "same-origin", "Origin": "https://elsewhere.example"}, True),
+    "our origin": ({"Origin": "OURS"}, True),
+    "another": ({"Origin": "https://elsewhere.example"}, False),
+    "another port": ({"Origin": "http://127.0.0.1:1"}, False),
+    "no port": ({"Origin": "http://127.0.0.1"}, False),
+    "ours with a tail": ({"Origin": "OURS.elsewhere.example"}, False),
+    "ours as a name": ({"Origin": "http://OURS@elsewhere.example"}, False),
+    "a sandbox": ({"Origin": "null"}, False),
+    "empty": ({"Origin": ""}, False),
+    "half an address": ({"Origin": "http://["}, False),
+    "a port that is none": ({"Origin": "http://x:y"}, False),
+    "no host": ({"Origin": "file://"}, False),
+}
+
+
+@one_engine
+@pytest.mark.parametrize(("headers", "ours"), ORIGINS.values(), ids=ORIGINS)
+def test_what_a_session_may_do_it_may_do_from_here_alone(mira: Person, headers: dict[str, str], *, ours: bool) -> None:
+    headers = {name: value.replace("OURS", mira.server.base_url) for name, value in headers.items()}
+
+    def ask(method: str, path: str, **more: Any) -> httpx.Response:
+        return mira.request(method, path, token=mira.token, headers=headers, **more)
+
+    writes = [
+        ask("PATCH", "/api/auth/me", json={"bio": "x"}),
+        ask("POST", "/api/posts", json={"content": "x"}),
+        ask("POST", "/api/auth/api-keys", json={"label": "x", "scopes": ["posts:write"]}),
+        mira.sign_in(headers=headers),
+    ]
+    assert [answer.is_success for answer in writes] == [ours] * 4
+    if not ours:
+        assert {label(answer) for answer in writes} == {(403, "Cross-origin request refused")}
+    assert ask("GET", "/api/auth/me").status_code == 200, "to read is harmless"
+
+
+@pytest.mark.parametrize("host", ["press.example", "PRESS.EXAMPLE"])
+def test_behind_a_proxy_either_name_is_ours(local_server: Any, host: str) -> None:
+    person = Person(local_server(BASE_URL="https://Press.example", TRUSTED_PROXIES="127.0.0.1"))
+
+    for names in ({"Host": "10.0.0.9:8000"}, {"Host": host}):
+        headers = {**names, "Origin": "https://press.example"}
+        answer = person.request("PATCH", "/api/auth/me", token=person.token, json={"bio": "x"}, headers=headers)
+        assert answer.status_code == 200
+
+
+def test_a_wrong_password_and_an_unknown_name_are_told_the_same(mira: Person) -> None:
+    wrong, unknown = mira.sign_in("wrong"), mira.sign_in(login="nobody_at_all")
+
+    assert label(wrong) == (401, "Invalid credentials")
+    assert wrong.json() == unknown.json()
+    assert wrong.headers["www-authenticate"] == unknown.headers["www-authenticate"]
+    assert "set-cookie" not in wrong.headers
+
+
+def test_after_too_many_failures_the_account_must_wait(mira: Person) -> None:
+    for login in (mira.name, mira.name.upper(), mira.name):
+        assert label(mira.sign_in("wrong", login)) == (401, "Invalid credentials")
+
+    mira.server.clock.advance(500)
+    refused = mira.sign_in(address="198.51.100.1")
+    assert label(refused) == (429, "Too many attempts")
+    assert refused.json()["retryAfter"] == 900
+    assert refused.headers["Retry-After"] == "900"
+    assert "set-cookie" not in refused.headers
+
+    mira.server.clock.advance(15 * MINUTE - 501)
+    assert label(mira.sign_in(address="198.51.100.2")) == (429, "Too many attempts")
+    mira.server.clock.advance(1)
+    assert mira.sign_in(address="198.51.100.3").status_code == 200
+
+
+def test_a_success_forgives_the_failures_before_it(mira: Person) -> None:
+    for _ in range(2):
+        assert [mira.sign_in("wrong").status_code for _ in range(2)] == [401, 401]
+        assert mira.sign_in().status_code == 200
+    assert [mira.sign_in("wrong").status_code for _ in range(2)] == [401, 401]
+    assert label(mira.sign_in("wrong")) == (429, "Too many attempts"), "six failures from one address"
+
+
+def test_an_address_that_tries_many_accounts_must_wait(server: LocalServer) -> None:
+    mira, olga = Person(server), Person(server)
+    address = mira.address
+
+    for number in range(6):
+        assert mira.sign_in("wrong", f"{mira.name}_{number}").status_code == 401
+    assert label(mira.sign_in()) == (429, "Too many attempts")
+    assert label(olga.sign_in(address=f"198.51.100.9, {address}")) == (429, "Too many attempts")
+    assert olga.sign_in(address=f"{address}, 198.51.100.9").status_code == 200, "from elsewhere they may"
+    server.clock.advance(15 * MINUTE)
+    assert mira.sign_in().status_code == 200
+
+
+BAD_SIGN_INS: dict[str, tuple[Any, int]] = {
+    "nothing": ({}, 400),
+    "unknown": ({"login": "a", "password": "b", "remember": True}, 400),
+    "no strings": ({"login": 1, "password": ["b"]}, 400),
+    "long": ({"login": "a" * 255, "password": "b" * 201}, 400),
+    "NUL": ({"login": "a\0", "password": "b"}, 400),
+    "empty": ({"login": "", "password": ""}, 401),
+    "odd": ({"login": "' OR 1=1 --", "password": "\u200d"}, 401),
+    "ﬀ": ({"login": "ﬀİß", "password": "x"}, 401),
+}
+
+
+@pytest.mark.parametrize(("body", "status"), BAD_SIGN_INS.values(), ids=BAD_SIGN_INS)
+def test_a_sign_in_that_cannot_be(mira: Person, body: Any, status: int) -> None:
+    assert mira.request("POST", "/api/auth/login", json=body).status_code == status
+
+
+def test_a_session_posts_without_the_limits_of_keys(alice: Actor) -> None:
+    answers = [alice.web.post("/api/posts", json={"content": f"number {n}"}) for n in range(5)]
+
+    assert [answer.status_code for answer in answers] == [201] * 5
+    assert {answer.json()["sourceApiKey"] for answer in answers} == {None}
+    assert not [name for name in answers[0].headers if name.startswith("x-ratelimit")]
+    assert alice.written() == (5, 5, 0, 0)
+    assert alice.post().status_code == 201, "what is posted signed in takes nothing from the keys"
+    assert alice.web.get("/api/auth/me").json()["totalPosts"] == 6
+
+
+def test_a_session_s_idempotency_key_is_honoured(alice: Actor) -> None:
+    def post(content: str) -> httpx.Response:
+        return alice.web.post("/api/posts", json={"content": content}, headers={"Idempotency-Key": "k"})
+
+    first, again = post("once"), post("twice")
+
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.content == first.content
+    assert again.headers["Idempotent-Replayed"] == "true"
+    by_key = alice.post("by key", "k")
+    assert (by_key.status_code, by_key.content) == (200, first.content), "the account is the scope, not how it signs in"
+    assert alice.written() == (1, 1, 0, 1)

@@ -1,0 +1,91 @@
+"""The rules for names and addresses."""
+
+import time
+
+import pytest
+
+from pressroom.domains.accounts.models import display_name_faults, email_faults, folded, username_faults
+from pressroom.errors import Code
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [
+        ("abc", []),
+        ("A_9", []),
+        ("___", []),
+        ("a" * 30, []),
+        ("ab", [Code.TOO_SHORT]),
+        ("", [Code.TOO_SHORT]),
+        ("a" * 31, [Code.TOO_LONG]),
+        ("a-b", [Code.INVALID_FORMAT]),
+        ("abc\n", [Code.INVALID_FORMAT]),
+        ("äbc", [Code.INVALID_FORMAT]),
+        ("ab٣", [Code.INVALID_FORMAT]),
+        ("a@b", [Code.INVALID_FORMAT]),
+        (None, []),
+    ],
+)
+def test_user_names(name: str | None, codes: list[Code]) -> None:
+    assert [fault.code for fault in username_faults(name)] == codes
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "a@b",
+        "a@example.org",
+        "a.b+c@mail.example.org",
+        "ä@exämple.org",
+        "a@xn--exmple-cua.org",
+        "!#$%&'*/=?^`{|}~-@x.org",
+    ],
+)
+def test_addresses(email: str) -> None:
+    assert not list(email_faults(email))
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "",
+        "@",
+        "a@",
+        "@b",
+        "a",
+        "a@b@c",
+        "a b@c",
+        "a@b c",
+        "a@b.",
+        "a@.b",
+        "a@b..c",
+        "a@b\n",
+        "a\r\nBcc: x@y",
+        "<a@b>",
+        "a@b, c@d",
+        "a@[127.0.0.1]",
+        '"a"@b',
+        "a\0@b",
+        "a\x7f@b",
+        "a\u3000@b",
+    ],
+)
+def test_what_is_no_address(email: str) -> None:
+    assert [fault.code for fault in email_faults(email)] == [Code.INVALID_FORMAT]
+
+
+def test_no_address_takes_long_to_judge() -> None:
+    began = time.monotonic()
+    for email in ("a" * 254, "a@" + "a." * 126, "a@" + "a" * 252 + "@", "@" * 254, "a@" + "." * 252):
+        list(email_faults(email))
+    assert time.monotonic() - began < 0.5
+
+
+@pytest.mark.parametrize("name", ["", " ", "\u2003\n", "\x1f"])
+def test_a_display_name_shows_something(name: str) -> None:
+    assert [fault.code for fault in display_name_faults(name)] == [Code.TOO_SHORT]
+    assert not list(display_name_faults(f"{name}x"))
+
+
+def test_case_is_no_difference() -> None:
+    assert folded("Straße@EXAMPLE.org") == folded("STRASSE@example.ORG")

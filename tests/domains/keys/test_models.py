@@ -1,0 +1,135 @@
+"""What a key looks like, and when it is one."""
+
+import hashlib
+import zlib
+
+import pytest
+
+from pressroom.domains.keys.models import (
+    ApiKey,
+    Status,
+    hash_secret,
+    is_well_formed,
+    network,
+    new_secret,
+)
+
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def checksum(body: str) -> str:
+    """The last six characters of a key, worked out by hand."""
+    number = zlib.crc32(body.encode("ascii"))
+    return "".join(DIGITS[number // 62**place % 62] for place in (5, 4, 3, 2, 1, 0))
+
+
+VECTORS = {
+    "svc_live_00000000000000000000000000000000": "3uclD9",
+    "svc_live_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz": "2Pqui9",
+    "svc_live_0123456789ABCDEFGHIJKLMNOPQRSTUV": "0l3Q8O",
+    "svc_live_abcdefghijklmnopqrstuvwxyzABCDEF": "0Mo0x7",
+}
+
+
+@pytest.mark.parametrize(("body", "check"), VECTORS.items())
+def test_a_key_ends_in_a_checksum_of_all_that_precedes_it(body: str, check: str) -> None:
+    assert check == checksum(body)
+    assert is_well_formed(body + check)
+
+
+def test_a_new_key_is_well_formed_and_like_no_other() -> None:
+    keys = {new_secret() for _ in range(200)}
+
+    assert len(keys) == 200
+    for key in keys:
+        assert len(key) == 47
+        assert key.startswith("svc_live_")
+        assert set(key[9:]) <= set(DIGITS)
+        assert key[-6:] == checksum(key[:-6])
+        assert is_well_formed(key)
+    assert set("".join(key[9:41] for key in keys)) == set(DIGITS)
+
+
+def test_a_small_checksum_is_padded() -> None:
+    number = next(n for n in range(100_000) if zlib.crc32(f"svc_live_{n:032d}".encode()) < 62**4)
+    body = f"svc_live_{number:032d}"
+
+    assert checksum(body).startswith("00")
+    assert is_well_formed(body + checksum(body))
+
+
+def test_no_single_change_passes() -> None:
+    key = new_secret()
+
+    for place in range(len(key)):
+        for other in "0Az_ \x00é":
+            if other != key[place]:
+                assert not is_well_formed(key[:place] + other + key[place + 1 :])
+        assert not is_well_formed(key[:place] + key[place + 1 :])
+        assert not is_well_formed(key[:place] + key[place] + key[place:])
+        if place and key[place - 1] != key[place]:
+            assert not is_well_formed(key[: place - 1] + key[place] + key[place - 1] + key[place + 1 :])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "svc_live_", "svc_live_" + "0" * 38, "svc_test_" + "0" * 38, "\0" * 47, "0" * 10**6]
+)
+def test_what_is_no_key(text: str) -> None:
+    assert not is_well_formed(text)
+
+
+def test_a_key_is_kept_as_its_sha_256() -> None:
+    key = new_secret()
+
+    assert hash_secret(key) == hashlib.sha256(key.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("192.0.2.1", "192.0.2.1/32"),
+        ("192.0.2.0/24", "192.0.2.0/24"),
+        ("192.0.2.0/0.0.0.255", "192.0.2.0/24"),
+        ("2001:DB8::/32", "2001:db8::/32"),
+        ("::ffff:192.0.2.1", "192.0.2.1/32"),
+        ("::ffff:0:0/96", "0.0.0.0/0"),
+        ("::ffff:0:0/95", None),
+        ("::/0", "::/0"),
+        ("192.0.2.1/24", None),
+        ("::ffff:192.0.2.1/120", None),
+        ("fe80::1%eth0", None),
+        ("fe80::%a b/64", None),
+        ("fe80::1%", None),
+        ("192.0.2.0/24 10.0.0.0/8", None),
+        ("192.0.2.0/", None),
+        ("/24", None),
+        ("example.org", None),
+        ("", None),
+    ],
+)
+def test_network(given: str, expected: str | None) -> None:
+    if expected is None:
+        with pytest.raises(ValueError, match=r"."):
+            network(given)
+    else:
+        assert network(given) == expected
+        assert network(expected) == expected
+        assert not set(expected) & set(" \t\n")
+
+
+@pytest.mark.parametrize(
+    ("expires_at", "revoked_at", "status"),
+    [
+        (None, None, Status.ACTIVE),
+        (1001, None, Status.ACTIVE),
+        (1000, None, Status.EXPIRED),
+        (999, None, Status.EXPIRED),
+        (None, 999, Status.REVOKED),
+        (999, 999, Status.REVOKED),
+        (2000, 1000, Status.REVOKED),
+    ],
+)
+def test_the_state_of_a_key(expires_at: int | None, revoked_at: int | None, status: Status) -> None:
+    key = ApiKey("id", "account", "svc_live_", "label", "", "", 0, expires_at, None, revoked_at, None, None)
+
+    assert key.status(1000) is status

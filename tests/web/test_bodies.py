@@ -1,0 +1,138 @@
+"""From JSON to structs, by the fast way and the slow one."""
+
+import json
+import unicodedata
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import Meta
+
+from pressroom.app import api_routes
+from pressroom.domains.accounts.passwords import Passwords
+from pressroom.errors import Code, Fault, Invalid
+from pressroom.web.bodies import Body, decode
+
+
+def declared() -> dict[str, type[msgspec.Struct]]:
+    """The body of every route that takes one."""
+    passwords = Passwords()
+    passwords.close()
+    return {route.name: route.takes for route in api_routes(passwords) if route.takes is not None}
+
+
+BODIES = declared()
+
+
+def outcome(kind: type[msgspec.Struct], raw: bytes) -> object:
+    """The struct, or the fields and codes of what is wrong."""
+    try:
+        return decode(kind, raw, [])
+    except Invalid as refusal:
+        return [(fault.field, fault.code) for fault in refusal.faults]
+
+
+def the_slow_way(kind: type[msgspec.Struct], raw: bytes) -> bytes:
+    """The same body, written so that the fast way does not take it: with an escape, and null for a field, first."""
+    name = msgspec.structs.fields(kind)[0].encode_name
+    return b'{"\\u%04x%b":null%b' % (ord(name[0]), name[1:].encode(), b"}" if raw == b"{}" else b"," + raw[1:])
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
+likely = st.sampled_from(
+    ["PUBLIC", "posts:write", "30d", "2040-01-01T00:00:00Z", "10.0.0.0/8", "mira", "a@b.example", "0123456789"]
+)
+values = st.recursive(
+    scalars | likely,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["name", "latitude", "longitude", "x"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@pytest.mark.parametrize("kind", BODIES.values(), ids=BODIES)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_both_ways_say_the_same(kind: type[msgspec.Struct], data: st.DataObject) -> None:
+    names = [field.encode_name for field in msgspec.structs.fields(kind)]
+    body = data.draw(st.dictionaries(st.sampled_from([*names, "unknown"]), values, max_size=len(names)))
+    raw = json.dumps(body).encode()
+
+    fast, slow = outcome(kind, raw), outcome(kind, the_slow_way(kind, raw))
+
+    assert fast == slow
+
+
+ANY_VALUE: list[Any] = [None, True, 0, -1, 10**30, 1.5, "", "ä", "a", [], [[]], [{}], [None], ["ä"], {}, {"ä": 1}]
+
+
+@pytest.mark.parametrize("kind", BODIES.values(), ids=BODIES)
+def test_there_is_a_rule_for_every_field(kind: type[msgspec.Struct]) -> None:
+    for field in msgspec.structs.fields(kind):
+        for value in ANY_VALUE:
+            raw = json.dumps({field.encode_name: value}).encode()
+            for written in (raw, the_slow_way(kind, raw)):
+                assert isinstance(outcome(kind, written), kind | list), f"{field.encode_name} = {value!r}"
+
+
+def test_a_type_without_a_rule_is_not_let_through() -> None:
+    class Odd(Body):
+        when: dict[str, int]
+
+    with pytest.raises(TypeError, match="no rule for when"):
+        decode(Odd, '{"when":{"ä":1}}'.encode(), [])
+
+
+class Sample(Body):
+    """With a rule of its own."""
+
+    text: Annotated[str, Meta(max_length=3, extra_json_schema={"pattern": "."})] | None = None
+    free: str | None = None
+
+    def faults(self) -> Iterator[Fault]:
+        if not self.text:
+            yield Fault("text", Code.REQUIRED, "Needed.")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({}, [("text", "required")]),
+        ({"text": "abcd"}, [("text", "too_long")]),
+        ({"text": 1}, [("text", "type")]),
+        ({"text.a": 1}, [("text.a", "unknown_field"), ("text", "required")]),
+        ({"text[0]": 1}, [("text[0]", "unknown_field"), ("text", "required")]),
+        ({"text": "äöüä", "x": 1}, [("text", "too_long"), ("x", "unknown_field")]),
+        ({"text": "a", "free": "ä" * 1001}, [("free", "too_long")]),
+    ],
+)
+def test_a_field_is_complained_of_once(body: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    assert outcome(Sample, json.dumps(body).encode()) == expected
+
+
+def test_faults_found_before_come_first() -> None:
+    before = Fault("header.Idempotency-Key", Code.INVALID_FORMAT, "No.")
+
+    for raw in (b"{}", b'{"x":1}', b'{"text":"a"}'):
+        with pytest.raises(Invalid) as refusal:
+            decode(Sample, raw, [before])
+        assert refusal.value.faults[0] == before
+
+
+@pytest.mark.parametrize("text", ["e\u0301", "e\u0301" * 3, "\u1112\u1161\u11ab" * 3, "\u03b1\u0313\u0300\u0345" * 3])
+def test_text_is_measured_as_it_is_kept(text: str) -> None:
+    kept = unicodedata.normalize("NFC", text)
+
+    assert len(kept) <= 3
+    assert outcome(Sample, json.dumps({"text": text}).encode()) == Sample(text=kept)
+
+
+def test_nothing_that_composes_to_fit_is_longer_than_four_times_the_limit() -> None:
+    longest = max(len(unicodedata.normalize("NFD", chr(point))) for point in range(0x110000))
+
+    assert longest == 4

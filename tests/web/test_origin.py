@@ -1,0 +1,73 @@
+"""Which requests come from this site itself."""
+
+import pytest
+
+from pressroom.errors import CrossOrigin
+from pressroom.web.origin import check_same_origin
+from pressroom.web.routing import Headers
+
+BASE = "https://Press.example:8443"
+HOST = "press.example:8443"
+
+
+def headers(origin: str | None, fetch_site: str | None, host: str) -> Headers:
+    return Headers(
+        authorization=None,
+        cookie="",
+        content_type=None,
+        content_encoding=None,
+        content_length=None,
+        chunked=False,
+        idempotency_key=None,
+        forwarded_for=None,
+        fetch_site=fetch_site,
+        origin=origin,
+        host=host,
+    )
+
+
+OURS = [
+    (None, None, HOST),
+    (None, "same-origin", HOST),
+    (None, "none", ""),
+    ("https://elsewhere.example", "same-origin", HOST),
+    ("https://press.example:8443", None, HOST),
+    ("https://press.example:8443", None, "10.0.0.1:8000"),
+    ("https://press.example:8443", None, ""),
+    ("https://www.press.example", None, "www.press.example"),
+    ("http://[::1]:8000", None, "[::1]:8000"),
+    ("https://press.example:8443", None, "PRESS.example:8443"),
+]
+
+
+@pytest.mark.parametrize(("origin", "fetch_site", "host"), OURS)
+def test_ours(origin: str | None, fetch_site: str | None, host: str) -> None:
+    check_same_origin(headers(origin, fetch_site, host), BASE)
+
+
+THEIRS = [
+    (None, "cross-site", HOST),
+    (None, "same-site", HOST),
+    (None, "", HOST),
+    (None, "same-origin\nsame-origin", HOST),
+    ("https://press.example:8443", "cross-site", HOST),
+    ("https://press.example", None, HOST),
+    ("http://press.example:8443", None, "10.0.0.1:8000"),
+    ("https://press.example:8443.elsewhere.example", None, HOST),
+    ("https://elsewhere.example", None, HOST),
+    ("https://elsewhere.example", None, ""),
+    ("null", None, HOST),
+    ("null", None, ""),
+    ("", None, ""),
+    ("file://", None, ""),
+    ("://", None, ""),
+    ("http://[", None, HOST),
+    ("https://press.example:8443\nhttps://elsewhere.example", None, HOST),
+    ("https://\u2100", None, HOST),
+]
+
+
+@pytest.mark.parametrize(("origin", "fetch_site", "host"), THEIRS)
+def test_theirs(origin: str | None, fetch_site: str | None, host: str) -> None:
+    with pytest.raises(CrossOrigin):
+        check_same_origin(headers(origin, fetch_site, host), BASE)
