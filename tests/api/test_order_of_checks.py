@@ -141,8 +141,9 @@ def test_the_replay_comes_before_the_quota_and_the_quota_last(alice: Actor) -> N
 def test_a_stranger_s_session_is_none_before_it_is_cross_origin(alice: Actor) -> None:
     elsewhere = {"Origin": "https://elsewhere.example"}
 
-    nobody = nobody.post(f"{alice.server.base_url}/api/auth/logout", headers={**elsewhere, "Cookie": "session=x"})
+    url, cookie = f"{alice.server.base_url}/api/auth/logout", {"Cookie": "session=x"}
+    stranger = nobody.post(url, headers={**elsewhere, **cookie})
     somebody = alice.web.patch("/api/auth/me", json=BAD, headers=elsewhere)
 
-    assert label(nobody) == (401, "Not signed in")
+    assert label(stranger) == (401, "Not signed in")
     assert label(somebody) == (403, "Cross-origin request refused")

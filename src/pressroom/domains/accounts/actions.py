@@ -1,6 +1,7 @@
 """What people do with their accounts. Each takes an open transaction first."""
 
 import hashlib
+import ipaddress
 import secrets
 
 import msgspec
@@ -79,20 +80,22 @@ async def attempt_sign_in(
 ) -> queries.Credentials | None:
     """Counts an attempt before the password is looked at; the account that `login` names.
 
-    Raises TooManyAttempts once the login has failed `per_account` times, or the client's address
-    `per_address` times, within 15 minutes. Counting first is what keeps a burst from slipping through.
+    Raises TooManyAttempts once the account has failed `per_account` times, by whichever of its names, or the
+    client's address `per_address` times, within 15 minutes. Counting first keeps a burst from slipping through.
     """
-    for subject, limit in ((_login_subject(login), per_account), (_address_subject(client), per_address)):
+    credentials = await queries.find_credentials(tx, folded(login))
+    named = _account_subject(credentials.id) if credentials else _unknown_subject(login)
+    for subject, limit in ((named, per_account), (_address_subject(client), per_address)):
         attempts = await queries.count_attempt(tx, subject=subject, window_ends_at=tx.now + SIGN_IN_WINDOW)
         if attempts.failures > limit:
             seconds = seconds_until(attempts.window_ends_at, tx.now)
             raise TooManyAttempts(f"Too many failed sign-ins; try again in {seconds} s.", seconds)
-    return await queries.find_credentials(tx, folded(login))
+    return credentials
 
 
-async def complete_sign_in(tx: Tx, login: str, client: str, account_id: str) -> str:
-    """The password was right: the login's failures are forgotten and a session begins; its cookie's value."""
-    await queries.forget_attempts(tx, _login_subject(login))
+async def complete_sign_in(tx: Tx, client: str, account_id: str) -> str:
+    """The password was right: the account's failures are forgotten and a session begins; its cookie's value."""
+    await queries.forget_attempts(tx, _account_subject(account_id))
     await queries.forgive_attempt(tx, _address_subject(client))
     return await begin_session(tx, account_id)
 
@@ -140,9 +143,14 @@ async def _refuse_taken(tx: Tx, username: str, email: str | None, but: str = "")
         raise Conflict("There is already an account with this e-mail address.")
 
 
-def _login_subject(login: str) -> str:
+def _account_subject(account_id: str) -> str:
+    return f"account:{account_id}"
+
+
+def _unknown_subject(login: str) -> str:
     return "login:" + hashlib.sha256(folded(login).encode()).hexdigest()
 
 
 def _address_subject(client: str) -> str:
-    return f"address:{client}"
+    # Whoever has one IPv6 address has 2**64 of them.
+    return f"address:{ipaddress.ip_network((client, 64), strict=False) if ':' in client else client}"

@@ -93,7 +93,7 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
         password_hash = credentials.password_hash if credentials else None
         if not await passwords.verify(body.password, password_hash) or credentials is None:
             raise WrongCredentials("The user name, e-mail address or password is wrong.")
-        token = await call.db.transact(actions.complete_sign_in, body.login, call.client, credentials.id)
+        token = await call.db.transact(actions.complete_sign_in, call.client, credentials.id)
         return _signed_in(call, credentials, token, 200)
 
     return [sign_up, sign_in, sign_out, show_me, edit_me]
