@@ -52,8 +52,8 @@ def test_a_refusal_names_the_setting_and_the_value() -> None:
 
 
 def test_unknown_settings_are_pointed_out() -> None:
-    its = Settings({"PRESSROOM_HOSTS": "x", "PRESSROOM_XYZZY_PLUGH": "x", "OTHER": "x"})
-    assert list(its.unknown()) == [
+    its = Settings({"PRESSROOM_HOSTS": "x", "PRESSROOM_ZZZZZZZZZZZZZZZZZZZZ": "x", "OTHER": "x"})
+    assert set(its.unknown()) == {
         "PRESSROOM_HOSTS is no setting of this version; PRESSROOM_HOST is.",
-        "PRESSROOM_XYZZY_PLUGH is no setting of this version.",
-    ]
+        "PRESSROOM_ZZZZZZZZZZZZZZZZZZZZ is no setting of this version.",
+    }

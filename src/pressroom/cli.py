@@ -180,8 +180,14 @@ def account() -> None:
 @click.option("--password", required=True, help="10 to 200 characters; - reads it from standard input.")
 def account_create(username: str, email: str, password: str) -> None:
     """Make the account USERNAME; prints its id."""
-    given = sys.stdin.readline().rstrip("\n") if password == "-" else password  # noqa: S105  # a dash is no password
+    given = _asked_for() if password == "-" else password  # noqa: S105  # a dash is no password
     click.echo(_with_database(lambda db: account_commands.create(db, username, email, given)))
+
+
+def _asked_for() -> str:
+    if sys.stdin.isatty():
+        return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return sys.stdin.readline().rstrip("\n")
 
 
 @main.group()

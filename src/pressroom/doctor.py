@@ -47,7 +47,8 @@ async def examine(settings: Settings) -> list[Finding]:
         return [*findings, Finding("database", good=False, says=error.message)]
     try:
         findings.append(await _attempt("database", lambda: _database(db)))
-        findings.append(await _attempt("clock", lambda: _clock(db)))
+        if findings[-1].good:
+            findings.append(await _attempt("clock", lambda: _clock(db)))
     finally:
         await db.close()
     return findings

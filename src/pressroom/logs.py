@@ -13,9 +13,9 @@ import msgspec
 import structlog
 
 from pressroom.clock import iso
-from pressroom.errors import PressroomError
+from pressroom.errors import Unavailable
 
-_SECRET: Final = re.compile(r"(svc_live_|whsec_)[0-9A-Za-z]{4,}|(postgres(?:ql)?|rediss?)://[^\s@/]*@|(?<=Bearer )\S+")
+_SECRET: Final = re.compile(r"(svc_live_|whsec_)[0-9A-Za-z]{4,}|(\w[\w+.-]*)://[^\s@]*@|(?<=Bearer )\S+")
 REQUEST_LINES: Final = 50
 _encoder = msgspec.json.Encoder()
 
@@ -36,6 +36,11 @@ def without_secrets(text: str) -> str:
     return _SECRET.sub(
         lambda match: f"{match[1] or (match[2] or '') + '://' if match[1] or match[2] else ''}[secret]", text
     )
+
+
+def _named(error: BaseException) -> str:
+    """An error's class and the first line of what it says: further lines may quote rows of the database."""
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
 
 
 def _strike_out(_logger: object, _method: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
@@ -80,12 +85,12 @@ class Log:
         """A request that was answered with 5xx: where it failed, without the values that it failed on."""
         self.flush()
         cause = error.__cause__ or error
-        trace = "".join(traceback.format_exception(error)) if not isinstance(error, PressroomError) else ""
+        trace = "" if isinstance(error, Unavailable) else "".join(traceback.format_tb(cause.__traceback__))
         self._logger.error(
             "request failed",
             request_id=request_id,
-            error=f"{type(error).__name__}: {error}",
-            cause=str(cause),
+            error=_named(error),
+            cause=_named(cause),
             trace=trace,
         )
 

@@ -18,6 +18,7 @@ from pressroom.domains.limits import actions as limits
 from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.errors import PressroomError
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.logs import Log
 from pressroom.settings import Settings
@@ -51,13 +52,14 @@ class Runtime:
     async def close(self) -> None:
         """Writes down what was held back, then lets go of everything."""
         await self.schedule.stop()
-        try:
-            await self.last_used.flush()
-            await self.limiter.close()
-        finally:
-            self.passwords.close()
-            await self.db.close()
-            self.log.flush()
+        for what, write in (("limits", self.limiter.close), ("last used", self.last_used.flush)):
+            try:
+                await write()
+            except PressroomError as error:
+                self.log.event("not written down at the stop", what=what, error=error.message)
+        self.passwords.close()
+        await self.db.close()
+        self.log.flush()
 
 
 async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None) -> Runtime:

@@ -174,7 +174,9 @@ class Settings:
             try:
                 self._values[setting.name] = setting.read(raw)
             except ValueError as error:
-                raise SettingError(f"{setting.variable} {error}: {raw!r}") from None
+                # An address may hold a password: its value is not repeated.
+                shown = "" if "@" in raw else f": {raw!r}"
+                raise SettingError(f"{setting.variable} {error}{shown}") from None
         return self._values[setting.name]  # type: ignore[return-value]  # filled by this setting's own `read`
 
     def unknown(self) -> Iterator[str]:

@@ -14,7 +14,10 @@ from pressroom.settings import Settings
 STOP_SECONDS: Final = 12.0
 RESPAWN_SECONDS: Final = 1.0
 CANNOT_START: Final = 2
-"""Exit status of a worker whose settings are of no use: starting it again would not help."""
+"""Exit status of a worker that cannot start as things stand."""
+
+SETTLING_SECONDS: Final = 15.0
+"""Until then a worker that cannot start ends all: its settings are of no use. Later, a database is away for a while."""
 
 
 def supervise(settings: Settings, log: Log, workers: int) -> int:
@@ -29,12 +32,13 @@ def supervise(settings: Settings, log: Log, workers: int) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda received, _frame: stopping.append(received))
     children = [_start() for _ in range(workers)]
+    settled = time.monotonic() + SETTLING_SECONDS
     status = 0
     while not stopping:
         time.sleep(0.1)
         for place, child in enumerate(children):
             code = child.poll()
-            if code == CANNOT_START:
+            if code == CANNOT_START and time.monotonic() < settled:
                 stopping.append(0)
                 status = CANNOT_START
             elif code is not None and not stopping:

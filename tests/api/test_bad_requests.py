@@ -266,6 +266,19 @@ def test_the_host_header_decides_nothing(alice: Actor, host: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "lines",
+    [
+        ("Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="),
+        ("Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA"),
+        ("Upgrade: TLS/1.0",),
+    ],
+    ids=["WebSocket", "HTTP/2", "TLS"],
+)
+def test_nothing_but_http_1_is_spoken(alice: Actor, lines: tuple[str, ...]) -> None:
+    assert exchange(alice.server, "GET", "/api/auth/me", alice.bearer, "Connection: Upgrade", *lines).status == 200
+
+
+@pytest.mark.parametrize(
     "sent",
     [
         b"GET / HTTP/1.1\r\nHost: x\r\nBad Name: 1\r\n\r\n",

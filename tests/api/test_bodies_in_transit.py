@@ -1,6 +1,7 @@
 """Bodies that are too large, too slow, of the wrong type, or never arrive."""
 
 import contextlib
+import time
 from pathlib import Path
 
 import pytest
@@ -94,8 +95,10 @@ def test_the_limit_is_256_kilobytes(alice: Actor) -> None:
 def test_a_body_that_does_not_come_is_waited_for_a_second(alice: Actor) -> None:
     for lines, begun in (("Content-Length: 100", b'{"content'), ("Transfer-Encoding: chunked", b'9\r\n{"content\r\n')):
         with Wire(alice.server) as wire:
+            began = time.monotonic()
             wire.send(head(alice, lines) + begun)
             refused(wire.reply(), 408, "Request timeout")
+            assert 0.9 < time.monotonic() - began < 2.5
     assert alice.written() == NOTHING
 
 
@@ -122,6 +125,7 @@ CUT = {
     "a chunk cut off": ("Transfer-Encoding: chunked", b"50\r\n" + BODY),
     "a chunk's size is no number": ("Transfer-Encoding: chunked", b"XY\r\n" + BODY + b"\r\n0\r\n\r\n"),
     "a chunk's size is too large": ("Transfer-Encoding: chunked", b"f" * 17 + b"\r\n" + BODY),
+    "a chunk with a long extension": ("Transfer-Encoding: chunked", b"13;" + b"a" * 20_000 + b"\r\n" + BODY),
     "a chunk without its line end": ("Transfer-Encoding: chunked", b"13\r\n" + BODY + b"0\r\n\r\n"),
 }
 
@@ -205,6 +209,16 @@ def test_a_client_that_asks_is_refused_without_sending(alice: Actor, line: str, 
     with Wire(alice.server) as wire:
         wire.send(head(alice, "Expect: 100-continue", line, *length))
         assert wire.reply().status == status
+    assert alice.written() == NOTHING
+
+
+@pytest.mark.parametrize(
+    "length", ["262145", "18446744073709551612", "18446744073709551615", "9" * 30, "+18", "0x12", "²"]
+)
+def test_a_length_that_cannot_be_is_refused_at_once(alice: Actor, length: str) -> None:
+    with Wire(alice.server) as wire:
+        wire.send(head(alice, f"Content-Length: {length}"))
+        assert wire.reply().status in (400, 413, 431)
     assert alice.written() == NOTHING
 
 

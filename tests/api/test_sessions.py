@@ -216,7 +216,7 @@ def test_a_wrong_password_and_an_unknown_name_are_told_the_same(mira: Person) ->
 
 
 def test_after_too_many_failures_the_account_must_wait(mira: Person) -> None:
-    for login in (mira.name, mira.name.upper(), mira.name):
+    for login in (mira.name, mira.name.upper(), f"{mira.name}@Example.org"):
         assert label(mira.sign_in("wrong", login)) == (401, "Invalid credentials")
 
     mira.server.clock.advance(500)
@@ -251,6 +251,16 @@ def test_an_address_that_tries_many_accounts_must_wait(server: LocalServer) -> N
     assert olga.sign_in(address=f"{address}, 198.51.100.9").status_code == 200, "from elsewhere they may"
     server.clock.advance(15 * MINUTE)
     assert mira.sign_in().status_code == 200
+
+
+@one_engine
+def test_whoever_has_one_ipv6_address_has_all_of_its_network(mira: Person) -> None:
+    network = f"2001:db8:{next(_numbers):x}:7"
+
+    for number in range(6):
+        assert mira.sign_in("wrong", f"{mira.name}_{number}", address=f"{network}:{number}::1").status_code == 401
+    assert label(mira.sign_in(address=f"{network}:ffff::")) == (429, "Too many attempts")
+    assert mira.sign_in(address=network.replace(":7", ":8::1")).status_code == 200
 
 
 BAD_SIGN_INS: dict[str, tuple[Any, int]] = {

@@ -35,13 +35,16 @@ PATIENCE: Final = 5.0
 STATEMENT_LIMIT: Final = 10.0
 """Seconds that one statement may take."""
 
+MIGRATION_LIMIT: Final = 86_400.0
+"""Seconds that a migration may take: it builds indexes, and waits for another process that migrates."""
+
 
 class _Connection(Protocol):
     """What asyncpg's connections do for us."""
 
     async def fetchrow(self, sql: str, *values: Value) -> Sequence[Value] | None: ...
     async def fetch(self, sql: str, *values: Value) -> list[Sequence[Value]]: ...
-    async def execute(self, sql: str, *values: Value) -> str: ...
+    async def execute(self, sql: str, *values: Value, timeout: float | None = None) -> str: ...  # noqa: ASYNC109  # asyncpg's
     async def prepare(self, sql: str) -> object: ...
     def transaction(
         self, *, isolation: str | None = None, readonly: bool = False
@@ -155,7 +158,7 @@ class PostgresDatabase:
 
     async def script(self, statements: str) -> None:
         async with self._connection() as connection, connection.transaction():
-            await connection.execute(statements)
+            await connection.execute(statements, timeout=MIGRATION_LIMIT)
 
     async def close(self) -> None:
         with contextlib.suppress(TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
@@ -196,6 +199,8 @@ async def open_postgres(url: str, clock: Clock, *, connections: int = 16) -> Pos
             command_timeout=STATEMENT_LIMIT,
             server_settings={"application_name": "pressroom", "timezone": "UTC"},
         )
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.ClientConfigurationError) as error:
+    except (asyncpg.ClientConfigurationError, ValueError):
+        raise SettingError("PRESSROOM_DATABASE_URL is no address of a database; is its password URL-encoded?") from None
+    except (OSError, TimeoutError, asyncpg.PostgresError) as error:
         raise SettingError(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {error}") from error
     return PostgresDatabase(pool, clock)

@@ -35,6 +35,9 @@ P = ParamSpec("P")
 GROUP: Final = 64
 """Transactions per COMMIT at the most: bounds what one failed COMMIT takes down and how long a group runs."""
 
+QUEUE: Final = 4_096
+"""Transactions that may wait; whoever comes on top hears 503 instead of waiting without end."""
+
 LOCK_WAIT: Final = 5.0
 """Seconds to wait for another process (the command line) to let go of the file."""
 
@@ -102,6 +105,8 @@ class SqliteDatabase:
     async def transact(
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
     ) -> R:
+        if len(self._queue) >= QUEUE:
+            raise DatabaseAway("Too many writes wait for the database.")
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._queue.append(_Waiting(lambda tx: action(tx, *args, **kwargs), answer))
         if self._committer is None:
@@ -148,6 +153,11 @@ class SqliteDatabase:
                 group = [self._queue.popleft() for _ in range(min(GROUP, len(self._queue)))]
                 try:
                     await self._commit(group)
+                except DatabaseAway as error:
+                    # Whoever waits behind has waited as long: the file is locked for all of them.
+                    group += self._queue
+                    self._queue.clear()
+                    _fail(group, error)
                 except Exception as error:  # every waiting request must hear of it
                     _fail(group, error)
                 for waiting in group:

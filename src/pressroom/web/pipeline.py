@@ -74,10 +74,6 @@ class Guards(Protocol[C]):
         ...
 
 
-class ClientGone(Exception):  # not an error of ours
-    """The client hung up before it had sent its request: nobody waits for an answer."""
-
-
 class Pipeline(Generic[C]):
     """Carries requests through routes."""
 
@@ -115,8 +111,6 @@ class Pipeline(Generic[C]):
             answer_headers += API_HEADERS
         try:
             answer = await self._answer(scope, incoming, headers, client, request_id, answer_headers)
-        except ClientGone:
-            return
         except NotFound as error:
             answer = answer_to(error) if in_api else not_found_page(error.message)
         except PressroomError as error:
@@ -233,7 +227,7 @@ class _Incoming:
         self.unread = True
 
     async def read(self, limit: int) -> bytes:
-        """The whole body. Raises PayloadTooLarge past `limit` bytes, ClientGone when the client hangs up."""
+        """The whole body. Raises PayloadTooLarge past `limit` bytes, Invalid when it is cut off."""
         chunks: list[bytes] = []
         size = 0
         while self.unread:
@@ -251,14 +245,15 @@ class _Incoming:
             async with asyncio.timeout(DRAIN_SECONDS):
                 while self.unread and size < DRAIN_LIMIT:
                     size += len(await self._chunk())
-        except (TimeoutError, ClientGone):
+        except (TimeoutError, Invalid):
             return
 
     async def _chunk(self) -> bytes:
         message = await self._receive()
         if message.get("type") != "http.request":
             self.unread = False
-            raise ClientGone
+            # Either the client hung up, or what it sent is no HTTP body; then it may still read the answer.
+            raise Invalid([Fault("body", Code.INVALID_FORMAT, "The body ends before its time or is badly chunked.")])
         self.unread = message.get("more_body", False)
         return message.get("body", b"")
 

@@ -32,6 +32,8 @@ class Router(Generic[C]):
 
     def find(self, path: str, raw_path: bytes) -> tuple[Methods[C], dict[str, str]] | None:
         """The routes of a path by their methods, and its parameters: `{keyId}` is one whole segment, not empty."""
+        if "\0" in path:
+            return None
         encoded_slash = b"%2f" in raw_path.lower()
         if not encoded_slash and (methods := self._plain.get(path)) is not None:
             return methods, {}

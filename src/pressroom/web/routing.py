@@ -2,7 +2,7 @@
 
 A route is declared where it is written and listed in `app`; the OpenAPI document is made from the same data.
 
-    @post("/api/posts", Keyed("posts:write"), summary="Publish a post", takes=CreatePost, gives=PostOut, status=201)
+    @declare_with_body("POST", "/api/posts", Keyed("posts:write"), takes=CreatePost, gives=PostOut, summary="…")
     async def create_post(call: Call[Caller], body: CreatePost) -> Answer: ...
 """
 

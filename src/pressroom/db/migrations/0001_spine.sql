@@ -23,12 +23,14 @@ CREATE TABLE accounts (
 
 -- Retention: removed after expiry.
 CREATE TABLE sessions (
-    token_hash TEXT PRIMARY KEY,            -- SHA-256 of the cookie
     account_id TEXT NOT NULL REFERENCES accounts (id),
+    token_hash TEXT NOT NULL,               -- SHA-256 of the cookie
     created_at BIGINT NOT NULL,
     renewed_at BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, token_hash)
 );
+CREATE INDEX sessions_token ON sessions (token_hash);
 CREATE INDEX sessions_expiry ON sessions (expires_at);
 
 -- Attempts to sign in, counted before the password is looked at. Retention: removed when the window has passed.
@@ -85,19 +87,21 @@ CREATE TABLE idempotent_answers (
 );
 CREATE INDEX idempotent_answers_age ON idempotent_answers (created_at);
 
--- What happened, appended in the transaction that made it happen.
+-- What happened, appended in the transaction that made it happen. Retention: for good, until deliveries
+-- bring their rule; its index is here.
 CREATE TABLE events (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL,
     account_id TEXT NOT NULL REFERENCES accounts (id),
     key_id TEXT,                            -- set when the event concerns one key alone
     type TEXT NOT NULL,
     data TEXT NOT NULL,                     -- JSON, as it is sent
-    created_at BIGINT NOT NULL
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, id)
 );
-CREATE INDEX events_account ON events (account_id, id);
+CREATE INDEX events_age ON events (created_at);
 
 CREATE TABLE posts (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL,
     account_id TEXT NOT NULL REFERENCES accounts (id),
     key_id TEXT REFERENCES api_keys (id),
     type TEXT NOT NULL,
@@ -109,6 +113,7 @@ CREATE TABLE posts (
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     edited_at BIGINT,
-    deleted_at BIGINT
+    deleted_at BIGINT,
+    PRIMARY KEY (account_id, id)
 );
-CREATE INDEX posts_account ON posts (account_id, id);
+CREATE INDEX posts_id ON posts (id);

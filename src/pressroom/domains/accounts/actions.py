@@ -93,6 +93,13 @@ async def attempt_sign_in(
     return credentials
 
 
+async def forgive_sign_in(tx: Tx, login: str, client: str) -> None:
+    """The password was never looked at: the attempt is taken back."""
+    credentials = await queries.find_credentials(tx, folded(login))
+    await queries.forgive_attempt(tx, _account_subject(credentials.id) if credentials else _unknown_subject(login))
+    await queries.forgive_attempt(tx, _address_subject(client))
+
+
 async def complete_sign_in(tx: Tx, client: str, account_id: str) -> str:
     """The password was right: the account's failures are forgotten and a session begins; its cookie's value."""
     await queries.forget_attempts(tx, _account_subject(account_id))

@@ -17,7 +17,7 @@ from pressroom.domains.accounts.schemas import (
     SignUp,
     account_shape,
 )
-from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, TooManyAttempts, WrongCredentials
+from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, TooManyAttempts, Unavailable, WrongCredentials
 from pressroom.web.access import Anyone, Keyed, SessionOnly
 from pressroom.web.routing import Answer, Call, Route, Tag, declare, declare_with_body, json
 
@@ -91,7 +91,12 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
             settings.sign_in_failures_per_address,
         )
         password_hash = credentials.password_hash if credentials else None
-        if not await passwords.verify(body.password, password_hash) or credentials is None:
+        try:
+            matches = await passwords.verify(body.password, password_hash)
+        except Unavailable:
+            await call.db.transact(actions.forgive_sign_in, body.login, call.client)
+            raise
+        if not matches or credentials is None:
             raise WrongCredentials("The user name, e-mail address or password is wrong.")
         token = await call.db.transact(actions.complete_sign_in, call.client, credentials.id)
         return _signed_in(call, credentials, token, 200)

@@ -22,4 +22,4 @@ async def spend_content_quota(tx: Tx, account_id: str, quota: int) -> None:
 async def purge_limits(tx: Tx, batch: int) -> int:
     """Removes windows a day after their last request and quotas after a week; how many rows."""
     windows = await queries.purge_windows(tx, before=tx.now - DAY - DAY // 24, batch=batch)
-    return windows + await queries.purge_quotas(tx, before=tx.now // DAY - 7)
+    return windows + await queries.purge_quotas(tx, before=tx.now // DAY - 7, batch=batch)

@@ -6,7 +6,7 @@ from pressroom.clock import MINUTE, Clock
 from pressroom.db import Database, Tx
 from pressroom.domains.limits import queries
 from pressroom.domains.limits.models import Rates, Verdict
-from pressroom.domains.limits.windows import StoredWindows, Windows
+from pressroom.domains.limits.windows import StoredWindows, Windows, merged, not_after
 from pressroom.errors import Unavailable
 
 IDLE = 2 * MINUTE
@@ -24,14 +24,14 @@ class MemoryLimiter:
         self._touched: dict[str, int] = {}
         self._dirty: set[str] = set()
         self._suspended = False
+        self._unsaved: dict[str, StoredWindows] = {}
         self._encoder = msgspec.json.Encoder()
         self._decoder = msgspec.json.Decoder(StoredWindows)
 
     async def attempt(self, key_id: str, *, is_post: bool) -> Verdict:
         """Charges one request of a key and says what the windows make of it. Raises Unavailable while suspended."""
-        if self._suspended:
-            raise Unavailable("The rate limiter cannot count right now.")
         windows = self._windows.get(key_id) or await self._load(key_id)
+        self._check_not_suspended()
         verdict = windows.attempt(self._clock.now(), is_post=is_post)
         self._touched[key_id] = verdict.now
         self._dirty.add(key_id)
@@ -43,7 +43,12 @@ class MemoryLimiter:
         return windows.peek(self._clock.now())
 
     async def flush(self) -> None:
-        """Writes what was counted since the last flush, and forgets keys that have gone quiet."""
+        """Writes what was counted since the last flush, and forgets keys that have gone quiet.
+
+        Writes nothing while suspended: the rows are another process's then.
+        """
+        if self._suspended:
+            return
         dirty, self._dirty = self._dirty, set()
         states = {key_id: self._encoder.encode(self._windows[key_id].stored()).decode() for key_id in dirty}
         if states:
@@ -63,7 +68,9 @@ class MemoryLimiter:
         self._suspended = True
 
     def resume(self) -> None:
-        """Counts again, from what the database holds: what this process remembers may be out of date."""
+        """Counts again: what the database holds by now, and what this process had not saved."""
+        for key_id in self._dirty:
+            self._unsaved[key_id] = self._windows[key_id].stored()
         self._windows.clear()
         self._touched.clear()
         self._dirty.clear()
@@ -71,8 +78,7 @@ class MemoryLimiter:
 
     async def ping(self) -> None:
         """Raises Unavailable while suspended."""
-        if self._suspended:
-            raise Unavailable("The rate limiter cannot count right now.")
+        self._check_not_suspended()
 
     async def close(self) -> None:
         """Writes what is left."""
@@ -81,9 +87,17 @@ class MemoryLimiter:
     async def _load(self, key_id: str) -> Windows:
         state = await self._db.one(queries.FIND_WINDOWS, key_id=key_id)
         stored = self._decoder.decode(state) if state else None
+        if (unsaved := self._unsaved.pop(key_id, None)) is not None:
+            stored = merged(stored, unsaved) if stored else unsaved
+        if stored is not None:
+            stored = not_after(stored, self._clock.now())
         self._touched.setdefault(key_id, self._clock.now())
         # Two requests may have loaded the same key at once: both must count in the same windows.
         return self._windows.setdefault(key_id, Windows(self.rates, stored))
+
+    def _check_not_suspended(self) -> None:
+        if self._suspended:
+            raise Unavailable("The rate limiter cannot count right now.")
 
 
 async def _save_all(tx: Tx, states: dict[str, str]) -> None:

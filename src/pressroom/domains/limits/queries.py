@@ -23,7 +23,10 @@ SPEND_QUOTA: Final = Query(
     " WHERE content_quotas.used < :quota RETURNING used",
 )
 
-PURGE_QUOTAS: Final = Command("DELETE FROM content_quotas WHERE day < :before")
+PURGE_QUOTAS: Final = Command(
+    "DELETE FROM content_quotas WHERE (account_id, day) IN"
+    " (SELECT account_id, day FROM content_quotas WHERE day < :before ORDER BY day LIMIT :batch)"
+)
 
 
 async def save_windows(tx: Tx, *, key_id: str, state: str) -> None:
@@ -41,6 +44,6 @@ async def spend_quota(tx: Tx, *, account_id: str, day: int, quota: int) -> int |
     return await tx.one(SPEND_QUOTA, account_id=account_id, day=day, quota=quota)
 
 
-async def purge_quotas(tx: Tx, *, before: int) -> int:
+async def purge_quotas(tx: Tx, *, before: int, batch: int) -> int:
     """Removes the quotas of days before `before` (days since 1970); how many."""
-    return await tx.run(PURGE_QUOTAS, before=before)
+    return await tx.run(PURGE_QUOTAS, before=before, batch=batch)

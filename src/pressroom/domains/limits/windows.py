@@ -6,7 +6,7 @@ The day counts admitted requests in buckets of a minute, and lets go of a bucket
 millisecond is 24 hours old: it may refuse up to a minute early and never admits late.
 """
 
-from collections import deque
+from collections import Counter, deque
 
 import msgspec
 
@@ -114,3 +114,30 @@ class Windows:
             if left < self._rates.per_day:
                 return (minute + 1) * MINUTE + DAY
         return 0
+
+
+def merged(one: StoredWindows, other: StoredWindows) -> StoredWindows:
+    """Two accounts of one key, each of which may know what the other does not: whatever either has seen."""
+    days = dict(one.day)
+    for minute, count in other.day:
+        days[minute] = max(count, days.get(minute, 0))
+    return StoredWindows(
+        attempts=_either(one.attempts, other.attempts),
+        posts=_either(one.posts, other.posts),
+        day=sorted(days.items()),
+        refusals=_either(one.refusals, other.refusals),
+    )
+
+
+def not_after(stored: StoredWindows, now: int) -> StoredWindows:
+    """As stored, but for times that lie ahead: the clock was set back since, and they must not lock the key out."""
+    return StoredWindows(
+        attempts=[min(at, now) for at in stored.attempts],
+        posts=[min(at, now) for at in stored.posts],
+        day=[(min(minute, now // MINUTE), count) for minute, count in stored.day],
+        refusals=[min(at, now) for at in stored.refusals],
+    )
+
+
+def _either(one: list[int], other: list[int]) -> list[int]:
+    return sorted((Counter(one) | Counter(other)).elements())
