@@ -266,7 +266,14 @@ def _connect(file: Path) -> _Connection:
     opened.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection = cast("_Connection", opened)
     connection.set_busy_timeout(2_000)
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -16384"):
+    # Savepoints keep what they may have to undo in the temporary store; in a file it would cost 80 µs a create.
+    for pragma in (
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "cache_size = -16384",
+        "temp_store = MEMORY",
+    ):
         connection.execute(f"PRAGMA {pragma}").fetchall()
     connection.set_busy_timeout(0)
     return connection
