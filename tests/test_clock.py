@@ -22,13 +22,16 @@ def test_times_are_sent_with_milliseconds_and_read_back(at: int, text: str) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["2026-11-20T16:08:12.345+00:00", "2026-11-20T17:08:12.345+01:00", "20261120T160812.345Z"]
+    "text", ["2026-11-20T16:08:12.345+00:00", "2026-11-20T17:08:12.345+01:00", "2026-11-20T17:08:12.345+0100"]
 )
 def test_other_zones_and_forms_are_understood(text: str) -> None:
     assert parse_iso(text) == 1_795_190_892_345
 
 
-@pytest.mark.parametrize("text", ["2026-11-20T16:08:12", "2026-11-20", "tomorrow", "", "1795190892345"])
+@pytest.mark.parametrize(
+    "text",
+    ["2026-11-20T16:08:12", "2026-11-20💩16:08:12Z", "2026-11-20", "tomorrow", "", "1795190892345"],
+)
 def test_a_time_without_a_zone_is_none(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  # any reason will do
         parse_iso(text)

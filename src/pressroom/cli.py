@@ -40,6 +40,8 @@ class Commands(click.Group):
             lines = [f"{fault.field}: {fault.message}" for fault in error.faults]
         except PressroomError as error:
             lines = [error.message]
+        except UnicodeError:
+            lines = ["An argument or setting is not UTF-8."]
         for line in lines:
             errors.print(f"[bold red]pressroom:[/] {_plain(line)}")
         sys.exit(CANNOT)

@@ -1,12 +1,15 @@
 """Logs: one line of JSON each on standard error, with the request's id and never a secret.
 
-Request lines are encoded directly, since there is one for every request; everything else goes through structlog.
+Lines are gathered and written by a thread of their own: whoever reads them may be slow, stall or go away, and no
+request waits for that. Request lines are encoded directly, since each request makes one; the rest goes through
+structlog.
 """
 
 import re
 import sys
+import threading
 import traceback
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Final, TextIO
 
 import msgspec
@@ -15,9 +18,14 @@ import structlog
 from pressroom.clock import iso
 from pressroom.errors import Unavailable
 
+WAITING: Final = 10_000
+"""Lines that may wait to be written; more are dropped, and counted."""
+
+PAUSE_SECONDS: Final = 0.25
+CLOSE_SECONDS: Final = 1.0
+
 _SECRET: Final = re.compile(r"(svc_live_|whsec_)[0-9A-Za-z]{4,}|(\w[\w+.-]*)://[^\s@]*@|(?<=Bearer )\S+")
-REQUEST_LINES: Final = 50
-_encoder = msgspec.json.Encoder()
+_encoder: Final = msgspec.json.Encoder()
 
 
 class _RequestLine(msgspec.Struct):
@@ -33,14 +41,11 @@ class _RequestLine(msgspec.Struct):
 
 def without_secrets(text: str) -> str:
     """`text` with keys, signing secrets and passwords in addresses struck out."""
-    return _SECRET.sub(
-        lambda match: f"{match[1] or (match[2] or '') + '://' if match[1] or match[2] else ''}[secret]", text
-    )
+    return _SECRET.sub(_struck_out, text)
 
 
-def _named(error: BaseException) -> str:
-    """An error's class and the first line of what it says: further lines may quote rows of the database."""
-    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+def _struck_out(match: re.Match[str]) -> str:
+    return f"{match[1] or ''}{f'{match[2]}://' if match[2] else ''}[secret]"
 
 
 def _strike_out(_logger: object, _method: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
@@ -50,53 +55,86 @@ def _strike_out(_logger: object, _method: str, event: MutableMapping[str, object
     return event
 
 
+def _named(error: BaseException) -> str:
+    """An error's class and the first line of what it says: further lines may quote rows of the database."""
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+
+
+class _Lines:
+    """Where structlog leaves its lines."""
+
+    def __init__(self, add: Callable[[str], None]) -> None:
+        self.info = self.error = add
+
+
 class Log:
     """The log of one process. `requests` says whether each request gets a line."""
 
     def __init__(self, *, requests: bool, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._requests = requests
-        self._lines: list[bytes] = []
+        self._lines: list[str] = []
+        self._dropped = 0
+        self._writing = threading.Lock()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._write_on, name="log", daemon=True)
         self._logger = structlog.wrap_logger(
-            structlog.WriteLogger(self._stream),
+            _Lines(self._add),
             processors=[
                 structlog.processors.TimeStamper(fmt="iso", key="at"),
                 _strike_out,
                 structlog.processors.JSONRenderer(),
             ],
         )
+        self._thread.start()
 
     def request(self, at: int, request_id: str, method: str, path: str, status: int, ms: int, client: str) -> None:
-        """One request, answered at `at` after `ms` milliseconds. The line waits for a flush, or for fifty others."""
+        """One request, answered at `at` after `ms` milliseconds."""
         if not self._requests:
             return
         shown = without_secrets(path[:500]) if "_" in path else path[:500]
-        line = _RequestLine(iso(at), "request", request_id, method, shown, status, ms, client)
-        self._lines.append(_encoder.encode(line))
-        if len(self._lines) >= REQUEST_LINES:
-            self.flush()
+        self._add(
+            _encoder.encode(_RequestLine(iso(at), "request", request_id, method, shown, status, ms, client)).decode()
+        )
 
     def event(self, event: str, **fields: str | int | float | None) -> None:
         """Something worth knowing."""
-        self.flush()
         self._logger.info(event, **fields)
 
     def failure(self, request_id: str, error: BaseException) -> None:
         """A request that was answered with 5xx: where it failed, without the values that it failed on."""
-        self.flush()
         cause = error.__cause__ or error
         trace = "" if isinstance(error, Unavailable) else "".join(traceback.format_tb(cause.__traceback__))
         self._logger.error(
-            "request failed",
-            request_id=request_id,
-            error=_named(error),
-            cause=_named(cause),
-            trace=trace,
+            "request failed", request_id=request_id, error=_named(error), cause=_named(cause), trace=trace
         )
 
     def flush(self) -> None:
-        """Writes out the request lines that wait."""
-        if self._lines:
+        """Writes out the lines that wait; for as long as the reader lets it."""
+        with self._writing:
             lines, self._lines = self._lines, []
-            self._stream.write(b"\n".join(lines).decode() + "\n")
-            self._stream.flush()
+            if self._dropped:
+                lines.append(f'{{"event":"lines dropped","count":{self._dropped}}}')
+                self._dropped = 0
+            try:
+                if lines:
+                    self._stream.write("\n".join(lines) + "\n")
+                    self._stream.flush()
+            except (OSError, ValueError):
+                return  # Nobody reads. Serving goes on.
+
+    def close(self) -> None:
+        """Writes out what waits, unless the reader stalls."""
+        self._closing.set()
+        self._thread.join(CLOSE_SECONDS)
+
+    def _write_on(self) -> None:
+        while not self._closing.wait(PAUSE_SECONDS):
+            self.flush()
+        self.flush()
+
+    def _add(self, line: str) -> None:
+        if len(self._lines) < WAITING:
+            self._lines.append(line)
+        else:
+            self._dropped += 1

@@ -23,6 +23,9 @@ from pressroom.jobs.schedule import Every, Schedule
 from pressroom.logs import Log
 from pressroom.settings import Settings
 
+WRITE_SECONDS = 1.0
+"""How long a stop tries to write down one thing that was held back, when the database does not answer."""
+
 PURGE_BATCH = 500
 """Rows that one clean-up removes in one transaction: small enough that no request waits for it."""
 
@@ -54,12 +57,13 @@ class Runtime:
         await self.schedule.stop()
         for what, write in (("limits", self.limiter.close), ("last used", self.last_used.flush)):
             try:
-                await write()
-            except PressroomError as error:
-                self.log.event("not written down at the stop", what=what, error=error.message)
+                async with asyncio.timeout(WRITE_SECONDS):
+                    await write()
+            except (PressroomError, TimeoutError) as error:
+                self.log.event("not written down at the stop", what=what, error=str(error))
         self.passwords.close()
         await self.db.close()
-        self.log.flush()
+        self.log.close()
 
 
 async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None) -> Runtime:
@@ -76,7 +80,6 @@ async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None)
     last_used = LastUsed(db)
     schedule = Schedule(
         [
-            Every(0.25, "log", log.flush),
             Every(1, "limits", limiter.flush),
             Every(1, "last used", last_used.flush),
             Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),

@@ -27,11 +27,14 @@ from pressroom.settings import Settings
 from pressroom.web.asgi import Application
 from pressroom.web.pipeline import Pipeline
 
-DRAIN_SECONDS: Final = 9.0
+DRAIN_SECONDS: Final = 7.0
 """How long a stop waits for requests under way; closing takes the rest of the ten seconds."""
 
 QUIET_SECONDS: Final = 0.5
 """How long nothing must be under way for a stop not to wait for connections that send no request."""
+
+CONNECTIONS: Final = 16_384
+"""Connections that are looked at together; on top of these they wait to be accepted."""
 
 HEADERS_MILLISECONDS: Final = 10_000
 """How long a client may take to send the head of a request."""
@@ -76,8 +79,8 @@ def check_port_is_free(host: str, port: int) -> None:
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "this is no address"
         raise SettingError(f"Cannot listen on {host}:{port}: {reason}. Set PRESSROOM_HOST or PRESSROOM_PORT.") from None
 
 
@@ -92,6 +95,7 @@ def make_server(app: Application, settings: Settings) -> Server:
         http1_settings=HTTP1Settings(header_read_timeout=HEADERS_MILLISECONDS),
         websockets=False,
         backlog=1024,
+        backpressure=CONNECTIONS,
         log_enabled=False,
     )
 

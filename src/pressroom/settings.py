@@ -82,6 +82,8 @@ def _web_address(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ValueError("is not an http:// or https:// address")
+    if parts.username is not None:
+        raise ValueError("must not hold a password")
     return value.rstrip("/")
 
 
@@ -94,6 +96,7 @@ def _database(value: str) -> str:
 def _redis(value: str) -> str | None:
     if value and not value.startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("is not redis://…")
+    _ = urlsplit(value).port  # Raises ValueError when it is no number.
     return value or None
 
 
@@ -196,7 +199,9 @@ def all_settings() -> list[Setting[object]]:
 def read_settings(environment: Mapping[str, str], folder: Path) -> Settings:
     """The settings of `environment`, with those of a `.env` file in `folder` behind them."""
     file = folder / ".env"
-    lines = (
-        {key: value or "" for key, value in dotenv_values(file, interpolate=False).items()} if file.is_file() else {}
-    )
+    try:
+        found = dotenv_values(file, interpolate=False) if file.is_file() else {}
+    except (OSError, UnicodeError):
+        raise SettingError(f"{file} cannot be read as UTF-8 text.") from None
+    lines = {key: value or "" for key, value in found.items()}
     return Settings({**lines, **environment})

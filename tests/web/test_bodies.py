@@ -16,6 +16,8 @@ from pressroom.domains.accounts.passwords import Passwords
 from pressroom.errors import Code, Fault, Invalid
 from pressroom.web.bodies import Body, decode
 
+NOW = 1_800_000_000_000
+
 
 def declared() -> dict[str, type[msgspec.Struct]]:
     """The body of every route that takes one."""
@@ -30,7 +32,7 @@ BODIES = declared()
 def outcome(kind: type[msgspec.Struct], raw: bytes) -> object:
     """The struct, or the fields and codes of what is wrong."""
     try:
-        return decode(kind, raw, [])
+        return decode(kind, raw, [], NOW)
     except Invalid as refusal:
         return [(fault.field, fault.code) for fault in refusal.faults]
 
@@ -85,7 +87,7 @@ def test_a_type_without_a_rule_is_not_let_through() -> None:
         when: dict[str, int]
 
     with pytest.raises(TypeError, match="no rule for when"):
-        decode(Odd, '{"when":{"ä":1}}'.encode(), [])
+        decode(Odd, '{"when":{"ä":1}}'.encode(), [], NOW)
 
 
 class Sample(Body):
@@ -94,7 +96,7 @@ class Sample(Body):
     text: Annotated[str, Meta(max_length=3, extra_json_schema={"pattern": "."})] | None = None
     free: str | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self, now: int) -> Iterator[Fault]:
         if not self.text:
             yield Fault("text", Code.REQUIRED, "Needed.")
 
@@ -120,7 +122,7 @@ def test_faults_found_before_come_first() -> None:
 
     for raw in (b"{}", b'{"x":1}', b'{"text":"a"}'):
         with pytest.raises(Invalid) as refusal:
-            decode(Sample, raw, [before])
+            decode(Sample, raw, [before], NOW)
         assert refusal.value.faults[0] == before
 
 

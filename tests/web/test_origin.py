@@ -35,7 +35,7 @@ OURS = [
     ("https://press.example:8443", None, "10.0.0.1:8000"),
     ("https://press.example:8443", None, ""),
     ("https://www.press.example", None, "www.press.example"),
-    ("http://[::1]:8000", None, "[::1]:8000"),
+    ("https://[::1]:8000", None, "[::1]:8000"),
     ("https://press.example:8443", None, "PRESS.example:8443"),
 ]
 
@@ -46,6 +46,8 @@ def test_ours(origin: str | None, fetch_site: str | None, host: str) -> None:
 
 
 THEIRS = [
+    ("http://[::1]:8000", None, "[::1]:8000"),
+    ("ftp://press.example:8443", None, HOST),
     (None, "cross-site", HOST),
     (None, "same-site", HOST),
     (None, "", HOST),

@@ -32,6 +32,9 @@ ATTEMPTS: Final = 6
 PATIENCE: Final = 5.0
 """Seconds to wait for a free connection."""
 
+CLOSE_PATIENCE: Final = 1.0
+"""Seconds to wait at a stop for connections to end in order."""
+
 STATEMENT_LIMIT: Final = 10.0
 """Seconds that one statement may take."""
 
@@ -56,6 +59,7 @@ class _Pool(Protocol):
 
     def acquire(self, *, timeout: float | None = None) -> AbstractAsyncContextManager[_Connection]: ...
     async def close(self) -> None: ...
+    def terminate(self) -> None: ...
 
 
 class PostgresTx:
@@ -161,8 +165,10 @@ class PostgresDatabase:
             await connection.execute(statements, timeout=MIGRATION_LIMIT)
 
     async def close(self) -> None:
-        with contextlib.suppress(TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            await asyncio.wait_for(self.pool.close(), PATIENCE)
+        try:
+            await asyncio.wait_for(self.pool.close(), CLOSE_PATIENCE)
+        except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            self.pool.terminate()
 
     @contextlib.asynccontextmanager
     async def _connection(self) -> AsyncGenerator[_Connection]:

@@ -10,11 +10,11 @@ from pressroom.logs import Log
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """`work` is called every `seconds`, and awaited if it wants to be; a failure is logged and the next turn comes."""
+    """`work` is awaited every `seconds`; a failure is logged, and the next turn comes all the same."""
 
     seconds: float
     name: str
-    work: Callable[[], Awaitable[object] | None]
+    work: Callable[[], Awaitable[object]]
 
 
 class Schedule:
@@ -36,7 +36,6 @@ class Schedule:
         while True:
             await asyncio.sleep(entry.seconds)
             try:
-                if (waits := entry.work()) is not None:
-                    await waits
+                await entry.work()
             except Exception as error:  # one bad turn must not end the schedule
                 self._log.event("scheduled work failed", work=entry.name, error=f"{type(error).__name__}: {error}")

@@ -26,8 +26,8 @@ DECOMPOSED: Final = 4
 class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """A JSON body. A field that may be absent has a default; a null that its type does not take means absent."""
 
-    def faults(self) -> Iterator[Fault]:
-        """The rules that concern more than one field, or more than a type can say.
+    def faults(self, now: int) -> Iterator[Fault]:
+        """The rules that concern more than one field, or more than a type can say. `now` is in milliseconds.
 
         A field that has a fault of its own is None here.
         """
@@ -42,7 +42,7 @@ def _decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[msgspec.Struct]
     return msgspec.json.Decoder(kind)
 
 
-def decode(kind: type[B], raw: bytes, faults: list[Fault]) -> B:
+def decode(kind: type[B], raw: bytes, faults: list[Fault], now: int) -> B:
     """Decodes `raw` as a `kind`. Raises Invalid with all faults: those given and all that are found."""
     # Plain ASCII without \u escapes holds no character that normalising could change, and no NUL.
     if raw.isascii() and b"\\u" not in raw:
@@ -51,14 +51,14 @@ def decode(kind: type[B], raw: bytes, faults: list[Fault]) -> B:
         except (msgspec.MsgspecError, RecursionError):
             pass
         else:
-            faults += _own_faults(body)
+            faults += _own_faults(body, now)
             if faults:
                 raise Invalid(faults)
             return body
-    return _decode_slowly(kind, raw, faults)
+    return _decode_slowly(kind, raw, faults, now)
 
 
-def _decode_slowly(kind: type[B], raw: bytes, faults: list[Fault]) -> B:
+def _decode_slowly(kind: type[B], raw: bytes, faults: list[Fault], now: int) -> B:
     try:
         value = _parse(raw)
         if not isinstance(value, dict):
@@ -68,14 +68,14 @@ def _decode_slowly(kind: type[B], raw: bytes, faults: list[Fault]) -> B:
     except RecursionError:
         raise Invalid([*faults, Fault("body", Code.INVALID_FORMAT, "The body nests too deep.")]) from None
     body = kind(**fields)
-    faults += [fault for fault in _own_faults(body) if fault.field not in walk.wrong]
+    faults += [fault for fault in _own_faults(body, now) if fault.field not in walk.wrong]
     if faults:
         raise Invalid(faults)
     return body
 
 
-def _own_faults(body: msgspec.Struct) -> Iterator[Fault]:
-    return body.faults() if isinstance(body, Body) else iter(())
+def _own_faults(body: msgspec.Struct, now: int) -> Iterator[Fault]:
+    return body.faults(now) if isinstance(body, Body) else iter(())
 
 
 def _parse(raw: bytes) -> object:

@@ -21,6 +21,6 @@ def check_same_origin(headers: Headers, base_url: str) -> None:
 
 def _is_ours(headers: Headers, base_url: str) -> bool:
     # Compared as text: a client may send anything here, and a parser would choke on some of it.
-    origin, base = (headers.origin or "").lower(), urlsplit(base_url.lower())
-    host = origin.partition("://")[2]
-    return host != "" and (host == headers.host.lower() or origin == f"{base.scheme}://{base.netloc}")
+    scheme, _, host = (headers.origin or "").lower().partition("://")
+    base = urlsplit(base_url.lower())
+    return scheme == base.scheme and host in (headers.host.lower(), base.netloc) and host != ""

@@ -185,7 +185,7 @@ class Pipeline(Generic[C]):
         key = _idempotency_key(headers, faults) if route.idempotent else None
         if route.takes is not None:
             raw = await self._read_json(incoming, headers)
-            body = bodies.decode(route.takes, raw, faults)
+            body = bodies.decode(route.takes, raw, faults, self._clock.now())
         if faults:
             raise Invalid(faults)
         call = Call(

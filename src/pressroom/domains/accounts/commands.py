@@ -4,6 +4,7 @@ import secrets
 
 import msgspec
 
+from pressroom.clock import SystemClock
 from pressroom.db import Database
 from pressroom.domains.accounts import actions, queries
 from pressroom.domains.accounts.passwords import Passwords
@@ -39,7 +40,7 @@ async def first_account(db: Database, passwords: Passwords) -> FirstAccount | No
 
 async def _create(db: Database, passwords: Passwords, username: str, email: str, password: str) -> str:
     given = msgspec.json.encode({"username": username, "email": email, "password": password})
-    wanted = decode(SignUp, given, [])
+    wanted = decode(SignUp, given, [], SystemClock().now())
     password_hash = await passwords.hash(wanted.password)
     new = actions.NewAccount(wanted.username, wanted.email, password_hash)
     return (await db.transact(actions.create_account, new)).id

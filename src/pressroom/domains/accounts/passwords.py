@@ -19,25 +19,38 @@ _NOBODY: Final = _hasher.hash("no account has this password")
 
 
 class Passwords:
-    """Hashes and verifies passwords off the event loop."""
+    """Hashes and verifies passwords off the event loop. A flood of sign-ups keeps nobody from signing in."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(2, "password")
-        self._waiting = 0
+        self._hashing = _Queue(1)
+        self._verifying = _Queue(2)
 
     async def hash(self, password: str) -> str:
         """The hash to keep of a password. Raises Unavailable when too many wait."""
-        return await self._run(lambda: _hasher.hash(password))
+        return await self._hashing.run(lambda: _hasher.hash(password))
 
     async def verify(self, password: str, password_hash: str | None) -> bool:
         """Whether the password matches. Without a hash it takes as long, and does not."""
-        return await self._run(lambda: _matches(password, password_hash or _NOBODY)) and password_hash is not None
+        matches = await self._verifying.run(lambda: _matches(password, password_hash or _NOBODY))
+        return matches and password_hash is not None
 
     def close(self) -> None:
         """Lets the threads go."""
+        self._hashing.close()
+        self._verifying.close()
+
+
+class _Queue:
+    """Some threads, and those who wait for them."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, "password")
+        self._waiting = 0
+
+    def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _run(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T]) -> T:
         if self._waiting >= QUEUE:
             raise Unavailable("Too many people are signing in right now.", 2)
         self._waiting += 1

@@ -58,7 +58,7 @@ class SignUp(Body):
         | None
     ) = None
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self, now: int) -> Iterator[Fault]:
         yield from username_faults(self.username)
         yield from email_faults(self.email)
         yield from display_name_faults(self.display_name)
@@ -81,7 +81,7 @@ class EditProfile(Body):
     bio: Bio | None | msgspec.UnsetType = msgspec.UNSET
     is_private: bool | msgspec.UnsetType = msgspec.UNSET
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self, now: int) -> Iterator[Fault]:
         if all(getattr(self, name) is msgspec.UNSET for name in self.__struct_fields__):
             yield Fault("body", Code.REQUIRED, "Give at least one of displayName, username, bio, isPrivate.")
         yield from username_faults(self.username)

@@ -9,7 +9,11 @@ from pressroom.domains.accounts.actions import get_account_by_username
 from pressroom.domains.keys import actions
 from pressroom.domains.keys.models import NewKey, RevokedBy, Scope
 from pressroom.domains.keys.schemas import CreateKey
+from pressroom.errors import Code, Fault, Invalid
+from pressroom.text import is_blank
 from pressroom.web.bodies import decode
+
+LONGEST_REASON = 200
 
 
 async def create(
@@ -17,9 +21,10 @@ async def create(
 ) -> str:
     """Makes a key under the same rules as the web app; the key. Raises Invalid, NotFound or Conflict."""
     given = {"label": label, "scopes": scopes, "expiry": expiry, "ipAllowlist": networks}
-    wanted = decode(CreateKey, msgspec.json.encode(given), [])
+    now = SystemClock().now()
+    wanted = decode(CreateKey, msgspec.json.encode(given), [], now)
     account = await db.read(get_account_by_username, username)
-    _, secret = await db.transact(actions.create_key, account.id, wanted.new_key(SystemClock().now()))
+    _, secret = await db.transact(actions.create_key, account.id, wanted.new_key(now))
     return secret
 
 
@@ -41,6 +46,8 @@ async def table(db: Database, username: str) -> Table:
 
 
 async def revoke(db: Database, key_id: str, reason: str) -> str:
-    """An operator takes a key back; what was done. Raises NotFound."""
+    """An operator takes a key back; what was done. Raises Invalid or NotFound."""
+    if is_blank(reason) or len(reason) > LONGEST_REASON:
+        raise Invalid([Fault("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters.")])
     key = await db.transact(actions.revoke_key, key_id, RevokedBy.ADMIN, reason)
     return f"{key.key_prefix}… ({key.label}) was revoked at {iso(key.revoked_at or 0)}."

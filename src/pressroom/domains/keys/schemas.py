@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from pressroom.clock import iso, parse_iso
 from pressroom.domains.keys.models import EXPIRIES, ApiKey, NewKey, RevokedBy, Scope, Status, network
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import Code, Fault
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
 from pressroom.web.wire import VISIBLE, Id, Time
@@ -65,7 +65,7 @@ class CreateKey(Body):
         | None
     ) = None
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self, now: int) -> Iterator[Fault]:
         if self.label and is_blank(self.label):
             yield Fault("label", Code.TOO_SHORT, "A label must not be blank.")
         for place, scope in enumerate(self.scopes or []):
@@ -79,24 +79,25 @@ class CreateKey(Body):
                 yield Fault(f"ipAllowlist[{place}]", Code.INVALID_FORMAT, message)
         if self.expiry is not None and self.expiry not in EXPIRIES:
             try:
-                iso(parse_iso(self.expiry))  # A zone can push a time past the last year that can be shown.
+                at = parse_iso(self.expiry)
+                iso(at)  # A zone can push a time past the last year that can be shown.
             except (ValueError, OverflowError):
                 yield Fault("expiry", Code.INVALID_FORMAT, _EXPIRY_HELP)
+            else:
+                if at <= now:
+                    yield Fault("expiry", Code.OUT_OF_RANGE, "The expiry must lie in the future.")
 
     def new_key(self, now: int) -> NewKey:
-        """The key to make at `now`. Raises Invalid when its expiry has passed."""
+        """The key to make at `now` (milliseconds)."""
         networks = dict.fromkeys(network(entry) for entry in self.ip_allowlist or [])
         return NewKey(self.label, self.scopes, self._expires_at(now), list(networks))
 
     def _expires_at(self, now: int) -> int | None:
         expiry = self.expiry or "never"
-        if expiry in EXPIRIES:
-            life = EXPIRIES[expiry]
-            return None if life is None else now + life
-        at = parse_iso(expiry)
-        if at <= now:
-            raise Invalid([Fault("expiry", Code.OUT_OF_RANGE, "The expiry must lie in the future.")])
-        return at
+        if expiry not in EXPIRIES:
+            return parse_iso(expiry)
+        life = EXPIRIES[expiry]
+        return None if life is None else now + life
 
 
 class ApiKeyOut(msgspec.Struct, rename="camel"):

@@ -53,7 +53,7 @@ class CreatePost(Body):
     poll: NotAvailable = None
     link_preview_url: NotAvailable = None
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self, now: int) -> Iterator[Fault]:
         if is_blank(self.content):
             yield Fault("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
         if self.location is not None and is_blank(self.location.name):
