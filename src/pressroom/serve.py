@@ -36,6 +36,9 @@ QUIET_SECONDS: Final = 0.5
 CONNECTIONS: Final = 16_384
 """Connections that are looked at together; on top of these they wait to be accepted."""
 
+BUFFER: Final = 64 * 1024
+"""Bytes of a connection that are held in either direction; a request's head must fit."""
+
 HEADERS_MILLISECONDS: Final = 10_000
 """How long a client may take to send the head of a request."""
 
@@ -92,7 +95,7 @@ def make_server(app: Application, settings: Settings) -> Server:
         port=settings.port,
         interface=Interfaces.ASGINL,
         http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(header_read_timeout=HEADERS_MILLISECONDS),
+        http1_settings=HTTP1Settings(header_read_timeout=HEADERS_MILLISECONDS, max_buffer_size=BUFFER),
         websockets=False,
         backlog=1024,
         backpressure=CONNECTIONS,
