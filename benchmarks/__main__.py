@@ -20,6 +20,9 @@ from benchmarks.load import Load
 from benchmarks.processes import ROOT, Server, bare_server, load_average, measure, real_server
 from benchmarks.seed import seed
 
+QUIET: Final = 0.5
+"""Load average above which the figures deserve a warning."""
+
 OUT: Final = ROOT / "benchmarks" / "out"
 
 
@@ -127,6 +130,8 @@ def main() -> None:
     print("\n" + ", ".join(f"{name} {what}" for name, what in measured.machine.items()))
     print(f"{figures.spread(measured)} {busy:.1f} processes wanted a core before it began.\n")
     print(figures.table(figures.rows(measured)))
+    if busy > QUIET:
+        print(f"\n! The machine was not quiet ({busy:.1f} processes): ratios of two such runs differ by 0.2 and more.")
     for fault in figures.faults(measured):
         print(f"\n! {fault}")
     print(f"\n{time.perf_counter() - began:.0f} s in all. Every round: benchmarks/out/last.json")

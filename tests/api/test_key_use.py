@@ -184,12 +184,13 @@ def test_the_list_of_keys_comes_in_pages(actor: MakeActor) -> None:
     assert page(cursor=cursor) == (newest_first[20:], None)
     assert page(limit="25") == (newest_first, None)
     assert page(limit="100")[1] is None
-    seen: list[str] = []
-    some, cursor = page(limit="7")
-    while cursor:
-        seen += some
+    seen, cursor = page(limit="7")
+    for last in (False, False, True):
+        assert cursor is not None
         some, cursor = page(limit="7", cursor=cursor)
-    assert seen + some == newest_first
+        seen += some
+        assert (cursor is None) == last
+    assert seen == newest_first
     others = bob.web.get(ROUTE, params={"cursor": first[0]}).json()["apiKeys"]
     assert [key["id"] for key in others] == [bob.record.id], "a cursor opens nobody else's list"
 

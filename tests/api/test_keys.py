@@ -178,6 +178,10 @@ BAD_KEYS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         {"label": "a", "scopes": ["posts:write"], "ipAllowlist": ["10.0.0.0/8"] * 51},
         [("ipAllowlist", "too_many")],
     ),
+    "late and blank": (
+        {"label": " ", "scopes": ["posts:write"], "expiry": "2020-01-01T00:00:00Z"},
+        [("label", "too_short"), ("expiry", "out_of_range")],
+    ),
     "all of it": (
         {"label": " ", "scopes": ["x"], "expiry": "x", "ipAllowlist": ["10.0.0.1/8", "10.0.0.0/8", "x"], "y": 1},
         [
