@@ -109,6 +109,20 @@ def test_ten_posts_in_any_minute(alice: Actor) -> None:
 
 
 def test_a_refused_post_counts_among_posts(alice: Actor) -> None:
+    admitted(alice, 10, post)
+    alice.server.clock.advance(30_000)
+    for _ in range(10):
+        refused(post(alice), POSTS)
+    alice.server.clock.advance(30_000)
+
+    wait = refused(post(alice), POSTS)
+    assert wait == 30, "of the last ten attempts the oldest was made 30 seconds ago"
+    admitted(alice, 1)
+    alice.server.clock.advance(wait * 1000)
+    admitted(alice, 1, post)
+
+
+def test_the_wait_for_a_post_is_rounded_up(alice: Actor) -> None:
     admitted(alice, 9, post)
     alice.server.clock.advance(1500)
     admitted(alice, 1, post)

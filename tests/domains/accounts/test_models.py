@@ -1,7 +1,5 @@
 """The rules for names and addresses."""
 
-import time
-
 import pytest
 
 from pressroom.domains.accounts.models import display_name_faults, email_faults, folded, username_faults
@@ -72,13 +70,6 @@ def test_addresses(email: str) -> None:
 )
 def test_what_is_no_address(email: str) -> None:
     assert [fault.code for fault in email_faults(email)] == [Code.INVALID_FORMAT]
-
-
-def test_no_address_takes_long_to_judge() -> None:
-    began = time.monotonic()
-    for email in ("a" * 254, "a@" + "a." * 126, "a@" + "a" * 252 + "@", "@" * 254, "a@" + "." * 252):
-        list(email_faults(email))
-    assert time.monotonic() - began < 0.5
 
 
 @pytest.mark.parametrize("name", ["", " ", "\u2003\n", "\x1f"])
