@@ -4,7 +4,7 @@ SHELL := /bin/sh
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install run test check bench docs format lock
+.PHONY: help install run test fuzz check bench docs format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ run: .venv/.serve ## Start the server on 127.0.0.1:8000 in development mode
 
 test: .venv/.develop ## Run the whole suite: SQLite, PostgreSQL and Redis, real processes
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+fuzz: .venv/.develop ## Send FUZZ=100000 random requests and hold each answer to the OpenAPI document
+	@$(BIN)/python -m tests.fuzz --requests $${FUZZ-100000} $(ARGS)
 
 check: .venv/.develop ## Lint, types and the rules of the house
 	@$(BIN)/ruff check .

@@ -23,7 +23,7 @@ from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER
 from pressroom.domains.keys.models import hash_secret
 from pressroom.domains.keys.queries import FIND_BEARER
 from pressroom.domains.limits.queries import SPEND_QUOTA
-from pressroom.domains.posts.queries import INSERT_POST
+from pressroom.domains.posts.queries.writing import INSERT_POST
 from pressroom.ids import new_id
 
 BATCH: Final = 16
@@ -65,6 +65,7 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings
                 "id": new_id(now + number), "account_id": account_id, "key_id": key_id, "type": "POST",
                 "content": "The harbour bridge opens again on Monday.", "visibility": "PUBLIC", "location_name": None,
                 "latitude": None, "longitude": None, "created_at": now, "updated_at": now,
+                "hub_id": None, "original_id": None, "has_poll": False,
             },
             {"account_id": account_id, "count": 1},
             {

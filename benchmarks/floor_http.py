@@ -16,8 +16,9 @@ from litestar import Litestar, get, post
 
 from pressroom.domains.accounts.schemas import AccountOut, AuthorOut
 from pressroom.domains.keys.schemas import SourceKeyOut
-from pressroom.domains.posts.models import PostType, Visibility
+from pressroom.domains.posts.models import PostType
 from pressroom.domains.posts.schemas import CreatePost, InteractionsOut, PostOut, StatsOut
+from pressroom.domains.posts.visibility import Visibility
 from pressroom.serve import make_server
 from pressroom.settings import Settings
 from pressroom.web.asgi import Application

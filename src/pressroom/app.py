@@ -9,6 +9,9 @@ from pressroom.domains.accounts.guard import SessionGuard
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.routes import account_routes
+from pressroom.domains.comments import routes as comment_routes
+from pressroom.domains.follows import routes as follow_routes
+from pressroom.domains.hubs import routes as hub_routes
 from pressroom.domains.idempotency.actions import Request as Write
 from pressroom.domains.idempotency.guard import OncePerKey
 from pressroom.domains.keys import actions as keys
@@ -16,7 +19,9 @@ from pressroom.domains.keys import routes as key_routes
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, RevokedBy
 from pressroom.domains.limits.guard import check_admitted, headers_of
-from pressroom.domains.posts import routes as post_routes
+from pressroom.domains.notifications import routes as notification_routes
+from pressroom.domains.posts.routes import POST_ROUTES
+from pressroom.domains.reading.pages import reading_routes
 from pressroom.errors import AddressNotAllowed, SessionRequired
 from pressroom.runtime import Runtime
 from pressroom.web.access import Access, Keyed
@@ -31,12 +36,22 @@ from pressroom.web.site import site_routes
 def api_routes(passwords: Passwords) -> list[Route[Caller]]:
     """Every operation of the API, in the order of the reference."""
     return [
-        post_routes.create_post,
+        *POST_ROUTES,
+        comment_routes.create_comment,
+        comment_routes.list_comments,
         *account_routes(passwords),
         key_routes.list_keys,
         key_routes.create_key,
         key_routes.show_key,
         key_routes.revoke_key,
+        follow_routes.follow,
+        follow_routes.unfollow,
+        hub_routes.list_hubs,
+        hub_routes.create_hub,
+        hub_routes.show_hub,
+        hub_routes.join_hub,
+        hub_routes.leave_hub,
+        notification_routes.list_notifications,
     ]
 
 
@@ -89,4 +104,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
     """The ASGI application over what `runtime` holds open."""
     api = api_routes(runtime.passwords)
     site: list[Route[Caller]] = site_routes(runtime.db, runtime.limiter, describe(api, runtime.settings))
-    return Pipeline([*api, *site], RoomGuards(runtime), runtime.db, runtime.settings, runtime.clock, runtime.log)
+    pages = reading_routes(runtime.views)
+    return Pipeline(
+        [*api, *pages, *site], RoomGuards(runtime), runtime.db, runtime.settings, runtime.clock, runtime.log
+    )

@@ -18,6 +18,8 @@ from pressroom.domains.limits import actions as limits
 from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.domains.notifications import actions as notifications
+from pressroom.domains.reading.views import ViewCounter
 from pressroom.errors import PressroomError
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.logs import Log
@@ -48,6 +50,7 @@ class Runtime:
     db: Database
     limiter: Limiter
     last_used: LastUsed
+    views: ViewCounter
     passwords: Passwords
     log: Log
     schedule: Schedule
@@ -55,7 +58,12 @@ class Runtime:
     async def close(self) -> None:
         """Writes down what was held back, then lets go of everything."""
         await self.schedule.stop()
-        for what, write in (("limits", self.limiter.close), ("last used", self.last_used.flush)):
+        held_back = (
+            ("limits", self.limiter.close),
+            ("last used", self.last_used.flush),
+            ("views", self.views.flush),
+        )
+        for what, write in held_back:
             try:
                 async with asyncio.timeout(WRITE_SECONDS):
                     await write()
@@ -78,17 +86,20 @@ async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None)
     rates = rates_of(settings)
     limiter = RedisLimiter(rates, settings.redis_url) if settings.redis_url else MemoryLimiter(rates, db, clock)
     last_used = LastUsed(db)
+    views = ViewCounter(db)
     schedule = Schedule(
         [
             Every(1, "limits", limiter.flush),
             Every(1, "last used", last_used.flush),
+            Every(1, "views", views.flush),
             Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),
             Every(60, "sessions", lambda: _purge(db, accounts.purge)),
             Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
+            Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
         ],
         log,
     )
-    return Runtime(settings, clock, db, limiter, last_used, Passwords(), log, schedule)
+    return Runtime(settings, clock, db, limiter, last_used, views, Passwords(), log, schedule)
 
 
 async def _purge(db: Database, purge: Callable[[Tx, int], Awaitable[int]]) -> None:

@@ -12,7 +12,15 @@ Json = dict[str, Any]
 
 OURS = re.compile(r"x-.*|retry-after|www-authenticate|set-cookie|idempotent-replayed|allow|cache-control")
 RATE_LIMITS = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
-VARYING = {"Validation failed", "Not found", "Conflict", "Method not allowed", "Unavailable", "Unsupported media type"}
+VARYING = {
+    "Validation failed",
+    "Not found",
+    "Conflict",
+    "Method not allowed",
+    "Unavailable",
+    "Unprocessable",
+    "Unsupported media type",
+}
 """Labels whose message follows from the request; of the others the examples show the very wording."""
 
 

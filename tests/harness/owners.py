@@ -1,5 +1,7 @@
 """Somebody with an account: signs up over HTTP, makes keys, and writes the requests that tests send."""
 
+from collections.abc import Sequence
+
 from tests.harness.process import ServerProcess
 from tests.harness.wire import Reply, Request, ask
 
@@ -14,19 +16,19 @@ class Owner:
         self.cookie = answer.headers["set-cookie"].partition(";")[0]
         self._port = server.port
 
-    def key(self, label: str = "test") -> str:
-        """Makes a key that may publish; the key."""
-        return str(self.new_key(label).json()["key"])
+    def key(self, label: str = "test", scopes: Sequence[str] = ("posts:write",)) -> str:
+        """Makes a key that may publish, or what `scopes` say; the key."""
+        return str(self.new_key(label, scopes).json()["key"])
 
-    def new_key(self, label: str = "test") -> Reply:
-        """Makes a key that may publish; the whole answer."""
-        answer = ask(self.create_key(label))
+    def new_key(self, label: str = "test", scopes: Sequence[str] = ("posts:write",)) -> Reply:
+        """Makes a key; the whole answer."""
+        answer = ask(self.create_key(label, scopes))
         assert answer.status == 201, answer
         return answer
 
-    def create_key(self, label: str = "test") -> Request:
+    def create_key(self, label: str = "test", scopes: Sequence[str] = ("posts:write",)) -> Request:
         """The request that makes a key."""
-        body = {"label": label, "scopes": ["posts:write"]}
+        body = {"label": label, "scopes": list(scopes)}
         return Request(self._port, "POST", "/api/auth/api-keys", {"Cookie": self.cookie}, body)
 
     def revoke(self, key_id: str) -> Request:

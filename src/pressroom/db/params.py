@@ -1,6 +1,8 @@
-"""Named parameters, `:name`, for drivers that number theirs. Pure."""
+"""Named parameters, `:name`: numbered for drivers that want numbers, and lists of them. Pure."""
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 # A quoted string is matched first, so that a colon inside it is left alone; `::` is no parameter either.
@@ -20,3 +22,29 @@ def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
         return f"${names.index(name) + 1}"
 
     return _TOKEN.sub(replace, sql), tuple(names)
+
+
+BATCH: Final = 50
+"""Values that one statement takes as a list."""
+
+
+def in_list(name: str) -> str:
+    """`:id0, :id1, …`: a list of BATCH parameters, for `IN (…)`."""
+    return ", ".join(f":{name}{place}" for place in range(BATCH))
+
+
+def in_rows(name: str) -> str:
+    """`(:id0), (:id1), …`: as many rows of one column, for `VALUES …`; both engines call it column1."""
+    return ", ".join(f"(:{name}{place})" for place in range(BATCH))
+
+
+def spread(name: str, values: Sequence[str]) -> dict[str, str]:
+    """The parameters of such a list: at most BATCH `values`, the rest empty, which no name or identifier is."""
+    return {f"{name}{place}": values[place] if place < len(values) else "" for place in range(BATCH)}
+
+
+def batches(values: Sequence[str]) -> Iterator[list[str]]:
+    """`values` in portions of at most BATCH."""
+    rest = iter(values)
+    while batch := list(islice(rest, BATCH)):
+        yield batch

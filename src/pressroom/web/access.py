@@ -29,4 +29,9 @@ class Public:
     """Pages, documents and probes: nobody is asked who they are."""
 
 
-Access = Keyed | SessionOnly | Anyone | Public
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A page for people to read: whoever is signed in is known, and nobody is refused for who they are."""
+
+
+Access = Keyed | SessionOnly | Anyone | Visitor | Public

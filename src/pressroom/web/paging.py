@@ -17,20 +17,30 @@ FIRST: Final = "~"
 
 
 class Page(msgspec.Struct, frozen=True):
-    """Which part of a list is asked for: up to `limit` items older than `before`."""
+    """Which part of a list is asked for: up to `limit` items that follow the `cursor`; None: from the beginning."""
 
     limit: int
-    before: str
+    cursor: str | None = None
+
+    @property
+    def before(self) -> str:
+        """Of a list that runs from the newest item: where it goes on, downwards."""
+        return self.cursor or FIRST
+
+    @property
+    def after(self) -> str:
+        """Of a list that runs from the oldest item: where it goes on, upwards."""
+        return self.cursor or ""
 
 
 def read_page(query: str) -> Page:
     """The page that a query string asks for. Raises Invalid with all faults."""
     given = dict(parse_qsl(query, keep_blank_values=True))
     faults: list[Fault] = []
-    limit, cursor = given.get("limit", "20"), given.get("cursor", FIRST)
+    limit, cursor = given.get("limit", "20"), given.get("cursor")
     if not re.fullmatch(r"[0-9]{1,3}", limit) or not 1 <= int(limit) <= 100:
         faults.append(Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100."))
-    if cursor != FIRST and not _CURSOR.fullmatch(cursor):
+    if cursor is not None and not _CURSOR.fullmatch(cursor):
         faults.append(Fault("cursor", Code.INVALID_FORMAT, "Use the nextCursor of the page before, unchanged."))
     if faults:
         raise Invalid(faults)

@@ -16,7 +16,7 @@ from pressroom.errors import Code, Fault, Invalid, MissingKey, NotFound, NotSign
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import bodies
-from pressroom.web.access import Access, Anyone, Keyed, Public
+from pressroom.web.access import Access, Anyone, Keyed, Public, Visitor
 from pressroom.web.asgi import HeaderList, Receive, Scope, Send
 from pressroom.web.client_address import client_address
 from pressroom.web.origin import check_same_origin
@@ -156,11 +156,13 @@ class Pipeline(Generic[C]):
         access = route.access
         if isinstance(access, Public):
             return None
-        if headers.authorization is not None:
+        if headers.authorization is not None and not isinstance(access, Visitor):
             return await self._guards.by_key(headers, client, access, answer_headers)
         who = None
         if token := session_token(headers.cookie):
             who = await self._guards.by_session(token, answer_headers)
+        if isinstance(access, Visitor):
+            return who
         if (who is not None or isinstance(access, Anyone)) and scope["method"] not in SAFE:
             check_same_origin(headers, self._settings.base_url)
         if who is None and isinstance(access, Keyed):
@@ -185,13 +187,15 @@ class Pipeline(Generic[C]):
         key = _idempotency_key(headers, faults) if route.idempotent else None
         if route.takes is not None:
             raw = await self._read_json(incoming, headers)
-            body = bodies.decode(route.takes, raw, faults, self._clock.now())
+            given = raw if raw or not route.body_optional else b"{}"
+            body = bodies.decode(route.takes, given, faults, self._clock.now())
         if faults:
             raise Invalid(faults)
         call = Call(
             db=self._db,
             settings=self._settings,
             clock=self._clock,
+            method=scope["method"],
             path=scope["path"],
             query=scope["query_string"].decode("latin-1"),
             parameters=parameters,

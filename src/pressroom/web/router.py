@@ -10,14 +10,19 @@ from pressroom.web.routing import Route
 C = TypeVar("C")
 
 Methods = dict[str, Route[C]]
+_Segment = tuple[str, str | None]
+"""What a part of a path begins with, and the name of the parameter that follows; None: the part is that alone."""
 
 
 class Router(Generic[C]):
-    """All routes, by path. A path is taken to the letter: neither slashes nor case are forgiven."""
+    """All routes, by path. A path is taken to the letter: neither slashes nor case are forgiven.
+
+    `{keyId}` stands for one whole segment that is not empty, `@{username}` for one that begins with @.
+    """
 
     def __init__(self, routes: Sequence[Route[C]]) -> None:
         self._plain: dict[str, Methods[C]] = {}
-        self._patterns: defaultdict[int, list[tuple[list[str], Methods[C]]]] = defaultdict(list)
+        self._patterns: defaultdict[int, list[tuple[list[_Segment], Methods[C]]]] = defaultdict(list)
         by_path: defaultdict[str, Methods[C]] = defaultdict(dict)
         for route in routes:
             by_path[route.path][route.method] = route
@@ -25,13 +30,13 @@ class Router(Generic[C]):
             if "GET" in methods:
                 methods["HEAD"] = methods["GET"]
             if "{" in path:
-                segments = path.split("/")
+                segments = [_segment(part) for part in path.split("/")]
                 self._patterns[len(segments)].append((segments, methods))
             else:
                 self._plain[path] = methods
 
     def find(self, path: str, raw_path: bytes) -> tuple[Methods[C], dict[str, str]] | None:
-        """The routes of a path by their methods, and its parameters: `{keyId}` is one whole segment, not empty."""
+        """The routes of a path by their methods, and its parameters."""
         if "\0" in path:
             return None
         encoded_slash = b"%2f" in raw_path.lower()
@@ -44,11 +49,20 @@ class Router(Generic[C]):
         return None
 
 
-def _match(segments: list[str], given: list[str]) -> dict[str, str] | None:
+def _segment(part: str) -> _Segment:
+    """`keys` → ("keys", None), `@{username}` → ("@", "username")."""
+    prefix, brace, name = part.partition("{")
+    return prefix, name.removesuffix("}") if brace else None
+
+
+def _match(segments: list[_Segment], given: list[str]) -> dict[str, str] | None:
     parameters: dict[str, str] = {}
-    for segment, part in zip(segments, given, strict=True):
-        if segment.startswith("{") and part:
-            parameters[segment[1:-1]] = part
-        elif segment != part:
+    for (prefix, name), part in zip(segments, given, strict=True):
+        if name is None:
+            if part != prefix:
+                return None
+        elif len(part) > len(prefix) and part.startswith(prefix):
+            parameters[name] = part[len(prefix) :]
+        else:
             return None
     return parameters

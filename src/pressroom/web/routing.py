@@ -80,6 +80,7 @@ class Call(msgspec.Struct, Generic[C]):
     db: Database
     settings: Settings
     clock: Clock
+    method: str
     path: str
     query: str
     parameters: Mapping[str, str]
@@ -115,8 +116,9 @@ class Declaration(TypedDict, total=False):
     """What is said of an operation beside method, path and access.
 
     `gives` is the struct of its success, `fails` what it may refuse with beyond what its access already
-    implies. `idempotent` takes an Idempotency-Key, `paged` takes `limit` and `cursor`. `example` and
-    `answer_example` show a body and its answer; `cookie` says what the answer does to the session's cookie.
+    implies. `body_optional` takes no body for an empty one. `idempotent` takes an Idempotency-Key, `paged` takes
+    `limit` and `cursor`. `example` and `answer_example` show a body and its answer; `cookie` says what the answer
+    does to the session's cookie.
     """
 
     summary: Required[str]
@@ -124,6 +126,7 @@ class Declaration(TypedDict, total=False):
     status: int
     fails: tuple[Refusal, ...]
     tag: Tag
+    body_optional: bool
     idempotent: bool
     paged: bool
     content_type: str
@@ -148,6 +151,7 @@ class Route(Generic[C]):
     status: int = 200
     fails: tuple[Refusal, ...] = ()
     tag: Tag | None = None
+    body_optional: bool = False
     idempotent: bool = False
     paged: bool = False
     content_type: str = "application/json"

@@ -1,13 +1,14 @@
 """What belongs to no room: probes, the API reference, the front page, static files, avatars."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
 from pressroom import __version__
 from pressroom.db import Database, Query
 from pressroom.errors import NotFound, Unavailable
 from pressroom.web.access import Public
-from pressroom.web.avatars import draw_avatar
+from pressroom.web.avatars import draw_avatar, draw_hub_avatar
 from pressroom.web.routing import Answer, Call, Route, declare, json
 from pressroom.web.templating import DOCS_POLICY, page, static_files
 
@@ -50,25 +51,33 @@ def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> l
 
     @declare("GET", "/docs", Public(), summary="The API reference")
     async def docs(call: Call[C]) -> Answer:
-        return page("docs.html", policy=DOCS_POLICY, title="API reference")
+        return page("docs.html", {"title": "API reference"}, policy=DOCS_POLICY)
 
     @declare("GET", "/", Public(), summary="The front page")
     async def home(call: Call[C]) -> Answer:
-        return page("home.html", base_url=call.settings.base_url)
+        return page("home.html", {"base_url": call.settings.base_url})
 
     @declare("GET", "/avatars/{name}", Public(), summary="An account's picture")
     async def avatar(call: Call[C]) -> Answer:
-        name = call.parameters["name"]
-        if not (name.endswith(".svg") and name[:-4].isalnum() and len(name) == 30):
-            raise NotFound("There is no such picture.")
-        headers = [
-            (b"cache-control", b"public, max-age=86400"),
-            (b"content-security-policy", b"default-src 'none'"),
-            (b"x-content-type-options", b"nosniff"),
-        ]
-        return Answer(200, draw_avatar(name[:-4]), b"image/svg+xml", headers)
+        return _picture(call.parameters["name"], draw_avatar)
 
-    return [health, ready, openapi, docs, home, avatar, *_static_routes()]
+    @declare("GET", "/avatars/hubs/{name}", Public(), summary="A hub's picture")
+    async def hub_avatar(call: Call[C]) -> Answer:
+        return _picture(call.parameters["name"], draw_hub_avatar)
+
+    return [health, ready, openapi, docs, home, avatar, hub_avatar, *_static_routes()]
+
+
+def _picture(name: str, draw: Callable[[str], bytes]) -> Answer:
+    """The picture `name`, an identifier and .svg. Raises NotFound for what cannot be one."""
+    if not (name.endswith(".svg") and name[:-4].isalnum() and len(name) == 30):
+        raise NotFound("There is no such picture.")
+    headers = [
+        (b"cache-control", b"public, max-age=86400"),
+        (b"content-security-policy", b"default-src 'none'"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    return Answer(200, draw(name[:-4]), b"image/svg+xml", headers)
 
 
 def _static_routes() -> list[Route[C]]:

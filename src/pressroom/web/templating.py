@@ -1,6 +1,7 @@
 """Pages: Jinja2 with escaping on, and the headers that keep a page to itself."""
 
 import mimetypes
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
@@ -25,15 +26,18 @@ DOCS_POLICY: Final = (
 )
 
 
-def page(template: str, *, code: int = 200, policy: str = POLICY, **values: str | int) -> Answer:
-    """A page made of a template. Nothing in it may load from elsewhere or run inline script."""
-    html = _environment.get_template(template).render(**values)
+def page(template: str, values: Mapping[str, object], *, code: int = 200, policy: str = POLICY) -> Answer:
+    """A page made of a template and its values. Nothing in it may load from elsewhere or run inline script."""
+    html = _environment.get_template(template).render(values)
     return Answer(code, html.encode(), b"text/html; charset=utf-8", _page_headers(policy))
 
 
 def not_found_page(message: str) -> Answer:
     """What a person sees where there is nothing."""
-    return page("error.html", code=404, status=404, heading="Not found", message=message)
+    answer = page("error.html", {"status": 404, "heading": "Not found", "message": message}, code=404)
+    # It may stand where somebody else sees a page.
+    answer.headers.append((b"cache-control", b"no-store"))
+    return answer
 
 
 def static_files() -> dict[str, Answer]:

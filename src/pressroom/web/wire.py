@@ -17,5 +17,11 @@ NotAvailable = Annotated[
 VISIBLE = r"\S"
 """Pattern of text that shows something: not white space alone."""
 
+
 EXAMPLE_BASE = "https://press.example"
 """The base address that examples show."""
+
+
+def given(name: str, schema: dict[str, object]) -> dict[str, object]:
+    """The JSON Schema that a field is there and, since null means absent, is of `schema`."""
+    return {"required": [name], "properties": {name: schema}}

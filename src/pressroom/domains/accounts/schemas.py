@@ -155,16 +155,14 @@ def account_shape(account: Account, base_url: str) -> AccountOut:
     )
 
 
+def author_of(account_id: str, username: str, display_name: str, *, verified: bool, base_url: str) -> AuthorOut:
+    """An account as the author of something, from the columns that a list reads of it."""
+    return AuthorOut(account_id, username, display_name, avatar_address(account_id, base_url), verified, None)
+
+
 def author_shape(account: Account, base_url: str) -> AuthorOut:
     """The account as the author of something."""
-    return AuthorOut(
-        account.id,
-        account.username,
-        account.display_name,
-        avatar_address(account.id, base_url),
-        account.verified,
-        None,
-    )
+    return author_of(account.id, account.username, account.display_name, verified=account.verified, base_url=base_url)
 
 
 ACCOUNT_EXAMPLE = AccountOut(

@@ -7,4 +7,5 @@ class EventType(StrEnum):
     """Every event that the service emits of an account's own activity."""
 
     POST_CREATED = "post.created"
+    COMMENT_CREATED = "comment.created"
     APIKEY_REVOKED = "apikey.revoked"

@@ -17,6 +17,8 @@ from pressroom.domains.keys.models import (
     hash_secret,
     new_secret,
 )
+from pressroom.domains.notifications.actions import notify
+from pressroom.domains.notifications.models import NotificationType
 from pressroom.errors import Conflict, NotFound
 from pressroom.ids import new_id
 
@@ -67,7 +69,8 @@ async def revoke_own_key(tx: Tx, account_id: str, key_id: str) -> ApiKey:
 async def revoke_key(tx: Tx, key_id: str, revoked_by: RevokedBy, reason: str | None) -> ApiKey:
     """Takes a key back; the record. apikey.revoked is emitted once, however often this is called.
 
-    Raises NotFound. Effective on the next request, everywhere: nothing remembers a key as good.
+    Raises NotFound. Effective on the next request, everywhere: nothing remembers a key as good. An owner who
+    did not do it is notified.
     """
     key = await queries.revoke_key(tx, key_id, revoked_by=revoked_by, reason=reason)
     if key is None or key.revoked_at is None:
@@ -76,6 +79,8 @@ async def revoke_key(tx: Tx, key_id: str, revoked_by: RevokedBy, reason: str | N
     await append_event(
         tx, EventType.APIKEY_REVOKED, RevocationData(revocation), account_id=key.account_id, key_id=key.id
     )
+    if revoked_by is not RevokedBy.SELF:
+        await notify(tx, key.account_id, NotificationType.KEY_REVOKED, key_id=key.id)
     return key
 
 

@@ -1,24 +1,22 @@
-"""A post, who may see it, and what is told of it when it is made."""
+"""A post, its poll, what is read together with it, and what is told of it when it is made."""
 
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
+from pressroom.domains.posts.visibility import Ties, Visibility, may_see
 
-class Visibility(StrEnum):
-    """Who may see a post (SPEC, Visibility values)."""
-
-    PUBLIC = "PUBLIC"
-    FOLLOWERS = "FOLLOWERS"
-    CONNECTIONS = "CONNECTIONS"
-    PRIVATE = "PRIVATE"
-    CUSTOM = "CUSTOM"
+MENTIONED: Final = 50
+"""Accounts that one post notifies at the most."""
 
 
 class PostType(StrEnum):
-    """What kind of post it is."""
+    """What kind of post it is: of one's own, a plain bounce, or a bounce with commentary."""
 
     POST = "POST"
+    SHARE = "SHARE"
+    QUOTE = "QUOTE"
 
 
 class Location(msgspec.Struct):
@@ -29,16 +27,34 @@ class Location(msgspec.Struct):
     longitude: float | None = None
 
 
+class NewPoll(msgspec.Struct):
+    """What a poll is made of. `duration` in milliseconds."""
+
+    question: str | None
+    options: list[str]
+    multiple: bool
+    duration: int
+
+
 class Draft(msgspec.Struct):
     """What a post is made of."""
 
     content: str
     visibility: Visibility = Visibility.PUBLIC
     location: Location | None = None
+    hub_id: str | None = None
+    poll: NewPoll | None = None
+
+
+class Edit(msgspec.Struct):
+    """What an edit changes; None leaves a field as it is."""
+
+    content: str | None
+    visibility: Visibility | None
 
 
 class Post(msgspec.Struct):
-    """A post as it is kept. Times in milliseconds."""
+    """A post as it is kept. Times in milliseconds; `original_id` is what a bounce shares."""
 
     id: str
     account_id: str
@@ -46,11 +62,77 @@ class Post(msgspec.Struct):
     type: PostType
     content: str | None
     visibility: Visibility
-    location: Location | None
+    location_name: str | None
+    latitude: float | None
+    longitude: float | None
     created_at: int
     updated_at: int
     edited_at: int | None = None
     deleted_at: int | None = None
+    hub_id: str | None = None
+    original_id: str | None = None
+    has_poll: bool = False
+    likes: int = 0
+    comments: int = 0
+    shares: int = 0
+    share_count: int = 0
+    views: int = 0
+
+
+class SeenPost(Post):
+    """A post with its author, key and hub, and what the reader it was read for has to do with it."""
+
+    username: str = ""
+    display_name: str = ""
+    verified: bool = False
+    key_label: str | None = None
+    key_prefix: str | None = None
+    hub_name: str | None = None
+    hub_slug: str | None = None
+    liked: bool = False
+    saved: bool = False
+    is_author: bool = False
+    follows: bool = False
+    followed_back: bool = False
+    listed: bool = False
+
+    def may_be_seen(self) -> bool:
+        """Whether the reader may see it, deleted or not."""
+        return may_see(Visibility(self.visibility), Ties(self.is_author, self.follows, self.followed_back, self.listed))
+
+
+class PollOption(msgspec.Struct):
+    """One option of a poll and its votes."""
+
+    label: str
+    votes: int
+
+
+class Poll(msgspec.Struct):
+    """A poll; `total_votes` counts the accounts that voted, `own_votes` are the positions that the reader chose."""
+
+    question: str | None
+    multiple: bool
+    closes_at: int
+    total_votes: int
+    options: list[PollOption]
+    own_votes: list[int] = msgspec.field(default_factory=list[int])
+
+
+class View(msgspec.Struct):
+    """A post as a reader sees it. `original` is what a bounce shares, None once that is out of the reader's sight."""
+
+    post: SeenPost
+    poll: Poll | None = None
+    original: "View | None" = None
+
+
+class Version(msgspec.Struct):
+    """What a post said before an edit, since `written_at`."""
+
+    content: str | None
+    visibility: Visibility
+    written_at: int
 
 
 class CreatedPost(msgspec.Struct, rename="camel"):

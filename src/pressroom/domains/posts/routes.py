@@ -1,14 +1,44 @@
 """Posts over HTTP."""
 
+from collections.abc import Callable
+
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.posts import actions
-from pressroom.domains.posts.schemas import CREATE_POST_EXAMPLE, POST_EXAMPLE, CreatePost, PostOut, new_post_shape
-from pressroom.errors import Code, Fault, Invalid, QuotaExceeded
-from pressroom.web.access import Keyed
-from pressroom.web.routing import Answer, Call, Tag, declare_with_body
+from pressroom.domains.posts.actions import bounce, change, publish, reach, react, reading
+from pressroom.domains.posts.examples import (
+    AUDIENCE_EXAMPLE,
+    BOUNCE_EXAMPLE,
+    BOUNCE_POST_EXAMPLE,
+    CREATE_POST_EXAMPLE,
+    EDIT_POST_EXAMPLE,
+    EDITED_POST_EXAMPLE,
+    POST_EXAMPLE,
+    VOTE_EXAMPLE,
+    VOTED_EXAMPLE,
+)
+from pressroom.domains.posts.models import View
+from pressroom.domains.posts.schemas import (
+    AudienceOut,
+    BouncePost,
+    CreatePost,
+    DeletedOut,
+    EditPost,
+    LikedOut,
+    PollOut,
+    PostOut,
+    SavedOut,
+    SetAudience,
+    Vote,
+    poll_shape,
+    post_shape,
+)
+from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, QuotaExceeded, Unprocessable
+from pressroom.web.access import Anyone, Keyed, SessionOnly
+from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
 
 TAG = Tag("Posts", "What an account publishes.")
+REACTIONS = Tag("Reactions", "What signed-in readers do with posts.")
 
+_NO_POST = NotFound("There is no such post.")
 _BAD_POST = Invalid(
     [
         Fault("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214."),
@@ -18,6 +48,15 @@ _BAD_POST = Invalid(
             "Must be one of PUBLIC, FOLLOWERS, CONNECTIONS, PRIVATE, CUSTOM.",
         ),
         Fault("tags", Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?"),
+    ]
+)
+_NO_MEMBER = Unprocessable(
+    [
+        Fault(
+            "hubId",
+            Code.NOT_ALLOWED,
+            "The account is not a member of such a hub. Join it first, or leave hubId out.",
+        )
     ]
 )
 
@@ -30,21 +69,242 @@ _BAD_POST = Invalid(
     takes=CreatePost,
     gives=PostOut,
     status=201,
-    fails=(_BAD_POST, QuotaExceeded),
+    fails=(_BAD_POST, _NO_MEMBER, QuotaExceeded),
     idempotent=True,
     tag=TAG,
     example=CREATE_POST_EXAMPLE,
     answer_example=POST_EXAMPLE,
 )
 async def create_post(call: Call[Caller], body: CreatePost) -> Answer:
-    """Publishes a post in the name of the account. With a key it counts against the key's posts per minute and
+    """Publishes a post in the name of the account. Hashtags and mentions are found in the text; mentioned accounts
+    that may see the post are notified, 50 at the most. With a key it counts against the key's posts per minute and
     the account's content quota of the UTC day; signed in, without a key, neither applies."""
-    caller, base_url = call.caller, call.settings.base_url
+    quota = call.settings.daily_content_quota
+    return await call.once(publish.publish_post, _shown(call), 201, call.caller, body.draft(), quota)
+
+
+@declare(
+    "GET",
+    "/api/posts/{id}",
+    Anyone(),
+    summary="Show a post",
+    gives=PostOut,
+    fails=(_NO_POST,),
+    tag=TAG,
+    answer_example=POST_EXAMPLE,
+)
+async def show_post(call: Call[Caller]) -> Answer:
+    """One post, if it stands and the reader may see it. For people and the pages that they open; its permalink is
+    /post/{id}."""
+    reader = call.who.account.id if call.who else ""
+    view = await call.db.read(reading.get_view, call.parameters["id"], reader)
+    return json(_shown(call)(view))
+
+
+@declare_with_body(
+    "PATCH",
+    "/api/posts/{id}",
+    Keyed("posts:write"),
+    summary="Edit a post",
+    takes=EditPost,
+    gives=PostOut,
+    fails=(
+        Invalid([Fault("body", Code.REQUIRED, "Give at least one of content and visibility.")]),
+        _NO_POST,
+        Unprocessable([Fault("visibility", Code.NOT_ALLOWED, "A bounce is always PUBLIC.")]),
+    ),
+    idempotent=True,
+    tag=TAG,
+    example=EDIT_POST_EXAMPLE,
+    answer_example=EDITED_POST_EXAMPLE,
+)
+async def edit_post(call: Call[Caller], body: EditPost) -> Answer:
+    """Replaces the content, the visibility or both of one of the account's own posts and sets editedAt. The version
+    before is kept. Hashtags and mentions follow the new text; nobody is notified twice of one post. Of a quote
+    bounce the content alone can be edited, of a plain bounce nothing."""
+    return await call.once(change.edit_post, _shown(call), 200, call.caller, call.parameters["id"], body.edit())
+
+
+@declare(
+    "DELETE",
+    "/api/posts/{id}",
+    Keyed("posts:delete"),
+    summary="Delete a post",
+    gives=DeletedOut,
+    fails=(_NO_POST,),
+    idempotent=True,
+    tag=TAG,
+    answer_example=DeletedOut("Post deleted", POST_EXAMPLE.id),
+)
+async def delete_post(call: Call[Caller]) -> Answer:
+    """Deletes one of the account's own posts: it is shown no more, its permalink answers 410, and bounces of it show
+    no original. A second deletion is a 404; under the same Idempotency-Key it is a replay. Spent quota stays spent."""
     return await call.once(
-        actions.publish_post,
-        lambda post: new_post_shape(post, caller, base_url),
+        change.delete_post, lambda post_id: DeletedOut("Post deleted", post_id), 200, call.caller, call.parameters["id"]
+    )
+
+
+@declare_with_body(
+    "POST",
+    "/api/posts/{id}/bounce",
+    Keyed("bounces:write"),
+    summary="Bounce a post",
+    takes=BouncePost,
+    body_optional=True,
+    gives=PostOut,
+    status=201,
+    fails=(
+        Invalid([Fault("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214.")]),
+        _NO_POST,
+        Conflict("The account has bounced this post already. Delete that bounce first, or quote the post."),
+        Unprocessable([Fault("body", Code.NOT_ALLOWED, "Only PUBLIC posts can be bounced; this one is FOLLOWERS.")]),
+        QuotaExceeded,
+    ),
+    idempotent=True,
+    tag=TAG,
+    example=BOUNCE_POST_EXAMPLE,
+    answer_example=BOUNCE_EXAMPLE,
+)
+async def bounce_post(call: Call[Caller], body: BouncePost) -> Answer:
+    """Shares a PUBLIC post again: without content as a plain bounce, of which an account can have one of each post,
+    with content as a quote. Bouncing a plain bounce bounces what it shares. Either counts against the account's
+    content quota of the UTC day."""
+    return await call.once(
+        bounce.bounce_post,
+        _shown(call),
         201,
-        caller,
-        body.draft(),
+        call.caller,
+        call.parameters["id"],
+        body.commentary(),
         call.settings.daily_content_quota,
     )
+
+
+@declare(
+    "POST",
+    "/api/posts/{id}/like",
+    SessionOnly(),
+    summary="Like a post",
+    gives=LikedOut,
+    fails=(_NO_POST,),
+    tag=REACTIONS,
+    answer_example=LikedOut(True),
+)
+async def like_post(call: Call[Caller]) -> Answer:
+    """The account likes the post. Once more changes nothing."""
+    await call.db.transact(react.like_post, call.caller, call.parameters["id"])
+    return json(LikedOut(True))
+
+
+@declare(
+    "DELETE",
+    "/api/posts/{id}/like",
+    SessionOnly(),
+    summary="Take a like back",
+    gives=LikedOut,
+    fails=(_NO_POST,),
+    tag=REACTIONS,
+    answer_example=LikedOut(False),
+)
+async def unlike_post(call: Call[Caller]) -> Answer:
+    """The account likes the post no longer. Where it did not, nothing changes."""
+    await call.db.transact(react.unlike_post, call.caller, call.parameters["id"])
+    return json(LikedOut(False))
+
+
+@declare(
+    "POST",
+    "/api/posts/{id}/save",
+    SessionOnly(),
+    summary="Save a post",
+    gives=SavedOut,
+    fails=(_NO_POST,),
+    tag=REACTIONS,
+    answer_example=SavedOut(True),
+)
+async def save_post(call: Call[Caller]) -> Answer:
+    """Marks the post for the account alone. Once more changes nothing."""
+    await call.db.transact(react.save_post, call.caller, call.parameters["id"])
+    return json(SavedOut(True))
+
+
+@declare(
+    "DELETE",
+    "/api/posts/{id}/save",
+    SessionOnly(),
+    summary="Take a save back",
+    gives=SavedOut,
+    fails=(_NO_POST,),
+    tag=REACTIONS,
+    answer_example=SavedOut(False),
+)
+async def unsave_post(call: Call[Caller]) -> Answer:
+    """Takes the mark back. Where there is none, nothing changes."""
+    await call.db.transact(react.unsave_post, call.caller, call.parameters["id"])
+    return json(SavedOut(False))
+
+
+@declare_with_body(
+    "POST",
+    "/api/posts/{id}/poll/votes",
+    SessionOnly(),
+    summary="Vote in a poll",
+    takes=Vote,
+    gives=PollOut,
+    fails=(
+        Invalid([Fault("choices", Code.TOO_MANY, "This poll takes a single choice.")]),
+        NotFound("This post has no poll."),
+        Conflict("The account has voted in this poll already; a vote is final."),
+        Unprocessable([Fault("body", Code.NOT_ALLOWED, "This poll is closed.")]),
+    ),
+    tag=REACTIONS,
+    example=VOTE_EXAMPLE,
+    answer_example=VOTED_EXAMPLE,
+)
+async def vote(call: Call[Caller], body: Vote) -> Answer:
+    """Votes, once and for all; the answer is the poll with the vote in it."""
+    poll = await call.db.transact(react.vote, call.caller, call.parameters["id"], body.choices)
+    return json(poll_shape(poll, call.clock.now()))
+
+
+@declare_with_body(
+    "PUT",
+    "/api/posts/{id}/audience",
+    SessionOnly(),
+    summary="Set the allowlist",
+    takes=SetAudience,
+    gives=AudienceOut,
+    fails=(
+        Invalid([Fault("usernames[1]", Code.DUPLICATE, "otto is named twice.")]),
+        _NO_POST,
+        Unprocessable([Fault("usernames[1]", Code.INVALID_CHOICE, "There is no account otto.")]),
+    ),
+    tag=TAG,
+    example=AUDIENCE_EXAMPLE,
+    answer_example=AudienceOut(2),
+)
+async def set_audience(call: Call[Caller], body: SetAudience) -> Answer:
+    """Makes these accounts the allowlist of one of the account's own posts, instead of those before. It counts while
+    the post's visibility is CUSTOM."""
+    count = await call.db.transact(reach.set_audience, call.caller, call.parameters["id"], body.usernames)
+    return json(AudienceOut(count))
+
+
+POST_ROUTES = [
+    create_post,
+    show_post,
+    edit_post,
+    delete_post,
+    bounce_post,
+    like_post,
+    unlike_post,
+    save_post,
+    unsave_post,
+    vote,
+    set_audience,
+]
+
+
+def _shown(call: Call[Caller]) -> Callable[[View], PostOut]:
+    base_url, now = call.settings.base_url, call.clock.now()
+    return lambda view: post_shape(view, base_url, now)

@@ -6,21 +6,33 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
-from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_shape
-from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
-from pressroom.domains.posts.models import Draft, Location, Post, PostType, Visibility
+from pressroom.clock import MINUTE, iso
+from pressroom.domains.accounts.models import folded
+from pressroom.domains.accounts.schemas import AuthorOut, author_of
+from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
+from pressroom.domains.keys.schemas import SourceKeyOut
+from pressroom.domains.posts.models import Draft, Edit, Location, NewPoll, Poll, PostType, SeenPost, View
+from pressroom.domains.posts.visibility import Visibility
 from pressroom.errors import Code, Fault
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
-from pressroom.web.wire import VISIBLE, Id, NotAvailable, Time
+from pressroom.web.wire import VISIBLE, Id, NotAvailable, Time, given
 
 VISIBILITY_HELP = (
     "PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: "
     "accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the "
     "web app can set; without one it is like PRIVATE."
 )
+DAY_IN_MINUTES = 1_440
+
+Content = Annotated[
+    str,
+    Meta(
+        max_length=5000,
+        description="The text. Needed: more than white space. Counted in code points after NFC.",
+        extra_json_schema={"pattern": VISIBLE},
+    ),
+]
 
 
 class LocationIn(Body):
@@ -31,26 +43,48 @@ class LocationIn(Body):
     longitude: Annotated[float, Meta(ge=-180, le=180)] | None = None
 
 
+class PollIn(Body):
+    """A poll to attach."""
+
+    options: Annotated[
+        list[Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"pattern": VISIBLE})]],
+        Meta(min_length=2, max_length=10, extra_json_schema={"uniqueItems": True}),
+    ]
+    question: Annotated[str, Meta(min_length=1, max_length=300, extra_json_schema={"pattern": VISIBLE})] | None = None
+    multiple: Annotated[bool, Meta(description="Whether one vote may choose several; false unless given.")] | None = (
+        None
+    )
+    duration_minutes: Annotated[
+        Annotated[int, Meta(ge=5, le=43_200)] | None,
+        Meta(description="How long it is open: 5 minutes to 30 days; a day unless given."),
+    ] = None
+
+    def poll_faults(self) -> Iterator[Fault]:
+        """The rules that types cannot say."""
+        if self.question is not None and is_blank(self.question):
+            yield Fault("poll.question", Code.TOO_SHORT, "The question of a poll must not be blank.")
+        for place, option in enumerate(self.options):
+            if is_blank(option):
+                yield Fault(f"poll.options[{place}]", Code.TOO_SHORT, "An option must not be blank.")
+            if option in self.options[:place]:
+                yield Fault(f"poll.options[{place}]", Code.DUPLICATE, "This option is given twice.")
+
+    def new_poll(self) -> NewPoll:
+        """The poll to make."""
+        duration = (self.duration_minutes or DAY_IN_MINUTES) * MINUTE
+        return NewPoll(self.question, self.options, bool(self.multiple), duration)
+
+
 class CreatePost(Body):
     """What to publish."""
 
     json_schema: ClassVar = {"required": ["content"]}
 
-    content: (
-        Annotated[
-            str,
-            Meta(
-                max_length=5000,
-                description="The text. Needed: more than white space. Counted in code points after NFC.",
-                extra_json_schema={"pattern": VISIBLE},
-            ),
-        ]
-        | None
-    ) = None
+    content: Content | None = None
     visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
     location: LocationIn | None = None
-    hub_id: NotAvailable = None
-    poll: NotAvailable = None
+    hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
+    poll: PollIn | None = None
     link_preview_url: NotAvailable = None
 
     def faults(self, now: int) -> Iterator[Fault]:
@@ -58,13 +92,11 @@ class CreatePost(Body):
             yield Fault("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
         if self.location is not None and is_blank(self.location.name):
             yield Fault("location.name", Code.TOO_SHORT, "The name of a place must not be blank.")
-        for field, value in (
-            ("hubId", self.hub_id),
-            ("poll", self.poll),
-            ("linkPreviewUrl", self.link_preview_url),
-        ):
-            if value is not None:
-                yield Fault(field, Code.NOT_ALLOWED, f"{field} is not available in this version of the service.")
+        if self.poll is not None:
+            yield from self.poll.poll_faults()
+        if self.link_preview_url is not None:
+            message = "linkPreviewUrl is not available in this version of the service."
+            yield Fault("linkPreviewUrl", Code.NOT_ALLOWED, message)
 
     def draft(self) -> Draft:
         """The post to make."""
@@ -73,7 +105,75 @@ class CreatePost(Body):
             content=self.content or "",
             visibility=self.visibility or Visibility.PUBLIC,
             location=Location(place.name, place.latitude, place.longitude) if place else None,
+            hub_id=self.hub_id,
+            poll=self.poll.new_poll() if self.poll else None,
         )
+
+
+class EditPost(Body):
+    """What to change of a post: at least one of the two. What is not given stays as it is."""
+
+    json_schema: ClassVar = {"anyOf": [given("content", {"type": "string"}), given("visibility", {"type": "string"})]}
+
+    content: Content | None = None
+    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
+
+    def faults(self, now: int) -> Iterator[Fault]:
+        if self.content is None and self.visibility is None:
+            yield Fault("body", Code.REQUIRED, "Give at least one of content and visibility.")
+        elif self.content is not None and is_blank(self.content):
+            yield Fault("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
+
+    def edit(self) -> Edit:
+        """The changes."""
+        return Edit(self.content, self.visibility)
+
+
+class BouncePost(Body):
+    """What to say to a bounce; nothing, or white space alone, makes it a plain one."""
+
+    content: Annotated[str, Meta(max_length=5000, description="Commentary shown above the original.")] | None = None
+
+    def commentary(self) -> str | None:
+        """The commentary, None for a plain bounce."""
+        return None if is_blank(self.content) else self.content
+
+
+class Vote(Body):
+    """What to vote for."""
+
+    choices: Annotated[
+        list[Annotated[int, Meta(ge=0, le=9)]],
+        Meta(
+            min_length=1, max_length=10, description="Options by their index.", extra_json_schema={"uniqueItems": True}
+        ),
+    ]
+
+    def faults(self, now: int) -> Iterator[Fault]:
+        choices = self.choices or []
+        for place, choice in enumerate(choices):
+            if choice in choices[:place]:
+                yield Fault(f"choices[{place}]", Code.DUPLICATE, f"Option {choice} is chosen twice.")
+
+
+class SetAudience(Body):
+    """The allowlist of a CUSTOM post."""
+
+    usernames: Annotated[
+        list[Annotated[str, Meta(max_length=30)]],
+        Meta(
+            max_length=1000,
+            description="Who may see the post beside its author.",
+            extra_json_schema={"uniqueItems": True},
+        ),
+    ]
+
+    def faults(self, now: int) -> Iterator[Fault]:
+        seen: set[str] = set()
+        for place, username in enumerate(self.usernames or []):
+            if folded(username) in seen:
+                yield Fault(f"usernames[{place}]", Code.DUPLICATE, f"{username} is named twice.")
+            seen.add(folded(username))
 
 
 NULL_SO_FAR = Meta(description="Always null in this version.")
@@ -87,14 +187,34 @@ class LocationOut(msgspec.Struct, omit_defaults=True):
     longitude: float | None = None
 
 
+class PollOptionOut(msgspec.Struct):
+    """An option of a poll."""
+
+    index: int
+    text: str
+    votes: int
+
+
+class PollOut(msgspec.Struct, rename="camel"):
+    """A poll."""
+
+    question: str | None
+    multiple: Annotated[bool, Meta(description="Whether one vote may choose several options.")]
+    closes_at: Time
+    closed: bool
+    total_votes: Annotated[int, Meta(description="Accounts that voted.")]
+    options: list[PollOptionOut]
+    own_votes: Annotated[list[int], Meta(description="What the caller voted for, by index.")]
+
+
 class StatsOut(msgspec.Struct, rename="camel"):
     """What others did with a post."""
 
     likes: int = 0
-    comments: int = 0
-    shares: int = 0
-    share_count: int = 0
-    views: int = 0
+    comments: Annotated[int, Meta(description="Replies included.")] = 0
+    shares: Annotated[int, Meta(description="Plain bounces.")] = 0
+    share_count: Annotated[int, Meta(description="Plain and quote bounces.")] = 0
+    views: Annotated[int, Meta(description="Openings of the permalink by others than the author.")] = 0
 
 
 class InteractionsOut(msgspec.Struct):
@@ -104,85 +224,141 @@ class InteractionsOut(msgspec.Struct):
     saved: bool = False
 
 
-class PostOut(msgspec.Struct, rename="camel"):
-    """A post, whole."""
+class OriginalPostOut(msgspec.Struct, rename="camel"):
+    """A post that a bounce shares: a post without an original of its own."""
 
     id: Id
     content: str | None
     media: Annotated[list[object] | None, NULL_SO_FAR]
     link_preview: Annotated[dict[str, object] | None, NULL_SO_FAR]
     location: LocationOut | None
-    type: PostType
+    type: Annotated[PostType, Meta(description="POST; SHARE: a plain bounce; QUOTE: a bounce with content.")]
     visibility: Annotated[Visibility, Meta(description=VISIBILITY_HELP)]
     created_at: Time
     updated_at: Time
     edited_at: Annotated[Time | None, Meta(description="When the author last edited it; null: never.")]
     deleted_at: Annotated[Time | None, Meta(description="When it was deleted; null: it stands.")]
     author: AuthorOut
-    hub: Annotated[dict[str, object] | None, NULL_SO_FAR]
+    hub: Annotated[PostHubOut | None, Meta(description="The hub that it was made into.")]
     source_api_key: Annotated[
         SourceKeyOut | None, Meta(description="The key that made the post; null: made signed in, in the web app.")
     ]
     is_bounce: bool
-    bounced_by: Annotated[AuthorOut | None, NULL_SO_FAR]
-    original_post: Annotated[dict[str, object] | None, NULL_SO_FAR]
-    poll: Annotated[dict[str, object] | None, NULL_SO_FAR]
+    bounced_by: Annotated[AuthorOut | None, Meta(description="Of a bounce, the account that made it.")]
+    poll: PollOut | None
     stats: StatsOut
     user_interactions: InteractionsOut
 
 
-def new_post_shape(post: Post, caller: Caller, base_url: str) -> PostOut:
-    """A post that the caller has just made, as the caller sees it."""
-    key, place = caller.key, post.location
-    created_at = iso(post.created_at)
-    return PostOut(
-        id=post.id,
-        content=post.content,
-        media=None,
-        link_preview=None,
-        location=LocationOut(place.name, place.latitude, place.longitude) if place else None,
-        type=post.type,
-        visibility=post.visibility,
-        created_at=created_at,
-        updated_at=created_at,
-        edited_at=None,
-        deleted_at=None,
-        author=author_shape(caller.account, base_url),
-        hub=None,
-        source_api_key=SourceKeyOut(key.id, key.label, key.key_prefix) if key else None,
-        is_bounce=False,
-        bounced_by=None,
-        original_post=None,
-        poll=None,
-        stats=StatsOut(),
-        user_interactions=InteractionsOut(),
+class PostOut(OriginalPostOut):
+    """A post, whole."""
+
+    original_post: Annotated[
+        OriginalPostOut | None,
+        Meta(description="Of a bounce, what it shares; null once that is deleted or no longer for the caller to see."),
+    ]
+
+
+class DeletedOut(msgspec.Struct):
+    """What was deleted."""
+
+    message: str
+    id: Id
+
+
+class LikedOut(msgspec.Struct):
+    """Whether the caller likes the post now."""
+
+    liked: bool
+
+
+class SavedOut(msgspec.Struct):
+    """Whether the caller saves the post now."""
+
+    saved: bool
+
+
+class AudienceOut(msgspec.Struct):
+    """How many accounts the allowlist names."""
+
+    count: int
+
+
+Fields = tuple[
+    str,
+    str | None,
+    None,
+    None,
+    LocationOut | None,
+    PostType,
+    Visibility,
+    str,
+    str,
+    str | None,
+    str | None,
+    AuthorOut,
+    PostHubOut | None,
+    SourceKeyOut | None,
+    bool,
+    AuthorOut | None,
+    PollOut | None,
+    StatsOut,
+    InteractionsOut,
+]
+
+
+def post_shape(view: View, base_url: str, now: int) -> PostOut:
+    """A post as the reader that it was read for sees it at `now` (milliseconds)."""
+    original = OriginalPostOut(*_fields(view.original, base_url, now)) if view.original else None
+    return PostOut(*_fields(view, base_url, now), original)
+
+
+def poll_shape(poll: Poll, now: int) -> PollOut:
+    """A poll as the reader that it was read for sees it at `now` (milliseconds)."""
+    options = [PollOptionOut(index, option.label, option.votes) for index, option in enumerate(poll.options)]
+    return PollOut(
+        poll.question,
+        poll.multiple,
+        iso(poll.closes_at),
+        poll.closes_at <= now,
+        poll.total_votes,
+        options,
+        poll.own_votes,
     )
 
 
-CREATE_POST_EXAMPLE = CreatePost(
-    content="The first run is on the drying rack. #letterpress",
-    visibility=Visibility.PUBLIC,
-    location=LocationIn(name="Köln", latitude=50.9375, longitude=6.9603),
-)
-POST_EXAMPLE = PostOut(
-    id="01M7WVE9SS0371E5H43QNHTMZJ",
-    content=CREATE_POST_EXAMPLE.content,
-    media=None,
-    link_preview=None,
-    location=LocationOut("Köln", 50.9375, 6.9603),
-    type=PostType.POST,
-    visibility=Visibility.PUBLIC,
-    created_at="2026-11-20T16:08:12.345Z",
-    updated_at="2026-11-20T16:08:12.345Z",
-    edited_at=None,
-    deleted_at=None,
-    author=AUTHOR_EXAMPLE,
-    hub=None,
-    source_api_key=SOURCE_KEY_EXAMPLE,
-    is_bounce=False,
-    bounced_by=None,
-    original_post=None,
-    poll=None,
-    stats=StatsOut(),
-    user_interactions=InteractionsOut(),
-)
+def _fields(view: View, base_url: str, now: int) -> Fields:
+    post = view.post
+    author = author_of(post.account_id, post.username, post.display_name, verified=post.verified, base_url=base_url)
+    is_bounce = post.type != PostType.POST
+    return (
+        post.id,
+        post.content,
+        None,
+        None,
+        _location(post),
+        post.type,
+        post.visibility,
+        iso(post.created_at),
+        iso(post.updated_at),
+        None if post.edited_at is None else iso(post.edited_at),
+        None if post.deleted_at is None else iso(post.deleted_at),
+        author,
+        _hub(post, base_url),
+        SourceKeyOut(post.key_id, post.key_label or "", post.key_prefix or "") if post.key_id else None,
+        is_bounce,
+        author if is_bounce else None,
+        poll_shape(view.poll, now) if view.poll else None,
+        StatsOut(post.likes, post.comments, post.shares, post.share_count, post.views),
+        InteractionsOut(post.liked, post.saved),
+    )
+
+
+def _location(post: SeenPost) -> LocationOut | None:
+    return None if post.location_name is None else LocationOut(post.location_name, post.latitude, post.longitude)
+
+
+def _hub(post: SeenPost, base_url: str) -> PostHubOut | None:
+    if post.hub_id is None:
+        return None
+    return PostHubOut(post.hub_id, post.hub_name or "", post.hub_slug or "", hub_avatar(post.hub_id, base_url))

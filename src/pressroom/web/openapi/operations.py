@@ -31,7 +31,10 @@ def describe_operation(route: Route[C], schemas: Schemas, refusals: Refusals) ->
     if parameters := _parameters(route):
         operation["parameters"] = parameters
     if route.takes:
-        operation["requestBody"] = {"required": True, "content": {"application/json": _body(route, schemas)}}
+        operation["requestBody"] = {
+            "required": not route.body_optional,
+            "content": {"application/json": _body(route, schemas)},
+        }
     operation["responses"] = {**_successes(route, schemas), **refusals.responses(route)}
     return operation
 

@@ -24,6 +24,7 @@ header is judged by that header alone. Some operations are for the signed-in own
 Bodies are JSON objects in UTF-8, at most {body_limit:,} bytes. `null` for an optional field means that it is not \
 given, except where the field says otherwise. An unknown field is refused by name, so a misspelt one never goes \
 unnoticed. Text is brought into Unicode normal form C first, then measured in code points, stored and returned so.
+No text may hold the character NUL.
 
 Ids are opaque strings that sort by time of creation. Times are ISO 8601 in UTC with milliseconds, \
 `2026-11-20T16:08:12.345Z`. Addresses in answers are absolute. Lists come in pages: `limit`, `cursor`, `nextCursor`. \

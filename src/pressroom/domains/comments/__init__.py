@@ -1,0 +1,1 @@
+"""Comments under posts, and replies to them (SPEC, Comment)."""

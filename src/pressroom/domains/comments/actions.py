@@ -1,0 +1,84 @@
+"""Commenting and reading comments. Each takes an open transaction first."""
+
+from pressroom.clock import iso
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.comments import queries
+from pressroom.domains.comments.models import (
+    NO_PARENT,
+    Comment,
+    CommentCreatedData,
+    CommentDraft,
+    CreatedComment,
+)
+from pressroom.domains.events.actions import append_event
+from pressroom.domains.events.models import EventType
+from pressroom.domains.posts.actions.reading import get_post
+from pressroom.domains.posts.queries import writing
+from pressroom.errors import Code, Fault, NotFound, Unprocessable
+from pressroom.ids import new_id
+
+
+async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft) -> Comment:
+    """Comments on a post, or replies to a comment on it; the comment.
+
+    Raises NotFound when the caller does not see the post, Unprocessable when the parent is no comment on it
+    (SPEC, POST /api/posts/{id}/comments).
+    """
+    await get_post(tx, post_id, caller.account.id)
+    if not await writing.count_comment(tx, post_id):
+        raise NotFound("There is no such post.")
+    parent = await _parent(tx, post_id, draft.parent_id) if draft.parent_id is not None else None
+    comment = _comment(tx, caller, post_id, draft, parent)
+    await queries.insert_comment(tx, comment)
+    await append_event(tx, EventType.COMMENT_CREATED, _created(comment), account_id=caller.account.id)
+    return comment
+
+
+async def list_in_time(tx: Tx, post_id: str, reader: str, after: str, limit: int) -> list[Comment]:
+    """Comments on a post that `reader` (an account's id, or empty) sees, oldest first. Raises NotFound."""
+    await get_post(tx, post_id, reader)
+    return await queries.list_in_time(tx, post_id, after=after, limit=limit)
+
+
+async def _parent(tx: Tx, post_id: str, parent_id: str) -> Comment:
+    parent = await queries.find_comment(tx, post_id, parent_id)
+    if parent is None:
+        raise Unprocessable([Fault("parentId", Code.NOT_ALLOWED, NO_PARENT)])
+    return parent
+
+
+def _comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft, parent: Comment | None) -> Comment:
+    account, key, media = caller.account, caller.key, draft.media
+    # A reply sorts after its parent, also when both come within a millisecond.
+    comment_id = new_id(max(tx.now, parent.created_at + 1) if parent else tx.now)
+    return Comment(
+        id=comment_id,
+        post_id=post_id,
+        parent_id=parent.id if parent else None,
+        thread_id=parent.thread_id if parent else comment_id,
+        account_id=account.id,
+        content=draft.content,
+        media_type=media.type if media else None,
+        media_url=media.url if media else None,
+        created_at=tx.now,
+        username=account.username,
+        display_name=account.display_name,
+        verified=account.verified,
+        key_id=key.id if key else None,
+        key_label=key.label if key else None,
+        key_prefix=key.key_prefix if key else None,
+    )
+
+
+def _created(comment: Comment) -> CommentCreatedData:
+    return CommentCreatedData(
+        CreatedComment(
+            id=comment.id,
+            post_id=comment.post_id,
+            author_id=comment.account_id,
+            parent_id=comment.parent_id,
+            content=comment.content or "",
+            created_at=iso(comment.created_at),
+        )
+    )

@@ -1,0 +1,94 @@
+"""A comment, and how comments stand in a thread."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+NO_PARENT: Final = "There is no such comment on this post. To comment on the post itself, leave parentId out."
+
+
+class MediaType(StrEnum):
+    """What a comment's media is."""
+
+    GIF = "gif"
+    IMAGE = "image"
+
+
+class Media(msgspec.Struct):
+    """Something to look at, elsewhere."""
+
+    type: MediaType
+    url: str
+
+
+class CommentDraft(msgspec.Struct):
+    """What a comment is made of."""
+
+    content: str | None
+    parent_id: str | None = None
+    media: Media | None = None
+
+
+class Comment(msgspec.Struct):
+    """A comment as it is kept, with its author and its key. `thread_id` is the comment at the top of its thread."""
+
+    id: str
+    post_id: str
+    parent_id: str | None
+    thread_id: str
+    account_id: str
+    content: str | None
+    media_type: str | None
+    media_url: str | None
+    created_at: int
+    username: str
+    display_name: str
+    verified: bool
+    key_id: str | None = None
+    key_label: str | None = None
+    key_prefix: str | None = None
+
+
+class CreatedComment(msgspec.Struct, rename="camel"):
+    """The comment of comment.created (SPEC, data per event). `content` is empty when the comment is media alone."""
+
+    id: str
+    post_id: str
+    author_id: str
+    parent_id: str | None
+    content: str
+    created_at: str
+
+
+class CommentCreatedData(msgspec.Struct):
+    """`data` of comment.created."""
+
+    comment: CreatedComment
+
+
+class Placed(msgspec.Struct):
+    """A comment in its thread: how many comments it stands below; 0 at the top."""
+
+    comment: Comment
+    depth: int
+
+
+def in_threads(comments: Sequence[Comment]) -> list[Placed]:
+    """Comments, whose replies come after them, as they are read: each followed by its replies, those in time order.
+
+    A reply whose parent is not among them stands at the top.
+    """
+    replies: defaultdict[str | None, list[Comment]] = defaultdict(list)
+    known = {comment.id for comment in comments}
+    for comment in comments:
+        replies[comment.parent_id if comment.parent_id in known else None].append(comment)
+    placed: list[Placed] = []
+    waiting = [Placed(comment, 0) for comment in reversed(replies[None])]
+    while waiting:
+        placed.append(waiting.pop())
+        last = placed[-1]
+        waiting += [Placed(reply, last.depth + 1) for reply in reversed(replies[last.comment.id])]
+    return placed

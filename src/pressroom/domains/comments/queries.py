@@ -1,0 +1,85 @@
+"""The comments room's SQL."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Command, Query, Tx
+from pressroom.db.params import in_list, spread
+from pressroom.domains.comments.models import Comment
+
+INSERT_COMMENT: Final = Command(
+    "INSERT INTO comments (id, post_id, parent_id, thread_id, account_id, key_id, content, media_type, media_url,"
+    " created_at) VALUES (:id, :post_id, :parent_id, :thread_id, :account_id, :key_id, :content, :media_type,"
+    " :media_url, :created_at)"
+)
+
+_COMMENT: Final = (
+    "c.id, c.post_id, c.parent_id, c.thread_id, c.account_id, c.content, c.media_type, c.media_url, c.created_at,"
+    " a.username, a.display_name, a.verified, c.key_id, k.label, k.key_prefix"
+    " FROM comments c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
+)
+
+FIND_COMMENT: Final = Query(Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id = :comment_id")
+
+LIST_IN_TIME: Final = Query(
+    Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id > :after ORDER BY c.id LIMIT :limit"
+)
+
+LIST_IN_THREADS: Final = Query(
+    Comment,
+    f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND (c.thread_id, c.id) > (:thread_id, :after)"
+    " ORDER BY c.thread_id, c.id LIMIT :limit",
+)
+
+
+class Author(msgspec.Struct):
+    """Who wrote a comment: the comment's id and a name."""
+
+    id: str
+    display_name: str
+
+
+LIST_AUTHORS: Final = Query(
+    Author,
+    "SELECT c.id, a.display_name FROM comments c JOIN accounts a ON a.id = c.account_id"
+    f" WHERE c.post_id = :post_id AND c.id IN ({in_list('id')})",
+)
+
+
+async def insert_comment(tx: Tx, comment: Comment) -> None:
+    """Keeps a new comment."""
+    await tx.run(
+        INSERT_COMMENT,
+        id=comment.id,
+        post_id=comment.post_id,
+        parent_id=comment.parent_id,
+        thread_id=comment.thread_id,
+        account_id=comment.account_id,
+        key_id=comment.key_id,
+        content=comment.content,
+        media_type=comment.media_type,
+        media_url=comment.media_url,
+        created_at=comment.created_at,
+    )
+
+
+async def find_comment(tx: Tx, post_id: str, comment_id: str) -> Comment | None:
+    """The comment with this id under this post."""
+    return await tx.one(FIND_COMMENT, post_id=post_id, comment_id=comment_id)
+
+
+async def list_in_time(tx: Tx, post_id: str, *, after: str, limit: int) -> list[Comment]:
+    """Comments under a post, oldest first, after `after`."""
+    return await tx.all(LIST_IN_TIME, post_id=post_id, after=after, limit=limit)
+
+
+async def list_in_threads(tx: Tx, post_id: str, *, thread_id: str, after: str, limit: int) -> list[Comment]:
+    """Comments under a post, thread by thread and oldest first, after the comment `after` of thread `thread_id`."""
+    return await tx.all(LIST_IN_THREADS, post_id=post_id, thread_id=thread_id, after=after, limit=limit)
+
+
+async def list_authors(tx: Tx, post_id: str, comment_ids: Sequence[str]) -> list[Author]:
+    """Who wrote these comments under a post, at most BATCH."""
+    return await tx.all(LIST_AUTHORS, post_id=post_id, **spread("id", comment_ids))

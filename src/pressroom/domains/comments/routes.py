@@ -1,0 +1,73 @@
+"""Comments over HTTP."""
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.comments import actions
+from pressroom.domains.comments.models import NO_PARENT
+from pressroom.domains.comments.schemas import (
+    COMMENT_EXAMPLE,
+    CREATE_COMMENT_EXAMPLE,
+    CommentList,
+    CommentOut,
+    CreateComment,
+    comment_shape,
+)
+from pressroom.errors import Code, Fault, Invalid, NotFound, Unprocessable
+from pressroom.web.access import Anyone, Keyed
+from pressroom.web.paging import read_page, split
+from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
+
+TAG = Tag("Comments", "What is said under posts.")
+
+_NO_POST = NotFound("There is no such post.")
+
+
+@declare_with_body(
+    "POST",
+    "/api/posts/{id}/comments",
+    Keyed("comments:write"),
+    summary="Comment on a post",
+    takes=CreateComment,
+    gives=CommentOut,
+    status=201,
+    fails=(
+        Invalid([Fault("content", Code.TOO_LONG, "At most 500 characters; this has 612.")]),
+        _NO_POST,
+        Unprocessable([Fault("parentId", Code.NOT_ALLOWED, NO_PARENT)]),
+    ),
+    idempotent=True,
+    tag=TAG,
+    example=CREATE_COMMENT_EXAMPLE,
+    answer_example=COMMENT_EXAMPLE,
+)
+async def create_comment(call: Call[Caller], body: CreateComment) -> Answer:
+    """Comments on a post that the account may see; with parentId, replies to a comment on it. Replies nest as deep
+    as you like."""
+    base_url = call.settings.base_url
+    return await call.once(
+        actions.add_comment,
+        lambda comment: comment_shape(comment, base_url),
+        201,
+        call.caller,
+        call.parameters["id"],
+        body.draft(),
+    )
+
+
+@declare(
+    "GET",
+    "/api/posts/{id}/comments",
+    Anyone(),
+    summary="List comments",
+    gives=CommentList,
+    fails=(Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]), _NO_POST),
+    tag=TAG,
+    paged=True,
+    answer_example=CommentList([COMMENT_EXAMPLE], None),
+)
+async def list_comments(call: Call[Caller]) -> Answer:
+    """All comments on a post that the reader may see, replies among them, oldest first."""
+    page = read_page(call.query)
+    reader = call.who.account.id if call.who else ""
+    comments = await call.db.read(actions.list_in_time, call.parameters["id"], reader, page.after, page.limit + 1)
+    shown, cursor = split(comments, page, lambda comment: comment.id)
+    return json(CommentList([comment_shape(each, call.settings.base_url) for each in shown], cursor))

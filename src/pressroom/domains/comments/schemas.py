@@ -1,0 +1,134 @@
+"""The comments room's wire shapes (SPEC, Comment)."""
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.clock import iso
+from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
+from pressroom.domains.comments.models import Comment, CommentDraft, Media, MediaType
+from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
+from pressroom.errors import Code, Fault
+from pressroom.text import is_blank
+from pressroom.web.bodies import Body
+from pressroom.web.wire import VISIBLE, Address, Id, Time, given
+
+
+class MediaIn(Body):
+    """Something to look at, elsewhere."""
+
+    type: MediaType
+    url: Annotated[
+        str,
+        Meta(
+            max_length=2000,
+            description="An https address without credentials.",
+            extra_json_schema={"format": "uri", "pattern": r"^[hH][tT][tT][pP][sS]://"},
+        ),
+    ]
+
+
+class CreateComment(Body):
+    """What to comment."""
+
+    json_schema: ClassVar = {
+        "anyOf": [given("content", {"type": "string", "pattern": VISIBLE}), given("media", {"type": "object"})]
+    }
+
+    content: Annotated[str, Meta(max_length=500, description="Plain text. Needed where there is no media.")] | None = (
+        None
+    )
+    parent_id: Annotated[str | None, Meta(description="The comment to reply to; null: none, the post itself.")] = None
+    media: MediaIn | None = None
+
+    def faults(self, now: int) -> Iterator[Fault]:
+        if self.media is None and is_blank(self.content):
+            yield Fault("content", Code.REQUIRED, "A comment needs content, some text that shows, or media.")
+        if self.media is not None and not _is_https(self.media.url):
+            yield Fault("media.url", Code.INVALID_FORMAT, "Must be an https:// address without user name or password.")
+
+    def draft(self) -> CommentDraft:
+        """The comment to make."""
+        media = Media(self.media.type, self.media.url) if self.media else None
+        return CommentDraft(None if is_blank(self.content) else self.content, self.parent_id, media)
+
+
+class MediaOut(msgspec.Struct):
+    """Something to look at, elsewhere."""
+
+    type: MediaType
+    url: Address
+
+
+class CommentOut(msgspec.Struct, rename="camel"):
+    """A comment."""
+
+    id: Id
+    post_id: Annotated[str, Meta(description="The post commented on.")]
+    parent_id: Annotated[str | None, Meta(description="The comment replied to; null: none.")]
+    author: AuthorOut
+    content: Annotated[str | None, Meta(description="Null when the comment is media alone.")]
+    media: MediaOut | None
+    created_at: Time
+    source_api_key: Annotated[
+        SourceKeyOut | None, Meta(description="The key that made the comment; null: made signed in, in the web app.")
+    ]
+
+
+class CommentList(msgspec.Struct, rename="camel"):
+    """A page of comments, oldest first."""
+
+    comments: list[CommentOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+def comment_shape(comment: Comment, base_url: str) -> CommentOut:
+    """A comment as everybody sees it."""
+    media = None
+    if comment.media_url is not None:
+        media = MediaOut(MediaType(comment.media_type or ""), comment.media_url)
+    key = None
+    if comment.key_id is not None:
+        key = SourceKeyOut(comment.key_id, comment.key_label or "", comment.key_prefix or "")
+    return CommentOut(
+        comment.id,
+        comment.post_id,
+        comment.parent_id,
+        author_of(
+            comment.account_id, comment.username, comment.display_name, verified=comment.verified, base_url=base_url
+        ),
+        comment.content,
+        media,
+        iso(comment.created_at),
+        key,
+    )
+
+
+def _is_https(url: str) -> bool:
+    if any(character.isspace() or not character.isprintable() for character in url):
+        return False
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # Raises ValueError when it is no number.
+    except ValueError:
+        return False
+    return parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc
+
+
+CREATE_COMMENT_EXAMPLE = CreateComment(
+    content="The heron, without a doubt.",
+    media=MediaIn(type=MediaType.GIF, url="https://images.example.org/heron.gif"),
+)
+COMMENT_EXAMPLE = CommentOut(
+    id="01M7WXTRMHVA0Q1D2S5P8NYV0R",
+    post_id="01M7WVE9SS0371E5H43QNHTMZJ",
+    parent_id=None,
+    author=AUTHOR_EXAMPLE,
+    content=CREATE_COMMENT_EXAMPLE.content,
+    media=MediaOut(MediaType.GIF, "https://images.example.org/heron.gif"),
+    created_at="2026-11-20T16:50:16.017Z",
+    source_api_key=SOURCE_KEY_EXAMPLE,
+)

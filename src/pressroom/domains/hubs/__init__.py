@@ -1,0 +1,1 @@
+"""Hubs: groups that accounts join and publish into (SPEC, Post: hub)."""

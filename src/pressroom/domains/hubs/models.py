@@ -1,0 +1,38 @@
+"""A hub, and the rule for its slug."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from pressroom.errors import Code, Fault
+
+SLUG: Final = re.compile(r"[a-z0-9-]{3,40}")
+
+
+class NewHub(msgspec.Struct):
+    """What a hub is made of."""
+
+    name: str
+    slug: str
+    description: str | None = None
+
+
+class Hub(msgspec.Struct):
+    """A hub as it is kept, and whether the reader is a member. `created_at` in milliseconds."""
+
+    id: str
+    name: str
+    slug: str
+    description: str | None
+    members: int
+    created_at: int
+    is_member: bool
+
+
+def slug_faults(slug: object) -> Iterator[Fault]:
+    """What is wrong with a slug: 3 to 40 of a-z 0-9 -."""
+    if isinstance(slug, str) and not SLUG.fullmatch(slug):
+        code = Code.TOO_SHORT if len(slug) < 3 else Code.TOO_LONG if len(slug) > 40 else Code.INVALID_FORMAT
+        yield Fault("slug", code, "A slug has 3 to 40 characters of a-z, 0-9 and -.")

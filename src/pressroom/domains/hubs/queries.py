@@ -1,0 +1,73 @@
+"""The hubs room's SQL."""
+
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+from pressroom.domains.hubs.models import Hub
+
+_HUB: Final = (
+    "h.id, h.name, h.slug, h.description, h.members, h.created_at,"
+    " EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = :reader AND m.hub_id = h.id)"
+)
+
+INSERT_HUB: Final = Command(
+    "INSERT INTO hubs (id, account_id, slug, name, description, members, created_at)"
+    " VALUES (:id, :account_id, :slug, :name, :description, 0, :now) ON CONFLICT (slug) DO NOTHING"
+)
+
+FIND_HUB: Final = Query(Hub, f"SELECT {_HUB} FROM hubs h WHERE h.id = :hub_id")
+
+FIND_BY_SLUG: Final = Query(Hub, f"SELECT {_HUB} FROM hubs h WHERE h.slug = :slug")
+
+LIST_JOINED: Final = Query(
+    Hub,
+    f"SELECT {_HUB} FROM memberships j JOIN hubs h ON h.id = j.hub_id"
+    " WHERE j.account_id = :reader AND j.hub_id < :before ORDER BY j.hub_id DESC LIMIT :limit",
+)
+
+INSERT_MEMBERSHIP: Final = Command(
+    "INSERT INTO memberships (account_id, hub_id, created_at) VALUES (:account_id, :hub_id, :now)"
+    " ON CONFLICT DO NOTHING"
+)
+
+DELETE_MEMBERSHIP: Final = Command("DELETE FROM memberships WHERE account_id = :account_id AND hub_id = :hub_id")
+
+ADD_MEMBERS: Final = Command("UPDATE hubs SET members = members + :count WHERE id = :hub_id")
+
+
+async def insert_hub(tx: Tx, *, hub_id: str, account_id: str, slug: str, name: str, description: str | None) -> bool:
+    """Keeps a new hub; False when its slug is taken."""
+    made = await tx.run(
+        INSERT_HUB, id=hub_id, account_id=account_id, slug=slug, name=name, description=description, now=tx.now
+    )
+    return bool(made)
+
+
+async def find_hub(tx: Tx, hub_id: str, *, reader: str) -> Hub | None:
+    """The hub with this id, as `reader` (an account's id, or empty) sees it."""
+    return await tx.one(FIND_HUB, hub_id=hub_id, reader=reader)
+
+
+async def find_by_slug(tx: Tx, slug: str, *, reader: str) -> Hub | None:
+    """The hub with this slug, as `reader` sees it."""
+    return await tx.one(FIND_BY_SLUG, slug=slug, reader=reader)
+
+
+async def list_joined(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Hub]:
+    """Hubs that the account is a member of, newest hub first, before `before`."""
+    return await tx.all(LIST_JOINED, reader=account_id, before=before, limit=limit)
+
+
+async def insert_membership(tx: Tx, *, account_id: str, hub_id: str) -> bool:
+    """Whether the account was no member yet, and now is."""
+    return bool(await tx.run(INSERT_MEMBERSHIP, account_id=account_id, hub_id=hub_id, now=tx.now))
+
+
+async def delete_membership(tx: Tx, *, account_id: str, hub_id: str) -> bool:
+    """Whether the account was a member, and no longer is."""
+    return bool(await tx.run(DELETE_MEMBERSHIP, account_id=account_id, hub_id=hub_id))
+
+
+async def add_members(tx: Tx, hub_id: str, count: int) -> None:
+    """Moves the hub's count of members."""
+    await tx.run(ADD_MEMBERS, hub_id=hub_id, count=count)

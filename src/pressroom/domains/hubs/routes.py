@@ -1,0 +1,112 @@
+"""Hubs over HTTP."""
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.hubs import actions
+from pressroom.domains.hubs.schemas import (
+    CREATE_HUB_EXAMPLE,
+    HUB_EXAMPLE,
+    CreateHub,
+    HubList,
+    HubOut,
+    MemberOut,
+    hub_shape,
+)
+from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound
+from pressroom.web.access import Anyone, SessionOnly
+from pressroom.web.paging import read_page, split
+from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
+
+TAG = Tag("Hubs", "Groups that accounts join and publish into.")
+
+_NO_HUB = NotFound("There is no such hub.")
+
+
+@declare(
+    "GET",
+    "/api/hubs",
+    SessionOnly(),
+    summary="List your hubs",
+    gives=HubList,
+    fails=(Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
+    tag=TAG,
+    paged=True,
+    answer_example=HubList([HUB_EXAMPLE], None),
+)
+async def list_hubs(call: Call[Caller]) -> Answer:
+    """The hubs that the account is a member of: those it can publish into. Newest hub first."""
+    page = read_page(call.query)
+    hubs = await call.db.read(actions.list_joined, call.caller.account.id, page.before, page.limit + 1)
+    shown, cursor = split(hubs, page, lambda hub: hub.id)
+    return json(HubList([hub_shape(hub, call.settings.base_url) for hub in shown], cursor))
+
+
+@declare_with_body(
+    "POST",
+    "/api/hubs",
+    SessionOnly(),
+    summary="Make a hub",
+    takes=CreateHub,
+    gives=HubOut,
+    status=201,
+    fails=(
+        Invalid([Fault("slug", Code.INVALID_FORMAT, "A slug has 3 to 40 characters of a-z, 0-9 and -.")]),
+        Conflict("The slug letterpress is taken."),
+    ),
+    tag=TAG,
+    example=CREATE_HUB_EXAMPLE,
+    answer_example=HUB_EXAMPLE,
+)
+async def create_hub(call: Call[Caller], body: CreateHub) -> Answer:
+    """Makes a hub, whose first member the account is."""
+    hub = await call.db.transact(actions.create_hub, call.caller, body.new_hub())
+    return json(hub_shape(hub, call.settings.base_url), 201)
+
+
+@declare(
+    "GET",
+    "/api/hubs/{id}",
+    Anyone(),
+    summary="Show a hub",
+    gives=HubOut,
+    fails=(_NO_HUB,),
+    tag=TAG,
+    answer_example=HUB_EXAMPLE,
+)
+async def show_hub(call: Call[Caller]) -> Answer:
+    """One hub. Its posts are on its page, /hub/{slug}."""
+    reader = call.who.account.id if call.who else ""
+    hub = await call.db.read(actions.get_hub, call.parameters["id"], reader)
+    return json(hub_shape(hub, call.settings.base_url))
+
+
+@declare(
+    "POST",
+    "/api/hubs/{id}/membership",
+    SessionOnly(),
+    summary="Join a hub",
+    gives=MemberOut,
+    fails=(_NO_HUB,),
+    tag=TAG,
+    answer_example=MemberOut(True),
+)
+async def join_hub(call: Call[Caller]) -> Answer:
+    """From now on the account, and with it each of its keys, may publish into the hub. Joining once more changes
+    nothing."""
+    await call.db.transact(actions.join_hub, call.caller, call.parameters["id"])
+    return json(MemberOut(True))
+
+
+@declare(
+    "DELETE",
+    "/api/hubs/{id}/membership",
+    SessionOnly(),
+    summary="Leave a hub",
+    gives=MemberOut,
+    fails=(_NO_HUB,),
+    tag=TAG,
+    answer_example=MemberOut(False),
+)
+async def leave_hub(call: Call[Caller]) -> Answer:
+    """The account publishes into the hub no more; what it published there stays."""
+    await call.db.transact(actions.leave_hub, call.caller, call.parameters["id"])
+    return json(MemberOut(False))

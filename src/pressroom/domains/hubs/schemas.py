@@ -1,0 +1,104 @@
+"""The hubs room's wire shapes."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.clock import iso
+from pressroom.domains.hubs.models import Hub, NewHub, slug_faults
+from pressroom.errors import Code, Fault
+from pressroom.text import is_blank
+from pressroom.web.bodies import Body
+from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Address, Id, Time
+
+
+class CreateHub(Body):
+    """What a hub is made of."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"pattern": VISIBLE})]
+    slug: Annotated[
+        str,
+        Meta(
+            description="Its part of the hub's address: 3 to 40 of a-z, 0-9 and -. Unique.",
+            extra_json_schema={"pattern": "^[a-z0-9-]{3,40}$"},
+        ),
+    ]
+    description: Annotated[str, Meta(max_length=500, description="What the hub is about.")] | None = None
+
+    def faults(self, now: int) -> Iterator[Fault]:
+        yield from slug_faults(self.slug)
+        if self.name and is_blank(self.name):
+            yield Fault("name", Code.TOO_SHORT, "The name of a hub must not be blank.")
+
+    def new_hub(self) -> NewHub:
+        """The hub to make."""
+        return NewHub(self.name, self.slug, self.description)
+
+
+class HubOut(msgspec.Struct, rename="camel"):
+    """A hub."""
+
+    id: Id
+    name: str
+    slug: str
+    avatar: Address
+    description: str | None
+    members: int
+    member: Annotated[bool, Meta(description="Whether the caller is a member.")]
+    created_at: Time
+
+
+class HubList(msgspec.Struct, rename="camel"):
+    """A page of hubs, newest first."""
+
+    hubs: list[HubOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class PostHubOut(msgspec.Struct):
+    """The hub that a post was made into."""
+
+    id: Id
+    name: str
+    slug: str
+    avatar: Address
+
+
+class MemberOut(msgspec.Struct):
+    """Whether the caller is a member now."""
+
+    member: bool
+
+
+def hub_avatar(hub_id: str, base_url: str) -> str:
+    """Where the hub's picture is."""
+    return f"{base_url}/avatars/hubs/{hub_id}.svg"
+
+
+def hub_shape(hub: Hub, base_url: str) -> HubOut:
+    """The hub, as the reader that it was read for sees it."""
+    return HubOut(
+        hub.id,
+        hub.name,
+        hub.slug,
+        hub_avatar(hub.id, base_url),
+        hub.description,
+        hub.members,
+        hub.is_member,
+        iso(hub.created_at),
+    )
+
+
+CREATE_HUB_EXAMPLE = CreateHub(name="Letterpress", slug="letterpress", description="Lead, ink and patience.")
+HUB_EXAMPLE = HubOut(
+    id="01KP2C6A1F4M3W3G6Q0V1S8ZBN",
+    name="Letterpress",
+    slug="letterpress",
+    avatar=hub_avatar("01KP2C6A1F4M3W3G6Q0V1S8ZBN", EXAMPLE_BASE),
+    description=CREATE_HUB_EXAMPLE.description,
+    members=1,
+    member=True,
+    created_at="2026-04-12T10:00:00.000Z",
+)

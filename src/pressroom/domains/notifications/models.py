@@ -1,0 +1,34 @@
+"""A notification and its kinds."""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import DAY
+
+RETENTION: Final = 90 * DAY
+
+
+class NotificationType(StrEnum):
+    """What a notification is about."""
+
+    MENTION = "mention"
+    WEBHOOK_DISABLED = "webhook.disabled"
+    KEY_REVOKED = "key.revoked"
+
+
+class Notification(msgspec.Struct):
+    """A notification as it is kept, with the account that caused it, if one did. Times in milliseconds."""
+
+    id: str
+    type: NotificationType
+    created_at: int
+    read_at: int | None
+    post_id: str | None
+    webhook_id: str | None
+    key_id: str | None
+    actor_id: str | None
+    username: str | None
+    display_name: str | None
+    verified: bool

@@ -1,0 +1,59 @@
+"""The notifications room's SQL."""
+
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+from pressroom.domains.notifications.models import Notification
+
+INSERT_NOTIFICATION: Final = Command(
+    "INSERT INTO notifications (id, account_id, type, actor_id, post_id, webhook_id, key_id, created_at)"
+    " VALUES (:id, :account_id, :type, :actor_id, :post_id, :webhook_id, :key_id, :now)"
+)
+
+LIST_NOTIFICATIONS: Final = Query(
+    Notification,
+    "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.webhook_id, n.key_id,"
+    " a.id, a.username, a.display_name, coalesce(a.verified, FALSE)"
+    " FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
+    " WHERE n.account_id = :account_id AND n.id < :before ORDER BY n.id DESC LIMIT :limit",
+)
+
+PURGE_NOTIFICATIONS: Final = Command(
+    "DELETE FROM notifications WHERE created_at <= :until AND (account_id, id) IN"
+    " (SELECT account_id, id FROM notifications WHERE created_at <= :until ORDER BY created_at LIMIT :batch)"
+)
+
+
+async def insert_notification(
+    tx: Tx,
+    *,
+    notification_id: str,
+    account_id: str,
+    notification_type: str,
+    actor_id: str | None,
+    post_id: str | None,
+    webhook_id: str | None,
+    key_id: str | None,
+) -> None:
+    """Keeps a new notification."""
+    await tx.run(
+        INSERT_NOTIFICATION,
+        id=notification_id,
+        account_id=account_id,
+        type=notification_type,
+        actor_id=actor_id,
+        post_id=post_id,
+        webhook_id=webhook_id,
+        key_id=key_id,
+        now=tx.now,
+    )
+
+
+async def list_notifications(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notification]:
+    """Notifications of the account, newest first, before `before`."""
+    return await tx.all(LIST_NOTIFICATIONS, account_id=account_id, before=before, limit=limit)
+
+
+async def purge_notifications(tx: Tx, *, until: int, batch: int) -> int:
+    """Removes notifications made up to `until` (milliseconds), oldest first; how many."""
+    return await tx.run(PURGE_NOTIFICATIONS, until=until, batch=batch)

@@ -1,0 +1,72 @@
+"""The notifications room's wire shapes."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.clock import iso
+from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
+from pressroom.domains.notifications.models import Notification, NotificationType
+from pressroom.web.wire import Id, Time
+
+
+class NotificationOut(msgspec.Struct, rename="camel"):
+    """Something that the account is told of."""
+
+    id: Id
+    type: Annotated[
+        NotificationType,
+        Meta(
+            description="mention: a post names the account. webhook.disabled: a webhook endpoint failed five times in "
+            "a row. key.revoked: the operator, or the service itself, took a key back."
+        ),
+    ]
+    created_at: Time
+    read_at: Annotated[Time | None, Meta(description="Null: not read yet.")]
+    post_id: Annotated[str | None, Meta(description="The post that mentions the account.")]
+    webhook_id: Annotated[str | None, Meta(description="The webhook endpoint that was disabled.")]
+    key_id: Annotated[str | None, Meta(description="The key that was revoked.")]
+    actor: Annotated[AuthorOut | None, Meta(description="Who caused it; null: the service.")]
+
+
+class NotificationList(msgspec.Struct, rename="camel"):
+    """A page of notifications, newest first."""
+
+    notifications: list[NotificationOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+def notification_shape(notification: Notification, base_url: str) -> NotificationOut:
+    """The notification as its account sees it."""
+    actor = None
+    if notification.actor_id is not None:
+        actor = author_of(
+            notification.actor_id,
+            notification.username or "",
+            notification.display_name or "",
+            verified=notification.verified,
+            base_url=base_url,
+        )
+    return NotificationOut(
+        notification.id,
+        notification.type,
+        iso(notification.created_at),
+        None if notification.read_at is None else iso(notification.read_at),
+        notification.post_id,
+        notification.webhook_id,
+        notification.key_id,
+        actor,
+    )
+
+
+NOTIFICATION_EXAMPLE = NotificationOut(
+    id="01M7WVEA2V8M6PBR2DA7CYSJ9C",
+    type=NotificationType.MENTION,
+    created_at="2026-11-20T16:08:12.345Z",
+    read_at=None,
+    post_id="01M7WVE9SS0371E5H43QNHTMZJ",
+    webhook_id=None,
+    key_id=None,
+    actor=AUTHOR_EXAMPLE,
+)

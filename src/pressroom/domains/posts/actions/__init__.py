@@ -1,0 +1,1 @@
+"""What is done with posts, by verb. Each takes an open transaction first."""

@@ -1,0 +1,41 @@
+"""Sharing a post again, plainly or with a comment of one's own (SPEC, POST /api/posts/{id}/bounce)."""
+
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.posts.actions.publish import keep_and_tell, new_post, spend_quota
+from pressroom.domains.posts.actions.reading import get_post, get_view
+from pressroom.domains.posts.models import PostType, SeenPost, View
+from pressroom.domains.posts.queries import writing
+from pressroom.domains.posts.visibility import Visibility
+from pressroom.errors import Code, Conflict, Fault, NotFound, Unprocessable
+
+
+async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None, daily_quota: int) -> View:
+    """Bounces a post, as a quote when there is `content`; of a plain bounce, what that shares. The bounce.
+
+    Raises NotFound when the caller does not see the post, Unprocessable when it is not PUBLIC, Conflict when the
+    account has a plain bounce of it that stands, QuotaExceeded.
+    """
+    kind = PostType.SHARE if content is None else PostType.QUOTE
+    original = await _resolve(tx, post_id, caller.account.id)
+    visibility = await writing.count_bounce(tx, original.id, plain=kind is PostType.SHARE)
+    if visibility is None:
+        raise NotFound("There is no such post.")
+    if visibility != Visibility.PUBLIC:
+        message = f"Only PUBLIC posts can be bounced; this one is {visibility}."
+        raise Unprocessable([Fault("body", Code.NOT_ALLOWED, message)])
+    if kind is PostType.SHARE and await writing.find_plain_bounce(tx, caller.account.id, original.id):
+        raise Conflict("The account has bounced this post already. Delete that bounce first, or quote the post.")
+    await spend_quota(tx, caller, daily_quota)
+    bounce = new_post(tx, caller, kind, content)
+    bounce.original_id = original.id
+    await keep_and_tell(tx, bounce)
+    return await get_view(tx, bounce.id, caller.account.id)
+
+
+async def _resolve(tx: Tx, post_id: str, reader: str) -> SeenPost:
+    """The post, or what it shares if it is a plain bounce. Raises NotFound."""
+    post = await get_post(tx, post_id, reader)
+    if post.type == PostType.SHARE and post.original_id is not None:
+        return await get_post(tx, post.original_id, reader)
+    return post

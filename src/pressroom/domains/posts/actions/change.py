@@ -1,0 +1,63 @@
+"""Editing and deleting one's own posts (SPEC, PATCH and DELETE /api/posts/{id})."""
+
+from pressroom.db import Tx
+from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.posts.actions.reach import reach_readers_anew
+from pressroom.domains.posts.actions.reading import get_view
+from pressroom.domains.posts.models import Edit, PostType, View
+from pressroom.domains.posts.queries import reach, writing
+from pressroom.domains.posts.queries.writing import Owned
+from pressroom.domains.posts.visibility import Visibility
+from pressroom.errors import Code, Fault, NotFound, Unprocessable
+from pressroom.ids import new_id
+
+
+async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> View:
+    """Changes what was given and sets editedAt; the version before is kept.
+
+    Raises NotFound, also for somebody else's post; Unprocessable for the text of a plain bounce and the
+    visibility of any bounce.
+    """
+    author = caller.account.id
+    before = await _lock_own(tx, author, post_id)
+    _check_editable(before, edit)
+    content = before.content if edit.content is None else edit.content
+    visibility = edit.visibility or Visibility(before.visibility)
+    await writing.insert_version(tx, account_id=author, post_id=post_id, version_id=new_id(tx.now), before=before)
+    await writing.edit_post(tx, account_id=author, post_id=post_id, content=content, visibility=visibility)
+    await reach_readers_anew(tx, author, post_id, content or "", visibility)
+    return await get_view(tx, post_id, author)
+
+
+async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
+    """Deletes the caller's own post softly: its row stays, and what it counted for is taken back; its id.
+
+    Raises NotFound, also for somebody else's post and for a second deletion.
+    """
+    author = caller.account.id
+    post = await _lock_own(tx, author, post_id)
+    await writing.delete_post(tx, author, post_id)
+    await reach.delete_tags(tx, account_id=author, post_id=post_id)
+    if post.original_id is not None:
+        await writing.uncount_bounce(tx, post.original_id, plain=post.type == PostType.SHARE)
+    await accounts.add_posts(tx, author, -1)
+    return post_id
+
+
+async def _lock_own(tx: Tx, author: str, post_id: str) -> Owned:
+    post = await writing.lock_own(tx, author, post_id)
+    if post is None:
+        raise NotFound("There is no such post.")
+    return post
+
+
+def _check_editable(post: Owned, edit: Edit) -> None:
+    faults: list[Fault] = []
+    if edit.content is not None and post.type == PostType.SHARE:
+        message = "A plain bounce has no text of its own. Delete it and quote the post instead."
+        faults.append(Fault("content", Code.NOT_ALLOWED, message))
+    if edit.visibility is not None and post.type != PostType.POST:
+        faults.append(Fault("visibility", Code.NOT_ALLOWED, "A bounce is always PUBLIC."))
+    if faults:
+        raise Unprocessable(faults)

@@ -1,0 +1,120 @@
+"""Publishing a post: quota, row, poll, counters, hashtags, notifications and the event in one transaction."""
+
+from pressroom.clock import iso
+from pressroom.db import Tx
+from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.events.actions import append_event
+from pressroom.domains.events.models import EventType
+from pressroom.domains.hubs.actions import find_joined
+from pressroom.domains.hubs.models import Hub
+from pressroom.domains.limits.actions import spend_content_quota
+from pressroom.domains.posts.actions.reach import reach_readers
+from pressroom.domains.posts.models import (
+    CreatedPost,
+    Draft,
+    NewPoll,
+    Poll,
+    PollOption,
+    Post,
+    PostCreatedData,
+    PostType,
+    SeenPost,
+    View,
+)
+from pressroom.domains.posts.queries import polls, writing
+from pressroom.domains.posts.visibility import Visibility
+from pressroom.errors import Code, Fault, Unprocessable
+from pressroom.ids import new_id
+
+
+async def publish_post(tx: Tx, caller: Caller, draft: Draft, daily_quota: int) -> View:
+    """Publishes a post; the post as its author sees it.
+
+    A caller with a key spends one unit of the account's `daily_quota`. Raises Unprocessable when the account is
+    no member of the hub, QuotaExceeded (SPEC, POST /api/posts and Per-account quotas).
+    """
+    hub = await _joined_hub(tx, caller, draft.hub_id) if draft.hub_id is not None else None
+    await spend_quota(tx, caller, daily_quota)
+    post = new_post(tx, caller, PostType.POST, draft.content, hub)
+    post.visibility = draft.visibility
+    post.has_poll = draft.poll is not None
+    if draft.location is not None:
+        place = draft.location
+        post.location_name, post.latitude, post.longitude = place.name, place.latitude, place.longitude
+    await keep_and_tell(tx, post)
+    return View(post, await _attach_poll(tx, post.id, draft.poll) if draft.poll else None)
+
+
+async def spend_quota(tx: Tx, caller: Caller, daily_quota: int) -> None:
+    """Takes one unit of the account's quota when a key is calling. Raises QuotaExceeded."""
+    if caller.key is not None:
+        await spend_content_quota(tx, caller.account.id, daily_quota)
+
+
+def new_post(tx: Tx, caller: Caller, kind: PostType, content: str | None, hub: Hub | None = None) -> SeenPost:
+    """A PUBLIC post of the caller, not kept yet, as the caller will see it."""
+    account, key = caller.account, caller.key
+    return SeenPost(
+        id=new_id(tx.now),
+        account_id=account.id,
+        key_id=key.id if key else None,
+        type=kind,
+        content=content,
+        visibility=Visibility.PUBLIC,
+        location_name=None,
+        latitude=None,
+        longitude=None,
+        created_at=tx.now,
+        updated_at=tx.now,
+        hub_id=hub.id if hub else None,
+        username=account.username,
+        display_name=account.display_name,
+        verified=account.verified,
+        key_label=key.label if key else None,
+        key_prefix=key.key_prefix if key else None,
+        hub_name=hub.name if hub else None,
+        hub_slug=hub.slug if hub else None,
+        is_author=True,
+    )
+
+
+async def keep_and_tell(tx: Tx, post: Post) -> None:
+    """Keeps a new post, counts it for its account, makes it found and heard of, and appends its event."""
+    await writing.insert_post(tx, post)
+    if post.content is not None:
+        await reach_readers(tx, post.account_id, post.id, post.content, post.visibility)
+    await accounts.add_posts(tx, post.account_id, 1)
+    await append_event(tx, EventType.POST_CREATED, _created(post), account_id=post.account_id)
+
+
+async def _joined_hub(tx: Tx, caller: Caller, hub_id: str) -> Hub:
+    hub = await find_joined(tx, caller.account.id, hub_id)
+    if hub is None:
+        message = "The account is not a member of such a hub. Join it first, or leave hubId out."
+        raise Unprocessable([Fault("hubId", Code.NOT_ALLOWED, message)])
+    return hub
+
+
+async def _attach_poll(tx: Tx, post_id: str, new: NewPoll) -> Poll:
+    closes_at = tx.now + new.duration
+    await polls.insert_poll(tx, post_id=post_id, question=new.question, multiple=new.multiple, closes_at=closes_at)
+    for position, label in enumerate(new.options):
+        await polls.insert_option(tx, post_id, position, label)
+    return Poll(new.question, new.multiple, closes_at, 0, [PollOption(label, 0) for label in new.options])
+
+
+def _created(post: Post) -> PostCreatedData:
+    return PostCreatedData(
+        CreatedPost(
+            id=post.id,
+            author_id=post.account_id,
+            content=post.content,
+            type=post.type,
+            visibility=post.visibility,
+            is_share=post.type != PostType.POST,
+            original_post_id=post.original_id,
+            hub_id=post.hub_id,
+            created_at=iso(post.created_at),
+        )
+    )

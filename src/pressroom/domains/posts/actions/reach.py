@@ -1,0 +1,76 @@
+"""Whom a post reaches: it is found under its hashtags, and those it mentions hear of it (SPEC, Common rule 4)."""
+
+from pressroom.db import Tx
+from pressroom.db.params import batches
+from pressroom.domains.accounts.models import Caller, folded
+from pressroom.domains.notifications.actions import notify
+from pressroom.domains.notifications.models import NotificationType
+from pressroom.domains.posts.models import MENTIONED, PostType
+from pressroom.domains.posts.queries import reach, writing
+from pressroom.domains.posts.visibility import Ties, Visibility, may_see
+from pressroom.errors import Code, Fault, NotFound, Unprocessable
+from pressroom.text import entities, hashtags, mentions
+
+
+async def reach_readers(tx: Tx, author: str, post_id: str, content: str, visibility: Visibility) -> None:
+    """Makes a new post found under its hashtags if it is PUBLIC, and notifies whom it mentions."""
+    found = entities(content)
+    if not found:
+        return
+    if visibility == Visibility.PUBLIC:
+        await reach.insert_tags(tx, account_id=author, post_id=post_id, tags=hashtags(found))
+    await _notify_mentioned(tx, author, post_id, mentions(found), visibility)
+
+
+async def reach_readers_anew(tx: Tx, author: str, post_id: str, content: str, visibility: Visibility) -> None:
+    """The same after an edit: hashtags follow the new text, and nobody is notified twice."""
+    await reach.delete_tags(tx, account_id=author, post_id=post_id)
+    await reach_readers(tx, author, post_id, content, visibility)
+
+
+async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str]) -> int:
+    """Makes these accounts the allowlist of the caller's own post, instead of those before; how many they are.
+
+    Raises NotFound, also for somebody else's post; Unprocessable for a bounce, or with all names that nobody has.
+    Whom the post mentions and the list lets in is notified.
+    """
+    author = caller.account.id
+    post = await writing.lock_own(tx, author, post_id)
+    if post is None:
+        raise NotFound("There is no such post.")
+    if post.type != PostType.POST:
+        raise Unprocessable([Fault("body", Code.NOT_ALLOWED, "A bounce is PUBLIC and has no allowlist.")])
+    keys = [folded(username) for username in usernames]
+    named = await reach.find_named(tx, list(dict.fromkeys(keys)))
+    unknown = [
+        Fault(f"usernames[{place}]", Code.INVALID_CHOICE, f"There is no account {usernames[place]}.")
+        for place, key in enumerate(keys)
+        if key not in named
+    ]
+    if unknown:
+        raise Unprocessable(unknown)
+    account_ids = [account_id for account_id in dict.fromkeys(named.values()) if account_id != author]
+    await reach.replace_audience(tx, post_id=post_id, author=author, account_ids=account_ids)
+    if post.visibility == Visibility.CUSTOM:
+        await _notify_mentioned(tx, author, post_id, mentions(entities(post.content or "")), Visibility.CUSTOM)
+    return len(named)
+
+
+async def _notify_mentioned(tx: Tx, author: str, post_id: str, names: list[str], visibility: Visibility) -> None:
+    """Notifies those of `names` that may see the post and were not told of it before, MENTIONED of them in all."""
+    if not names:
+        return
+    left = MENTIONED - await reach.count_told(tx, post_id)
+    for batch in batches(names):
+        found = {
+            each.username_key: each for each in await reach.find_mentioned(tx, batch, author=author, post_id=post_id)
+        }
+        for mentioned in (found[name] for name in batch if name in found):
+            ties = Ties(False, mentioned.follows, mentioned.followed_back, mentioned.listed)
+            if mentioned.id == author or mentioned.told or not may_see(visibility, ties):
+                continue
+            if left <= 0:
+                return
+            left -= 1
+            await reach.insert_mention(tx, post_id, mentioned.id)
+            await notify(tx, mentioned.id, NotificationType.MENTION, actor_id=author, post_id=post_id)

@@ -1,0 +1,73 @@
+"""Liking, saving and voting, each by a signed-in account."""
+
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.posts.actions.reading import get_post, get_view
+from pressroom.domains.posts.models import Poll
+from pressroom.domains.posts.queries import polls, reactions
+from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, Unprocessable
+
+
+async def like_post(tx: Tx, caller: Caller, post_id: str) -> None:
+    """The caller likes the post; once more changes nothing. Raises NotFound when they do not see it."""
+    post = await get_post(tx, post_id, caller.account.id)
+    if await reactions.insert_like(tx, post.id, caller.account.id):
+        await _count_like(tx, post.id, 1)
+
+
+async def unlike_post(tx: Tx, caller: Caller, post_id: str) -> None:
+    """The caller takes a like back; where there is none, nothing changes. Raises NotFound as before."""
+    post = await get_post(tx, post_id, caller.account.id)
+    if await reactions.delete_like(tx, post.id, caller.account.id):
+        await _count_like(tx, post.id, -1)
+
+
+async def save_post(tx: Tx, caller: Caller, post_id: str) -> None:
+    """The caller saves the post; once more changes nothing. Raises NotFound when they do not see it."""
+    post = await get_post(tx, post_id, caller.account.id)
+    await reactions.insert_save(tx, post.id, caller.account.id)
+
+
+async def unsave_post(tx: Tx, caller: Caller, post_id: str) -> None:
+    """The caller saves the post no longer; where they did not, nothing changes. Raises NotFound as before."""
+    post = await get_post(tx, post_id, caller.account.id)
+    await reactions.delete_save(tx, post.id, caller.account.id)
+
+
+async def vote(tx: Tx, caller: Caller, post_id: str, choices: list[int]) -> Poll:
+    """The caller votes, once and for all; the poll with the vote in it. `choices` are positions, each given once.
+
+    Raises NotFound when the caller does not see the post or it has no poll, Invalid when the poll has no such
+    options or takes a single one, Conflict for a second vote, Unprocessable when the poll is closed.
+    """
+    poll = (await get_view(tx, post_id, caller.account.id)).poll
+    if poll is None:
+        raise NotFound("This post has no poll.")
+    if faults := choice_faults(choices, len(poll.options), multiple=poll.multiple):
+        raise Invalid(faults)
+    chosen = sorted(choices)
+    text = " ".join(map(str, chosen))
+    if not await polls.insert_vote(tx, post_id=post_id, account_id=caller.account.id, choices=text):
+        raise Conflict("The account has voted in this poll already; a vote is final.")
+    if poll.closes_at <= tx.now:
+        raise Unprocessable([Fault("body", Code.NOT_ALLOWED, "This poll is closed.")])
+    await polls.count_vote(tx, post_id, chosen)
+    voted = (await get_view(tx, post_id, caller.account.id)).poll
+    return voted or poll
+
+
+def choice_faults(choices: list[int], options: int, *, multiple: bool) -> list[Fault]:
+    """What is wrong with choices for a poll of so many options."""
+    faults = [
+        Fault(f"choices[{place}]", Code.OUT_OF_RANGE, f"This poll has the options 0 to {options - 1}.")
+        for place, choice in enumerate(choices)
+        if choice >= options
+    ]
+    if len(choices) > 1 and not multiple:
+        faults.append(Fault("choices", Code.TOO_MANY, "This poll takes a single choice."))
+    return faults
+
+
+async def _count_like(tx: Tx, post_id: str, count: int) -> None:
+    if not await reactions.count_like(tx, post_id, count):
+        raise NotFound("There is no such post.")

@@ -1,0 +1,111 @@
+"""Posts as a reader sees them: `reader` is an account's id, or empty for somebody signed out."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from pressroom.db import Tx
+from pressroom.db.params import batches
+from pressroom.domains.follows import queries as follows
+from pressroom.domains.posts.models import Poll, PollOption, SeenPost, Version, View
+from pressroom.domains.posts.queries import polls, reading
+from pressroom.domains.posts.queries.polls import OptionRow
+from pressroom.domains.posts.visibility import Ties, Visibility, may_see
+from pressroom.errors import NotFound
+
+VERSIONS: Final = 50
+"""Earlier versions of a post that its author is shown: the latest."""
+
+_NO_POST: Final = "There is no such post."
+
+
+async def get_post(tx: Tx, post_id: str, reader: str) -> SeenPost:
+    """The post, if it stands and the reader may see it. Raises NotFound, the same in all other cases."""
+    post = await find_post(tx, post_id, reader)
+    if post is None or post.deleted_at is not None:
+        raise NotFound(_NO_POST)
+    return post
+
+
+async def find_post(tx: Tx, post_id: str, reader: str) -> SeenPost | None:
+    """The post, deleted or not, if the reader may see it."""
+    post = await reading.find_post(tx, post_id, reader=reader)
+    return post if post is not None and post.may_be_seen() else None
+
+
+async def get_view(tx: Tx, post_id: str, reader: str) -> View:
+    """The post with its poll and what it shares. Raises NotFound as `get_post` does."""
+    return (await complete(tx, [await get_post(tx, post_id, reader)], reader))[0]
+
+
+async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[View]:
+    """The posts, in their order, with their polls and with what they share, as far as the reader may see that."""
+    originals = await _standing(tx, [post.original_id for post in posts if post.original_id], reader)
+    everyone = {post.id: post for post in (*posts, *originals)}
+    their_polls = await _polls(tx, [post.id for post in everyone.values() if post.has_poll], reader)
+    shown = {post.id: View(post, their_polls.get(post.id)) for post in originals}
+    return [View(post, their_polls.get(post.id), shown.get(post.original_id or "")) for post in posts]
+
+
+async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[View]:
+    """An account's posts that the reader may see, newest first, before `before`.
+
+    Each visibility that the reader may see is read by its own index, so that what they may not see is never
+    walked through.
+    """
+    between = await follows.find_between(tx, account_id=reader, other_id=author)
+    ties = Ties(reader == author, between.follows, between.followed_back)
+    ids: list[str] = []
+    for visibility in Visibility:
+        if may_see(visibility, ties):
+            ids += await reading.list_of_account(tx, author, visibility, before=before, limit=limit)
+    if reader and reader != author:
+        ids += await reading.list_for_listed(tx, author, reader=reader, before=before, limit=limit)
+    posts = await _find_all(tx, sorted(ids, reverse=True)[:limit], reader)
+    return await complete(tx, posts, reader)
+
+
+async def list_of_hub(tx: Tx, hub_id: str, reader: str, before: str, limit: int) -> list[View]:
+    """The posts in a hub that the reader may see, newest first, before `before`."""
+    return await complete(tx, await reading.list_of_hub(tx, hub_id, reader=reader, before=before, limit=limit), reader)
+
+
+async def list_of_tag(tx: Tx, tag: str, reader: str, before: str, limit: int) -> list[View]:
+    """The PUBLIC posts with a hashtag (its identity), newest first, before `before`."""
+    return await complete(tx, await reading.list_of_tag(tx, tag, reader=reader, before=before, limit=limit), reader)
+
+
+async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
+    """What a post said before its latest edits, newest first; for its author alone."""
+    if not post.is_author or post.edited_at is None:
+        return []
+    return await reading.list_versions(tx, post.account_id, post.id, VERSIONS)
+
+
+async def _standing(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPost]:
+    """Those of the posts that are not deleted and that the reader may see."""
+    found = await _find_all(tx, list(dict.fromkeys(post_ids)), reader)
+    return [post for post in found if post.deleted_at is None and post.may_be_seen()]
+
+
+async def _find_all(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPost]:
+    """The posts with these ids, in this order."""
+    found = [post for batch in batches(post_ids) for post in await reading.find_posts(tx, batch, reader=reader)]
+    by_id = {post.id: post for post in found}
+    return [by_id[post_id] for post_id in post_ids if post_id in by_id]
+
+
+async def _polls(tx: Tx, post_ids: Sequence[str], reader: str) -> dict[str, Poll]:
+    """The polls of these posts, by post."""
+    options: defaultdict[str, list[OptionRow]] = defaultdict(list)
+    for batch in batches(post_ids):
+        for option in await polls.list_options(tx, batch, reader=reader):
+            options[option.post_id].append(option)
+    return {post_id: _poll(rows) for post_id, rows in options.items()}
+
+
+def _poll(rows: list[OptionRow]) -> Poll:
+    first = rows[0]
+    own = [int(choice) for choice in (first.choices or "").split()]
+    options = [PollOption(row.label, row.votes) for row in rows]
+    return Poll(first.question, first.multiple, first.closes_at, first.total_votes, options, own)

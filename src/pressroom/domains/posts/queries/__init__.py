@@ -1,0 +1,1 @@
+"""The posts room's SQL, by what it is for."""

@@ -1,0 +1,78 @@
+"""Polls and votes."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Command, Query, Tx
+from pressroom.db.params import in_list, spread
+
+INSERT_POLL: Final = Command(
+    "INSERT INTO polls (post_id, question, multiple, closes_at, total_votes)"
+    " VALUES (:post_id, :question, :multiple, :closes_at, 0)"
+)
+
+INSERT_OPTION: Final = Command(
+    "INSERT INTO poll_options (post_id, position, label, votes) VALUES (:post_id, :position, :label, 0)"
+)
+
+
+class OptionRow(msgspec.Struct):
+    """One option with the poll that it belongs to; `choices` is what the reader voted for, if they did."""
+
+    post_id: str
+    question: str | None
+    multiple: bool
+    closes_at: int
+    total_votes: int
+    label: str
+    votes: int
+    choices: str | None
+
+
+LIST_OPTIONS: Final = Query(
+    OptionRow,
+    "SELECT p.post_id, p.question, p.multiple, p.closes_at, p.total_votes, o.label, o.votes, v.choices"
+    " FROM polls p JOIN poll_options o ON o.post_id = p.post_id"
+    " LEFT JOIN poll_votes v ON v.post_id = p.post_id AND v.account_id = :reader"
+    f" WHERE p.post_id IN ({in_list('id')}) ORDER BY p.post_id, o.position",
+)
+
+INSERT_VOTE: Final = Command(
+    "INSERT INTO poll_votes (post_id, account_id, choices, created_at)"
+    " VALUES (:post_id, :account_id, :choices, :now) ON CONFLICT DO NOTHING"
+)
+
+COUNT_VOTER: Final = Command("UPDATE polls SET total_votes = total_votes + 1 WHERE post_id = :post_id")
+
+COUNT_VOTE: Final = Command(
+    "UPDATE poll_options SET votes = votes + 1 WHERE post_id = :post_id AND position = :position"
+)
+
+
+async def insert_poll(tx: Tx, *, post_id: str, question: str | None, multiple: bool, closes_at: int) -> None:
+    """Keeps a new poll."""
+    await tx.run(INSERT_POLL, post_id=post_id, question=question, multiple=multiple, closes_at=closes_at)
+
+
+async def insert_option(tx: Tx, post_id: str, position: int, label: str) -> None:
+    """Keeps an option of a new poll."""
+    await tx.run(INSERT_OPTION, post_id=post_id, position=position, label=label)
+
+
+async def list_options(tx: Tx, post_ids: Sequence[str], *, reader: str) -> list[OptionRow]:
+    """The options of the polls of these posts, at most BATCH, each poll's in order."""
+    return await tx.all(LIST_OPTIONS, reader=reader, **spread("id", post_ids))
+
+
+async def insert_vote(tx: Tx, *, post_id: str, account_id: str, choices: str) -> bool:
+    """Keeps an account's vote; False when it has voted already."""
+    return bool(await tx.run(INSERT_VOTE, post_id=post_id, account_id=account_id, choices=choices, now=tx.now))
+
+
+async def count_vote(tx: Tx, post_id: str, positions: Sequence[int]) -> None:
+    """Counts one more account, and its choices."""
+    await tx.run(COUNT_VOTER, post_id=post_id)
+    for position in positions:
+        await tx.run(COUNT_VOTE, post_id=post_id, position=position)

@@ -1,0 +1,99 @@
+"""Whom a post reaches: its hashtags, those it mentions, and the allowlist of a CUSTOM post."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Command, Query, Tx
+from pressroom.db.params import batches, in_list, in_rows, spread
+
+INSERT_TAGS: Final = Command(
+    "INSERT INTO post_tags (account_id, post_id, tag)"
+    f" SELECT :account_id, :post_id, column1 FROM (VALUES {in_rows('tag')}) AS tags WHERE column1 <> ''"
+    " ON CONFLICT DO NOTHING"
+)
+
+DELETE_TAGS: Final = Command("DELETE FROM post_tags WHERE account_id = :account_id AND post_id = :post_id")
+
+
+class Mentioned(msgspec.Struct):
+    """An account that a post names, what it has to do with the author, and whether it was told of the post before."""
+
+    id: str
+    username_key: str
+    follows: bool
+    followed_back: bool
+    listed: bool
+    told: bool
+
+
+FIND_MENTIONED: Final = Query(
+    Mentioned,
+    "SELECT a.id, a.username_key,"
+    " EXISTS (SELECT 1 FROM follows f WHERE f.account_id = a.id AND f.followed_id = :author),"
+    " EXISTS (SELECT 1 FROM follows b WHERE b.account_id = :author AND b.followed_id = a.id),"
+    " EXISTS (SELECT 1 FROM post_audiences l WHERE l.post_id = :post_id AND l.account_id = a.id),"
+    " EXISTS (SELECT 1 FROM post_mentions m WHERE m.post_id = :post_id AND m.account_id = a.id)"
+    f" FROM accounts a WHERE a.username_key IN ({in_list('name')})",
+)
+
+COUNT_TOLD: Final = Query(int, "SELECT count(*) FROM post_mentions WHERE post_id = :post_id")
+
+INSERT_MENTION: Final = Command("INSERT INTO post_mentions (post_id, account_id) VALUES (:post_id, :account_id)")
+
+
+class Named(msgspec.Struct):
+    """An account by its folded user name."""
+
+    id: str
+    username_key: str
+
+
+FIND_NAMED: Final = Query(Named, f"SELECT id, username_key FROM accounts WHERE username_key IN ({in_list('name')})")
+
+DELETE_AUDIENCE: Final = Command("DELETE FROM post_audiences WHERE post_id = :post_id")
+
+INSERT_AUDIENCE: Final = Command(
+    "INSERT INTO post_audiences (post_id, account_id, author_id)"
+    f" SELECT :post_id, column1, :author FROM (VALUES {in_rows('id')}) AS ids WHERE column1 <> ''"
+)
+
+
+async def insert_tags(tx: Tx, *, account_id: str, post_id: str, tags: Sequence[str]) -> None:
+    """Makes a post found under its hashtags."""
+    for batch in batches(tags):
+        await tx.run(INSERT_TAGS, account_id=account_id, post_id=post_id, **spread("tag", batch))
+
+
+async def delete_tags(tx: Tx, *, account_id: str, post_id: str) -> None:
+    """Makes a post no longer found under any hashtag."""
+    await tx.run(DELETE_TAGS, account_id=account_id, post_id=post_id)
+
+
+async def find_mentioned(tx: Tx, names: Sequence[str], *, author: str, post_id: str) -> list[Mentioned]:
+    """The accounts with these folded names, at most BATCH, in no order."""
+    return await tx.all(FIND_MENTIONED, author=author, post_id=post_id, **spread("name", names))
+
+
+async def count_told(tx: Tx, post_id: str) -> int:
+    """How many accounts were told of the post."""
+    return await tx.one(COUNT_TOLD, post_id=post_id) or 0
+
+
+async def insert_mention(tx: Tx, post_id: str, account_id: str) -> None:
+    """Writes down that the account was told of the post."""
+    await tx.run(INSERT_MENTION, post_id=post_id, account_id=account_id)
+
+
+async def find_named(tx: Tx, names: Sequence[str]) -> dict[str, str]:
+    """The ids of the accounts with these folded names, by name."""
+    rows = [row for batch in batches(names) for row in await tx.all(FIND_NAMED, **spread("name", batch))]
+    return {row.username_key: row.id for row in rows}
+
+
+async def replace_audience(tx: Tx, *, post_id: str, author: str, account_ids: Sequence[str]) -> None:
+    """Makes these accounts, and no others, the allowlist of a post."""
+    await tx.run(DELETE_AUDIENCE, post_id=post_id)
+    for batch in batches(account_ids):
+        await tx.run(INSERT_AUDIENCE, post_id=post_id, author=author, **spread("id", batch))

@@ -1,0 +1,44 @@
+"""Likes and saves."""
+
+from typing import Final
+
+from pressroom.db import Command, Tx
+
+INSERT_LIKE: Final = Command(
+    "INSERT INTO likes (post_id, account_id, created_at) VALUES (:post_id, :account_id, :now) ON CONFLICT DO NOTHING"
+)
+
+DELETE_LIKE: Final = Command("DELETE FROM likes WHERE post_id = :post_id AND account_id = :account_id")
+
+COUNT_LIKE: Final = Command("UPDATE posts SET likes = likes + :count WHERE id = :post_id AND deleted_at IS NULL")
+
+INSERT_SAVE: Final = Command(
+    "INSERT INTO saves (post_id, account_id, created_at) VALUES (:post_id, :account_id, :now) ON CONFLICT DO NOTHING"
+)
+
+DELETE_SAVE: Final = Command("DELETE FROM saves WHERE post_id = :post_id AND account_id = :account_id")
+
+
+async def insert_like(tx: Tx, post_id: str, account_id: str) -> bool:
+    """Whether the account did not like the post yet, and now does."""
+    return bool(await tx.run(INSERT_LIKE, post_id=post_id, account_id=account_id, now=tx.now))
+
+
+async def delete_like(tx: Tx, post_id: str, account_id: str) -> bool:
+    """Whether the account liked the post, and no longer does."""
+    return bool(await tx.run(DELETE_LIKE, post_id=post_id, account_id=account_id))
+
+
+async def count_like(tx: Tx, post_id: str, count: int) -> bool:
+    """Moves the post's likes by `count`; False when it is deleted."""
+    return bool(await tx.run(COUNT_LIKE, post_id=post_id, count=count))
+
+
+async def insert_save(tx: Tx, post_id: str, account_id: str) -> None:
+    """The account saves the post."""
+    await tx.run(INSERT_SAVE, post_id=post_id, account_id=account_id, now=tx.now)
+
+
+async def delete_save(tx: Tx, post_id: str, account_id: str) -> None:
+    """The account saves the post no longer."""
+    await tx.run(DELETE_SAVE, post_id=post_id, account_id=account_id)

@@ -1,0 +1,105 @@
+"""Posts as a reader sees them: `reader` is an account's id, or empty for somebody signed out."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from pressroom.db import Query, Tx
+from pressroom.db.params import in_list, spread
+from pressroom.domains.posts.models import SeenPost, Version
+from pressroom.domains.posts.visibility import Visibility
+
+_FOLLOWS: Final = "EXISTS (SELECT 1 FROM follows f WHERE f.account_id = :reader AND f.followed_id = p.account_id)"
+_FOLLOWED_BACK: Final = "EXISTS (SELECT 1 FROM follows b WHERE b.account_id = p.account_id AND b.followed_id = :reader)"
+_LISTED: Final = "EXISTS (SELECT 1 FROM post_audiences l WHERE l.post_id = p.id AND l.account_id = :reader)"
+
+VISIBLE: Final = (
+    f"(p.visibility = 'PUBLIC' OR p.account_id = :reader OR (p.visibility = 'FOLLOWERS' AND {_FOLLOWS})"
+    f" OR (p.visibility = 'CONNECTIONS' AND {_FOLLOWS} AND {_FOLLOWED_BACK})"
+    f" OR (p.visibility = 'CUSTOM' AND {_LISTED}))"
+)
+"""Whether the reader may see the post `p`, for lists over many authors: the same as `visibility.may_see`."""
+
+_SEEN: Final = (
+    "p.id, p.account_id, p.key_id, p.type, p.content, p.visibility, p.location_name, p.latitude, p.longitude,"
+    " p.created_at, p.updated_at, p.edited_at, p.deleted_at, p.hub_id, p.original_id, p.has_poll,"
+    " p.likes, p.comments, p.shares, p.share_count, p.views,"
+    " a.username, a.display_name, a.verified, k.label, k.key_prefix, h.name, h.slug,"
+    " EXISTS (SELECT 1 FROM likes i WHERE i.post_id = p.id AND i.account_id = :reader),"
+    " EXISTS (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader),"
+    f" p.account_id = :reader, {_FOLLOWS}, {_FOLLOWED_BACK}, {_LISTED}"
+)
+
+_JOINS: Final = (
+    " JOIN accounts a ON a.id = p.account_id"
+    " LEFT JOIN api_keys k ON k.id = p.key_id LEFT JOIN hubs h ON h.id = p.hub_id"
+)
+
+FIND_POST: Final = Query(SeenPost, f"SELECT {_SEEN} FROM posts p{_JOINS} WHERE p.id = :post_id")
+
+FIND_POSTS: Final = Query(SeenPost, f"SELECT {_SEEN} FROM posts p{_JOINS} WHERE p.id IN ({in_list('id')})")
+
+LIST_OF_ACCOUNT: Final = Query(
+    str,
+    "SELECT id FROM posts WHERE account_id = :author AND visibility = :visibility AND deleted_at IS NULL"
+    " AND id < :before ORDER BY id DESC LIMIT :limit",
+)
+
+LIST_FOR_LISTED: Final = Query(
+    str,
+    "SELECT l.post_id FROM post_audiences l JOIN posts p ON p.account_id = l.author_id AND p.id = l.post_id"
+    " WHERE l.account_id = :reader AND l.author_id = :author AND l.post_id < :before"
+    " AND p.visibility = 'CUSTOM' AND p.deleted_at IS NULL ORDER BY l.post_id DESC LIMIT :limit",
+)
+
+LIST_OF_HUB: Final = Query(
+    SeenPost,
+    f"SELECT {_SEEN} FROM posts p{_JOINS} WHERE p.hub_id = :hub_id AND p.deleted_at IS NULL AND p.id < :before"
+    f" AND {VISIBLE} ORDER BY p.id DESC LIMIT :limit",
+)
+
+LIST_OF_TAG: Final = Query(
+    SeenPost,
+    f"SELECT {_SEEN} FROM post_tags t JOIN posts p ON p.account_id = t.account_id AND p.id = t.post_id{_JOINS}"
+    " WHERE t.tag = :tag AND t.post_id < :before ORDER BY t.post_id DESC LIMIT :limit",
+)
+
+LIST_VERSIONS: Final = Query(
+    Version,
+    "SELECT content, visibility, written_at FROM post_versions WHERE account_id = :account_id AND post_id = :post_id"
+    " ORDER BY id DESC LIMIT :limit",
+)
+
+
+async def find_post(tx: Tx, post_id: str, *, reader: str) -> SeenPost | None:
+    """The post with this id, deleted or not, visible or not."""
+    return await tx.one(FIND_POST, post_id=post_id, reader=reader)
+
+
+async def find_posts(tx: Tx, post_ids: Sequence[str], *, reader: str) -> list[SeenPost]:
+    """The posts with these ids, at most BATCH, in no order."""
+    return await tx.all(FIND_POSTS, reader=reader, **spread("id", post_ids))
+
+
+async def list_of_account(tx: Tx, author: str, visibility: Visibility, *, before: str, limit: int) -> list[str]:
+    """The ids of an account's posts of one visibility, newest first, before `before`."""
+    return await tx.all(LIST_OF_ACCOUNT, author=author, visibility=visibility, before=before, limit=limit)
+
+
+async def list_for_listed(tx: Tx, author: str, *, reader: str, before: str, limit: int) -> list[str]:
+    """The ids of an account's CUSTOM posts whose allowlist names the reader, newest first, before `before`."""
+    return await tx.all(LIST_FOR_LISTED, author=author, reader=reader, before=before, limit=limit)
+
+
+async def list_of_hub(tx: Tx, hub_id: str, *, reader: str, before: str, limit: int) -> list[SeenPost]:
+    """The posts in a hub that the reader may see, newest first, before `before`."""
+    return await tx.all(LIST_OF_HUB, hub_id=hub_id, reader=reader, before=before, limit=limit)
+
+
+async def list_of_tag(tx: Tx, tag: str, *, reader: str, before: str, limit: int) -> list[SeenPost]:
+    """The PUBLIC posts with a hashtag, newest first, before `before`."""
+    return await tx.all(LIST_OF_TAG, tag=tag, reader=reader, before=before, limit=limit)
+
+
+async def list_versions(tx: Tx, account_id: str, post_id: str, limit: int) -> list[Version]:
+    """What the post said before its last `limit` edits, newest first."""
+    return await tx.all(LIST_VERSIONS, account_id=account_id, post_id=post_id, limit=limit)

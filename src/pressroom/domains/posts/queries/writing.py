@@ -1,0 +1,142 @@
+"""Posts: making, changing and deleting them, and their counters."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Command, Query, Tx
+from pressroom.domains.posts.models import Post, PostType
+from pressroom.domains.posts.visibility import Visibility
+
+INSERT_POST: Final = Command(
+    "INSERT INTO posts (id, account_id, key_id, type, content, visibility, location_name, latitude, longitude,"
+    " created_at, updated_at, hub_id, original_id, has_poll) VALUES (:id, :account_id, :key_id, :type, :content,"
+    " :visibility, :location_name, :latitude, :longitude, :created_at, :updated_at, :hub_id, :original_id, :has_poll)"
+)
+
+
+class Owned(msgspec.Struct):
+    """What an author's own verbs need to know of a post."""
+
+    type: PostType
+    content: str | None
+    visibility: Visibility
+    original_id: str | None
+    written_at: int
+
+
+# Whoever holds this row's lock is alone in changing the post.
+LOCK_OWN: Final = Query(
+    Owned,
+    "UPDATE posts SET views = views WHERE account_id = :account_id AND id = :post_id AND deleted_at IS NULL"
+    " RETURNING type, content, visibility, original_id, coalesce(edited_at, created_at)",
+)
+
+INSERT_VERSION: Final = Command(
+    "INSERT INTO post_versions (account_id, post_id, id, content, visibility, written_at)"
+    " VALUES (:account_id, :post_id, :id, :content, :visibility, :written_at)"
+)
+
+EDIT_POST: Final = Command(
+    "UPDATE posts SET content = :content, visibility = :visibility, edited_at = :now, updated_at = :now"
+    " WHERE account_id = :account_id AND id = :post_id"
+)
+
+DELETE_POST: Final = Command(
+    "UPDATE posts SET deleted_at = :now, updated_at = :now WHERE account_id = :account_id AND id = :post_id"
+)
+
+# The count comes first: it locks the post, and a refusal that follows rolls it back.
+COUNT_BOUNCE: Final = Query(
+    str,
+    "UPDATE posts SET shares = shares + :plain, share_count = share_count + 1"
+    " WHERE id = :post_id AND deleted_at IS NULL RETURNING visibility",
+)
+
+UNCOUNT_BOUNCE: Final = Command(
+    "UPDATE posts SET shares = shares - :plain, share_count = share_count - 1 WHERE id = :post_id"
+)
+
+FIND_PLAIN_BOUNCE: Final = Query(
+    str,
+    "SELECT id FROM posts WHERE account_id = :account_id AND original_id = :original_id"
+    " AND type = 'SHARE' AND deleted_at IS NULL",
+)
+
+COUNT_COMMENT: Final = Command("UPDATE posts SET comments = comments + 1 WHERE id = :post_id AND deleted_at IS NULL")
+
+ADD_VIEWS: Final = Command("UPDATE posts SET views = views + :count WHERE id = :post_id")
+
+
+async def insert_post(tx: Tx, post: Post) -> None:
+    """Keeps a new post."""
+    await tx.run(
+        INSERT_POST,
+        id=post.id,
+        account_id=post.account_id,
+        key_id=post.key_id,
+        type=post.type,
+        content=post.content,
+        visibility=post.visibility,
+        location_name=post.location_name,
+        latitude=post.latitude,
+        longitude=post.longitude,
+        created_at=post.created_at,
+        updated_at=post.updated_at,
+        hub_id=post.hub_id,
+        original_id=post.original_id,
+        has_poll=post.has_poll,
+    )
+
+
+async def lock_own(tx: Tx, account_id: str, post_id: str) -> Owned | None:
+    """The account's own post, if it stands; nobody else changes it until the transaction ends."""
+    return await tx.one(LOCK_OWN, account_id=account_id, post_id=post_id)
+
+
+async def insert_version(tx: Tx, *, account_id: str, post_id: str, version_id: str, before: Owned) -> None:
+    """Keeps what the post said before an edit."""
+    await tx.run(
+        INSERT_VERSION,
+        account_id=account_id,
+        post_id=post_id,
+        id=version_id,
+        content=before.content,
+        visibility=before.visibility,
+        written_at=before.written_at,
+    )
+
+
+async def edit_post(tx: Tx, *, account_id: str, post_id: str, content: str | None, visibility: str) -> None:
+    """Changes what a post says and who may see it."""
+    await tx.run(EDIT_POST, account_id=account_id, post_id=post_id, content=content, visibility=visibility, now=tx.now)
+
+
+async def delete_post(tx: Tx, account_id: str, post_id: str) -> None:
+    """Marks a post as deleted."""
+    await tx.run(DELETE_POST, account_id=account_id, post_id=post_id, now=tx.now)
+
+
+async def count_bounce(tx: Tx, post_id: str, *, plain: bool) -> str | None:
+    """Counts one more bounce of a post; the post's visibility, or None when it is deleted."""
+    return await tx.one(COUNT_BOUNCE, post_id=post_id, plain=int(plain))
+
+
+async def uncount_bounce(tx: Tx, post_id: str, *, plain: bool) -> None:
+    """Takes one bounce of a post out of its counters."""
+    await tx.run(UNCOUNT_BOUNCE, post_id=post_id, plain=int(plain))
+
+
+async def find_plain_bounce(tx: Tx, account_id: str, original_id: str) -> str | None:
+    """The account's plain bounce of a post, if it stands."""
+    return await tx.one(FIND_PLAIN_BOUNCE, account_id=account_id, original_id=original_id)
+
+
+async def count_comment(tx: Tx, post_id: str) -> bool:
+    """Counts one more comment under a post; False when it is deleted. The post is locked by it."""
+    return bool(await tx.run(COUNT_COMMENT, post_id=post_id))
+
+
+async def add_views(tx: Tx, post_id: str, count: int) -> None:
+    """Counts openings of a post's permalink."""
+    await tx.run(ADD_VIEWS, post_id=post_id, count=count)

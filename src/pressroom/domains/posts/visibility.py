@@ -1,0 +1,42 @@
+"""Who may see a post: one pure function (SPEC, Visibility values). `queries.reading.VISIBLE` says the same in SQL."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Visibility(StrEnum):
+    """Who may see a post (SPEC, Visibility values)."""
+
+    PUBLIC = "PUBLIC"
+    FOLLOWERS = "FOLLOWERS"
+    CONNECTIONS = "CONNECTIONS"
+    PRIVATE = "PRIVATE"
+    CUSTOM = "CUSTOM"
+
+
+class Ties(msgspec.Struct, frozen=True):
+    """What a reader has to do with a post's author, and with the post.
+
+    `listed`: the reader is on the allowlist that the author set for the post.
+    """
+
+    is_author: bool = False
+    follows: bool = False
+    followed_back: bool = False
+    listed: bool = False
+
+
+def may_see(visibility: Visibility, ties: Ties) -> bool:
+    """Whether a reader with these ties may see a post of this visibility. A signed-out reader has none."""
+    match visibility:
+        case Visibility.PUBLIC:
+            return True
+        case Visibility.FOLLOWERS:
+            return ties.is_author or ties.follows
+        case Visibility.CONNECTIONS:
+            return ties.is_author or (ties.follows and ties.followed_back)
+        case Visibility.PRIVATE:
+            return ties.is_author
+        case Visibility.CUSTOM:
+            return ties.is_author or ties.listed

@@ -1,0 +1,1 @@
+"""Pages on which people read: permalinks, profiles, hubs, tags."""

@@ -1,0 +1,120 @@
+"""What a page shows, read on one snapshot. `reader` is an account's id, or empty for somebody signed out."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Tx
+from pressroom.db.params import batches
+from pressroom.domains.accounts.actions import get_account_by_username
+from pressroom.domains.accounts.models import Account
+from pressroom.domains.comments import queries as comments
+from pressroom.domains.comments.models import Placed, in_threads
+from pressroom.domains.follows.queries import find_between
+from pressroom.domains.hubs.actions import get_hub_by_slug
+from pressroom.domains.hubs.models import Hub
+from pressroom.domains.posts.actions import reading
+from pressroom.domains.posts.models import SeenPost, Version, View
+from pressroom.errors import NotFound
+
+POSTS: Final = 20
+"""Posts on a page."""
+
+COMMENTS: Final = 100
+"""Comments on a page."""
+
+DEEPEST: Final = 5
+"""Replies below this depth are not indented further; they name whom they answer."""
+
+
+class Thread(msgspec.Struct):
+    """A page of comments; `answers` names, by comment, whom a reply answers where its place does not show it.
+
+    `next_page` is where the next page begins: a thread and a comment in it.
+    """
+
+    comments: list[Placed]
+    answers: dict[str, str]
+    next_page: tuple[str, str] | None
+
+
+class Permalink(msgspec.Struct):
+    """A post with all that its page shows. Of one that was deleted, the post alone."""
+
+    view: View
+    versions: list[Version]
+    thread: Thread
+
+
+class Shelf(msgspec.Struct):
+    """A page of posts and the id below which the next one begins."""
+
+    posts: list[View]
+    next_page: str | None
+
+
+class Profile(msgspec.Struct):
+    """An account's page; `hidden`: its posts are for its followers alone, and the reader is none."""
+
+    account: Account
+    hidden: bool
+    shelf: Shelf
+
+
+async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, str]) -> Permalink:
+    """A post and a page of its comments, behind `after`. Raises NotFound when the reader may not see it."""
+    post = await reading.find_post(tx, post_id, reader)
+    if post is None:
+        raise NotFound("There is no such post.")
+    if post.deleted_at is not None:
+        return Permalink(View(post), [], Thread([], {}, None))
+    view = (await reading.complete(tx, [post], reader))[0]
+    return Permalink(view, await reading.list_versions(tx, post), await _open_thread(tx, post, after))
+
+
+async def open_profile(tx: Tx, username: str, reader: str, before: str) -> Profile:
+    """An account and a page of its posts that the reader may see. Raises NotFound."""
+    account = await get_account_by_username(tx, username)
+    if account.is_private and account.id != reader:
+        between = await find_between(tx, account_id=reader, other_id=account.id)
+        if not between.follows:
+            return Profile(account, hidden=True, shelf=Shelf([], None))
+    posts = await reading.list_of_account(tx, account.id, reader, before, POSTS + 1)
+    return Profile(account, hidden=False, shelf=_shelf(posts))
+
+
+async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, Shelf]:
+    """A hub and a page of its posts that the reader may see. Raises NotFound."""
+    hub = await get_hub_by_slug(tx, slug, reader)
+    return hub, _shelf(await reading.list_of_hub(tx, hub.id, reader, before, POSTS + 1))
+
+
+async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> Shelf:
+    """A page of the PUBLIC posts with a hashtag (its identity). Raises NotFound when there are none."""
+    posts = await reading.list_of_tag(tx, tag, reader, before, POSTS + 1)
+    if not posts:
+        raise NotFound("No public post has this hashtag.")
+    return _shelf(posts)
+
+
+def _shelf(posts: list[View]) -> Shelf:
+    return Shelf(posts[:POSTS], posts[POSTS - 1].post.id if len(posts) > POSTS else None)
+
+
+async def _open_thread(tx: Tx, post: SeenPost, after: tuple[str, str]) -> Thread:
+    if not post.comments:
+        return Thread([], {}, None)
+    found = await comments.list_in_threads(tx, post.id, thread_id=after[0], after=after[1], limit=COMMENTS + 1)
+    shown = found[:COMMENTS]
+    placed = in_threads(shown)
+    names = {comment.id: comment.display_name for comment in shown}
+    elsewhere = [comment.parent_id for comment in shown if comment.parent_id and comment.parent_id not in names]
+    for batch in batches(list(dict.fromkeys(elsewhere))):
+        names |= {author.id: author.display_name for author in await comments.list_authors(tx, post.id, batch)}
+    answers = {
+        each.comment.id: names[each.comment.parent_id]
+        for each in placed
+        if each.comment.parent_id in names and (each.depth == 0 or each.depth > DEEPEST)
+    }
+    last = shown[-1] if len(found) > COMMENTS else None
+    return Thread(placed, answers, (last.thread_id, last.id) if last else None)
