@@ -1,10 +1,11 @@
 """Who stands before the server in these tests: an account with a key and with a session of its own."""
 
+import json
 import ssl
 from collections.abc import Iterator
 from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
@@ -85,3 +86,54 @@ def faults(answer: httpx.Response) -> list[tuple[str, str]]:
     assert problem["error"] == "Validation failed"
     assert all(set(fault) == {"field", "code", "message"} and fault["message"] for fault in problem["details"])
     return [(fault["field"], fault["code"]) for fault in problem["details"]]
+
+
+Json = dict[str, Any]
+R = TypeVar("R")
+
+TOLD = Query(str, "SELECT data FROM events WHERE account_id = :account_id AND type = :type ORDER BY id")
+
+
+def body_of(answer: httpx.Response, status: int = 200) -> Json:
+    """The body of an answer that must have this status."""
+    assert answer.status_code == status, answer.text
+    body: Json = answer.json()
+    return body
+
+
+def refusal(answer: httpx.Response) -> tuple[int, str]:
+    """Status and label of an answer that refuses."""
+    return answer.status_code, answer.json()["error"]
+
+
+def objections(answer: httpx.Response) -> list[tuple[str, str]]:
+    """Field and code of everything that a 422 objects to."""
+    problem = body_of(answer, 422)
+    assert problem["error"] == "Unprocessable"
+    assert all(set(fault) == {"field", "code", "message"} and fault["message"] for fault in problem["details"])
+    return [(fault["field"], fault["code"]) for fault in problem["details"]]
+
+
+def publish(author: Actor, content: str = "Hello", **fields: Any) -> Json:
+    """A new post, made with the author's key."""
+    return body_of(author.api.post("/api/posts", json={"content": content, **fields}), 201)
+
+
+def read(reader: Actor, post_id: str) -> Json:
+    """A post as the reader sees it, signed in."""
+    return body_of(reader.web.get(f"/api/posts/{post_id}"))
+
+
+def follow(reader: Actor, author: Actor) -> None:
+    """From now on the reader follows the author."""
+    body_of(reader.web.post(f"/api/accounts/{author.account.username}/follow"))
+
+
+def rows(server: LocalServer, query: Query[R], **values: str) -> list[R]:
+    """What the database holds."""
+    return server.run(server.runtime.db.read(lambda tx: tx.all(query, **values)))
+
+
+def events(actor: Actor, kind: str) -> list[Json]:
+    """The data of the account's events of a kind, oldest first."""
+    return [json.loads(data) for data in rows(actor.server, TOLD, account_id=actor.account.id, type=kind)]

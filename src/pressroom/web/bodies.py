@@ -7,7 +7,7 @@ OpenAPI document all follow them. Text is measured and handed on in normal form 
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
-from typing import Final, TypeVar, cast
+from typing import ClassVar, Final, TypeVar, cast
 
 import msgspec
 from msgspec import inspect
@@ -17,7 +17,7 @@ from pressroom.text import normalise
 
 LONGEST_NAME: Final = 100
 LONGEST_TEXT: Final = 1_000
-"""Of text whose type sets no limit: what its rule takes is far shorter."""
+"""Of text whose type sets no limit, about what is normalised: what its rule takes is far shorter."""
 
 DECOMPOSED: Final = 4
 """Code points that normal form C makes into one, at the most."""
@@ -26,10 +26,13 @@ DECOMPOSED: Final = 4
 class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """A JSON body. A field that may be absent has a default; a null that its type does not take means absent."""
 
+    required_unless: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """By the field of a `required` fault: fields that meet the need as soon as they are given, even if wrong."""
+
     def faults(self, now: int) -> Iterator[Fault]:
         """The rules that concern more than one field, or more than a type can say. `now` is in milliseconds.
 
-        A field that has a fault of its own is None here.
+        A field or list item that has a fault of its own is None here; what is said of it again is dropped.
         """
         yield from ()
 
@@ -68,7 +71,7 @@ def _decode_slowly(kind: type[B], raw: bytes, faults: list[Fault], now: int) -> 
     except RecursionError:
         raise Invalid([*faults, Fault("body", Code.INVALID_FORMAT, "The body nests too deep.")]) from None
     body = kind(**fields)
-    faults += [fault for fault in _own_faults(body, now) if fault.field not in walk.wrong]
+    faults += [fault for fault in _own_faults(body, now) if not walk.has_said(fault, kind)]
     if faults:
         raise Invalid(faults)
     return body
@@ -111,7 +114,12 @@ class _Walk:
     def __init__(self, faults: list[Fault]) -> None:
         self.faults = faults
         self.wrong: set[str] = set()
-        """Paths of the fields whose value is wrong or missing."""
+        """Paths of the fields and list items whose value is wrong or missing."""
+
+    def has_said(self, fault: Fault, kind: type[msgspec.Struct]) -> bool:
+        """Whether a fault only follows from one that was found in the walk."""
+        unless = kind.required_unless if issubclass(kind, Body) and fault.code is Code.REQUIRED else {}
+        return fault.field in self.wrong or any(field in self.wrong for field in unless.get(fault.field, ()))
 
     def fields(self, info: inspect.StructType, value: dict[str, object], at: str) -> dict[str, object]:
         """The fields of an object by their Python names; None for those with a fault."""
@@ -156,9 +164,7 @@ class _Walk:
             case inspect.StructType():
                 if not isinstance(value, dict):
                     return self.fault(at, Code.TYPE, "Must be an object.")
-                before = len(self.faults)
-                fields = self.fields(info, cast("dict[str, object]", value), f"{at}.")
-                return info.cls(**fields) if len(self.faults) == before else _WRONG
+                return info.cls(**self.fields(info, cast("dict[str, object]", value), f"{at}."))
             case inspect.AnyType():
                 return value
             case inspect.CustomType() if info.cls is object:
@@ -181,12 +187,12 @@ class _Walk:
     def _text(self, info: inspect.StrType, value: object, at: str) -> object:
         if not isinstance(value, str):
             return self.fault(at, Code.TYPE, "Must be a string.")
-        longest = LONGEST_TEXT if info.max_length is None else info.max_length
+        longest = info.max_length
         # Too long in any form is not normalised at all: for some text that takes time that grows with its square.
-        text = normalise(value) if len(value) <= longest * DECOMPOSED else value
+        text = normalise(value) if len(value) <= (longest or LONGEST_TEXT) * DECOMPOSED else value
         if "\x00" in text:
             return self.fault(at, Code.INVALID_FORMAT, "Must not hold the NUL character.")
-        if len(text) > longest:
+        if longest is not None and len(text) > longest:
             return self.fault(at, Code.TOO_LONG, f"At most {longest:,} characters; this has {len(text):,}.")
         if info.min_length is not None and len(text) < info.min_length:
             return self.fault(at, Code.TOO_SHORT, f"At least {info.min_length:,} characters.")
@@ -218,7 +224,8 @@ class _Walk:
         if info.min_length is not None and len(items) < info.min_length:
             return self.fault(at, Code.TOO_FEW, f"At least {info.min_length} items.")
         converted = [self.value(info.item_type, item, f"{at}[{place}]") for place, item in enumerate(items)]
-        return _WRONG if _WRONG in converted else converted
+        self.wrong.update(f"{at}[{place}]" for place, item in enumerate(converted) if item is _WRONG)
+        return [None if item is _WRONG else item for item in converted]
 
 
 def _takes_none(info: inspect.Type) -> bool:

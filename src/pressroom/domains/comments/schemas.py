@@ -38,6 +38,8 @@ class CreateComment(Body):
         "anyOf": [given("content", {"type": "string", "pattern": VISIBLE}), given("media", {"type": "object"})]
     }
 
+    required_unless: ClassVar = {"content": ("media",)}
+
     content: Annotated[str, Meta(max_length=500, description="Plain text. Needed where there is no media.")] | None = (
         None
     )
@@ -47,7 +49,7 @@ class CreateComment(Body):
     def faults(self, now: int) -> Iterator[Fault]:
         if self.media is None and is_blank(self.content):
             yield Fault("content", Code.REQUIRED, "A comment needs content, some text that shows, or media.")
-        if self.media is not None and not _is_https(self.media.url):
+        if self.media is not None and not _is_https(self.media.url or ""):
             yield Fault("media.url", Code.INVALID_FORMAT, "Must be an https:// address without user name or password.")
 
     def draft(self) -> CommentDraft:

@@ -74,7 +74,7 @@ class CreateKey(Body):
         for place, entry in enumerate(self.ip_allowlist or []):
             try:
                 network(entry)
-            except ValueError as error:
+            except (ValueError, TypeError) as error:
                 message = f"Not an address or CIDR network: {str(error)[:200]}."
                 yield Fault(f"ipAllowlist[{place}]", Code.INVALID_FORMAT, message)
         if self.expiry is not None and self.expiry not in EXPIRIES:

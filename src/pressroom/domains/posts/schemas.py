@@ -63,10 +63,11 @@ class PollIn(Body):
         """The rules that types cannot say."""
         if self.question is not None and is_blank(self.question):
             yield Fault("poll.question", Code.TOO_SHORT, "The question of a poll must not be blank.")
-        for place, option in enumerate(self.options):
+        options = self.options or []
+        for place, option in enumerate(options):
             if is_blank(option):
                 yield Fault(f"poll.options[{place}]", Code.TOO_SHORT, "An option must not be blank.")
-            if option in self.options[:place]:
+            if option in options[:place]:
                 yield Fault(f"poll.options[{place}]", Code.DUPLICATE, "This option is given twice.")
 
     def new_poll(self) -> NewPoll:
@@ -114,6 +115,8 @@ class EditPost(Body):
     """What to change of a post: at least one of the two. What is not given stays as it is."""
 
     json_schema: ClassVar = {"anyOf": [given("content", {"type": "string"}), given("visibility", {"type": "string"})]}
+
+    required_unless: ClassVar = {"body": ("content", "visibility")}
 
     content: Content | None = None
     visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
@@ -171,6 +174,8 @@ class SetAudience(Body):
     def faults(self, now: int) -> Iterator[Fault]:
         seen: set[str] = set()
         for place, username in enumerate(self.usernames or []):
+            if not username:
+                continue
             if folded(username) in seen:
                 yield Fault(f"usernames[{place}]", Code.DUPLICATE, f"{username} is named twice.")
             seen.add(folded(username))

@@ -1,0 +1,305 @@
+"""Bodies made of good and bad fields, each with the answer to it."""
+
+import copy
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from tests.api.bad_fields import FIELDS, READER, Fields
+from tests.api.bad_values import NOT_JSON, TAKEN, Raw, Said, Twice, bad
+
+Faults = tuple[tuple[str, str], ...]
+Tree = dict[str, Any]
+
+UNKNOWN: Tree = {"x": None, "": 1, "constructor": {}, "__proto__": [[{"a": None}]], "\u202e": "", "a.b[0]": False}
+"""Fields that there are not."""
+
+NO_OBJECTS = {
+    **{Raw(text): bad("type", "body") for text in ("[]", '"content"', "5", "-0.0", "null", "true")},
+    **{
+        Raw(text): NOT_JSON for text in ("{", "{}{}", "{,}", "NaN", '{"content":"a",}', '{"content"}', "\0", "\ufeff{}")
+    },
+    Raw(" \n"): bad("required", "body"),
+}
+"""Bodies that are no JSON object."""
+
+GIF = {"type": "gif", "url": "https://images.example.org/heron.gif"}
+WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
+    "create_post": {
+        "nothing": ({}, {"content": "required"}),
+        "content alone": ({"content": "a"}, {}),
+        "nulls": (dict.fromkeys(["content", "visibility", "location", "hubId", "poll"]), {"content": "required"}),
+        "a place that is blank and too far": (
+            {"content": " ", "location": {"name": " ", "latitude": 91}},
+            {"content": "required", "location.name": "too_short", "location.latitude": "out_of_range"},
+        ),
+        "a place that is blank and misspelt": (
+            {"content": "a", "location": {"name": " ", "latitud": 9}},
+            {"location.name": "too_short", "location.latitud": "unknown_field"},
+        ),
+        "a poll with a number, a blank and a double": (
+            {"content": "a", "poll": {"question": " ", "options": [" ", "a", "a", 5]}},
+            {
+                "poll.question": "too_short",
+                "poll.options[0]": "too_short",
+                "poll.options[2]": "duplicate",
+                "poll.options[3]": "type",
+            },
+        ),
+        "a poll with a double for too long": (
+            {"content": "a", "poll": {"options": ["a", "a"], "durationMinutes": 4}},
+            {"poll.options[1]": "duplicate", "poll.durationMinutes": "out_of_range"},
+        ),
+    },
+    "edit_post": {
+        "nothing": ({}, {"body": "required"}),
+        "nulls": ({"content": None, "visibility": None}, {"body": "required"}),
+        "an unknown field alone": ({"contnet": "a"}, {"contnet": "unknown_field", "body": "required"}),
+        "content alone": ({"content": "a"}, {}),
+        "visibility alone": ({"visibility": "CUSTOM"}, {}),
+        "blank content alone": ({"content": " "}, {"content": "required"}),
+        "wrong content alone": ({"content": 5}, {"content": "type"}),
+        "a wrong visibility alone": ({"visibility": "public"}, {"visibility": "invalid_choice"}),
+    },
+    "bounce_post": {"nothing": ({}, {})},
+    "vote": {
+        "nothing": ({}, {"choices": "required"}),
+        "a string and a double": ({"choices": ["0", 1, 1]}, {"choices[0]": "type", "choices[2]": "duplicate"}),
+    },
+    "set_audience": {
+        "nothing": ({}, {"usernames": "required"}),
+        "nobody": ({"usernames": []}, {}),
+        "a number and a double": (
+            {"usernames": [READER, 5, READER]},
+            {"usernames[1]": "type", "usernames[2]": "duplicate"},
+        ),
+    },
+    "create_comment": {
+        "nothing": ({}, {"content": "required"}),
+        "nulls": ({"content": None, "parentId": None, "media": None}, {"content": "required"}),
+        "empty content alone": ({"content": ""}, {"content": "required"}),
+        "blank content alone": ({"content": "\u3000"}, {"content": "required"}),
+        "content alone": ({"content": "a"}, {}),
+        "media alone": ({"media": GIF}, {}),
+        "wrong content alone": ({"content": 5}, {"content": "type"}),
+        "wrong media alone": ({"media": 5}, {"media": "type"}),
+        "media of two faults": (
+            {"media": {"type": "video", "url": "http://example.org/"}},
+            {"media.type": "invalid_choice", "media.url": "invalid_format"},
+        ),
+        "media and content at fault": (
+            {"content": "a" * 501, "media": {**GIF, "url": "http://example.org/"}},
+            {"content": "too_long", "media.url": "invalid_format"},
+        ),
+    },
+    "sign_up": {
+        "nothing": ({}, {"username": "required", "email": "required", "password": "required"}),
+        "everything too short": (
+            {"username": "a", "email": "b", "password": "c", "displayName": " "},
+            {"username": "too_short", "email": "invalid_format", "password": "too_short", "displayName": "too_short"},
+        ),
+    },
+    "sign_in": {"nothing": ({}, {"login": "required", "password": "required"})},
+    "edit_me": {
+        "nothing": ({}, {"body": "required"}),
+        "null for a name": ({"username": None}, {"body": "required"}),
+        "null for the bio": ({"bio": None}, {}),
+        "a wrong bio alone": ({"bio": 5}, {"bio": "type"}),
+        "an unknown field alone": ({"Bio": "a"}, {"Bio": "unknown_field", "body": "required"}),
+    },
+    "create_key": {
+        "nothing": ({}, {"label": "required", "scopes": "required"}),
+        "every rule broken": (
+            {"label": " ", "scopes": ["media:write"] * 2, "expiry": "soon", "ipAllowlist": ["here"]},
+            {
+                "label": "too_short",
+                "scopes[1]": "duplicate",
+                "expiry": "invalid_format",
+                "ipAllowlist[0]": "invalid_format",
+            },
+        ),
+        "an unknown scope and a double": (
+            {"label": "a", "scopes": ["like", "media:write", "media:write"]},
+            {"scopes[0]": "invalid_choice", "scopes[2]": "duplicate"},
+        ),
+        "a number and no network": (
+            {"label": "a", "scopes": ["media:write"], "ipAllowlist": [5, "here"]},
+            {"ipAllowlist[0]": "type", "ipAllowlist[1]": "invalid_format"},
+        ),
+    },
+    "create_hub": {
+        "nothing": ({}, {"name": "required", "slug": "required"}),
+        "a blank name and a short slug": ({"name": " ", "slug": "-"}, {"name": "too_short", "slug": "too_short"}),
+    },
+}
+"""Bodies in which several fields come together, with the faults."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A body for an operation, and what is said of it. `path` leads to the field that is tried, `""` to none."""
+
+    operation: str
+    path: str
+    name: str
+    body: Tree | Raw
+    said: Said
+
+    @property
+    def faults(self) -> list[tuple[str, str]]:
+        """Field and code of each fault, sorted."""
+        return sorted(_placed(self.path, self.said))
+
+    @property
+    def value(self) -> object:
+        """What the body has at the path."""
+        return _get(self.body, self.path) if self.path else None
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.operation, self.path, self.name) if part)
+
+
+def all_cases() -> Iterator[Case]:
+    """Every case of every operation."""
+    for operation, fields in FIELDS.items():
+        yield from _values(operation, fields)
+        yield from _doubled(operation, fields)
+        yield from _renamed(operation, fields)
+        yield from _unknown(operation, fields)
+        yield from _everything_wrong(operation, fields)
+        yield from _whole(operation)
+
+
+def good_body(fields: Fields) -> Tree:
+    """A body that has every field."""
+    body: Tree = {}
+    for path, field in fields.items():
+        if not path.endswith("]"):
+            _put(body, path, copy.deepcopy(field.good))
+    return body
+
+
+def _values(operation: str, fields: Fields) -> Iterator[Case]:
+    """Each field with each of its values."""
+    yield Case(operation, "", "good", good_body(fields), TAKEN)
+    for path, field in fields.items():
+        for name, (value, said) in field.values.items():
+            body = good_body(fields)
+            _put(body, path, value)
+            yield Case(operation, path, name, body, said)
+
+
+def _doubled(operation: str, fields: Fields) -> Iterator[Case]:
+    """Each field twice: the last counts."""
+    for path, field in fields.items():
+        if path.endswith("]"):
+            continue
+        wrong, said = field.wrong
+        right = _get(good_body(fields), path)
+        for name, twice, verdict in (
+            ("wrong and then right", Twice(wrong, right), TAKEN),
+            ("right and then wrong", Twice(right, wrong), said),
+            ("right and then null", Twice(right, None), field.absent),
+        ):
+            body = good_body(fields)
+            _put(body, path, twice)
+            yield Case(operation, path, name, body, verdict)
+
+
+def _renamed(operation: str, fields: Fields) -> Iterator[Case]:
+    """Each field left out, or under a name that is not quite its own."""
+    for path, field in fields.items():
+        if path.endswith("]"):
+            continue
+        parent, name = _split(path)
+        alike = (
+            name.capitalize(),
+            name.upper(),
+            re.sub("([A-Z])", r"_\1", name).lower(),
+            f"{name} ",
+            f"{parent}.{name}",
+        )
+        for other in ("", *dict.fromkeys(each for each in alike if each != name)):
+            body = good_body(fields)
+            siblings = _get(body, parent)
+            value = siblings.pop(name)
+            faults = _placed(path, field.absent)
+            if other:
+                siblings[other] = value
+                faults += ((_joined(parent, other), "unknown_field"),)
+            yield Case(operation, "", f"{path} as {other}" if other else f"no {path}", body, _said(faults))
+
+
+def _unknown(operation: str, fields: Fields) -> Iterator[Case]:
+    """Objects with a field that there is not, and without any."""
+    for parent in ("", *(path for path, field in fields.items() if field.good == {})):
+        for name, value in UNKNOWN.items():
+            body = good_body(fields)
+            _get(body, parent)[name] = value
+            place = _joined(parent, name)
+            yield Case(operation, "", f"unknown {place!a}", body, bad("unknown_field", place))
+        if parent:
+            body = good_body(fields)
+            _put(body, parent, {})
+            inside = [path for path in fields if _split(path)[0] == parent and not path.endswith("]")]
+            missing = chain.from_iterable(_placed(path, fields[path].absent) for path in inside)
+            yield Case(operation, "", f"{parent} empty", body, _said(tuple(missing)))
+
+
+def _everything_wrong(operation: str, fields: Fields) -> Iterator[Case]:
+    """Every field wrong at once, and one unknown."""
+    body = good_body(fields)
+    faults: Faults = (("x", "unknown_field"),)
+    leaves = [path for path in fields if not any(other.startswith((f"{path}.", f"{path}[")) for other in fields)]
+    for path in leaves:
+        value, said = fields[path].wrong
+        _put(body, path, value)
+        faults += _placed(path, said)
+    body["x"] = "y"
+    yield Case(operation, "", "everything wrong", body, Said(400, faults))
+
+
+def _whole(operation: str) -> Iterator[Case]:
+    for body, said in NO_OBJECTS.items():
+        yield Case(operation, "", f"no object but {body.text}", body, said)
+    for name, (body, faults) in WHOLE[operation].items():
+        yield Case(operation, "", name, body, _said(tuple(faults.items())))
+
+
+def _said(faults: Faults) -> Said:
+    return Said(400, faults) if faults else TAKEN
+
+
+def _placed(path: str, said: Said) -> Faults:
+    """Field and code of each fault of a field that this is said of."""
+    return said.faults if said == NOT_JSON else tuple((path + place, code) for place, code in said.faults)
+
+
+def _split(path: str) -> tuple[str, str]:
+    """`poll.options` → (`poll`, `options`)."""
+    parent, _, name = path.rpartition(".")
+    return parent, name
+
+
+def _joined(parent: str, name: str) -> str:
+    return f"{parent}.{name}" if parent else name
+
+
+def steps(path: str) -> list[str | int]:
+    """`poll.options[0]` → `poll`, `options`, 0."""
+    return [int(step) if step.isdigit() else step for step in re.findall(r"[^.\[\]]+", path)]
+
+
+def _get(body: Any, path: str) -> Any:
+    for step in steps(path):
+        body = body[step]
+    return body
+
+
+def _put(body: Any, path: str, value: object) -> None:
+    *way, last = steps(path)
+    for step in way:
+        body = body[step]
+    body[last] = value

@@ -1,0 +1,329 @@
+"""Every field of every JSON body of the API, what it takes and what it refuses."""
+
+from dataclasses import replace
+
+from tests.api.bad_values import (
+    REQUIRED,
+    TAKEN,
+    TOO_SHORT,
+    TYPE,
+    Field,
+    New,
+    Said,
+    Values,
+    bad,
+    choice,
+    flag,
+    formatted,
+    items,
+    nothing,
+    number,
+    text,
+    thing,
+    whole,
+)
+
+Fields = dict[str, Field]
+
+READER = "listed_reader"
+"""An account that there is."""
+
+SCOPES = ["posts:write", "posts:delete", "media:write", "bounces:write", "comments:write", "clips:write"]
+STRANGER = Said(422, (("", "not_allowed"),))
+"""Said of what could be an identifier, and is none that the account can use here."""
+
+
+def also(field: Field, values: Values) -> Field:
+    """The field with more values."""
+    return replace(field, values={**field.values, **values})
+
+
+def visibility() -> Field:
+    return choice("PRIVATE", "PUBLIC", "FOLLOWERS", "CONNECTIONS", "CUSTOM", null=TAKEN)
+
+
+def identifier() -> Field:
+    return text(None, null=TAKEN, empty=STRANGER, blank=STRANGER, fine=STRANGER, good=None)
+
+
+def username() -> Field:
+    wrong = {
+        "too_short": ["", "ab", "\u00e4", "a\u0308b", "a\n"],
+        "too_long": ["x" * 31, "\u00e4" * 31, "x" * 20_000],
+        "invalid_format": [
+            "a b",
+            "a-b",
+            "@abc",
+            "abc\n",
+            " abc",
+            "a\u0308bc",
+            "abc\u202e",
+            "abc\0",
+            "a\x01b",
+            "\u0661" * 3,
+        ],
+    }
+    return formatted(New(12), [New(3), New(30), New(9, "_Aa")], wrong, null=REQUIRED)
+
+
+PUBLISH: Fields = {
+    "content": text(5000, null=REQUIRED, empty=REQUIRED, blank=REQUIRED),
+    "visibility": visibility(),
+    "location": thing(null=TAKEN),
+    "location.name": text(255, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+    "location.latitude": number(-90, 90, null=TAKEN),
+    "location.longitude": number(-180, 180, null=TAKEN),
+    "hubId": identifier(),
+    "poll": thing(null=TAKEN),
+    "poll.options": also(
+        items(["The fox", "The heron"], "option {}".format, 2, 10, null=REQUIRED),
+        {
+            "one twice": (["a", "b", "a"], bad("duplicate", "[2]")),
+            "one three times": (["a", "a", "a"], Said(400, (("[1]", "duplicate"), ("[2]", "duplicate")))),
+            "the same once composed": (["\u00e9", "e\u0301"], bad("duplicate", "[1]")),
+            "another case": (["a", "A"], TAKEN),
+            "another width": (["A", "\uff21"], TAKEN),
+        },
+    ),
+    "poll.options[0]": text(100, null=TYPE, empty=TOO_SHORT, blank=TOO_SHORT),
+    "poll.question": text(300, null=TAKEN, empty=TOO_SHORT, blank=TOO_SHORT),
+    "poll.multiple": flag(null=TAKEN),
+    "poll.durationMinutes": whole(5, 43_200, null=TAKEN),
+    "linkPreviewUrl": nothing(),
+}
+COMMENT: Fields = {
+    "content": text(500, null=TAKEN),
+    "parentId": identifier(),
+    "media": thing(null=TAKEN),
+    "media.type": choice("gif", "image", null=REQUIRED),
+    "media.url": formatted(
+        "https://images.example.org/heron.gif",
+        [
+            "HTTPS://EXAMPLE.ORG",
+            "https://example.org:443/?q=1#part",
+            "https://[2001:db8::7]/",
+            "https://m\u00fcnchen.example/a\u0308",
+            "https://example.org/" + "x" * 1980,
+            "https://example.org/" + "a\u0308" * 1980,
+        ],
+        {
+            "too_long": ["https://example.org/" + "x" * 1981, "https://example.org/" + "a\u0308" * 1981],
+            "invalid_format": [
+                *("", " ", "https://", "https:", "//example.org/", "/heron.gif", "example.org", "http://example.org/"),
+                *("javascript:alert(1)", "data:image/gif,x", "https://a b/", "https://example.org/\n", " https://a/"),
+                *("https://you@example.org/", "https://you:me@example.org/", "https://@example.org/", "https:///x"),
+                *("https://example.org:x/", "https://example.org:99999/", "https://[::1/", "https://example.org/\0"),
+                *("https://example.org/\x01", "https://example.org/\u202e", "https://example.org/\u200b"),
+            ],
+        },
+        null=REQUIRED,
+    ),
+}
+HUB: Fields = {
+    "name": text(100, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+    "slug": formatted(
+        New(12),
+        [New(3), New(40), New(9, "-a-")],
+        {
+            "too_short": ["", "ab", "\u00e4", "a\u0308b"],
+            "too_long": ["x" * 41, "\u00e4" * 41, "x" * 20_000],
+            "invalid_format": [
+                "a b",
+                "a_b",
+                "ABC",
+                "a/b",
+                "abc\n",
+                "..a",
+                "abc\u202e",
+                "abc\0",
+                "a\u0308bc",
+                "\u0661" * 3,
+            ],
+        },
+        null=REQUIRED,
+    ),
+    "description": text(500, null=TAKEN),
+}
+SIGN_UP: Fields = {
+    "username": username(),
+    "email": formatted(
+        New(24, "@example.org"),
+        [New(9, "@b"), New(254, "@example.org"), New(30, "+tag@example.org"), New(30, "@m\u00fcnchen.example")],
+        {
+            "too_long": ["x" * 243 + "@example.org", "x" * 20_000, "\u00e4" * 255],
+            "invalid_format": [
+                *(
+                    "",
+                    " ",
+                    "a",
+                    "a@",
+                    "@example.org",
+                    "a@b@c",
+                    "a b@example.org",
+                    "a@b c",
+                    "a@.org",
+                    "a@b..org",
+                    "a@b.",
+                ),
+                *(
+                    "a@example.org\n",
+                    "a@example.org\r\nBcc: b@example.org",
+                    "a@example.org,b@example.org",
+                    "<a@b>",
+                    "a:b@c",
+                ),
+                *("a\0@example.org", "a@example\0.org", "a@example.org\0", "a\x01@example.org", "a@exam\x01ple.org"),
+                *("a@example.o\x01rg", "a@example.org\x7f", "a\x7f@example.org"),
+            ],
+        },
+        null=REQUIRED,
+    ),
+    "password": text(200, null=REQUIRED, empty=TOO_SHORT, shortest=10, good="nine plums and a kettle"),
+    "displayName": text(100, null=TAKEN, empty=TOO_SHORT, blank=TOO_SHORT),
+}
+PROFILE: Fields = {
+    "displayName": text(100, null=TAKEN, empty=TOO_SHORT, blank=TOO_SHORT),
+    "username": also(username(), {"null": (None, TAKEN)}),
+    "bio": text(500, null=TAKEN),
+    "isPrivate": flag(null=TAKEN),
+}
+KEY: Fields = {
+    "label": text(60, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+    "scopes": also(
+        items([SCOPES[0]], lambda place: SCOPES[place % 6], 1, 6, null=REQUIRED),
+        {
+            "one twice": ([SCOPES[1], SCOPES[0], SCOPES[1]], bad("duplicate", "[2]")),
+            "one six times": (SCOPES[:1] * 6, Said(400, tuple((f"[{at}]", "duplicate") for at in range(1, 6)))),
+            "two unknown": (
+                ["like", SCOPES[0], "*"],
+                Said(400, (("[0]", "invalid_choice"), ("[2]", "invalid_choice"))),
+            ),
+        },
+    ),
+    "scopes[0]": choice(*SCOPES, null=TYPE),
+    "expiry": formatted(
+        "90d",
+        [
+            *("never", "30d", "1y", "2027-01-15T08:00:00.001Z", "2027-06-30T00:00Z", "9999-12-31T23:59:59.999Z"),
+            *("20270630T000000+0200", "2027-06-30T00:00:00.000000-23:59"),
+        ],
+        {
+            "too_long": ["2027-06-30T00:00:00." + "0" * 20 + "Z", "9" * 20_000, "\u00e4" * 41],
+            "out_of_range": [
+                "2027-01-15T08:00:00.000Z",
+                "1970-01-01T00:00Z",
+                "2027-01-15T08:30+01:00",
+                "0001-01-01T00:00Z",
+            ],
+            "invalid_format": [
+                *("", " ", "NEVER", "never ", "31d", "2y", "-1", "0", "2027-06-30", "2027-06-30T00:00:00", "tomorrow"),
+                *(
+                    "2027-02-29T00:00Z",
+                    "2027-13-01T00:00Z",
+                    "2027-06-30T00:60Z",
+                    "2027-06-30 00:00Z",
+                    "30d\0",
+                    "9" * 40,
+                ),
+                *(
+                    "9999-12-31T23:59:59-00:01",
+                    "0000-01-01T00:00Z",
+                    "2027-06-30T00:00z",
+                    "\u0662027-06-30T00:00Z",
+                    "30d\x01",
+                ),
+            ],
+        },
+        null=TAKEN,
+        kept=False,
+    ),
+    "ipAllowlist": also(
+        items(["203.0.113.0/24"], "198.51.100.{}".format, 0, 50, null=TAKEN),
+        {
+            "one twice": (["203.0.113.7", "203.0.113.7/32", "::ffff:203.0.113.7"], TAKEN),
+            "two unknown": (["a", "::1", ""], Said(400, (("[0]", "invalid_format"), ("[2]", "invalid_format")))),
+        },
+    ),
+    "ipAllowlist[0]": formatted(
+        "203.0.113.0/24",
+        ["203.0.113.7", "0.0.0.0/0", "::/0", "::1", "2001:db8::/32", "::ffff:203.0.113.0/120", "2001:DB8::7"],
+        {
+            "invalid_format": [
+                *(
+                    "",
+                    " ",
+                    "localhost",
+                    "203.0.113",
+                    "203.0.113.256",
+                    "203.0.113.7/24",
+                    "203.0.113.0/33",
+                    "203.0.113.0/-1",
+                ),
+                *(
+                    "203.0.113.0/",
+                    "/24",
+                    "203.0.113.0/24/24",
+                    "203.0.113.007",
+                    "2001:db8::7/32",
+                    "::/129",
+                    ":::",
+                    "fe80::1%eth0",
+                ),
+                *(
+                    "203.0.113.7 ",
+                    "203.0.113.7\n",
+                    "203.0.113.7\0",
+                    "\uff12\uff10\uff13.0.113.7",
+                    "1" * 10_000,
+                    "10.0.0.0-10.0.0.9",
+                ),
+            ]
+        },
+        null=TYPE,
+        kept=False,
+    ),
+}
+NOBODY = bad("invalid_choice")._replace(status=422)
+
+FIELDS: dict[str, Fields] = {
+    "create_post": PUBLISH,
+    "edit_post": {"content": text(5000, null=TAKEN, empty=REQUIRED, blank=REQUIRED), "visibility": visibility()},
+    "bounce_post": {"content": text(5000, null=TAKEN)},
+    "vote": {
+        "choices": also(
+            items([0, 1], lambda place: place, 1, 10, null=REQUIRED),
+            {"one twice": ([2, 0, 2, 0], Said(400, (("[2]", "duplicate"), ("[3]", "duplicate"))))},
+        ),
+        "choices[0]": whole(0, 9, null=TYPE),
+    },
+    "set_audience": {
+        "usernames": also(
+            items(
+                [READER],
+                "nobody{}".format,
+                0,
+                1000,
+                null=REQUIRED,
+                full=Said(422, tuple((f"[{place}]", "invalid_choice") for place in range(1000))),
+            ),
+            {
+                "one twice, in another case": ([READER, READER.upper()], bad("duplicate", "[1]")),
+                "one twice, folded": (["stra\u00dfe", "STRASSE"], bad("duplicate", "[1]")),
+                "two unknown": (
+                    ["nobody1", READER, "nobody2"],
+                    Said(422, (("[0]", "invalid_choice"), ("[2]", "invalid_choice"))),
+                ),
+            },
+        ),
+        "usernames[0]": also(
+            text(30, null=TYPE, empty=NOBODY, blank=NOBODY, fine=NOBODY, good=READER),
+            {"another case": (READER.upper(), TAKEN)},
+        ),
+    },
+    "create_comment": COMMENT,
+    "sign_up": SIGN_UP,
+    "sign_in": {"login": text(254, null=REQUIRED), "password": text(200, null=REQUIRED)},
+    "edit_me": PROFILE,
+    "create_key": KEY,
+    "create_hub": HUB,
+}

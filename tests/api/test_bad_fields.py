@@ -1,0 +1,183 @@
+"""Every field of every JSON body: what is wrong is named, all of it, and writes nothing; what is right is taken."""
+
+import unicodedata
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+from msgspec import inspect
+
+from pressroom.app import api_routes
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.passwords import Passwords
+from pressroom.web.access import Anyone, Keyed
+from pressroom.web.routing import Route
+from tests.api.actors import Actor, faults, new_client, objections, publish
+from tests.api.bad_bodies import Case, all_cases, steps
+from tests.api.bad_fields import FIELDS, READER
+from tests.api.bad_values import spelled
+from tests.api.conftest import one_engine
+from tests.api.tables import held
+from tests.harness.local import LocalServer
+
+SETTINGS = {
+    "REQUESTS_PER_MINUTE": 1_000_000,
+    "REQUESTS_PER_DAY": 1_000_000,
+    "POSTS_PER_MINUTE": 1_000_000,
+    "DAILY_CONTENT_QUOTA": 1_000_000,
+    "SIGN_IN_FAILURES_PER_ACCOUNT": 10_000,
+    "SIGN_IN_FAILURES_PER_ADDRESS": 100_000,
+}
+
+POLL = {"options": [str(number) for number in range(10)], "multiple": True}
+SUCCESS = {"sign_in": 401}
+"""Nobody has the password that is tried."""
+
+
+def routes() -> dict[str, Route[Caller]]:
+    """Every route that takes a JSON body."""
+    passwords = Passwords()
+    passwords.close()
+    return {route.name: route for route in api_routes(passwords) if route.takes is not None}
+
+
+ROUTES = routes()
+CASES = list(all_cases())
+numbers = count(1)
+
+
+class Stage:
+    """Somebody with a post, who can send any body to any route."""
+
+    def __init__(self, server: LocalServer) -> None:
+        self.server = server
+        self.somebody = Actor(server)
+        self.nobody = new_client(base_url=server.base_url)
+        self.post_id = ""
+        self.renew()
+
+    def renew(self) -> None:
+        """With a new post, on which nothing was done yet."""
+        self.post_id = publish(self.somebody, poll=POLL)["id"]
+
+    def send(self, case: Case, *, escaped: bool, **headers: str) -> httpx.Response:
+        """Sends the case's body to its route, as whoever may call it."""
+        route = ROUTES[case.operation]
+        body = spelled(case.body, next(numbers), escaped=escaped).encode()
+        path = route.path.replace("{id}", self.post_id)
+        return self._client(route).request(route.method, path, content=body, headers=headers)
+
+    def refused(self, case: Case) -> list[httpx.Response]:
+        """The answers to the case's body in both spellings, neither of which may have written anything."""
+        before = held(self.server)
+        answers = [self.send(case, escaped=escaped, **{"Idempotency-Key": "again"}) for escaped in (False, True)]
+        assert [answer.status_code for answer in answers] == [case.said.status] * 2, [each.text for each in answers]
+        assert held(self.server) == before
+        return answers
+
+    def close(self) -> None:
+        """Hangs up."""
+        for client in (*self.somebody.clients(), self.nobody):
+            client.close()
+
+    def _client(self, route: Route[Caller]) -> httpx.Client:
+        match route.access:
+            case Keyed():
+                return self.somebody.api
+            case Anyone():
+                return self.nobody
+            case _:
+                return self.somebody.web
+
+
+@pytest.fixture(scope="module")
+def stage(server: LocalServer) -> Iterator[Stage]:
+    """The same for all cases: most of them change nothing."""
+    server.account(READER)
+    stage = Stage(server)
+    yield stage
+    stage.close()
+
+
+def paths(info: inspect.Type, at: str = "") -> Iterator[str]:
+    """The paths of all fields of a body's type: `poll`, `poll.options`, `poll.options[0]`."""
+    match info:
+        case inspect.StructType():
+            for field in info.fields:
+                path = f"{at}.{field.encode_name}".lstrip(".")
+                yield path
+                yield from paths(field.type, path)
+        case inspect.ListType():
+            yield f"{at}[0]"
+            yield from paths(info.item_type, f"{at}[0]")
+        case inspect.UnionType():
+            for kind in info.types:
+                yield from paths(kind, at)
+        case inspect.Metadata():
+            yield from paths(info.type, at)
+        case _:
+            return
+
+
+def test_no_field_is_forgotten() -> None:
+    declared = {name: set(paths(inspect.type_info(route.takes))) for name, route in ROUTES.items() if route.takes}
+
+    assert {name: set(fields) for name, fields in FIELDS.items()} == declared
+
+
+@one_engine
+@pytest.mark.parametrize("case", [case for case in CASES if case.said.status == 400], ids=str)
+def test_what_is_wrong_is_named_and_writes_nothing(stage: Stage, case: Case) -> None:
+    for answer in stage.refused(case):
+        assert sorted(faults(answer)) == case.faults
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.said.status == 422], ids=str)
+def test_what_names_nothing_is_objected_to_and_writes_nothing(stage: Stage, case: Case) -> None:
+    for answer in stage.refused(case):
+        assert sorted(objections(answer)) == case.faults
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.said.status == 0], ids=str)
+def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
+    stage.renew()
+    # A body is read before the database is asked, so that one spelling on each engine shows both of both.
+    answer = stage.send(case, escaped=stage.server.runtime.db.engine == "postgres")
+
+    assert answer.status_code == SUCCESS.get(case.operation, ROUTES[case.operation].status), answer.text
+    if case.path and FIELDS[case.operation][case.path].kept:
+        check_shown(answer.json(), case)
+    if case.operation == "create_key":
+        revoked = stage.somebody.web.delete(f"/api/auth/api-keys/{answer.json()['id']}")
+        assert revoked.status_code == 200, "no account has more than five that are active"
+
+
+@one_engine
+@pytest.mark.parametrize("case", [case for case in CASES if case.name == "good"], ids=str)
+def test_what_is_taken_would_be_seen_to_be_written(stage: Stage, case: Case) -> None:
+    newcomer = Stage(stage.server)
+    before = held(stage.server)
+
+    newcomer.send(case, escaped=False)
+
+    assert held(stage.server) != before
+    newcomer.close()
+
+
+def check_shown(shown: Any, case: Case) -> None:
+    """Where the answer has such a field, it shows what was sent, in normal form C."""
+    for step in steps(case.path):
+        if not shown or (isinstance(shown, dict) and step not in shown):
+            return
+        shown = shown[step]
+    if isinstance(shown, dict):
+        shown = shown.get("text")
+    match case.value:
+        case str() as text if text.strip():
+            assert shown == unicodedata.normalize("NFC", text)
+        case int() | float() as number:
+            assert shown == number
+        case _:
+            return
