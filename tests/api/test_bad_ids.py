@@ -228,7 +228,8 @@ def test_a_hub_that_there_is_not(world: World, route: Route[Caller]) -> None:
     for other in (world.unseen["absent"], world.unseen["deleted"], "of-bob", world.alice.account.id):
         assert [answer.json() for answer in world.answers(route, other)] == [NO_HUB] * len(world.callers(route))
 
-    assert world.callers(route)[-1].request(route.method, path_of(route, world.hub)).status_code == 200
+    joined = world.make_hub(world.bob, route.name.replace("_", "-"))
+    assert world.callers(route)[-1].request(route.method, path_of(route, joined)).status_code == 200
 
 
 @pytest.mark.parametrize("route", KEY_ROUTES, ids=lambda route: route.name)
