@@ -4,12 +4,20 @@ import secrets
 
 from ulid import ULID
 
+BEYOND = "~"
+"""Sorts after every identifier: where a list that runs backwards begins."""
+
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def new_id(now: int) -> str:
     """An opaque identifier of 26 characters that sorts by its time (a ULID). `now` is in milliseconds."""
     return str(ULID.from_timestamp(now))
+
+
+def time_of(identifier: str) -> int:
+    """The time, in milliseconds, that an identifier was made with."""
+    return ULID.from_str(identifier).milliseconds
 
 
 def random_base62(length: int) -> str:

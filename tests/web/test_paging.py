@@ -3,8 +3,8 @@
 import pytest
 
 from pressroom.errors import Invalid
-from pressroom.ids import new_id
-from pressroom.web.paging import FIRST, Page, read_page, split
+from pressroom.ids import BEYOND, new_id
+from pressroom.web.paging import Page, read_page, split
 
 CURSOR = "01MCC5RM008AES41NG5QK8NWCS"
 
@@ -53,7 +53,7 @@ def test_what_cannot_be_asked_for(query: str, fields: list[str]) -> None:
 
 
 def test_the_first_page_begins_after_every_identifier() -> None:
-    assert all("" == Page(1).after < new_id(at) < Page(1).before == FIRST for at in (0, 1_800_000_000_000, 2**48 - 1))
+    assert all("" == Page(1).after < new_id(at) < Page(1).before == BEYOND for at in (0, 1_800_000_000_000, 2**48 - 1))
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from pressroom.errors import Code, Fault, Invalid
+from pressroom.ids import BEYOND
 
 T = TypeVar("T")
 
 _CURSOR: Final = re.compile(r"[0-9A-Z]{26}")
-FIRST: Final = "~"
-"""Sorts after every identifier: where a list that runs backwards begins."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -25,7 +24,7 @@ class Page(msgspec.Struct, frozen=True):
     @property
     def before(self) -> str:
         """Of a list that runs from the newest item: where it goes on, downwards."""
-        return self.cursor or FIRST
+        return self.cursor or BEYOND
 
     @property
     def after(self) -> str:

@@ -131,7 +131,7 @@ async def get_account_by_username(tx: Tx, username: str) -> Account:
     """The account with this user name, whatever its case. Raises NotFound."""
     account = await queries.find_by_username(tx, folded(username))
     if account is None:
-        raise NotFound(f"There is no account {username[:30]}.")
+        raise NotFound(f"There is no account {username}.")
     return account
 
 

@@ -16,7 +16,7 @@ from pressroom.domains.events.models import EventType
 from pressroom.domains.posts.actions.reading import get_post
 from pressroom.domains.posts.queries import writing
 from pressroom.errors import Code, Fault, NotFound, Unprocessable
-from pressroom.ids import new_id
+from pressroom.ids import new_id, time_of
 
 
 async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft) -> Comment:
@@ -50,8 +50,8 @@ async def _parent(tx: Tx, post_id: str, parent_id: str) -> Comment:
 
 def _comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft, parent: Comment | None) -> Comment:
     account, key, media = caller.account, caller.key, draft.media
-    # A reply sorts after its parent, also when both come within a millisecond.
-    comment_id = new_id(max(tx.now, parent.created_at + 1) if parent else tx.now)
+    # A reply sorts after what it answers, also within a millisecond, and when another server's clock is ahead.
+    comment_id = new_id(max(tx.now, time_of(parent.id) + 1) if parent else tx.now)
     return Comment(
         id=comment_id,
         post_id=post_id,

@@ -16,6 +16,7 @@ from pressroom.domains.hubs.models import Hub
 from pressroom.domains.posts.actions import reading
 from pressroom.domains.posts.models import SeenPost, Version, View
 from pressroom.errors import NotFound
+from pressroom.ids import BEYOND
 
 POSTS: Final = 20
 """Posts on a page."""
@@ -90,9 +91,9 @@ async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, Sh
 
 
 async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> Shelf:
-    """A page of the PUBLIC posts with a hashtag (its identity). Raises NotFound when there are none."""
+    """A page of the PUBLIC posts with a hashtag (its identity). Raises NotFound when there are none at all."""
     posts = await reading.list_of_tag(tx, tag, reader, before, POSTS + 1)
-    if not posts:
+    if not posts and not await reading.list_of_tag(tx, tag, reader, BEYOND, 1):
         raise NotFound("No public post has this hashtag.")
     return _shelf(posts)
 

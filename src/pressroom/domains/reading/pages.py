@@ -13,6 +13,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import avatar_address
 from pressroom.domains.comments.schemas import CommentOut, comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
+from pressroom.domains.posts.actions.reading import get_post
 from pressroom.domains.posts.models import View
 from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.posts.visibility import Visibility
@@ -21,14 +22,15 @@ from pressroom.domains.reading.actions import Permalink, Shelf
 from pressroom.domains.reading.markup import excerpt, linked
 from pressroom.domains.reading.views import ViewCounter
 from pressroom.errors import NotFound
+from pressroom.ids import BEYOND
 from pressroom.text import tag_identity
 from pressroom.web.access import Visitor
 from pressroom.web.asgi import HeaderList
-from pressroom.web.paging import FIRST
 from pressroom.web.routing import Answer, Call, Route, declare, json
 from pressroom.web.templating import page
 
 _ID: Final = re.compile(r"[0-9A-Z]{26}")
+_PERMALINK: Final = re.compile(r"([0-9A-Z]{26})([/?#].*)?", re.DOTALL)
 _PLACE: Final = re.compile(r"([0-9A-Z]{26})-([0-9A-Z]{26})")
 
 ANYBODY: Final[HeaderList] = [(b"cache-control", b"no-cache"), (b"vary", b"cookie")]
@@ -138,13 +140,10 @@ async def tag(call: Call[Caller]) -> Answer:
 async def oembed(call: Call[Caller]) -> Answer:
     """The oEmbed document, of type link, of a PUBLIC post's permalink."""
     start, address = f"{call.settings.permalink_base}/post/", _given(call, "url")
-    if not address.startswith(start) or _given(call, "format") not in ("", "json"):
+    place = _PERMALINK.fullmatch(address.removeprefix(start)) if address.startswith(start) else None
+    if place is None or _given(call, "format") not in ("", "json"):
         raise NotFound("Give the address of a permalink of this server as url, and format=json or none.")
-    post_id = re.split("[/?#]", address.removeprefix(start), maxsplit=1)[0]
-    found = await call.db.read(actions.open_permalink, post_id, "", ("", ""))
-    post = found.view.post
-    if post.deleted_at is not None:
-        raise NotFound("There is no such post.")
+    post = await call.db.read(get_post, place[1], "")
     base_url = call.settings.base_url
     answer = json(
         OEmbed(
@@ -195,7 +194,7 @@ def _posts(call: Call[Caller], shelf: Shelf) -> dict[str, object]:
     return {
         "posts": _shapes(call, shelf.posts),
         "next_page": f"?before={shelf.next_page}" if shelf.next_page else None,
-        "first_page": None if _before(call) == FIRST else here,
+        "first_page": None if _before(call) == BEYOND else here,
     }
 
 
@@ -228,7 +227,7 @@ def _reader(call: Call[Caller]) -> str:
 def _before(call: Call[Caller]) -> str:
     """Where a page of posts begins; one that was never handed out means the beginning."""
     before = _given(call, "before")
-    return before if _ID.fullmatch(before) else FIRST
+    return before if _ID.fullmatch(before) else BEYOND
 
 
 def _given(call: Call[Caller], name: str) -> str:

@@ -28,11 +28,13 @@ class ViewCounter:
         if waiting:
             try:
                 await self._db.transact(_add_all, waiting)
-            except BaseException:
+            except Exception:
+                # One that is cancelled goes on by itself: what it writes must not be counted again.
                 self._waiting += waiting
                 raise
 
 
 async def _add_all(tx: Tx, opened: Counter[str]) -> None:
-    for post_id in sorted(opened):
+    # Bounces before what they share, as everywhere: those are older.
+    for post_id in sorted(opened, reverse=True):
         await writing.add_views(tx, post_id, opened[post_id])

@@ -24,8 +24,10 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> View:
     _check_editable(before, edit)
     content = before.content if edit.content is None else edit.content
     visibility = edit.visibility or Visibility(before.visibility)
-    await writing.insert_version(tx, account_id=author, post_id=post_id, version_id=new_id(tx.now), before=before)
-    await writing.edit_post(tx, account_id=author, post_id=post_id, content=content, visibility=visibility)
+    # Of two edits at once the second to get the lock may have begun first: time does not run backwards for that.
+    at = max(tx.now, before.written_at)
+    await writing.insert_version(tx, account_id=author, post_id=post_id, version_id=new_id(at), before=before)
+    await writing.edit_post(tx, account_id=author, post_id=post_id, content=content, visibility=visibility, at=at)
     await reach_readers_anew(tx, author, post_id, content or "", visibility)
     return await get_view(tx, post_id, author)
 

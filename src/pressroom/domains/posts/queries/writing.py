@@ -38,7 +38,7 @@ INSERT_VERSION: Final = Command(
 )
 
 EDIT_POST: Final = Command(
-    "UPDATE posts SET content = :content, visibility = :visibility, edited_at = :now, updated_at = :now"
+    "UPDATE posts SET content = :content, visibility = :visibility, edited_at = :at, updated_at = :at"
     " WHERE account_id = :account_id AND id = :post_id"
 )
 
@@ -107,9 +107,9 @@ async def insert_version(tx: Tx, *, account_id: str, post_id: str, version_id: s
     )
 
 
-async def edit_post(tx: Tx, *, account_id: str, post_id: str, content: str | None, visibility: str) -> None:
-    """Changes what a post says and who may see it."""
-    await tx.run(EDIT_POST, account_id=account_id, post_id=post_id, content=content, visibility=visibility, now=tx.now)
+async def edit_post(tx: Tx, *, account_id: str, post_id: str, content: str | None, visibility: str, at: int) -> None:
+    """Changes what a post says and who may see it, `at` (milliseconds)."""
+    await tx.run(EDIT_POST, account_id=account_id, post_id=post_id, content=content, visibility=visibility, at=at)
 
 
 async def delete_post(tx: Tx, account_id: str, post_id: str) -> None:

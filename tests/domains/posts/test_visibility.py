@@ -1,0 +1,324 @@
+"""Who sees which post: the rule against sets of accounts, and every way of reading against the rule."""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pressroom.clock import SettableClock
+from pressroom.db import Database, Tx
+from pressroom.db.migrate import migrate
+from pressroom.db.postgres import open_postgres
+from pressroom.db.sqlite import open_sqlite
+from pressroom.domains.accounts.actions import NewAccount, create_account
+from pressroom.domains.follows import queries as follows
+from pressroom.domains.hubs import queries as hubs
+from pressroom.domains.posts.actions import reading
+from pressroom.domains.posts.models import Post, PostType, View
+from pressroom.domains.posts.queries import reach, writing
+from pressroom.domains.posts.visibility import Ties, Visibility, may_see
+from pressroom.errors import NotFound
+from pressroom.ids import new_id
+from pressroom.web.paging import FIRST
+from tests.services.postgres import PostgresServer
+
+START = 1_800_000_000_000
+EVERYTHING = 1_000
+EXAMPLES = {"sqlite": 250, "postgres": 100}
+HUBS = 2
+
+_numbers = itertools.count()
+
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+List = Callable[[Tx, str, str, str, int], Awaitable[list[View]]]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A post of a graph. Accounts, hubs and posts are numbers; `at` is in milliseconds from the start."""
+
+    author: int
+    visibility: Visibility
+    hub: int | None
+    audience: frozenset[int]
+    at: int
+    deleted: bool
+    shares: int | None
+    """For a bounce, which is PUBLIC and outside of hubs: the post that it shares."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Accounts by number, who follows whom, and posts in the order in which they are kept."""
+
+    accounts: int
+    follows: frozenset[tuple[int, int]]
+    posts: tuple[Planned, ...]
+
+    @property
+    def readers(self) -> list[int | None]:
+        """Every account, and somebody signed out."""
+        return [*range(self.accounts), None]
+
+    def ties(self, reader: int | None, post: Planned) -> Ties:
+        """What a reader has to do with a post, by the sets alone."""
+        if reader is None:
+            return Ties()
+        return Ties(
+            is_author=reader == post.author,
+            follows=(reader, post.author) in self.follows,
+            followed_back=(post.author, reader) in self.follows,
+            listed=reader in post.audience,
+        )
+
+    def sees(self, reader: int | None, post: Planned) -> bool:
+        """Whether a reader may see a post."""
+        return may_see(post.visibility, self.ties(reader, post))
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """Two to four accounts, any of them following any other, and four to twelve posts."""
+    accounts = draw(st.integers(2, 4))
+    account = st.integers(0, accounts - 1)
+    pairs = list(itertools.permutations(range(accounts), 2))
+    following = draw(st.frozensets(st.sampled_from(pairs)))
+    posts: list[Planned] = []
+    for number in range(draw(st.integers(4, 12))):
+        shares = draw(st.none() | st.none() | st.integers(0, number - 1)) if number else None
+        posts.append(
+            Planned(
+                author=draw(account),
+                visibility=Visibility.PUBLIC if shares is not None else draw(st.sampled_from(Visibility)),
+                hub=None if shares is not None else draw(st.none() | st.integers(0, HUBS - 1)),
+                audience=draw(st.frozensets(account)),
+                at=draw(st.integers(0, 5)),
+                deleted=draw(st.integers(0, 4)) == 0,
+                shares=shares,
+            )
+        )
+    return Graph(accounts, following, tuple(posts))
+
+
+# Of readers who are not the author, by (follows, is followed back, is listed).
+OTHERS = tuple(itertools.product((False, True), repeat=3))
+RULES = {
+    Visibility.PUBLIC: "yes yes yes yes yes yes yes yes",
+    Visibility.FOLLOWERS: "no no no no yes yes yes yes",
+    Visibility.CONNECTIONS: "no no no no no no yes yes",
+    Visibility.PRIVATE: "no no no no no no no no",
+    Visibility.CUSTOM: "no yes no yes no yes no yes",
+}
+
+
+@pytest.mark.parametrize(("visibility", "answers"), RULES.items())
+def test_the_rule_for_all_ties_that_there_are(visibility: Visibility, answers: str) -> None:
+    assert [may_see(visibility, Ties(False, *ties)) for ties in OTHERS] == [it == "yes" for it in answers.split()]
+    assert all(may_see(visibility, Ties(True, *ties)) for ties in OTHERS), "an author sees everything of their own"
+    assert may_see(visibility, Ties()) == (visibility is Visibility.PUBLIC)
+
+
+def allowed(graph: Graph, post: Planned) -> set[int | None]:
+    """Who may see a post, as SPEC says it: a set of accounts, and None for whoever is signed out."""
+    followers = {reader for reader, followed in graph.follows if followed == post.author}
+    followed = {reader for follower, reader in graph.follows if follower == post.author}
+    rules: dict[Visibility, set[int | None]] = {
+        Visibility.PUBLIC: set(graph.readers),
+        Visibility.FOLLOWERS: {*followers, post.author},
+        Visibility.CONNECTIONS: {*(followers & followed), post.author},
+        Visibility.PRIVATE: {post.author},
+        Visibility.CUSTOM: {*post.audience, post.author},
+    }
+    return rules[post.visibility]
+
+
+@given(graphs())
+@settings(max_examples=300, derandomize=True, deadline=None)
+def test_the_rule_lets_in_whom_it_is_meant_for(graph: Graph) -> None:
+    for post in graph.posts:
+        assert {reader for reader in graph.readers if graph.sees(reader, post)} == allowed(graph, post)
+
+
+@dataclass
+class Kept:
+    """A graph in the database: the identifiers of its accounts, hubs and posts."""
+
+    graph: Graph
+    accounts: list[str]
+    hubs: list[str]
+    posts: list[str]
+
+    def reader(self, number: int | None) -> str:
+        """A reader as the readings want it."""
+        return "" if number is None else self.accounts[number]
+
+    def visible(self, reader: int | None, *, author: int | None = None, hub: int | None = None) -> list[str]:
+        """The posts of an author, or in a hub, that stand and that the reader may see, newest first."""
+        seen = [
+            post_id
+            for post_id, post in zip(self.posts, self.graph.posts, strict=True)
+            if (post.author == author if hub is None else post.hub == hub)
+            and not post.deleted
+            and self.graph.sees(reader, post)
+        ]
+        return sorted(seen, reverse=True)
+
+
+async def keep(tx: Tx, graph: Graph) -> Kept:
+    """Writes a graph down, under identifiers of its own."""
+    accounts: list[str] = []
+    for _ in range(graph.accounts):
+        name = f"name{next(_numbers)}"
+        accounts.append((await create_account(tx, NewAccount(name, f"{name}@example.org", "no hash"))).id)
+    for reader, author in sorted(graph.follows):
+        await follows.insert_follow(tx, account_id=accounts[reader], followed_id=accounts[author])
+    hub_ids = [new_id(tx.now) for _ in range(HUBS)]
+    for hub_id in hub_ids:
+        slug = f"hub-{next(_numbers)}"
+        await hubs.insert_hub(tx, hub_id=hub_id, account_id=accounts[0], slug=slug, name="A hub", description=None)
+    kept = Kept(graph, accounts, hub_ids, [])
+    for post in graph.posts:
+        kept.posts.append(await keep_post(tx, kept, post))
+    return kept
+
+
+async def keep_post(tx: Tx, kept: Kept, planned: Planned) -> str:
+    """Writes one post down, with its audience and its deletion; its id."""
+    author, post_id = kept.accounts[planned.author], new_id(START + planned.at)
+    post = Post(
+        id=post_id,
+        account_id=author,
+        key_id=None,
+        type=PostType.POST if planned.shares is None else PostType.QUOTE,
+        content="Hello",
+        visibility=planned.visibility,
+        location_name=None,
+        latitude=None,
+        longitude=None,
+        created_at=START + planned.at,
+        updated_at=START + planned.at,
+        hub_id=None if planned.hub is None else kept.hubs[planned.hub],
+        original_id=None if planned.shares is None else kept.posts[planned.shares],
+    )
+    await writing.insert_post(tx, post)
+    listed = [kept.accounts[number] for number in sorted(planned.audience)]
+    await reach.replace_audience(tx, post_id=post_id, author=author, account_ids=listed)
+    if planned.deleted:
+        await writing.delete_post(tx, author, post_id)
+    return post_id
+
+
+async def all_pages(tx: Tx, read: List, of: str, reader: str, limit: int) -> list[View]:
+    """A whole list, read page by page."""
+    found: list[View] = []
+    before = FIRST
+    while page := await read(tx, of, reader, before, limit):
+        assert len(page) <= limit
+        found += page
+        before = page[-1].post.id
+        assert len(found) < EVERYTHING, "a page leads back to one before it"
+    return found
+
+
+async def check_list(tx: Tx, kept: Kept, read: List, of: str, reader: int | None, expected: list[str]) -> None:
+    """A list holds what it should, at once and in pages of every size that matters."""
+    views = await read(tx, of, kept.reader(reader), FIRST, EVERYTHING)
+    assert [view.post.id for view in views] == expected
+    for view in views:
+        check_original(kept, view, reader)
+    for limit in (1, 2, 3):
+        assert await all_pages(tx, read, of, kept.reader(reader), limit) == views
+
+
+def check_original(kept: Kept, view: View, reader: int | None) -> None:
+    """What a bounce shares is there exactly when it stands and the reader may see it."""
+    shares = kept.graph.posts[kept.posts.index(view.post.id)].shares
+    shown = None if view.original is None else view.original.post.id
+    if shares is None:
+        assert shown is None
+    else:
+        original = kept.graph.posts[shares]
+        stands = not original.deleted and kept.graph.sees(reader, original)
+        assert shown == (kept.posts[shares] if stands else None)
+
+
+async def check_single_posts(tx: Tx, kept: Kept, reader: int | None) -> None:
+    """`find_post` finds what the reader may see, deleted or not; `get_post` what stands of it."""
+    for post_id, post in zip(kept.posts, kept.graph.posts, strict=True):
+        sees = kept.graph.sees(reader, post)
+        found = await reading.find_post(tx, post_id, kept.reader(reader))
+        assert (found is not None) == sees
+        if found is not None:
+            assert (found.id, found.deleted_at is not None) == (post_id, post.deleted)
+        if sees and not post.deleted:
+            view = await reading.get_view(tx, post_id, kept.reader(reader))
+            assert view.post == found
+            check_original(kept, view, reader)
+        else:
+            with pytest.raises(NotFound):
+                await reading.get_post(tx, post_id, kept.reader(reader))
+
+
+async def check_readings(tx: Tx, kept: Kept) -> None:
+    """Every way of reading, for every reader."""
+    for reader in kept.graph.readers:
+        await check_single_posts(tx, kept, reader)
+        for number, hub_id in enumerate(kept.hubs):
+            expected = kept.visible(reader, hub=number)
+            await check_list(tx, kept, reading.list_of_hub, hub_id, reader, expected)
+        for number, author in enumerate(kept.accounts):
+            expected = kept.visible(reader, author=number)
+            await check_list(tx, kept, reading.list_of_account, author, reader, expected)
+
+
+def outcomes(graph: Graph) -> Iterator[tuple[Visibility, bool, bool]]:
+    """Visibility of each post, whether it is deleted, and whether a reader may see it."""
+    for post in graph.posts:
+        for reader in graph.readers:
+            yield post.visibility, post.deleted, graph.sees(reader, post)
+
+
+def everything_that_can_be() -> set[tuple[Visibility, bool, bool]]:
+    """All that `outcomes` can yield: a PUBLIC post is hidden from nobody."""
+    every = itertools.product(Visibility, (False, True), (False, True))
+    return {(which, deleted, seen) for which, deleted, seen in every if seen or which is not Visibility.PUBLIC}
+
+
+@pytest.fixture
+def run() -> Iterator[Run]:
+    """Runs a coroutine to its end."""
+    with asyncio.Runner() as runner:
+        yield runner.run
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def db(request: pytest.FixtureRequest, tmp_path: Path, run: Run) -> Iterator[Database]:
+    """A database that all examples share."""
+    if request.param == "sqlite":
+        database: Database = open_sqlite(tmp_path / "test.db", SettableClock(START))
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        database = run(open_postgres(server.create_database("visibility"), SettableClock(START)))
+    run(migrate(database))
+    yield database
+    run(database.close())
+
+
+def test_every_way_of_reading_follows_the_rule(db: Database, run: Run) -> None:
+    met: set[tuple[Visibility, bool, bool]] = set()
+
+    @given(graphs())
+    @settings(max_examples=EXAMPLES[db.engine], derandomize=True, deadline=None)
+    def check(graph: Graph) -> None:
+        met.update(outcomes(graph))
+        kept = run(db.transact(keep, graph))
+        run(db.read(check_readings, kept))
+
+    check()
+    assert met == everything_that_can_be(), "the examples leave nothing out"

@@ -1,0 +1,126 @@
+"""A database with hundreds of thousands of posts, each page of them once among few and once among many."""
+
+from typing import Final
+
+from pressroom.db import Command, Database, Tx, Value
+from pressroom.db.migrate import migrate
+from pressroom.domains.accounts.actions import NewAccount, create_account
+from pressroom.domains.follows.queries import insert_follow
+from pressroom.domains.hubs.queries import insert_hub
+from pressroom.domains.keys.actions import create_key
+from pressroom.domains.keys.models import NewKey, Scope
+
+FEW, MANY = 100, 100_000
+SIZES: Final = (FEW, MANY)
+"""Posts on a shelf."""
+
+SHORT, LONG = 150, 1_000
+COMMENTS: Final = (SHORT, LONG)
+"""Comments in a thread."""
+
+OTHERS: Final = 500
+"""Accounts, each with a key, whose posts are in the hubs; and hubs without posts."""
+
+OLD, NEW = 1_000_000_000_000_000_000, 2_000_000_000_000_000_000
+"""What the ids begin with of posts that are older than the others, and of the others."""
+
+FILL: Final = Command(
+    "INSERT INTO posts (id, account_id, type, content, visibility, created_at, updated_at, deleted_at, hub_id)"
+    " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+    " SELECT '0000000' || CAST(CAST(:first AS BIGINT) + 10 * i AS TEXT), a.id, 'POST', 'Lead, ink and patience.',"
+    " CAST(:visibility AS TEXT), i, i, CAST(:deleted_at AS BIGINT), CAST(:hub_id AS TEXT)"
+    " FROM n JOIN accounts a ON a.username_key = CAST(:owner AS TEXT) || CAST(i % :owners AS TEXT)"
+)
+TAG: Final = Command(
+    "INSERT INTO post_tags (account_id, post_id, tag) SELECT account_id, id, hub_id FROM posts WHERE hub_id = :hub_id"
+)
+LIKE: Final = Command(
+    "INSERT INTO likes (post_id, account_id, created_at) SELECT p.id, a.id, 1 FROM posts p JOIN accounts a"
+    " ON a.username_key IN ('follower', 'other' || CAST(p.created_at % 500 AS TEXT)) WHERE p.hub_id IS NOT NULL"
+)
+LIST: Final = Command(
+    "INSERT INTO post_audiences (post_id, account_id, author_id) SELECT p.id, a.id, p.account_id FROM posts p"
+    " JOIN accounts a ON a.username_key IN ('listed', 'other' || CAST(p.created_at % 500 AS TEXT))"
+    " WHERE p.visibility = 'CUSTOM'"
+)
+DISCUSS: Final = Command(
+    "INSERT INTO comments (account_id, id, post_id, parent_id, thread_id, content, created_at)"
+    " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+    " SELECT a.id, '0000000' || CAST(CAST(:first AS BIGINT) + 10 * i AS TEXT), CAST(:post_id AS TEXT),"
+    " CASE WHEN i > 1 THEN CAST(:thread_id AS TEXT) END, CAST(:thread_id AS TEXT), 'Is it finished?', 1"
+    " FROM n JOIN accounts a ON a.username_key = 'other' || CAST(i % :owners AS TEXT)"
+)
+COUNT: Final = Command("UPDATE posts SET comments = :count WHERE id = :post_id")
+
+
+def numbered(first: int, place: int) -> str:
+    """The id at a place of those that begin with `first`."""
+    return f"0000000{first + 10 * place}"
+
+
+def discussed(comments: int) -> str:
+    """The post that has so many comments, in the middle of its author's posts."""
+    place = COMMENTS.index(comments)
+    return numbered(NEW + place, SIZES[place] // 2)
+
+
+async def fill(db: Database) -> dict[str, str]:
+    """Fills the shelves; the ids of the accounts by their names."""
+    await migrate(db)
+    accounts = await db.transact(make_accounts)
+    await db.transact(make_hubs, accounts["other0"])
+    for place, size in enumerate(SIZES):
+        await db.transact(put_posts, f"public{size}_", NEW + place, size)
+        await db.transact(put_posts, f"private{size}_", OLD + 2 + place, 5)
+        await db.transact(put_posts, f"private{size}_", NEW + 2 + place, size, visibility="PRIVATE")
+        await db.transact(put_posts, f"deleted{size}_", OLD + 4 + place, 20)
+        await db.transact(put_posts, f"deleted{size}_", NEW + 4 + place, size, deleted_at=1)
+        await db.transact(put_posts, "other", NEW + 6 + place, size, owners=OTHERS, hub_id=f"hub{size}")
+        await db.transact(put_posts, f"custom{size}_", NEW + 8 + place, size, visibility="CUSTOM")
+    await db.transact(like_and_list)
+    for place, comments in enumerate(COMMENTS):
+        await db.transact(put_comments, NEW + place, comments, discussed(comments), OTHERS)
+    await db.transact(put_comments, NEW + 2, MANY, numbered(NEW + 7, 1), OTHERS)
+    return accounts
+
+
+async def make_accounts(tx: Tx) -> dict[str, str]:
+    """Who owns the shelves, and their readers: `connection` follows the owners and is followed back."""
+    owners = [f"{shelf}{size}_0" for shelf in ("public", "private", "deleted", "custom") for size in SIZES]
+    others = [f"other{number}" for number in range(OTHERS)]
+    ids: dict[str, str] = {}
+    for name in (*owners, *others, "stranger", "follower", "connection", "listed"):
+        ids[name] = (await create_account(tx, NewAccount(name, f"{name}@example.org", "no hash"))).id
+    for name in others:
+        await create_key(tx, ids[name], NewKey("key", list(Scope)))
+    for owner in owners:
+        await insert_follow(tx, account_id=ids["follower"], followed_id=ids[owner])
+        await insert_follow(tx, account_id=ids["connection"], followed_id=ids[owner])
+        await insert_follow(tx, account_id=ids[owner], followed_id=ids["connection"])
+    return ids
+
+
+async def make_hubs(tx: Tx, account_id: str) -> None:
+    """The hubs that are read, and those that are quiet. The id of each is its slug."""
+    for slug in (*(f"hub{size}" for size in SIZES), *(f"quiet{number}" for number in range(OTHERS))):
+        await insert_hub(tx, hub_id=slug, account_id=account_id, slug=slug, name=slug, description=None)
+
+
+async def put_posts(tx: Tx, owner: str, first: int, count: int, **more: Value) -> None:
+    """Puts posts on a shelf; those of a hub also under the hashtag of its name."""
+    values: dict[str, Value] = {"visibility": "PUBLIC", "deleted_at": None, "hub_id": None, "owners": 1, **more}
+    await tx.run(FILL, owner=owner, first=first, count=count, **values)
+    if values["hub_id"] is not None:
+        await tx.run(TAG, hub_id=values["hub_id"])
+
+
+async def like_and_list(tx: Tx) -> None:
+    """Has each post of the hubs liked by two, and each CUSTOM post shown to two."""
+    await tx.run(LIKE)
+    await tx.run(LIST)
+
+
+async def put_comments(tx: Tx, first: int, count: int, post_id: str, owners: int) -> None:
+    """Puts a thread under a post: a comment and replies to it, by the others in turn."""
+    await tx.run(DISCUSS, first=first, count=count, post_id=post_id, thread_id=numbered(first, 1), owners=owners)
+    await tx.run(COUNT, count=count, post_id=post_id)

@@ -1,0 +1,343 @@
+"""A page costs the same among a hundred posts and among a hundred thousand: by its plans and its work, untimed."""
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+
+import apsw
+import asyncpg
+import httpx
+import pytest
+
+from pressroom.clock import SettableClock
+from pressroom.db import Command, Database, Query, Tx, Value
+from pressroom.db.postgres import PostgresDatabase, open_postgres
+from pressroom.db.sqlite import SqliteDatabase, _connect, open_sqlite
+from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.comments.queries import LIST_AUTHORS, LIST_IN_THREADS
+from pressroom.domains.posts.queries import reading
+from pressroom.domains.reading.actions import open_hub, open_permalink, open_profile, open_tag
+from pressroom.web.paging import FIRST
+from tests.domains.reading.shelves import (
+    COMMENTS,
+    FEW,
+    LONG,
+    MANY,
+    NEW,
+    SHORT,
+    SIZES,
+    discussed,
+    fill,
+    numbered,
+    put_comments,
+    put_posts,
+)
+from tests.harness.local import LocalServer
+
+pytestmark = pytest.mark.xdist_group("scale")
+
+R = TypeVar("R")
+
+LIMIT = 1.5
+"""How many times the work among few a page may be among many."""
+
+WALK = 10_000
+"""Less work than any walk through the many."""
+
+STATEMENTS = 10
+"""A page takes fewer, the look-up of the session included."""
+
+NEEDED: Final[dict[Command, set[str]]] = {
+    reading.LIST_OF_ACCOUNT: {"posts_profile"},
+    reading.FIND_POST: {"posts_id"},
+    reading.FIND_POSTS: {"posts_id"},
+    reading.LIST_OF_HUB: {"posts_hub"},
+    reading.LIST_OF_TAG: {"post_tags_tag"},
+    LIST_IN_THREADS: {"comments_thread"},
+    LIST_AUTHORS: {"comments_post"},
+}
+"""By statement the indexes that it cannot do without."""
+
+LARGE: Final = {"posts", "post_tags", "post_audiences", "likes", "comments"}
+"""Tables that hold a hundred thousand rows and more."""
+
+
+class Asked(NamedTuple):
+    """A statement that an action ran, and what it bound."""
+
+    command: Command
+    values: dict[str, Value]
+
+
+class Noting:
+    """A transaction that notes what is asked of it."""
+
+    def __init__(self, tx: Tx, asked: list[Asked]) -> None:
+        self.now = tx.now
+        self._tx = tx
+        self._asked = asked
+
+    async def one(self, query: Query[R], **values: Value) -> R | None:
+        self._asked.append(Asked(query, values))
+        return await self._tx.one(query, **values)
+
+    async def all(self, query: Query[R], **values: Value) -> list[R]:
+        self._asked.append(Asked(query, values))
+        return await self._tx.all(query, **values)
+
+    async def run(self, command: Command, **values: Value) -> int:
+        raise AssertionError("Who reads a page writes nothing.")
+
+
+class Cost(NamedTuple):
+    """What a statement takes: what it walks through from end to end, the indexes that it uses, and its work."""
+
+    walked: list[str]
+    indexes: set[str]
+    work: float
+    plan: str
+
+
+class Engine(Protocol):
+    """Explains a statement, in each of the ways in which its database may carry it out."""
+
+    async def explain(self, asked: Asked) -> list[Cost]: ...
+
+
+class Sqlite:
+    """Work is steps of SQLite's virtual machine."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def explain(self, asked: Asked) -> list[Cost]:
+        text, values = asked.command.text, asked.values
+        plan = [str(row[3]) for row in self._connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+        steps: list[float] = []
+        self._connection.trace_v2(
+            apsw.SQLITE_TRACE_PROFILE, lambda told: steps.append(told["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
+        )
+        self._connection.execute(text, values).fetchall()
+        self._connection.trace_v2(0, None)
+        walked = [line for line in plan if re.match(r"SCAN (?!CONSTANT)|USE TEMP B-TREE", line)]
+        shown = "\n".join(plan)
+        return [Cost(walked, set(re.findall(r"INDEX (\w+)", shown)), sum(steps), shown)]
+
+
+class Postgres:
+    """Work is rows looked at and blocks read, by a plan for these very values and by one for any."""
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self._connection = connection
+
+    async def explain(self, asked: Asked) -> list[Cost]:
+        values = ", ".join(map(_literal, (asked.values[name] for name in asked.command.names)))
+        await self._connection.execute(f"PREPARE page AS {asked.command.numbered}")
+        costs: list[Cost] = []
+        for mode in ("force_custom_plan", "force_generic_plan"):
+            await self._connection.execute(f"SET plan_cache_mode = {mode}")
+            for _ in range(2):  # The first time reads what is not in memory yet, and marks rows as seen.
+                told = await self._connection.fetchval(
+                    f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE page({values})"
+                )
+            costs.append(_cost(json.loads(told)[0]["Plan"]))
+        await self._connection.execute("DEALLOCATE page")
+        return costs
+
+
+def _literal(value: Value) -> str:
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+
+
+def _cost(root: dict[str, Any]) -> Cost:
+    nodes = list(_nodes(root))
+    rows = sum(it["Actual Loops"] * (it["Actual Rows"] + it.get("Rows Removed by Filter", 0)) for it in nodes)
+    blocks = root["Shared Hit Blocks"] + root["Shared Read Blocks"]
+    scans = [it for it in nodes if it.get("Relation Name") in LARGE and it["Node Type"] != "Bitmap Heap Scan"]
+    walked = [f"{it['Node Type']} of {it['Relation Name']}" for it in scans if "Index Cond" not in it]
+    return Cost(walked, {it["Index Name"] for it in nodes if "Index Name" in it}, rows + blocks, json.dumps(root))
+
+
+def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for below in node.get("Plans", []):
+        yield from _nodes(below)
+
+
+class Page(NamedTuple):
+    """How a page is opened by a reader among `few` or `many`, and who is its author."""
+
+    open: Callable[[Tx, int, str], Awaitable[Any]]
+    author: Callable[[int], str] = "public{}_0".format
+    few: int = FEW
+    many: int = MANY
+
+
+def profile(shelf: str, *, middle: bool = False) -> Page:
+    """The page of the account that owns a shelf, from the newest post or from the middle."""
+
+    async def open_page(tx: Tx, size: int, reader: str) -> object:
+        before = numbered(NEW + SIZES.index(size), size // 2) if middle else FIRST
+        return await open_profile(tx, f"{shelf}{size}_0", reader, before)
+
+    return Page(open_page, (shelf + "{}_0").format)
+
+
+def hub_or_tag(opens: Callable[[Tx, str, str, str], Awaitable[Any]], *, middle: bool = False) -> Page:
+    """The page of a hub, or of the hashtag of its name, from the newest post or from the middle."""
+
+    async def open_page(tx: Tx, size: int, reader: str) -> object:
+        before = numbered(NEW + 6 + SIZES.index(size), size // 2) if middle else FIRST
+        return await opens(tx, f"hub{size}", reader, before)
+
+    return Page(open_page)
+
+
+def thread(*, further: bool = False) -> Page:
+    """The permalink of a post with comments, from the first of them or from further on."""
+
+    async def open_page(tx: Tx, size: int, reader: str) -> object:
+        first = NEW + COMMENTS.index(size)
+        after = (numbered(first, 1), numbered(first, size // 4)) if further else ("", "")
+        return await open_permalink(tx, discussed(size), reader, after)
+
+    return Page(open_page, few=SHORT, many=LONG)
+
+
+PAGES: Final = {
+    "public posts": profile("public"),
+    "public posts from the middle": profile("public", middle=True),
+    "private posts before public ones": profile("private"),
+    "deleted posts before others": profile("deleted"),
+    "custom posts": profile("custom"),
+    "hub": hub_or_tag(open_hub),
+    "hub from the middle": hub_or_tag(open_hub, middle=True),
+    "tag": hub_or_tag(open_tag),
+    "tag from the middle": hub_or_tag(open_tag, middle=True),
+    "thread": thread(),
+    "thread further on": thread(further=True),
+}
+READERS: Final = ["nobody", "stranger", "follower", "connection", "listed", "author"]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A database full of posts, and the ids of its accounts by their names."""
+
+    db: Database
+    engine: Engine
+    accounts: dict[str, str]
+    run: Callable[[Any], Any]
+
+    def open(self, page: Page, size: int, reader: str) -> tuple[Any, list[Asked]]:
+        """What is on a page, and what was asked of the database for it."""
+        asked: list[Asked] = []
+        name = page.author(size) if reader == "author" else reader
+
+        async def open_page(tx: Tx) -> object:
+            return await page.open(Noting(tx, asked), size, self.accounts.get(name, ""))
+
+        return self.run(self.db.read(open_page)), asked
+
+    def costs(self, page: Page, size: int, reader: str) -> list[tuple[Command, list[Cost]]]:
+        """What each statement takes of those by which a page is opened."""
+        _, asked = self.open(page, size, reader)
+        return [(each.command, self.run(self.engine.explain(each))) for each in asked]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "sqlite without statistics", "postgres"])
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """A library on each engine; SQLite's also as the server leaves it, which never tells it to gather statistics."""
+    with asyncio.Runner() as runner:
+        if request.param == "postgres":
+            url = request.getfixturevalue("postgres_server").create_database(f"scale_{os.getpid()}")
+            db: Database = runner.run(open_postgres(url, SettableClock()))
+            engine: Engine = Postgres(runner.run(asyncpg.connect(url)))
+        else:
+            file = tmp_path_factory.mktemp("scale") / "pressroom.db"
+            db = open_sqlite(file, SettableClock())
+            engine = Sqlite(_connect(file))
+        accounts = runner.run(fill(db))
+        if request.param != "sqlite without statistics":
+            runner.run(db.script("ANALYZE"))
+        yield Library(db, engine, accounts, runner.run)
+        runner.run(db.close())
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_found_by_indexes_alone(library: Library, page: str) -> None:
+    for reader in READERS:
+        for command, costs in library.costs(PAGES[page], PAGES[page].many, reader):
+            for cost in costs:
+                assert cost.walked == [], f"{reader}: {command.text}\n{cost.plan}"
+                assert NEEDED.get(command, set()) <= cost.indexes, f"{reader}: {command.text}\n{cost.plan}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_among_many_is_the_work_of_one_among_few(library: Library, page: str) -> None:
+    for reader in READERS:
+        few = library.costs(PAGES[page], PAGES[page].few, reader)
+        many = library.costs(PAGES[page], PAGES[page].many, reader)
+
+        assert [command for command, _ in few] == [command for command, _ in many]
+        for way in range(len(few[0][1])):
+            little, much = (sum(costs[way].work for _, costs in statements) for statements in (few, many))
+            assert much <= LIMIT * little, reader
+            assert much < WALK, reader
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_profile_shows_each_reader_what_is_for_them(library: Library, size: int) -> None:
+    shown = {
+        shelf: [len(library.open(profile(shelf), size, reader)[0].shelf.posts) for reader in READERS]
+        for shelf in ("public", "private", "deleted", "custom")
+    }
+
+    assert shown == {
+        "public": [20] * len(READERS),
+        "private": [5, 5, 5, 5, 5, 20],
+        "deleted": [20] * len(READERS),
+        "custom": [0, 0, 0, 0, 20, 20],
+    }
+
+
+def test_a_permalink_with_a_thousand_comments_takes_few_statements(
+    local_server: Callable[..., LocalServer], engine_settings: dict[str, object]
+) -> None:
+    server = local_server(**engine_settings)
+    transact = server.runtime.db.transact
+    reader, *others = [server.account(name) for name in ("reader", *(f"other{number}" for number in range(20)))]
+    session = server.run(transact(begin_session, reader.id))
+    server.run(transact(put_posts, "other", NEW, 1))
+    server.run(transact(put_comments, NEW, LONG, numbered(NEW, 1), len(others)))
+    server.run(server.runtime.schedule.stop())
+    asked = listen(server)
+    page = f"{server.base_url}/post/{numbered(NEW, 1)}"
+
+    for headers in ({}, {"Cookie": f"session={session}"}):
+        for address in (page, f"{page}?after={numbered(NEW, 1)}-{numbered(NEW, 500)}"):
+            asked.clear()
+            assert httpx.get(address, headers=headers).status_code == 200
+            assert sum(reading.FIND_POST.text.partition(":")[0] in each for each in asked) == 1
+            assert len(asked) < STATEMENTS
+
+
+def listen(server: LocalServer) -> list[str]:
+    """Whatever the server asks of its database from now on."""
+    asked: list[str] = []
+    db = server.runtime.db
+
+    async def begin() -> None:
+        if isinstance(db, SqliteDatabase):
+            for connection in (db._reader, db._writer):
+                connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))  # type: ignore[attr-defined]
+        elif isinstance(db, PostgresDatabase):
+            async with db.pool.acquire() as connection:
+                connection.add_query_logger(lambda told: asked.append(told.query))  # type: ignore[attr-defined]
+
+    server.run(begin())
+    return asked

@@ -1,0 +1,31 @@
+"""The servers and people of the API's tests, for the pages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import actor, alice, server
+from tests.harness.local import LocalServer
+from tests.harness.roomy import ROOMY
+
+__all__ = ["actor", "alice", "server", "still", "twins"]
+
+
+@pytest.fixture
+def still(server: LocalServer) -> LocalServer:
+    """The server, which from now on writes nothing behind by itself: no page changes unless the test changes it."""
+    server.run(server.runtime.schedule.stop())
+    return server
+
+
+@pytest.fixture
+def twins(tmp_path: Path, engine_settings: dict[str, object]) -> Iterator[tuple[LocalServer, LocalServer]]:
+    """Two servers over one database, which write nothing behind by themselves."""
+    settings = {**ROOMY, "DATA_DIR": tmp_path / "data", **engine_settings}
+    first, second = (LocalServer(tmp_path / name, **settings).start() for name in ("first", "second"))
+    for each in (first, second):
+        each.run(each.runtime.schedule.stop())
+    yield first, second
+    for each in (first, second):
+        each.stop()

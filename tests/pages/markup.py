@@ -1,0 +1,92 @@
+"""What the templates of the reading pages are made of; anything else on a page was put there by somebody."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+from tests.pages.hostile import RUNS
+from tests.pages.reader import Page
+
+ALLOWED: Final[dict[str, set[str]]] = {
+    "html": {"lang"},
+    "head": set(),
+    "title": set(),
+    "body": set(),
+    "meta": {"charset", "name", "property", "content"},
+    "link": {"rel", "href", "type", "title"},
+    "a": {"href", "class", "rel", "tabindex", "aria-hidden"},
+    "header": {"class"},
+    "nav": {"class", "aria-label"},
+    "main": {"class", "id"},
+    "article": {"class"},
+    "section": {"class", "id", "aria-label", "aria-labelledby"},
+    "details": {"class"},
+    "summary": set(),
+    "div": {"class", "dir"},
+    "p": {"class", "dir"},
+    "span": {"class", "dir"},
+    "bdi": {"class", "dir"},
+    "b": set(),
+    "h1": {"class"},
+    "h2": {"class", "id"},
+    "ul": {"class"},
+    "ol": {"class"},
+    "li": {"class", "id"},
+    "time": {"datetime"},
+    "img": {"class", "src", "width", "height", "alt", "loading"},
+    "svg": {"class", "viewBox", "width", "height", "role", "aria-label", "aria-hidden"},
+    "path": {"d"},
+    "rect": {"width", "height"},
+}
+META: Final = {
+    *("viewport", "color-scheme", "description", "robots", "twitter:card", "profile:username"),
+    *("og:type", "og:site_name", "og:title", "og:description", "og:url", "og:image"),
+    *("article:published_time", "article:modified_time"),
+}
+RELATIONS: Final = {"icon", "stylesheet", "canonical", "alternate"}
+WORDS: Final = {"content", "title", "href"}
+"""Attributes that may hold what people wrote."""
+
+FOREIGN: Final = "nofollow noopener ugc"
+
+
+def strange(page: Page, base_url: str) -> list[str]:
+    """Everything on a page of the server at `base_url` that no template of ours produces."""
+    root = page.tree.root
+    assert root is not None
+    found = [fault for node in root.traverse() for fault in _strange(node, base_url)]
+    for what, count in (("title", 1), ("body", 1), ("main", 1), ("h1", 1), ("head > title", 1)):
+        if len(page.tree.css(what)) != count:
+            found.append(f"{len(page.tree.css(what))} of {what}")
+    names = [node.attributes.get("name") or node.attributes.get("property") for node in page.tree.css("meta[content]")]
+    return found + [f"meta {name} twice" for name in set(names) if names.count(name) > 1]
+
+
+def _strange(node: LexborNode, base_url: str) -> Iterator[str]:
+    tag, attributes = node.tag or "", node.attributes
+    if tag not in ALLOWED:
+        yield f"<{tag}>"
+        return
+    for name, value in attributes.items():
+        if name not in ALLOWED[tag]:
+            yield f"<{tag} {name}={value!r}>"
+        elif RUNS in (value or "") and name not in WORDS:
+            yield f"{RUNS} in <{tag} {name}={value!r}>"
+    if "href" in attributes and not _leads_well(attributes, base_url):
+        yield f"<{tag} {attributes}>"
+    if "src" in attributes and not (attributes["src"] or "").startswith(f"{base_url}/avatars/"):
+        yield f"<{tag} {attributes}>"
+    if tag == "meta" and "content" in attributes:
+        if (attributes.get("name") or attributes.get("property")) not in META:
+            yield f"<{tag} {attributes}>"
+    elif tag == "link" and attributes.get("rel") not in RELATIONS:
+        yield f"<{tag} {attributes}>"
+
+
+def _leads_well(attributes: dict[str, str | None], base_url: str) -> bool:
+    """Whether a link leads to a page of our own, to a place on the map, or is marked as somebody's words."""
+    href = attributes["href"] or ""
+    own = href.startswith((f"{base_url}/", "/", "?before=", "#")) and not href.startswith(("//", "/\\"))
+    words = href.lower().startswith(("http://", "https://")) and attributes.get("rel") == FOREIGN
+    return own or words or href.startswith("geo:")

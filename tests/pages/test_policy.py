@@ -1,0 +1,139 @@
+"""What every page forbids the browser, whichever route it comes from."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import httpx
+
+from pressroom.app import create_app
+from tests.api.actors import Actor, body_of, nobody, publish
+from tests.harness.local import LocalServer
+from tests.harness.roomy import ROOMY
+from tests.pages.reader import Page, fetch
+
+SETTINGS = ROOMY
+
+Known = dict[str, list[str]]
+"""Addresses by route."""
+
+STATUSES = {
+    "/": {200},
+    "/docs": {200},
+    "/post/{id}": {200, 404, 410},
+    "/@{username}": {200, 404},
+    "/hub/{slug}": {200, 404},
+    "/tag/{name}": {200, 404},
+    "/oembed": {404},
+    "/avatars/{name}": {404},
+    "/avatars/hubs/{name}": {404},
+    "/absent": {404},
+}
+"""With which statuses each route answers with a page."""
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+FORBIDDING = {
+    "default-src": ["'none'"],
+    "base-uri": ["'none'"],
+    "frame-ancestors": ["'none'"],
+    "form-action": ["'self'"],
+}
+"""What the policy of every page says."""
+
+
+def site(who: Actor) -> Known:
+    """Addresses of every kind of page, by route: what is there, what was, what is not for all, what never was."""
+    name = who.account.username
+    public, private, gone = (
+        publish(who, f"#{name}", visibility=each)["id"] for each in ("PUBLIC", "PRIVATE", "PUBLIC")
+    )
+    bounce, quoted = (
+        body_of(who.web.post(f"/api/posts/{public}/bounce", json={"content": content}), 201)["id"]
+        for content in (None, "Look")
+    )
+    body_of(who.web.post("/api/hubs", json={"name": "Letterpress", "slug": name}), 201)
+    body_of(who.api.delete(f"/api/posts/{gone}"))
+    permalinks = [f"{who.server.base_url}/post/{each}" for each in (public, private, gone)]
+    return {
+        "/post/{id}": [f"/post/{each}" for each in (public, private, gone, bounce, quoted, "absent")],
+        "/@{username}": [f"/@{name}", "/@absent", f"/@{name}?before={'0' * 26}"],
+        "/hub/{slug}": [f"/hub/{name}", "/hub/absent"],
+        "/tag/{name}": [f"/tag/{name}", "/tag/absent"],
+        "/oembed": ["/oembed", *(f"/oembed?url={quote(each, safe='')}" for each in permalinks)],
+        "/avatars/{name}": ["/avatars/absent"],
+        "/avatars/hubs/{name}": ["/avatars/hubs/absent"],
+    }
+
+
+def routes(server: LocalServer) -> Iterator[tuple[str, set[str]]]:
+    """Every path of the server, with the methods that it takes."""
+    router = create_app(server.runtime)._router
+    patterns = [methods for group in router._patterns.values() for _, methods in group]
+    for methods in (*router._plain.values(), *patterns):
+        yield next(iter(methods.values())).path, set(methods)
+
+
+def answers(who: Actor, known: Known) -> Iterator[tuple[str, httpx.Response]]:
+    """What every route answers to somebody signed out and, where that changes nothing, to somebody signed in."""
+    server = who.server
+    for path, methods in [*routes(server), ("/absent", {"GET", "HEAD"}), ("/api/absent", {"GET"})]:
+        for address in known.get(path, [path]):
+            for method in METHODS:
+                yield path, nobody.request(method, server.base_url + address)
+            for method in methods & {"GET", "HEAD"}:
+                yield path, fetch(server, address, who, method)
+
+
+def policy(answer: httpx.Response) -> dict[str, list[str]]:
+    """The one content security policy of an answer, by directive."""
+    (header,) = answer.headers.get_list("content-security-policy")
+    given = [part.split() for part in header.split(";")]
+    assert len({name for name, *_ in given}) == len(given), "of a directive given twice only the first counts"
+    return {name: values for name, *values in given}
+
+
+def check_policy(path: str, answer: httpx.Response) -> None:
+    """No script but a file of ours on the reference, no inline style there or elsewhere, and no guessing of types."""
+    forbidden = policy(answer)
+    assert {name: forbidden[name] for name in FORBIDDING} == FORBIDDING
+    assert forbidden.get("script-src") == (["'self'"] if path == "/docs" else None)
+    assert not {"script-src-elem", "script-src-attr", "object-src", "frame-src", "worker-src"} & set(forbidden)
+    assert forbidden["style-src"] == (["'self'", "'unsafe-inline'"] if path == "/docs" else ["'self'"])
+    assert not any("*" in value or "unsafe-eval" in value for values in forbidden.values() for value in values)
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "same-origin"
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+
+
+def check_elements(path: str, page: Page) -> None:
+    """Nothing stands within the page that the policy would have to forbid."""
+    scripts = page.tree.css("script")
+    assert [script.text() for script in scripts] == [""] * (path == "/docs")
+    assert all((script.attributes.get("src") or "").startswith("/static/") for script in scripts)
+    assert not page.has("style, [style], iframe, object, embed, base, meta[http-equiv]")
+    assert not [name for node in page.tree.css("*") for name in node.attributes if name.startswith("on")]
+    assert not [href for href in page.values("[href]", "href") if href.lower().startswith(("javascript:", "data:"))]
+
+
+def test_every_page_has_a_policy(alice: Actor) -> None:
+    known = site(alice)
+    seen: defaultdict[str, set[int]] = defaultdict(set)
+
+    for path, answer in answers(alice, known):
+        if answer.headers["content-type"].startswith("text/html"):
+            seen[path].add(answer.status_code)
+            check_policy(path, answer)
+            if answer.request.method != "HEAD":
+                check_elements(path, Page(answer.text))
+
+    assert seen == STATUSES, "say in `site` which addresses a new page has"
+
+
+def test_pages_for_reading_hold_no_script(alice: Actor) -> None:
+    reading = [address for addresses in site(alice).values() for address in addresses]
+
+    for address in [*reading, "/absent", "/"]:
+        for reader in (None, alice):
+            answer = fetch(alice.server, address, reader)
+            assert "<script" not in answer.text.lower()
+            assert "script-src" not in answer.headers.get("content-security-policy", "")

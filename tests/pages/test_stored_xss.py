@@ -1,0 +1,157 @@
+"""Whatever people write, wherever they may write: a page shows it as text, and it becomes nothing else."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import pytest
+
+from tests.api.actors import Actor, Json, body_of
+from tests.api.conftest import MakeActor, one_engine
+from tests.harness.roomy import ROOMY
+from tests.pages.gallery import hang_comments, hang_posts
+from tests.pages.hostile import HOSTILE, MARKER
+from tests.pages.markup import strange
+from tests.pages.reader import Page, visit
+
+SETTINGS = ROOMY
+
+Shown = dict[str, str]
+"""What must be read in an element of the page, by its selector."""
+
+
+@dataclass
+class Wall:
+    """Somebody who writes the same wherever they may write."""
+
+    author: Actor
+    words: str
+
+    def short(self, longest: int) -> str:
+        """As much of the words as fits."""
+        return self.words[:longest]
+
+    @property
+    def tagged(self) -> str:
+        """The words and a hashtag of their own."""
+        return f"{self.short(4_900)}\n#{self.author.account.username}"
+
+    @cached_property
+    def bearer(self) -> dict[str, str]:
+        """The header of a key that is called so."""
+        body = {"label": self.short(60), "scopes": ["posts:write", "bounces:write", "comments:write"]}
+        key = body_of(self.author.web.post("/api/auth/api-keys", json=body), 201)["key"]
+        return {"Authorization": f"Bearer {key}"}
+
+    def made(self, path: str, body: Json) -> Json:
+        """What comes of a write with that key."""
+        return body_of(self.author.api.post(path, json=body, headers=self.bearer), 201)
+
+    @cached_property
+    def hub(self) -> str:
+        """A hub that is called so; its id."""
+        body = {"name": self.short(100), "slug": self.author.account.username, "description": self.short(500)}
+        return str(body_of(self.author.web.post("/api/hubs", json=body), 201)["id"])
+
+    @cached_property
+    def post(self) -> str:
+        """A post with everything that a post can have, edited once; its path."""
+        body_of(self.author.web.patch("/api/auth/me", json={"displayName": self.short(100), "bio": self.short(500)}))
+        poll = {"question": self.short(300), "options": [self.short(100), "Neither"]}
+        place = {"name": self.short(255), "latitude": 50.9, "longitude": 6.9}
+        body = {"content": self.words, "poll": poll, "location": place, "hubId": self.hub}
+        post = str(self.made("/api/posts", body)["id"])
+        edit = self.author.api.patch(f"/api/posts/{post}", json={"content": self.tagged}, headers=self.bearer)
+        body_of(edit)
+        return f"/post/{post}"
+
+    def comment(self) -> str | None:
+        """Comments in words and, where the words can be part of an address, with that: the address."""
+        path, content = f"/api{self.post.replace('post', 'posts')}/comments", self.short(500)
+        parent = self.made(path, {"content": content})["id"]
+        url = f"https://images.example/{self.short(500)}"
+        body = {"content": content, "parentId": parent, "media": {"type": "gif", "url": url}}
+        answer = self.author.api.post(path, json=body, headers=self.bearer)
+        assert answer.status_code in (201, 400)
+        return url if answer.status_code == 201 else None
+
+    def bounce(self, content: str | None) -> str:
+        """Bounces the post; the path of the bounce."""
+        path = f"/api{self.post.replace('post', 'posts')}/bounce"
+        return f"/post/{self.made(path, {'content': content})['id']}"
+
+    def parts(self, within: str) -> Shown:
+        """What a post shows of itself, whole."""
+        return {
+            f"{within} .who .name": self.short(100),
+            f"{within} .question": self.short(300),
+            f"{within} .poll .label": self.short(100),
+            f"{within} .chip bdi": self.short(100),
+            f"{within} .place bdi": self.short(255),
+            f"{within} .via bdi": self.short(60),
+            f"{within} .text": self.tagged,
+        }
+
+    def pages(self) -> Iterator[tuple[str, Actor | None, Shown]]:
+        """Every page that shows some of it, to whom, and what is read there."""
+        slug, name, label, longest = self.author.account.username, self.short(100), self.short(60), self.short(500)
+        comment = {".comment .text": longest, ".comment .name": name, ".comment .via bdi": label}
+        banner = {"h1 bdi": name, ".banner .text": longest}
+        whole, card = {**self.parts(".post"), "h1 bdi": name}, self.parts(".card")
+        yield self.post, None, {**whole, **comment}
+        yield self.post, self.author, {**whole, **comment, ".versions .text": self.words}
+        yield self.bounce(None), None, {**whole, ".bounced .name": name, ".bounced .via bdi": label}
+        yield self.bounce(self.words), None, {**self.parts(".nested"), ".post > .text": self.words}
+        yield f"/@{slug}", None, {**card, **self.parts(".nested"), **banner}
+        yield f"/hub/{slug}", None, {**card, **banner}
+        yield f"/tag/{slug}", None, card
+
+
+def says(shown: str, written: str) -> bool:
+    """Whether a title or summary is what was written, on one line and perhaps cut short."""
+    whole, read = " ".join(written.split()), " ".join(shown.split())
+    return read == whole or (read.endswith("…") and len(read) > 20 and whole.startswith(read[:-1]))
+
+
+@one_engine
+@pytest.mark.parametrize("words", HOSTILE, ids=lambda words: ascii(words[:40]))
+def test_what_people_write_is_text(actor: MakeActor, words: str) -> None:
+    wall = Wall(actor(), words)
+    server, address = wall.author.server, wall.comment()
+
+    for path, reader, shown in wall.pages():
+        page = visit(server, path, reader)
+        assert strange(page, server.base_url) == [], path
+        for selector, text in shown.items():
+            assert text in page.texts(selector), (path, selector)
+        if path == wall.post:
+            assert page.values(".media a", "href") == ([address] if address else [])
+    check_head(wall, visit(server, wall.post))
+
+
+def check_head(wall: Wall, page: Page) -> None:
+    """What the head of the post's page says of it, in full and in its place."""
+    name, (title,) = wall.short(100), page.texts("head > title")
+    assert MARKER not in title
+    assert title.startswith(f'{name}: "')
+    assert title.endswith('"')
+    assert says(title.removeprefix(f'{name}: "').removesuffix('"'), wall.tagged)
+    assert page.meta["og:title"] == title == page.values('link[rel="alternate"]', "title")[0]
+    for summary in ("description", "og:description"):
+        assert says(page.meta[summary], wall.tagged)
+
+
+def test_many_on_a_page_are_told_apart(alice: Actor) -> None:
+    server = alice.server
+    comments, posts = visit(server, hang_comments(alice)), visit(server, hang_posts(alice))
+
+    assert strange(comments, server.base_url) == strange(posts, server.base_url) == []
+    assert comments.texts(".comment .text") == [words[:500] for words in HOSTILE]
+    shown = [label for label in posts.texts(".poll .label") if label != "Neither"]
+    assert sorted(shown) == sorted(words[:100] for words in HOSTILE)
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(set(HOSTILE)) == len(HOSTILE) >= 90
+    assert len({words[:60] for words in HOSTILE}) == len(HOSTILE), "each is told apart by what a label can hold"
+    assert not any(MARKER in words for words in HOSTILE)

@@ -1,0 +1,221 @@
+"""How often a permalink was opened: counted in the process, written down in batches, and never counted twice."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pressroom.db import Command, Query, Tx
+from pressroom.domains.reading.views import ViewCounter
+from tests.api.actors import Actor, Json, body_of, nobody, publish, rows
+from tests.api.conftest import MakeActor
+from tests.harness.local import LocalServer
+from tests.harness.roomy import ROOMY
+from tests.pages.reader import fetch, visit
+from tests.services.process import wait_until
+
+SETTINGS = ROOMY
+
+VIEWS = Query(int, "SELECT views FROM posts WHERE id = :post_id")
+
+
+def permalink(post: Json) -> str:
+    return f"/post/{post['id']}"
+
+
+def views(server: LocalServer, post: Json) -> int:
+    """What is written down of a PUBLIC post."""
+    return int(body_of(nobody.get(f"{server.base_url}/api/posts/{post['id']}"))["stats"]["views"])
+
+
+def opened(server: LocalServer, post: Json, times: int = 1, reader: Actor | None = None) -> None:
+    """Opens a permalink so many times."""
+    for _ in range(times):
+        visit(server, permalink(post), reader)
+
+
+def written(server: LocalServer, post: Json) -> int:
+    """What is written down after what waits has been."""
+    server.run(server.runtime.views.flush())
+    return views(server, post)
+
+
+def test_openings_by_others_are_counted(actor: MakeActor, still: LocalServer) -> None:
+    alice, bob = actor(), actor()
+    post, other = publish(alice), publish(alice)
+
+    opened(still, post, 3)
+    opened(still, post, 2, bob)
+
+    assert views(still, post) == 0
+    assert written(still, post) == 5
+    assert written(still, other) == 0
+    opened(still, post)
+    assert written(still, post) == 6
+    assert written(still, post) == 6, "what was written is not written again"
+    assert visit(still, permalink(post), alice).line(".counts").endswith("6 views")
+
+
+def test_what_is_no_opening_by_others(actor: MakeActor, still: LocalServer) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice, "#heron")
+    address = f"{still.base_url}{permalink(post)}"
+
+    opened(still, post, 3, alice)
+    for reader in (None, alice, bob):
+        fetch(still, permalink(post), reader, "HEAD")
+        fetch(still, permalink(post), reader, "POST")
+        for path in (f"/@{alice.account.username}", "/tag/heron", f"/oembed?url={address}", f"/api/posts/{post['id']}"):
+            fetch(still, path, reader)
+    assert fetch(still, f"/post/{post['id'].lower()}").status_code == 404
+
+    assert written(still, post) == 0
+
+
+def test_only_those_who_see_a_post_open_it(actor: MakeActor, still: LocalServer) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice, visibility="FOLLOWERS")
+
+    for reader in (None, bob):
+        assert fetch(still, permalink(post), reader).status_code == 404
+    body_of(bob.web.post(f"/api/accounts/{alice.account.username}/follow"))
+    opened(still, post, 2, bob)
+    body_of(alice.web.delete(f"/api/posts/{post['id']}"))
+    assert fetch(still, permalink(post), bob).status_code == 410
+
+    still.run(still.runtime.views.flush())
+
+    assert rows(still, VIEWS, post_id=post["id"]) == [2]
+
+
+def test_a_bounce_is_opened_for_itself(actor: MakeActor, still: LocalServer) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice)
+    plain, quote = (
+        body_of(bob.web.post(f"/api/posts/{post['id']}/bounce", json={"content": content}), 201)
+        for content in (None, "Look!")
+    )
+
+    opened(still, plain)
+    opened(still, quote, 2, alice)
+    opened(still, post, 4, bob)
+    opened(still, plain, 8, bob)
+
+    assert [written(still, each) for each in (plain, quote, post)] == [1, 2, 4]
+
+
+@pytest.fixture
+def updates(still: LocalServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every UPDATE that the server carries out from now on."""
+
+    async def kind_of(tx: Tx) -> type[Tx]:
+        return type(tx)
+
+    kind, found = still.run(still.runtime.db.read(kind_of)), list[str]()
+    run: Callable[..., object] = kind.run
+
+    def noted(self: Tx, command: Command, **values: object) -> object:
+        found.extend([command.text] if command.text.startswith("UPDATE") else [])
+        return run(self, command, **values)
+
+    monkeypatch.setattr(kind, "run", noted)
+    return found
+
+
+def test_many_openings_are_one_update_of_each_post(alice: Actor, still: LocalServer, updates: list[str]) -> None:
+    posts = [publish(alice) for _ in range(3)]
+    still.run(still.runtime.views.flush())
+    del updates[:]
+
+    for number in range(50):
+        opened(still, posts[number % 3])
+    assert updates == []
+    still.run(still.runtime.views.flush())
+
+    assert len(updates) == 3
+    assert [views(still, post) for post in posts] == [17, 17, 16]
+    still.run(still.runtime.views.flush())
+    assert len(updates) == 3, "nothing waits, nothing is written"
+
+
+def test_two_processes_add_up(twins: tuple[LocalServer, LocalServer]) -> None:
+    first, second = twins
+    alice = Actor(first)
+    post = publish(alice)
+
+    for _ in range(2):
+        opened(first, post, 2)
+        opened(second, post, 3)
+        for server in twins:
+            server.run(server.runtime.views.flush())
+
+    alice.api.close()
+    assert [views(server, post) for server in twins] == [10, 10]
+
+
+def test_a_stop_writes_down_what_was_held_back(engine_settings: dict[str, object], tmp_path: Path) -> None:
+    settings = {**ROOMY, "DATA_DIR": tmp_path / "data", **engine_settings}
+    server = LocalServer(tmp_path / "first", **settings).start()
+    server.run(server.runtime.schedule.stop())
+    alice = Actor(server)
+    post = publish(alice)
+    alice.api.close()
+    opened(server, post, 7)
+    assert views(server, post) == 0
+
+    server.stop()
+
+    again = LocalServer(tmp_path / "again", **settings).start()
+    counted = views(again, post)
+    again.stop()
+    assert counted == 7
+
+
+def test_they_are_written_down_without_a_stop(engine_settings: dict[str, object], tmp_path: Path) -> None:
+    server = LocalServer(tmp_path / "server", **ROOMY, **engine_settings).start()
+    alice = Actor(server)
+    post = publish(alice)
+    alice.api.close()
+    opened(server, post, 7)
+
+    assert wait_until(lambda: views(server, post) == 7)
+    server.stop()
+
+
+async def cut_off(counter: ViewCounter, turns: int) -> None:
+    """A flush that is cancelled on its way, as the stop of the schedule does; what it began comes to its end."""
+    before = asyncio.all_tasks()
+    flush = asyncio.ensure_future(counter.flush())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    flush.cancel()
+    await asyncio.gather(*(asyncio.all_tasks() - before), return_exceptions=True)
+
+
+def test_a_flush_that_is_cut_off_counts_nothing_twice(alice: Actor, still: LocalServer) -> None:
+    for turns in range(6):
+        post = publish(alice)
+        opened(still, post, 5)
+
+        still.run(cut_off(still.runtime.views, turns))
+
+        assert (turns, written(still, post)) == (turns, 5)
+
+
+def test_a_flush_that_fails_keeps_what_it_held(
+    alice: Actor, still: LocalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = publish(alice)
+    opened(still, post, 2)
+
+    async def refuse(*_: object) -> None:
+        raise OSError("away")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(type(still.runtime.db), "transact", refuse)
+        with pytest.raises(OSError, match="away"):
+            still.run(still.runtime.views.flush())
+    opened(still, post, 3)
+
+    assert written(still, post) == 5
