@@ -1,6 +1,7 @@
 """How often a permalink was opened: counted in the process, written down in batches, and never counted twice."""
 
 import asyncio
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,9 @@ import pytest
 
 from pressroom.db import Command, Query, Tx
 from pressroom.domains.reading.views import ViewCounter
+from pressroom.jobs.schedule import Every, Schedule
+from pressroom.logs import Log
+from pressroom.runtime import open_runtime
 from tests.api.actors import Actor, Json, body_of, nobody, publish, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -201,6 +205,27 @@ def test_a_flush_that_is_cut_off_counts_nothing_twice(alice: Actor, still: Local
         still.run(cut_off(still.runtime.views, turns))
 
         assert (turns, written(still, post)) == (turns, 5)
+
+
+async def closed_amid_a_flush(server: LocalServer, post: Json, turns: int) -> None:
+    """Another process over the same database counts five openings, and is closed while it writes them down."""
+    runtime = await open_runtime(server.settings, Log(requests=False, stream=io.StringIO()), server.clock)
+    for _ in range(5):
+        runtime.views.note(post["id"])
+    await runtime.schedule.stop()
+    runtime.schedule = Schedule([Every(0, "views", runtime.views.flush)], runtime.log)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    await runtime.close()
+
+
+def test_a_stop_amid_a_flush_loses_nothing(alice: Actor, still: LocalServer) -> None:
+    for turns in range(12):
+        post = publish(alice)
+
+        still.run(closed_amid_a_flush(still, post, turns))
+
+        assert (turns, views(still, post)) == (turns, 5)
 
 
 def test_a_flush_that_fails_keeps_what_it_held(

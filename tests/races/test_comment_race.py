@@ -30,7 +30,7 @@ def test_forty_accounts_comment_on_a_post(race_server: MakeServer) -> None:
     assert faults(server) == []
 
 
-def test_forty_copies_of_a_comment_are_one(race_server: MakeServer) -> None:
+def test_forty_copies_of_a_comment_are_one_under_a_key_and_forty_without(race_server: MakeServer) -> None:
     server = race_server()
     author, other = crowd(server, 2)
     post_id = published(author)
@@ -41,16 +41,9 @@ def test_forty_copies_of_a_comment_are_one(race_server: MakeServer) -> None:
     assert {answer.headers.get("idempotent-replayed") for answer in answers if answer.status == 200} == {"true"}
     assert len({answer.body for answer in answers}) == 1
     assert stats(server, post_id)["comments"] == count(server, "comments") == 1
-    assert faults(server) == []
-
-
-def test_an_account_may_say_the_same_forty_times(race_server: MakeServer) -> None:
-    server = race_server()
-    author, other = crowd(server, 2)
-    post_id = published(author)
 
     answers = at_once([other.comment(post_id, "said often")] * AT_ONCE)
 
     assert told(answers) == {201: AT_ONCE}
-    assert len({answer.json()["id"] for answer in answers}) == count(server, "comments") == AT_ONCE
+    assert len({answer.json()["id"] for answer in answers}) == count(server, "comments") - 1 == AT_ONCE
     assert faults(server) == []

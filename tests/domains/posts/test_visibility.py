@@ -24,8 +24,7 @@ from pressroom.domains.posts.models import Post, PostType, View
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.visibility import Ties, Visibility, may_see
 from pressroom.errors import NotFound
-from pressroom.ids import new_id
-from pressroom.web.paging import FIRST
+from pressroom.ids import BEYOND, new_id
 from tests.services.postgres import PostgresServer
 
 START = 1_800_000_000_000
@@ -217,7 +216,7 @@ async def keep_post(tx: Tx, kept: Kept, planned: Planned) -> str:
 async def all_pages(tx: Tx, read: List, of: str, reader: str, limit: int) -> list[View]:
     """A whole list, read page by page."""
     found: list[View] = []
-    before = FIRST
+    before = BEYOND
     while page := await read(tx, of, reader, before, limit):
         assert len(page) <= limit
         found += page
@@ -228,7 +227,7 @@ async def all_pages(tx: Tx, read: List, of: str, reader: str, limit: int) -> lis
 
 async def check_list(tx: Tx, kept: Kept, read: List, of: str, reader: int | None, expected: list[str]) -> None:
     """A list holds what it should, at once and in pages of every size that matters."""
-    views = await read(tx, of, kept.reader(reader), FIRST, EVERYTHING)
+    views = await read(tx, of, kept.reader(reader), BEYOND, EVERYTHING)
     assert [view.post.id for view in views] == expected
     for view in views:
         check_original(kept, view, reader)

@@ -21,7 +21,7 @@ from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.comments.queries import LIST_AUTHORS, LIST_IN_THREADS
 from pressroom.domains.posts.queries import reading
 from pressroom.domains.reading.actions import open_hub, open_permalink, open_profile, open_tag
-from pressroom.web.paging import FIRST
+from pressroom.ids import BEYOND
 from tests.domains.reading.shelves import (
     COMMENTS,
     FEW,
@@ -181,7 +181,7 @@ def profile(shelf: str, *, middle: bool = False) -> Page:
     """The page of the account that owns a shelf, from the newest post or from the middle."""
 
     async def open_page(tx: Tx, size: int, reader: str) -> object:
-        before = numbered(NEW + SIZES.index(size), size // 2) if middle else FIRST
+        before = numbered(NEW + SIZES.index(size), size // 2) if middle else BEYOND
         return await open_profile(tx, f"{shelf}{size}_0", reader, before)
 
     return Page(open_page, (shelf + "{}_0").format)
@@ -191,7 +191,7 @@ def hub_or_tag(opens: Callable[[Tx, str, str, str], Awaitable[Any]], *, middle: 
     """The page of a hub, or of the hashtag of its name, from the newest post or from the middle."""
 
     async def open_page(tx: Tx, size: int, reader: str) -> object:
-        before = numbered(NEW + 6 + SIZES.index(size), size // 2) if middle else FIRST
+        before = numbered(NEW + 6 + SIZES.index(size), size // 2) if middle else BEYOND
         return await opens(tx, f"hub{size}", reader, before)
 
     return Page(open_page)

@@ -5,6 +5,7 @@ CREATE TABLE follows (
     created_at BIGINT NOT NULL,
     PRIMARY KEY (account_id, followed_id)
 );
+CREATE INDEX follows_followed ON follows (followed_id, account_id);
 
 -- What an account is told of. Retention: removed after 90 days.
 CREATE TABLE notifications (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pressroom.db import Tx
-from pressroom.db.params import batches
+from pressroom.db.params import BATCH, batches
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.posts.models import Poll, PollOption, SeenPost, Version, View
 from pressroom.domains.posts.queries import polls, reading
@@ -60,19 +60,18 @@ async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: 
         if may_see(visibility, ties):
             ids += await reading.list_of_account(tx, author, visibility, before=before, limit=limit)
     if reader and reader != author:
-        ids += await reading.list_for_listed(tx, author, reader=reader, before=before, limit=limit)
-    posts = await _find_all(tx, sorted(ids, reverse=True)[:limit], reader)
-    return await complete(tx, posts, reader)
+        ids += await _list_for_listed(tx, author, reader, before, limit)
+    return await _views(tx, sorted(ids, reverse=True)[:limit], reader)
 
 
 async def list_of_hub(tx: Tx, hub_id: str, reader: str, before: str, limit: int) -> list[View]:
     """The posts in a hub that the reader may see, newest first, before `before`."""
-    return await complete(tx, await reading.list_of_hub(tx, hub_id, reader=reader, before=before, limit=limit), reader)
+    return await _views(tx, await reading.list_of_hub(tx, hub_id, reader=reader, before=before, limit=limit), reader)
 
 
 async def list_of_tag(tx: Tx, tag: str, reader: str, before: str, limit: int) -> list[View]:
     """The PUBLIC posts with a hashtag (its identity), newest first, before `before`."""
-    return await complete(tx, await reading.list_of_tag(tx, tag, reader=reader, before=before, limit=limit), reader)
+    return await _views(tx, await reading.list_of_tag(tx, tag, before=before, limit=limit), reader)
 
 
 async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
@@ -80,6 +79,23 @@ async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
     if not post.is_author or post.edited_at is None:
         return []
     return await reading.list_versions(tx, post.account_id, post.id, VERSIONS)
+
+
+async def _list_for_listed(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[str]:
+    """The ids of an account's CUSTOM posts whose allowlist names the reader, newest first, `limit` or a few more."""
+    ids: list[str] = []
+    while len(ids) < limit:
+        listed = await reading.list_for_listed(tx, author, reader=reader, before=before, limit=BATCH)
+        ids += await reading.find_custom(tx, listed)
+        if len(listed) < BATCH:
+            break
+        before = listed[-1]
+    return ids
+
+
+async def _views(tx: Tx, post_ids: Sequence[str], reader: str) -> list[View]:
+    """The posts with these ids, which the reader may see, in this order."""
+    return await complete(tx, await _find_all(tx, post_ids, reader), reader)
 
 
 async def _standing(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPost]:

@@ -8,9 +8,12 @@ from pressroom.db.params import in_list, spread
 from pressroom.domains.posts.models import SeenPost, Version
 from pressroom.domains.posts.visibility import Visibility
 
-_FOLLOWS: Final = "EXISTS (SELECT 1 FROM follows f WHERE f.account_id = :reader AND f.followed_id = p.account_id)"
-_FOLLOWED_BACK: Final = "EXISTS (SELECT 1 FROM follows b WHERE b.account_id = p.account_id AND b.followed_id = :reader)"
-_LISTED: Final = "EXISTS (SELECT 1 FROM post_audiences l WHERE l.post_id = p.id AND l.account_id = :reader)"
+# Subqueries for one value instead of EXISTS: PostgreSQL may answer EXISTS by reading a whole table beforehand.
+_FOLLOWS: Final = "(SELECT 1 FROM follows f WHERE f.account_id = :reader AND f.followed_id = p.account_id) IS NOT NULL"
+_FOLLOWED_BACK: Final = (
+    "(SELECT 1 FROM follows b WHERE b.account_id = p.account_id AND b.followed_id = :reader) IS NOT NULL"
+)
+_LISTED: Final = "(SELECT 1 FROM post_audiences l WHERE l.post_id = p.id AND l.account_id = :reader) IS NOT NULL"
 
 VISIBLE: Final = (
     f"(p.visibility = 'PUBLIC' OR p.account_id = :reader OR (p.visibility = 'FOLLOWERS' AND {_FOLLOWS})"
@@ -24,8 +27,8 @@ _SEEN: Final = (
     " p.created_at, p.updated_at, p.edited_at, p.deleted_at, p.hub_id, p.original_id, p.has_poll,"
     " p.likes, p.comments, p.shares, p.share_count, p.views,"
     " a.username, a.display_name, a.verified, k.label, k.key_prefix, h.name, h.slug,"
-    " EXISTS (SELECT 1 FROM likes i WHERE i.post_id = p.id AND i.account_id = :reader),"
-    " EXISTS (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader),"
+    " (SELECT 1 FROM likes i WHERE i.post_id = p.id AND i.account_id = :reader) IS NOT NULL,"
+    " (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader) IS NOT NULL,"
     f" p.account_id = :reader, {_FOLLOWS}, {_FOLLOWED_BACK}, {_LISTED}"
 )
 
@@ -44,23 +47,28 @@ LIST_OF_ACCOUNT: Final = Query(
     " AND id < :before ORDER BY id DESC LIMIT :limit",
 )
 
+# Lists yield identifiers alone, and the posts are read by those: a planner that is given all at once may walk through
+# other posts instead of this index.
 LIST_FOR_LISTED: Final = Query(
     str,
-    "SELECT l.post_id FROM post_audiences l JOIN posts p ON p.account_id = l.author_id AND p.id = l.post_id"
-    " WHERE l.account_id = :reader AND l.author_id = :author AND l.post_id < :before"
-    " AND p.visibility = 'CUSTOM' AND p.deleted_at IS NULL ORDER BY l.post_id DESC LIMIT :limit",
+    "SELECT post_id FROM post_audiences WHERE account_id = :reader AND author_id = :author AND post_id < :before"
+    " ORDER BY post_id DESC LIMIT :limit",
+)
+
+FIND_CUSTOM: Final = Query(
+    str,
+    f"SELECT id FROM posts WHERE id IN ({in_list('id')}) AND visibility = 'CUSTOM' AND deleted_at IS NULL",
 )
 
 LIST_OF_HUB: Final = Query(
-    SeenPost,
-    f"SELECT {_SEEN} FROM posts p{_JOINS} WHERE p.hub_id = :hub_id AND p.deleted_at IS NULL AND p.id < :before"
+    str,
+    "SELECT p.id FROM posts p WHERE p.hub_id = :hub_id AND p.deleted_at IS NULL AND p.id < :before"
     f" AND {VISIBLE} ORDER BY p.id DESC LIMIT :limit",
 )
 
+# A post is among the tags while it is PUBLIC and stands.
 LIST_OF_TAG: Final = Query(
-    SeenPost,
-    f"SELECT {_SEEN} FROM post_tags t JOIN posts p ON p.account_id = t.account_id AND p.id = t.post_id{_JOINS}"
-    " WHERE t.tag = :tag AND t.post_id < :before ORDER BY t.post_id DESC LIMIT :limit",
+    str, "SELECT post_id FROM post_tags WHERE tag = :tag AND post_id < :before ORDER BY post_id DESC LIMIT :limit"
 )
 
 LIST_VERSIONS: Final = Query(
@@ -86,18 +94,23 @@ async def list_of_account(tx: Tx, author: str, visibility: Visibility, *, before
 
 
 async def list_for_listed(tx: Tx, author: str, *, reader: str, before: str, limit: int) -> list[str]:
-    """The ids of an account's CUSTOM posts whose allowlist names the reader, newest first, before `before`."""
+    """The ids of an account's posts whose allowlist names the reader, newest first, before `before`."""
     return await tx.all(LIST_FOR_LISTED, author=author, reader=reader, before=before, limit=limit)
 
 
-async def list_of_hub(tx: Tx, hub_id: str, *, reader: str, before: str, limit: int) -> list[SeenPost]:
-    """The posts in a hub that the reader may see, newest first, before `before`."""
+async def find_custom(tx: Tx, post_ids: Sequence[str]) -> list[str]:
+    """Which of these posts, at most BATCH, are CUSTOM and stand, in no order."""
+    return await tx.all(FIND_CUSTOM, **spread("id", post_ids))
+
+
+async def list_of_hub(tx: Tx, hub_id: str, *, reader: str, before: str, limit: int) -> list[str]:
+    """The ids of the posts in a hub that the reader may see, newest first, before `before`."""
     return await tx.all(LIST_OF_HUB, hub_id=hub_id, reader=reader, before=before, limit=limit)
 
 
-async def list_of_tag(tx: Tx, tag: str, *, reader: str, before: str, limit: int) -> list[SeenPost]:
-    """The PUBLIC posts with a hashtag, newest first, before `before`."""
-    return await tx.all(LIST_OF_TAG, tag=tag, reader=reader, before=before, limit=limit)
+async def list_of_tag(tx: Tx, tag: str, *, before: str, limit: int) -> list[str]:
+    """The ids of the PUBLIC posts with a hashtag, newest first, before `before`."""
+    return await tx.all(LIST_OF_TAG, tag=tag, before=before, limit=limit)
 
 
 async def list_versions(tx: Tx, account_id: str, post_id: str, limit: int) -> list[Version]:
