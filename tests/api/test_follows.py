@@ -99,15 +99,16 @@ def test_a_follow_outlives_a_change_of_name(actor: MakeActor) -> None:
 
 
 def test_a_follow_is_felt_at_once(actor: MakeActor) -> None:
-    alice, bob = actor(), actor()
+    alice, bob, carol = actor(), actor(), actor()
+    body_of(follow(carol, alice.account.username))
     path = f"/api/posts/{publish(alice, visibility='FOLLOWERS')['id']}"
 
-    statuses = [bob.web.get(path).status_code]
+    statuses = [(bob.web.get(path).status_code, carol.web.get(path).status_code)]
     for change in (follow, unfollow, follow):
         body_of(change(bob, alice.account.username))
-        statuses.append(bob.web.get(path).status_code)
+        statuses.append((bob.web.get(path).status_code, carol.web.get(path).status_code))
 
-    assert statuses == [404, 200, 404, 200]
+    assert statuses == [(404, 200), (200, 200), (404, 200), (200, 200)]
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE"])

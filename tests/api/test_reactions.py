@@ -74,6 +74,8 @@ def test_everybody_sees_the_count_and_their_own_reactions(actor: MakeActor) -> N
     body_of(react(bob, "DELETE", post, "like"))
     assert [done(who, post) for who in (alice, bob, carol)] == [(True, False), (False, True), (False, True)]
     assert likes(carol, post) == 1
+    body_of(react(bob, "DELETE", post, "save"))
+    assert [done(who, post) for who in (alice, bob, carol)] == [(True, False), (False, False), (False, True)]
 
 
 def test_a_bounce_and_its_original_are_liked_apart(actor: MakeActor) -> None:

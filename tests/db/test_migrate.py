@@ -1,5 +1,7 @@
 """A database migrated from any earlier version equals a fresh one; a wrong version is told in one line."""
 
+import itertools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from pressroom.errors import SettingError
 from tests.services.postgres import PostgresServer
 
 Run = Callable[[Any], Any]
+
+_numbers = itertools.count()
 
 VERSIONS = [migration.version for migration in all_migrations()]
 
@@ -45,9 +49,8 @@ def make(request: pytest.FixtureRequest, tmp_path: Path, run: Run) -> Callable[[
         if request.param == "sqlite":
             return open_sqlite(tmp_path / f"{name}.db", SettableClock())
         server: PostgresServer = request.getfixturevalue("postgres_server")
-        database: Database = run(
-            open_postgres(server.create_database(f"migrate_{name}_{tmp_path.name}"[-60:]), SettableClock())
-        )
+        url = server.create_database(f"migrate_{name}_{os.getpid()}_{next(_numbers)}")
+        database: Database = run(open_postgres(url, SettableClock()))
         return database
 
     return make_database

@@ -12,6 +12,7 @@ from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
+from pressroom.db.dialect import statement_for_sqlite
 from pressroom.db.params import numbered
 from pressroom.errors import PressroomError, Unavailable
 
@@ -38,10 +39,10 @@ class DiskFull(Unavailable):
 
 
 class Command:
-    """A statement without rows. `text` has `:name` parameters and runs on every engine."""
+    """A statement without rows, with `:name` parameters: `text` for SQLite, `numbered` for PostgreSQL."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = statement_for_sqlite(text)
         self.numbered, self.names = numbered(text)
 
 

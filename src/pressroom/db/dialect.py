@@ -1,6 +1,14 @@
 """The one place for what SQLite and PostgreSQL must be told differently."""
 
 import re
+from typing import Final
+
+_LOCK: Final = re.compile(r" FOR UPDATE( SKIP LOCKED)?\b")
+
+
+def statement_for_sqlite(sql: str) -> str:
+    """A statement as SQLite needs it: with one writer it has no locks on rows, and no words for them."""
+    return _LOCK.sub("", sql)
 
 
 def schema_for_postgres(sql: str) -> str:

@@ -109,7 +109,7 @@ async def complete_sign_in(tx: Tx, client: str, account_id: str) -> str:
 
 async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
     """Changes what was given. Raises Conflict when the user name is taken."""
-    await queries.lock_account(tx, caller.account.id)
+    await queries.lock_wholly(tx, caller.account.id)
     account = await get_account(tx, caller.account.id)
     for field, value in msgspec.structs.asdict(profile).items():
         if value is not msgspec.UNSET:

@@ -34,6 +34,10 @@ UPDATE_ACCOUNT: Final = Command(
 # Whoever holds this row's lock is alone in deciding about the account's caps.
 LOCK_ACCOUNT: Final = Query(str, "UPDATE accounts SET updated_at = :now WHERE id = :account_id RETURNING id")
 
+# Against everybody who writes in the account's name, as a change of its user name needs it. Taken at once, not after a
+# weaker lock that they wait behind: each would wait for the other.
+LOCK_WHOLLY: Final = Query(str, "SELECT id FROM accounts WHERE id = :account_id FOR UPDATE")
+
 ADD_POSTS: Final = Command("UPDATE accounts SET total_posts = total_posts + :count WHERE id = :account_id")
 
 TAKEN: Final = Query(
@@ -175,6 +179,11 @@ async def update_account(tx: Tx, account: Account, *, username_key: str) -> None
 async def lock_account(tx: Tx, account_id: str) -> None:
     """Keeps everybody else who locks this account waiting until the transaction ends."""
     await tx.one(LOCK_ACCOUNT, account_id=account_id, now=tx.now)
+
+
+async def lock_wholly(tx: Tx, account_id: str) -> None:
+    """Keeps everybody else who writes in the account's name waiting until the transaction ends."""
+    await tx.one(LOCK_WHOLLY, account_id=account_id)
 
 
 async def add_posts(tx: Tx, account_id: str, count: int) -> None:
