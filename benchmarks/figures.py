@@ -27,6 +27,8 @@ class Round(msgspec.Struct):
     me_cpu: float
     http_create_cpu: float
     http_me_cpu: float
+    pages: dict[str, Load]
+    pages_cpu: dict[str, float]
 
     @property
     def allowed(self) -> float:
@@ -90,6 +92,7 @@ def rows(run: Run) -> list[Row]:
             "create, ms, median and p99",
             _latency(rounds, lambda its: its.create), _latency(rounds, lambda its: its.http_create),
         ),
+        *(row for name in rounds[0].pages for row in _page(rounds, name)),
         Row("memory at rest, MB", f"{run.at_rest:.0f}", "", "", "< 150", _met(run.at_rest < 150)),
         Row("  after all the load, MB", f"{run.after_load:.0f}"),
         Row("start to first answer, s", f"{start:.2f}", "", "", "< 1.5", _met(start < 1.5)),
@@ -111,7 +114,7 @@ def faults(run: Run) -> list[str]:
     found = [run.drift] if run.drift else []
     loads: list[Load] = []
     for its in run.rounds:
-        loads += [its.http_create, its.create, its.http_me, its.me]
+        loads += [its.http_create, its.create, its.http_me, its.me, *its.pages.values()]
     refused = sum(load.refused for load in loads)
     if refused:
         first = next(load.first_refusal for load in loads if load.refused)
@@ -146,6 +149,28 @@ def machine() -> dict[str, str]:
         **{part: version(part) for part in parts},
         "apsw": f"{apsw.apsw_version()} (SQLite {apsw.sqlite_lib_version()})",
     }
+
+
+def _page(rounds: list[Round], name: str) -> list[Row]:
+    """A page. It stands beside the same bare handler, which finds nothing and renders nothing."""
+    ratio = _median(rounds, lambda its: its.pages[name].per_second / its.http_me.per_second)
+    return [
+        Row(
+            f"{name} /s", _whole(rounds, lambda its: its.pages[name].per_second),
+            _whole(rounds, lambda its: its.http_me.per_second), f"{ratio:.3f}",
+        ),
+        Row(
+            "  ms a page, ms of CPU",
+            _milliseconds(rounds, lambda its: its.pages[name], lambda its: its.pages_cpu[name]),
+            _milliseconds(rounds, lambda its: its.http_me, lambda its: its.http_me_cpu),
+        ),
+    ]  # fmt: skip
+
+
+def _milliseconds(rounds: list[Round], of: Callable[[Round], Load], cpu: Callable[[Round], float]) -> str:
+    """From one answer of a busy server to the next, and what the server worked for each."""
+    each, work = _median(rounds, lambda its: 1000 / of(its).per_second), _median(rounds, cpu) / 1000
+    return f"{each:.2f} {work:.2f}"
 
 
 def _median(rounds: Iterable[Round], of: Callable[[Round], float]) -> float:

@@ -1,6 +1,7 @@
 """The load: a process of its own that keeps 32 connections busy, one request at a time on each.
 
     python -m benchmarks.load create --port 8000 --keys FILE --seconds 4
+    python -m benchmarks.load page --port 8000 --path /@mira_press --seconds 4
 
 It knows just enough HTTP to stay clearly cheaper than any server: requests are bytes made beforehand, and
 of an answer it reads the status and Content-Length. Prints its figures as one line of JSON.
@@ -62,6 +63,11 @@ def reads(port: int, keys: list[str]) -> Iterator[bytes]:
             for key in keys
         ]
     )
+
+
+def pages(port: int, path: str) -> Iterator[bytes]:
+    """GET of one page, as somebody who is not signed in."""
+    return itertools.repeat(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
 
 
 class Tally:
@@ -128,9 +134,8 @@ def _content_length(head: bytes) -> int:
     return int(value.partition(b"\r\n")[0])
 
 
-async def run(kind: str, port: int, keys: list[str], seconds: float) -> Load:
-    """Loads the server on `port` for `seconds` after the warm-up."""
-    requests = creates(port, keys) if kind == "create" else reads(port, keys)
+async def run(requests: Iterator[bytes], kind: str, port: int, seconds: float) -> Load:
+    """Loads the server on `port` with `requests` for `seconds` after the warm-up."""
     tally = Tally(b"201 " if kind == "create" else b"200 ")
     loop = asyncio.get_running_loop()
     busy_at_first, began = time.process_time(), time.perf_counter()
@@ -160,13 +165,21 @@ async def run(kind: str, port: int, keys: list[str], seconds: float) -> Load:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
-    parser.add_argument("kind", choices=["create", "me"])
+    parser.add_argument("kind", choices=["create", "me", "page"])
     parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--keys", type=Path, required=True, help="a file with one key per line")
+    parser.add_argument("--keys", type=Path, help="a file with one key per line")
+    parser.add_argument("--path", default="/", help="the page")
     parser.add_argument("--seconds", type=float, default=4)
     given = parser.parse_args()
-    keys = given.keys.read_text("utf-8").split()
-    print(msgspec.json.encode(uvloop.run(run(given.kind, given.port, keys, given.seconds))).decode())
+    keys = given.keys.read_text("utf-8").split() if given.keys else []
+    match given.kind:
+        case "create":
+            requests = creates(given.port, keys)
+        case "me":
+            requests = reads(given.port, keys)
+        case _:
+            requests = pages(given.port, given.path)
+    print(msgspec.json.encode(uvloop.run(run(requests, given.kind, given.port, given.seconds))).decode())
 
 
 if __name__ == "__main__":
