@@ -67,6 +67,15 @@ def test_whoever_is_mentioned_signed_in_hears_of_it_too(actor: MakeActor) -> Non
     assert posts_heard_of(bob) == [post["id"]]
 
 
+def test_a_mention_names_an_account_in_any_case(actor: MakeActor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    body_of(carol.web.patch("/api/auth/me", json={"username": f"{carol.account.username}_Aa"}))
+
+    post = publish(alice, f"{at(bob).upper()} and {at(carol).upper()}_AA")
+
+    assert posts_heard_of(bob) == posts_heard_of(carol) == [post["id"]]
+
+
 def test_a_post_is_heard_of_once(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
 
