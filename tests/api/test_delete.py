@@ -87,12 +87,13 @@ def test_spent_quota_stays_spent(alice: Actor) -> None:
 
 
 def test_a_deleted_post_has_no_hashtags(alice: Actor) -> None:
-    post_id = publish(alice, "#one")["id"]
+    post_id, other_id = (publish(alice, "#one")["id"] for _ in range(2))
     assert rows(alice.server, TAGS, post_id=post_id) == ["one"]
 
     body_of(delete(alice, post_id))
 
     assert rows(alice.server, TAGS, post_id=post_id) == []
+    assert rows(alice.server, TAGS, post_id=other_id) == ["one"]
 
 
 def test_a_bounce_that_is_deleted_no_longer_counts(actor: MakeActor) -> None:

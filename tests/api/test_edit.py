@@ -109,7 +109,7 @@ def test_every_edit_keeps_the_version_before(alice: Actor) -> None:
 
 
 def test_hashtags_follow_the_text_of_public_posts(alice: Actor) -> None:
-    post_id = publish(alice, "#One and #two")["id"]
+    post_id, other_id = (publish(alice, "#One and #two")["id"] for _ in range(2))
 
     def tags_after(**changes: str) -> list[str]:
         body_of(edit(alice, post_id, **changes))
@@ -122,6 +122,7 @@ def test_hashtags_follow_the_text_of_public_posts(alice: Actor) -> None:
     assert tags_after(content="#four, unseen") == []
     assert tags_after(visibility="PUBLIC") == ["four"]
     assert tags_after(content="none") == []
+    assert rows(alice.server, TAGS, post_id=other_id) == ["one", "two"]
 
 
 def test_a_post_that_is_not_public_has_no_hashtags(alice: Actor) -> None:

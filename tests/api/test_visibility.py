@@ -140,7 +140,8 @@ def test_a_custom_post_without_a_list_is_private(actor: MakeActor) -> None:
 
 def test_a_list_replaces_the_list_before(actor: MakeActor) -> None:
     alice, bob, carol, dave = (actor() for _ in range(4))
-    post = publish(alice, visibility="CUSTOM")
+    post, other = publish(alice, visibility="CUSTOM"), publish(alice, visibility="CUSTOM")
+    set_audience(alice, other, bob)
 
     def seeing() -> list[bool]:
         return [who.web.get(f"/api/posts/{post['id']}").is_success for who in (alice, bob, carol, dave)]
@@ -152,6 +153,7 @@ def test_a_list_replaces_the_list_before(actor: MakeActor) -> None:
     assert set_audience(alice, post) == {"count": 0}
     assert seeing() == [True, False, False, False]
     assert read(alice, post["id"]) == post, "a list is no edit"
+    assert read(bob, other["id"]) == other, "another post has a list of its own"
 
 
 def test_unknown_names_are_all_told_and_nothing_changes(actor: MakeActor) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from pressroom.clock import SettableClock
 from pressroom.db import Database, Tx
 from pressroom.db.migrate import migrate
+from pressroom.db.params import BATCH
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
@@ -214,14 +216,15 @@ async def keep_post(tx: Tx, kept: Kept, planned: Planned) -> str:
 
 
 async def all_pages(tx: Tx, read: List, of: str, reader: str, limit: int) -> list[View]:
-    """A whole list, read page by page."""
-    found: list[View] = []
-    before = BEYOND
-    while page := await read(tx, of, reader, before, limit):
+    """A whole list, read page by page; a page that is not full is the last one, for whoever turns pages."""
+    found = await read(tx, of, reader, BEYOND, limit)
+    while found and len(found) % limit == 0:
+        page = await read(tx, of, reader, found[-1].post.id, limit)
         assert len(page) <= limit
-        found += page
-        before = page[-1].post.id
         assert len(found) < EVERYTHING, "a page leads back to one before it"
+        if not page:
+            break
+        found += page
     return found
 
 
@@ -298,12 +301,13 @@ def run() -> Iterator[Run]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def db(request: pytest.FixtureRequest, tmp_path: Path, run: Run) -> Iterator[Database]:
-    """A database that all examples share."""
+    """A database of the test's own."""
     if request.param == "sqlite":
         database: Database = open_sqlite(tmp_path / "test.db", SettableClock(START))
     else:
         server: PostgresServer = request.getfixturevalue("postgres_server")
-        database = run(open_postgres(server.create_database("visibility"), SettableClock(START)))
+        name = f"visibility_{os.getpid()}_{next(_numbers)}"
+        database = run(open_postgres(server.create_database(name), SettableClock(START)))
     run(migrate(database))
     yield database
     run(database.close())
@@ -321,3 +325,29 @@ def test_every_way_of_reading_follows_the_rule(db: Database, run: Run) -> None:
 
     check()
     assert met == everything_that_can_be(), "the examples leave nothing out"
+
+
+@pytest.mark.parametrize("listed", [BATCH, 2 * BATCH, 3 * BATCH - 1])
+@pytest.mark.parametrize("seldom", [1, 13, BATCH])
+def test_a_list_that_names_a_reader_often_is_read_to_its_end(db: Database, run: Run, listed: int, seldom: int) -> None:
+    posts = tuple(
+        Planned(
+            author=0,
+            visibility=Visibility.PRIVATE if number % seldom else Visibility.CUSTOM,
+            hub=None,
+            audience=frozenset({1}),
+            at=number,
+            deleted=number % 11 == 10,
+            shares=None,
+        )
+        for number in range(listed)
+    )
+
+    async def check(tx: Tx, kept: Kept) -> None:
+        expected = kept.visible(1, author=0)
+        assert expected
+        for limit in (1, 20, BATCH):
+            views = await all_pages(tx, reading.list_of_account, kept.accounts[0], kept.reader(1), limit)
+            assert [view.post.id for view in views] == expected
+
+    run(db.read(check, run(db.transact(keep, Graph(2, frozenset(), posts)))))
