@@ -57,3 +57,17 @@ def test_unknown_settings_are_pointed_out() -> None:
         "PRESSROOM_HOSTS is no setting of this version; PRESSROOM_HOST is.",
         "PRESSROOM_ZZZZZZZZZZZZZZZZZZZZ is no setting of this version.",
     }
+
+
+def test_no_private_network_may_be_reached_by_default() -> None:
+    its = Settings({})
+    assert (its.outbound_allow, its.outbound_allow_force) == ((), False)
+
+
+def test_networks_that_may_be_reached() -> None:
+    its = Settings({"PRESSROOM_OUTBOUND_ALLOW": "10.0.0.0/8, fd00::/8", "PRESSROOM_OUTBOUND_ALLOW_FORCE": "1"})
+    assert [str(network) for network in its.outbound_allow] == ["10.0.0.0/8", "fd00::/8"]
+    assert its.outbound_allow_force is True
+    with pytest.raises(SettingError) as refused:
+        Settings({"PRESSROOM_OUTBOUND_ALLOW": "10.0.0.1/8"})
+    assert refused.value.message.startswith("PRESSROOM_OUTBOUND_ALLOW is not a list of networks")

@@ -22,6 +22,8 @@ from pressroom.domains.limits.guard import check_admitted, headers_of
 from pressroom.domains.notifications import routes as notification_routes
 from pressroom.domains.posts.routes import POST_ROUTES
 from pressroom.domains.reading.pages import reading_routes
+from pressroom.domains.webhooks.payloads import EVENT_SHAPES
+from pressroom.domains.webhooks.routes import WEBHOOK_ROUTES
 from pressroom.errors import AddressNotAllowed, SessionRequired
 from pressroom.runtime import Runtime
 from pressroom.web.access import Access, Keyed
@@ -44,6 +46,7 @@ def api_routes(passwords: Passwords) -> list[Route[Caller]]:
         key_routes.create_key,
         key_routes.show_key,
         key_routes.revoke_key,
+        *WEBHOOK_ROUTES,
         follow_routes.follow,
         follow_routes.unfollow,
         hub_routes.list_hubs,
@@ -103,8 +106,14 @@ class RoomGuards(Guards[Caller]):
 def create_app(runtime: Runtime) -> Pipeline[Caller]:
     """The ASGI application over what `runtime` holds open."""
     api = api_routes(runtime.passwords)
-    site: list[Route[Caller]] = site_routes(runtime.db, runtime.limiter, describe(api, runtime.settings))
+    site: list[Route[Caller]] = site_routes(runtime.db, runtime.limiter, describe(api, EVENT_SHAPES, runtime.settings))
     pages = reading_routes(runtime.views)
     return Pipeline(
-        [*api, *pages, *site], RoomGuards(runtime), runtime.db, runtime.settings, runtime.clock, runtime.log
+        [*api, *pages, *site],
+        RoomGuards(runtime),
+        runtime.db,
+        runtime.outbound,
+        runtime.settings,
+        runtime.clock,
+        runtime.log,
     )

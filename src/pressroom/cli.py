@@ -92,17 +92,54 @@ def main() -> None:
     default=1,
     help="Server processes; several need PostgreSQL and Redis.",
 )
-@click.option("--worker", is_flag=True, hidden=True, help="Run as one of several.")
-def serve(workers: int, worker: bool) -> None:  # click passes flags by name
-    """Serve the API and the pages, until SIGTERM."""
-    from pressroom.serve import serve as serve_one  # other commands need not load the server
+@click.option(
+    "--only",
+    type=click.Choice(["api", "worker"]),
+    help="Serve without delivering webhooks, or deliver alone; the rest is for other processes.",
+)
+@click.option("--sibling", is_flag=True, hidden=True, help="Run as one of several.")
+def serve(workers: int, only: str | None, sibling: bool) -> None:  # click passes flags by name
+    """Serve the API and the pages and deliver webhooks, until SIGTERM."""
+    from pressroom.serve import Part  # other commands need not load the server
+    from pressroom.serve import serve as serve_one
     from pressroom.supervise import supervise
 
-    settings = _settings()
+    settings, part = _settings(), Part(only) if only else None
     log = Log(requests=settings.access_log)
     if workers > 1:
-        sys.exit(supervise(settings, log, workers))
-    _run(serve_one(settings, log, _announce, worker=worker))
+        sys.exit(supervise(settings, log, workers, part))
+    _run(serve_one(settings, log, _announce, only=part, sibling=sibling))
+
+
+@main.command()
+def worker() -> None:
+    """Deliver webhooks, beside servers that are run with --only api. Needs PostgreSQL."""
+    from pressroom.serve import Part
+    from pressroom.serve import serve as serve_one
+
+    settings = _settings()
+    _run(serve_one(settings, Log(requests=False), _say_nothing, only=Part.WORKER))
+
+
+@main.command("listen")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65_535), default=9000, show_default=True, help="Port to listen on.")
+@click.option("--secret", "secrets", multiple=True, help="Signing secret to verify with; may be repeated.")
+@click.option("--fail", type=click.IntRange(0, 1_000_000), default=0, help="Answer 500 to so many deliveries first.")
+@click.option("--slow", default="0s", help="Wait before each answer: 500ms, 12s, 2m.")
+def listen_command(host: str, port: int, secrets: tuple[str, ...], fail: int, slow: str) -> None:
+    """Receive webhooks here, verify and show them: for trying things out."""
+    from pressroom.listen import Misbehaviour, listen, parse_duration
+
+    try:
+        misbehaviour = Misbehaviour(fail=fail, slow=parse_duration(slow))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--slow") from None
+    _run(listen(host, port, list(secrets), misbehaviour, Console(highlight=False)))
+
+
+async def _say_nothing(_runtime: Runtime) -> None:
+    pass
 
 
 async def _announce(runtime: Runtime) -> None:

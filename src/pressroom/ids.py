@@ -7,6 +7,9 @@ from ulid import ULID
 BEYOND = "~"
 """Sorts after every identifier: where a list that runs backwards begins."""
 
+LATEST = 2**48 - 1
+"""The last millisecond that an identifier can bear."""
+
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -18,6 +21,20 @@ def new_id(now: int) -> str:
 def time_of(identifier: str) -> int:
     """The time, in milliseconds, that an identifier was made with."""
     return ULID.from_str(identifier).milliseconds
+
+
+def first_id(at: int) -> str:
+    """The first of all identifiers made at `at` (milliseconds)."""
+    return _timestamp(at) + "0" * 16
+
+
+def last_id(at: int) -> str:
+    """The last of all identifiers made at `at` (milliseconds)."""
+    return _timestamp(at) + "Z" * 16
+
+
+def _timestamp(at: int) -> str:
+    return str(ULID.from_timestamp(min(max(at, 0), LATEST)))[:10]
 
 
 def random_base62(length: int) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pressroom.clock import Clock, SystemClock
+from pressroom.clock import SECOND, Clock, SystemClock
 from pressroom.db import Database, Tx
 from pressroom.db.migrate import check_migrated, migrate
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.passwords import Passwords
+from pressroom.domains.events.actions import on_event
 from pressroom.domains.idempotency import actions as idempotency
 from pressroom.domains.keys.guard import LastUsed
 from pressroom.domains.limits import actions as limits
@@ -20,9 +21,13 @@ from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.redis import RedisLimiter
 from pressroom.domains.notifications import actions as notifications
 from pressroom.domains.reading.views import ViewCounter
+from pressroom.domains.webhooks.actions import retention as webhooks
+from pressroom.domains.webhooks.actions.queueing import fan_out
+from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.errors import PressroomError
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.logs import Log
+from pressroom.outbound import Door, policy_of
 from pressroom.settings import Settings
 
 WRITE_SECONDS = 1.0
@@ -33,7 +38,11 @@ PURGE_BATCH = 500
 
 
 async def open_database(settings: Settings, clock: Clock) -> Database:
-    """The database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command."""
+    """The database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command.
+
+    Whoever opens it may write events, so this is where the endpoints are made to hear of them.
+    """
+    on_event(fan_out)
     if settings.database_url.startswith("sqlite:///"):
         db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock)
         await migrate(db)
@@ -48,6 +57,7 @@ class Runtime:
     settings: Settings
     clock: Clock
     db: Database
+    outbound: Door
     limiter: Limiter
     last_used: LastUsed
     views: ViewCounter
@@ -70,6 +80,7 @@ class Runtime:
             except (PressroomError, TimeoutError) as error:
                 self.log.event("not written down at the stop", what=what, error=str(error))
         self.passwords.close()
+        await self.outbound.close()
         await self.db.close()
         self.log.close()
 
@@ -77,6 +88,7 @@ class Runtime:
 async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None) -> Runtime:
     """Opens everything. Raises SettingError when something cannot be."""
     clock = clock or SystemClock()
+    policy = policy_of(settings)
     db = await open_database(settings, clock)
     try:
         await check_migrated(db)
@@ -96,10 +108,19 @@ async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None)
             Every(60, "sessions", lambda: _purge(db, accounts.purge)),
             Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
             Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
+            Every(60, "deliveries", lambda: _purge(db, webhooks.purge_deliveries)),
+            Every(60, "events", lambda: _purge(db, webhooks.purge_events)),
+            Every(60, "ended endpoints", lambda: _purge(db, webhooks.sweep_endpoints)),
         ],
         log,
     )
-    return Runtime(settings, clock, db, limiter, last_used, views, Passwords(), log, schedule)
+    return Runtime(settings, clock, db, Door(policy), limiter, last_used, views, Passwords(), log, schedule)
+
+
+def make_worker(runtime: Runtime) -> DeliveryWorker:
+    """A worker that delivers webhooks with what `runtime` holds open, not yet started."""
+    waits = [round(seconds * SECOND) for seconds in runtime.settings.webhook_retry_waits]
+    return DeliveryWorker(runtime.db, runtime.outbound, runtime.clock, runtime.log, waits)
 
 
 async def _purge(db: Database, purge: Callable[[Tx, int], Awaitable[int]]) -> None:

@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -20,9 +21,10 @@ from pressroom.db import DatabaseAway
 from pressroom.db.lock import SessionLock
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.limits.memory import MemoryLimiter
+from pressroom.domains.webhooks.actions.leasing import forget_leases
 from pressroom.errors import SettingError
 from pressroom.logs import Log
-from pressroom.runtime import Runtime, open_runtime
+from pressroom.runtime import Runtime, make_worker, open_runtime
 from pressroom.settings import Settings
 from pressroom.web.asgi import Application
 from pressroom.web.pipeline import Pipeline
@@ -51,23 +53,45 @@ _ALONE: Final = (
 )
 
 
-async def serve(
-    settings: Settings, log: Log, announce: Callable[[Runtime], Awaitable[None]], *, worker: bool = False
-) -> None:
-    """Serves until SIGTERM or SIGINT, finishes what is under way, writes down what was held back.
+class Part(StrEnum):
+    """What a process does when it does not do everything."""
 
-    `announce` is awaited just before the first request is taken. A `worker` shares its port with its
-    siblings, and stops when its standard input ends. Raises SettingError when it cannot start.
+    API = "api"
+    WORKER = "worker"
+
+
+async def serve(
+    settings: Settings,
+    log: Log,
+    announce: Callable[[Runtime], Awaitable[None]],
+    *,
+    only: Part | None = None,
+    sibling: bool = False,
+) -> None:
+    """Serves and delivers until SIGTERM or SIGINT, finishes what is under way, writes down what was held back.
+
+    `only` leaves the other part to other processes. `announce` is awaited just before anything begins. A `sibling`
+    shares its port with others, and stops when its standard input ends. Raises SettingError when it cannot start.
     """
-    if not worker:
+    if only is Part.WORKER and settings.database_url.startswith("sqlite:///"):
+        raise SettingError("A worker of its own needs PostgreSQL (PRESSROOM_DATABASE_URL); on SQLite, serve delivers.")
+    if not sibling and only is not Part.WORKER:
         check_port_is_free(settings.host, settings.port)
     with _alone_on_file(settings):
         runtime = await open_runtime(settings, log)
         try:
             stopping = asyncio.Event()
+            _stop_on_signals(stopping, sibling=sibling)
+            if only is Part.WORKER:
+                await announce(runtime)
+                await _deliver(runtime, stopping)
+                return
             async with _alone_on_postgres(runtime, stopping):
                 await announce(runtime)
-                await _serve(runtime, stopping, worker=worker)
+                delivering = asyncio.create_task(_deliver(runtime, stopping)) if only is None else None
+                await _serve(runtime, stopping)
+                if delivering is not None:
+                    await delivering
         finally:
             await runtime.close()
 
@@ -103,19 +127,40 @@ def make_server(app: Application, settings: Settings) -> Server:
     )
 
 
-async def _serve(runtime: Runtime, stopping: asyncio.Event, *, worker: bool) -> None:
-    settings, loop = runtime.settings, asyncio.get_running_loop()
-    app = create_app(runtime)
-    server = make_server(app, settings)
+def _stop_on_signals(stopping: asyncio.Event, *, sibling: bool) -> None:
+    loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    if worker:
+    if sibling:
         loop.add_reader(sys.stdin, lambda: os.read(sys.stdin.fileno(), 64) or stopping.set())
+
+
+async def _deliver(runtime: Runtime, stopping: asyncio.Event) -> None:
+    """Delivers webhooks until the stop, then finishes what is under way."""
+    if runtime.db.engine == "sqlite":
+        # The file is ours alone: nobody waits half a minute for what a killed process held.
+        await runtime.db.transact(forget_leases)
+    worker = make_worker(runtime)
+    delivering = asyncio.create_task(worker.run())
+    stopped = asyncio.create_task(stopping.wait())
+    runtime.log.event("delivering")
+    await asyncio.wait([delivering, stopped], return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    stopping.set()  # A worker that ends by itself has failed: its supervisor starts everything anew.
+    worker.stop(DRAIN_SECONDS)
+    await delivering
+
+
+async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:
+    settings = runtime.settings
+    app = create_app(runtime)
+    server = make_server(app, settings)
     serving = asyncio.create_task(server.serve())
     stopped = asyncio.create_task(stopping.wait())
     runtime.log.event("listening", address=settings.base_url, host=settings.host, port=settings.port)
     await asyncio.wait([serving, stopped], return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
+    stopping.set()
     runtime.log.event("stopping")
     server.stop()
     if not await _drained(serving, app):

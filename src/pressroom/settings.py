@@ -17,6 +17,9 @@ from pressroom.errors import SettingError
 
 PREFIX: Final = "PRESSROOM_"
 
+RETRIES: Final = 4
+"""Attempts to deliver a webhook after the first one."""
+
 Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
 T = TypeVar("T")
 
@@ -107,6 +110,16 @@ def _networks(value: str) -> Networks:
         raise ValueError(f"is not a list of networks such as 10.0.0.0/8 ({error})") from None
 
 
+def _waits(value: str) -> tuple[float, ...]:
+    try:
+        waits = tuple(float(part) for part in value.split(","))
+    except ValueError:
+        waits = ()
+    if len(waits) != RETRIES or not all(0 <= wait <= 86_400 for wait in waits):
+        raise ValueError(f"is not {RETRIES} numbers of seconds such as 60,120,240,480")
+    return waits
+
+
 def _open_or_closed(value: str) -> bool:
     if value not in ("open", "closed"):
         raise ValueError("is neither open nor closed")
@@ -159,6 +172,15 @@ class Settings:
     )
     sign_in_failures_per_address = Setting(
         _whole(1, 100_000), "100", "Failed sign-ins per client address in 15 minutes before more are refused."
+    )
+    outbound_allow = Setting(
+        _networks, "", "Networks that webhooks and previews may reach although they are private.", "empty"
+    )
+    outbound_allow_force = Setting(
+        _flag, "0", "1: PRESSROOM_OUTBOUND_ALLOW holds also on a server with a public base address."
+    )
+    webhook_retry_waits = Setting(
+        _waits, "60,120,240,480", "Seconds between the five attempts to deliver a webhook; each varies by a tenth."
     )
     body_timeout_seconds = Setting(_whole(1, 600), "10", "Time for a JSON body to arrive, in seconds.")
     access_log = Setting(_flag, "1", "1: a line of JSON for each request on standard error.")

@@ -8,7 +8,7 @@ from typing import Final
 
 from pressroom.errors import SettingError
 from pressroom.logs import Log
-from pressroom.serve import check_port_is_free
+from pressroom.serve import Part, check_port_is_free
 from pressroom.settings import Settings
 
 STOP_SECONDS: Final = 12.0
@@ -20,18 +20,19 @@ SETTLING_SECONDS: Final = 15.0
 """Until then a worker that cannot start ends all: its settings are of no use. Later, a database is away for a while."""
 
 
-def supervise(settings: Settings, log: Log, workers: int) -> int:
-    """Runs `workers` servers until SIGTERM or SIGINT; the exit status. Raises SettingError."""
+def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> int:
+    """Runs `workers` servers, or `only` a part of each, until SIGTERM or SIGINT; the exit status. Raises SettingError."""
     if settings.database_url.startswith("sqlite:///") or not settings.redis_url:
         raise SettingError(
             f"{workers} workers need PostgreSQL (PRESSROOM_DATABASE_URL) and Redis (PRESSROOM_REDIS_URL),"
             " so that limits are counted once."
         )
-    check_port_is_free(settings.host, settings.port)
+    if only is not Part.WORKER:
+        check_port_is_free(settings.host, settings.port)
     stopping: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda received, _frame: stopping.append(received))
-    children = [_start() for _ in range(workers)]
+    children = [_start(only) for _ in range(workers)]
     settled = time.monotonic() + SETTLING_SECONDS
     status = 0
     while not stopping:
@@ -44,14 +45,14 @@ def supervise(settings: Settings, log: Log, workers: int) -> int:
             elif code is not None and not stopping:
                 log.event("worker died", pid=child.pid, status=code)
                 time.sleep(RESPAWN_SECONDS)
-                children[place] = _start()
+                children[place] = _start(only)
     _stop(children)
     return status
 
 
-def _start() -> "subprocess.Popen[bytes]":
+def _start(only: Part | None) -> "subprocess.Popen[bytes]":
     # The worker's standard input is a pipe from here: it ends when this process does, however it dies.
-    command = [sys.executable, "-m", "pressroom", "serve", "--worker"]
+    command = [sys.executable, "-m", "pressroom", "serve", "--sibling", *(["--only", only] if only else [])]
     return subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603  # our own program
 
 

@@ -16,8 +16,9 @@ from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.models import Account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import ApiKey, NewKey, Scope
+from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.logs import Log
-from pressroom.runtime import Runtime, open_database, open_runtime
+from pressroom.runtime import Runtime, make_worker, open_database, open_runtime
 from pressroom.serve import make_server
 from pressroom.settings import Settings
 from tests.harness.process import free_port
@@ -36,6 +37,7 @@ class LocalServer:
         self.base_url = f"http://127.0.0.1:{self.port}"
         self.stream = io.StringIO()
         self.runtime: Runtime
+        self.worker: DeliveryWorker
         self._accounts = 0
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -69,11 +71,16 @@ class LocalServer:
         new = NewKey("test key", list(scopes or Scope), expires_at, list(ips))
         return self.run(self.runtime.db.transact(create_key, account.id, new))
 
+    def deliver(self) -> None:
+        """Delivers whatever is due by the clock, as a worker would."""
+        self.run(self.worker.settle())
+
     async def _start(self) -> None:
         db = await open_database(self.settings, self.clock)
         await migrate(db)
         await db.close()
         self.runtime = await open_runtime(self.settings, Log(requests=True, stream=self.stream), self.clock)
+        self.worker = make_worker(self.runtime)
         self._server = make_server(create_app(self.runtime), self.settings)
         self._serving = asyncio.ensure_future(self._server.serve())
         while True:

@@ -7,7 +7,8 @@ A statement is a constant of its room's `queries.py`: a `Query`, which yields ro
 does not. A test prepares all of them on both engines.
 """
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 import msgspec
@@ -85,6 +86,14 @@ class Tx(Protocol):
         """Carries out a statement; the number of rows that it touched."""
         ...
 
+    async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
+        """Carries out a statement once for each of `rows`, which travel together."""
+        ...
+
+    def signal(self) -> None:
+        """When this transaction commits, whoever listens is woken: there is work for them."""
+        ...
+
 
 Action = Callable[Concatenate[Tx, P], Awaitable[R_co]]
 
@@ -106,6 +115,13 @@ class Database(Protocol):
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         """One read of one row, outside any transaction."""
+        ...
+
+    def listen(self) -> asyncio.Event:
+        """An event that is set whenever a transaction commits that called `signal`, in whatever process.
+
+        Signals can be lost with a connection; whoever waits for one looks every so often all the same.
+        """
         ...
 
     async def prepare(self, command: Command) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
@@ -21,6 +21,7 @@ from pressroom.db import (
     Tx,
     Value,
 )
+from pressroom.db.signals import SIGNAL, Signals
 from pressroom.errors import SettingError
 
 R = TypeVar("R")
@@ -48,6 +49,7 @@ class _Connection(Protocol):
     async def fetchrow(self, sql: str, *values: Value) -> Sequence[Value] | None: ...
     async def fetch(self, sql: str, *values: Value) -> list[Sequence[Value]]: ...
     async def execute(self, sql: str, *values: Value, timeout: float | None = None) -> str: ...  # noqa: ASYNC109  # asyncpg's
+    async def executemany(self, sql: str, rows: Sequence[Sequence[Value]]) -> None: ...
     async def prepare(self, sql: str) -> object: ...
     def transaction(
         self, *, isolation: str | None = None, readonly: bool = False
@@ -69,6 +71,10 @@ class PostgresTx:
         self._connection = connection
         self.now = now
         self.busy = False
+        self.signalled = False
+
+    def signal(self) -> None:
+        self.signalled = True
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         row = await self._wait(self._connection.fetchrow(query.numbered, *[values[name] for name in query.names]))
@@ -82,6 +88,10 @@ class PostgresTx:
         status = await self._wait(self._connection.execute(command.numbered, *[values[name] for name in command.names]))
         count = status.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
+
+    async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
+        columns = [[row[name] for name in command.names] for row in rows]
+        await self._wait(self._connection.executemany(command.numbered, columns))
 
     async def _wait(self, statement: Awaitable[R]) -> R:
         self.busy = True
@@ -121,9 +131,10 @@ class PostgresDatabase:
 
     engine = "postgres"
 
-    def __init__(self, pool: _Pool, clock: Clock) -> None:
+    def __init__(self, pool: _Pool, clock: Clock, url: str) -> None:
         self.pool = pool
         self._clock = clock
+        self._signals = Signals(url)
 
     async def transact(
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
@@ -138,7 +149,10 @@ class PostgresDatabase:
             try:
                 async with self._connection() as connection, connection.transaction():
                     tx = PostgresTx(connection, self._clock.now())
-                    return cast("R", await _Supervised(start(tx), tx))
+                    result = cast("R", await _Supervised(start(tx), tx))
+                    if tx.signalled:
+                        await connection.execute(SIGNAL)
+                    return result
             except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError):
                 continue
         raise DatabaseAway("Too many writes collided. Nothing was written.")
@@ -156,6 +170,9 @@ class PostgresDatabase:
             row = await connection.fetchrow(query.numbered, *[values[name] for name in query.names])
         return None if row is None else query.build(tuple(row))
 
+    def listen(self) -> asyncio.Event:
+        return self._signals.listen()
+
     async def prepare(self, command: Command) -> None:
         async with self.pool.acquire() as connection:
             await connection.prepare(command.numbered)
@@ -165,6 +182,7 @@ class PostgresDatabase:
             await connection.execute(statements, timeout=MIGRATION_LIMIT)
 
     async def close(self) -> None:
+        await self._signals.close()
         try:
             await asyncio.wait_for(self.pool.close(), CLOSE_PATIENCE)
         except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
@@ -209,4 +227,4 @@ async def open_postgres(url: str, clock: Clock, *, connections: int = 16) -> Pos
         raise SettingError("PRESSROOM_DATABASE_URL is no address of a database; is its password URL-encoded?") from None
     except (OSError, TimeoutError, asyncpg.PostgresError) as error:
         raise SettingError(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {error}") from error
-    return PostgresDatabase(pool, clock)
+    return PostgresDatabase(pool, clock, url)

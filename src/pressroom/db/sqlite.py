@@ -8,7 +8,7 @@ next group forms meanwhile. An answer is given only after the COMMIT that covers
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,7 @@ class _Connection(Protocol):
     @property
     def in_transaction(self) -> bool: ...
     def execute(self, statements: str, values: Mapping[str, Value] | None = None, /) -> _Rows: ...
+    def executemany(self, statements: str, rows: Sequence[Mapping[str, Value]], /) -> _Rows: ...
     def changes(self) -> int: ...
     def set_busy_timeout(self, milliseconds: int, /) -> None: ...
     def close(self) -> None: ...
@@ -68,6 +69,10 @@ class SqliteTx:
         self._connection = connection
         self._execute = connection.execute
         self.now = now
+        self.signalled = False
+
+    def signal(self) -> None:
+        self.signalled = True
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         columns = self._execute(query.text, values).fetchone()
@@ -80,6 +85,9 @@ class SqliteTx:
         self._execute(command.text, values)
         return self._connection.changes()
 
+    async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
+        self._connection.executemany(command.text, rows)
+
 
 @dataclass(slots=True)
 class _Waiting:
@@ -87,6 +95,7 @@ class _Waiting:
     answer: asyncio.Future[object]
     result: object = None
     error: BaseException | None = None
+    signalled: bool = False
 
 
 class SqliteDatabase:
@@ -101,6 +110,7 @@ class SqliteDatabase:
         self._queue: deque[_Waiting] = deque()
         self._committer: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, "commit")
+        self._listening: list[asyncio.Event] = []
 
     async def transact(
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
@@ -126,6 +136,11 @@ class SqliteDatabase:
         with translated():
             columns = self._reader.execute(query.text, values).fetchone()
         return None if columns is None else query.build(columns)
+
+    def listen(self) -> asyncio.Event:
+        event = asyncio.Event()
+        self._listening.append(event)
+        return event
 
     async def prepare(self, command: Command) -> None:
         self._reader.execute("EXPLAIN " + command.text, dict.fromkeys(command.names))
@@ -162,6 +177,9 @@ class SqliteDatabase:
                     _fail(group, error)
                 for waiting in group:
                     _resolve(waiting)
+                if any(waiting.signalled and waiting.error is None for waiting in group):
+                    for event in self._listening:
+                        event.set()
         finally:
             self._committer = None
 
@@ -184,7 +202,9 @@ class SqliteDatabase:
         self._writer.execute("SAVEPOINT action")
         try:
             with translated():
-                waiting.result = drive(waiting.start(SqliteTx(self._writer, self._clock.now())))
+                tx = SqliteTx(self._writer, self._clock.now())
+                waiting.result = drive(waiting.start(tx))
+                waiting.signalled = tx.signalled
         except Exception as error:
             waiting.error = error
             if not self._writer.in_transaction:

@@ -14,6 +14,7 @@ from pressroom.clock import Clock
 from pressroom.db import Database
 from pressroom.errors import Code, Fault, Invalid, MissingKey, NotFound, NotSignedIn, PressroomError
 from pressroom.logs import Log
+from pressroom.outbound import Door
 from pressroom.settings import Settings
 from pressroom.web import bodies
 from pressroom.web.access import Access, Anyone, Keyed, Public, Visitor
@@ -78,13 +79,21 @@ class Pipeline(Generic[C]):
     """Carries requests through routes."""
 
     def __init__(
-        self, routes: Sequence[Route[C]], guards: Guards[C], db: Database, settings: Settings, clock: Clock, log: Log
+        self,
+        routes: Sequence[Route[C]],
+        guards: Guards[C],
+        db: Database,
+        outbound: Door,
+        settings: Settings,
+        clock: Clock,
+        log: Log,
     ) -> None:
         self.under_way = 0
         """Requests that have begun and are not finished."""
         self._router = Router(routes)
         self._guards = guards
         self._db = db
+        self._outbound = outbound
         self._settings = settings
         self._clock = clock
         self._log = log
@@ -203,6 +212,7 @@ class Pipeline(Generic[C]):
             client=client,
             request_id=request_id,
             once=self._guards.once(who, route.method, scope["path"], key),
+            outbound=self._outbound,
             who=who,
             session_token=session_token(headers.cookie) if who is not None else None,
         )

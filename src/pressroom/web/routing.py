@@ -15,6 +15,7 @@ import msgspec
 from pressroom.clock import Clock
 from pressroom.db import Database, Tx
 from pressroom.errors import NotSignedIn, PressroomError
+from pressroom.outbound import Door
 from pressroom.settings import Settings
 from pressroom.web.access import Access
 from pressroom.web.asgi import HeaderList
@@ -88,6 +89,7 @@ class Call(msgspec.Struct, Generic[C]):
     client: str
     request_id: str
     once: Once
+    outbound: Door
     who: C | None = None
     session_token: str | None = None
 

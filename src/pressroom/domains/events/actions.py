@@ -1,30 +1,40 @@
-"""Appending an event to the transaction of the write that it reports."""
+"""Appending an event to the transaction of the write that it reports, and telling those who pass events on."""
+
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.events import queries
-from pressroom.domains.events.models import EventType
+from pressroom.domains.events.models import Event, EventType
 from pressroom.ids import new_id
 
 _encoder = msgspec.json.Encoder()
 
+Listener = Callable[[Tx, Event], Awaitable[None]]
+
+_listeners: list[Listener] = []
+
+
+def on_event(listener: Listener) -> None:
+    """Has `listener(tx, event)` run in the transaction of every event. Registering it again changes nothing.
+
+    Rooms that make events need not know of those that pass them on.
+    """
+    if listener not in _listeners:
+        _listeners.append(listener)
+
 
 async def append_event(
     tx: Tx, event_type: EventType, data: msgspec.Struct, *, account_id: str, key_id: str | None = None
-) -> str:
-    """Writes down that something happened; the event's id.
+) -> Event:
+    """Writes down that something happened, and has it passed on; the event.
 
     `data` is what receivers find under `data`. `key_id` is given when the event concerns that key alone.
     The event exists exactly when the transaction commits (SPEC, Events).
     """
-    event_id = new_id(tx.now)
-    await queries.insert_event(
-        tx,
-        event_id=event_id,
-        account_id=account_id,
-        key_id=key_id,
-        event_type=event_type,
-        data=_encoder.encode(data).decode(),
-    )
-    return event_id
+    event = Event(new_id(tx.now), account_id, key_id, event_type, _encoder.encode(data).decode())
+    await queries.insert_event(tx, event)
+    for listener in _listeners:
+        await listener(tx, event)
+    return event

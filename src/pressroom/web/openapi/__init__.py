@@ -6,6 +6,7 @@ from typing import TypeVar
 from pressroom import __version__
 from pressroom.settings import Settings
 from pressroom.web.openapi import headers, prose
+from pressroom.web.openapi.deliveries import EventShape, describe_deliveries
 from pressroom.web.openapi.operations import describe_operation
 from pressroom.web.openapi.refusals import Refusals
 from pressroom.web.openapi.schemas import Json, Schemas
@@ -15,9 +16,10 @@ from pressroom.web.routing import Route, Tag
 C = TypeVar("C")
 
 
-def describe(routes: Sequence[Route[C]], settings: Settings) -> dict[str, object]:
-    """The OpenAPI 3.1 document of these routes, the same on every call."""
-    schemas = Schemas([kind for route in routes for kind in (route.takes, route.gives) if kind] + [Problem])
+def describe(routes: Sequence[Route[C]], events: Sequence[EventShape], settings: Settings) -> dict[str, object]:
+    """The OpenAPI 3.1 document of these routes, and of these events as they are delivered; the same on every call."""
+    structs = [kind for route in routes for kind in (route.takes, route.gives) if kind]
+    schemas = Schemas([*structs, *(type(event.data) for event in events), Problem])
     refusals = Refusals(settings, schemas)
     paths: dict[str, Json] = {}
     for route in routes:
@@ -28,12 +30,13 @@ def describe(routes: Sequence[Route[C]], settings: Settings) -> dict[str, object
         "info": {
             "title": "Pressroom",
             "version": __version__,
-            "summary": "Publish with an API key: exact limits, idempotent writes.",
+            "summary": "Publish with an API key: exact limits, idempotent writes, signed webhooks.",
             "description": prose.introduction(settings),
         },
         "servers": [{"url": settings.base_url}],
         "tags": [{"name": tag.name, "description": tag.description} for tag in _tags(routes)],
         "paths": paths,
+        "webhooks": describe_deliveries(events, schemas),
         "components": {
             "schemas": schemas.components,
             "headers": headers.components(settings),

@@ -14,6 +14,7 @@ from pressroom.web.routing import Route
 C = TypeVar("C")
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+_DONE: Final = {200: "Done.", 201: "Created.", 202: "Accepted: it will be done."}
 _CAPITAL: Final = re.compile(r"(?=[A-Z])")
 
 
@@ -117,7 +118,7 @@ def _successes(route: Route[C], schemas: Schemas) -> dict[str, Json]:
     if route.cookie:
         its_headers[headers.COOKIE] = headers.session_cookie(route.cookie)
     success: Json = {
-        "description": "Created." if route.status == 201 else "Done.",
+        "description": _DONE[route.status],
         "headers": its_headers,
         "content": {route.content_type: media},
     }

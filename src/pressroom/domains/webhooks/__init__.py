@@ -1,0 +1,1 @@
+"""Webhooks: endpoints, and the delivery of every event to those that chose it (SPEC, Events)."""

@@ -1,0 +1,1 @@
+"""The verbs of webhooks. Each takes an open transaction first."""

@@ -1,0 +1,98 @@
+"""Endpoints: adding, reading, rotating and removing them."""
+
+from pressroom.db import Tx
+from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.keys.actions import get_key
+from pressroom.domains.keys.models import ApiKey, Status
+from pressroom.domains.webhooks.models import ENDPOINTS, OVERLAP, NewWebhook, Webhook
+from pressroom.domains.webhooks.queries import endpoints
+from pressroom.domains.webhooks.signing import new_secret
+from pressroom.errors import Code, Conflict, Fault, NotFound, Unprocessable
+from pressroom.ids import new_id
+
+KEY_ENDED = "The key is revoked or has expired. Create another key and add the endpoint to that."
+
+
+async def add_webhook(tx: Tx, account_id: str, key_id: str, new: NewWebhook) -> tuple[Webhook, str]:
+    """Adds an endpoint to a key: its record and its secret, which is shown this once.
+
+    Raises NotFound, Unprocessable when the key is not active, Conflict when it has five endpoints (SPEC,
+    Per-account quotas). The account is locked first, so that two requests at once cannot both add the fifth.
+    """
+    await accounts.lock_account(tx, account_id)
+    key = await get_key(tx, account_id, key_id)
+    check_active(key, tx.now)
+    if await endpoints.count_webhooks(tx, key_id) >= ENDPOINTS:
+        raise Conflict(f"A key has at most {ENDPOINTS} webhook endpoints; remove one to add another.")
+    webhook_id, secret = new_id(tx.now), new_secret()
+    await endpoints.insert_webhook(
+        tx,
+        webhook_id=webhook_id,
+        account_id=account_id,
+        key_id=key_id,
+        key_expires_at=key.expires_at,
+        url=new.url,
+        events=" ".join(new.events),
+        secret=secret,
+    )
+    return await _get(tx, account_id, key_id, webhook_id), secret
+
+
+async def get_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:
+    """An endpoint of one of the account's keys. Raises NotFound."""
+    await get_key(tx, account_id, key_id)
+    return await _get(tx, account_id, key_id, webhook_id)
+
+
+async def list_webhooks(tx: Tx, account_id: str, key_id: str, before: str, limit: int) -> list[Webhook]:
+    """Endpoints of one of the account's keys, newest first, before `before`. Raises NotFound."""
+    await get_key(tx, account_id, key_id)
+    return await endpoints.list_webhooks(tx, key_id, before=before, limit=limit)
+
+
+async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> None:
+    """Removes an endpoint: from now on nothing is sent to it. Its rows go at the next sweep. Raises NotFound."""
+    await get_key(tx, account_id, key_id)
+    if not await endpoints.remove_webhook(tx, account_id, key_id, webhook_id):
+        raise NotFound("There is no such webhook endpoint.")
+
+
+async def rotate_secret(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> tuple[str, int]:
+    """Gives an endpoint a new secret; the secret, and until when receivers accept the old one (milliseconds).
+
+    Whatever is signed from now on is signed with the new one (SPEC, rotate). Raises NotFound, Unprocessable when
+    the key is not active.
+    """
+    await lock_live(tx, account_id, key_id, webhook_id, or_disabled=True)
+    secret, previous_expires_at = new_secret(), tx.now + OVERLAP
+    await endpoints.rotate_secret(tx, account_id, webhook_id, secret=secret, previous_expires_at=previous_expires_at)
+    return secret, previous_expires_at
+
+
+async def lock_live(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, or_disabled: bool = False) -> Webhook:
+    """An endpoint that can be sent something, locked until the transaction ends.
+
+    Raises NotFound, Unprocessable when its key is not active or when it is disabled.
+    """
+    key = await get_key(tx, account_id, key_id)
+    webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=True)
+    if webhook is None:
+        raise NotFound("There is no such webhook endpoint.")
+    check_active(key, tx.now)
+    if webhook.disabled_at is not None and not or_disabled:
+        message = "The endpoint is disabled. Remove it and add it again."
+        raise Unprocessable([Fault("webhookId", Code.NOT_ALLOWED, message)])
+    return webhook
+
+
+def check_active(key: ApiKey, now: int) -> None:
+    """Raises Unprocessable for a key that is revoked or expired."""
+    if key.status(now) is not Status.ACTIVE:
+        raise Unprocessable([Fault("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
+
+
+async def _get(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:
+    webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id)
+    if webhook is None:
+        raise NotFound("There is no such webhook endpoint.")
+    return webhook

@@ -1,0 +1,81 @@
+"""Leasing: taking endpoints that have something to do, and writing down what came of it."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from pressroom.db import Tx
+from pressroom.domains.notifications.actions import notify
+from pressroom.domains.notifications.models import NotificationType
+from pressroom.domains.webhooks.models import RETENTION
+from pressroom.domains.webhooks.queries import leases
+from pressroom.domains.webhooks.queries.leases import Leased, Outcome, Waiting
+from pressroom.domains.webhooks.retry import Standing
+
+
+class Turn(msgspec.Struct):
+    """A leased endpoint, and what to begin with. `probing`: it fails, so one delivery is tried and no more."""
+
+    leased: Leased
+    tests: list[Waiting]
+    waiting: list[Waiting]
+    probing: bool
+
+
+class Ended(msgspec.Struct):
+    """A turn that is over: how the endpoint stands, what is still to be written down, and whether more was due."""
+
+    leased: Leased
+    standing: Standing
+    outcomes: list[Outcome]
+    more: bool
+
+
+async def forget_leases(tx: Tx) -> None:
+    """Gives back the leases of workers that were killed: for whoever knows that no other worker is alive."""
+    await leases.forget_leases(tx)
+
+
+async def begin_turns(tx: Tx, token: str, until: int, limit: int, portion: int) -> list[Turn]:
+    """Leases up to `limit` endpoints until `until` (milliseconds), each with up to `portion` due deliveries."""
+    turns: list[Turn] = []
+    for leased in await leases.lease_endpoints(tx, token=token, until=until, limit=limit):
+        tests = await leases.find_tests(tx, leased, token=token, limit=portion)
+        probing = leased.probe_at is not None
+        size = 0 if leased.probe_at is not None and leased.probe_at > tx.now else 1 if probing else portion
+        waiting = await leases.find_due(tx, leased, token=token, after="", limit=size) if size else []
+        turns.append(Turn(leased, tests, waiting, probing))
+    return turns
+
+
+async def refill(tx: Tx, leased: Leased, token: str, after: str, limit: int) -> list[Waiting]:
+    """What is due next, of events after `after`; nothing once the endpoint may be sent nothing more."""
+    return await leases.find_due(tx, leased, token=token, after=after, limit=limit)
+
+
+async def record(tx: Tx, token: str, outcomes: Sequence[Outcome], ended: Sequence[Ended]) -> None:
+    """Writes down outcomes of turns under way, and ends others. What was done under a lost lease is not written."""
+    await leases.record_outcomes(tx, outcomes, token=token)
+    # In the order in which queueing locks them, so that no two transactions wait in a circle.
+    for turn in sorted(ended, key=lambda turn: (turn.leased.account_id, turn.leased.id)):
+        await _end_turn(tx, token, turn)
+
+
+async def _end_turn(tx: Tx, token: str, turn: Ended) -> None:
+    alive = await leases.lock_leased(tx, turn.leased, token=token)
+    if alive is None:
+        return
+    await leases.record_outcomes(tx, turn.outcomes, token=token)
+    reason = turn.standing.disabled_reason if alive else None
+    if reason is not None:
+        await leases.disable(tx, turn.leased, reason=reason, sweep_at=tx.now + RETENTION)
+        await notify(tx, turn.leased.account_id, NotificationType.WEBHOOK_DISABLED, webhook_id=turn.leased.id)
+    due_at = await _next_due(tx, turn, token) if alive and reason is None else None
+    await leases.release(tx, turn.leased, turn.standing, next_due_at=due_at)
+
+
+async def _next_due(tx: Tx, turn: Ended, token: str) -> int | None:
+    if turn.more or await leases.find_tests(tx, turn.leased, token=token, limit=1):
+        return tx.now
+    earliest = await leases.earliest_due(tx, turn.leased)
+    return None if earliest is None else max(earliest, turn.standing.probe_at or 0)

@@ -1,0 +1,26 @@
+"""Retention: deliveries and events go 30 days after they ended, endpoints soon after they were removed."""
+
+from pressroom.db import Tx
+from pressroom.domains.webhooks.models import RETENTION
+from pressroom.domains.webhooks.queries import retention
+
+
+async def purge_deliveries(tx: Tx, batch: int) -> int:
+    """Removes deliveries 30 days after they ended; how many."""
+    return await retention.purge_deliveries(tx, until=tx.now - RETENTION, batch=batch)
+
+
+async def purge_events(tx: Tx, batch: int) -> int:
+    """Removes events after 30 days, but for those that some endpoint still waits for; how many."""
+    return await retention.purge_events(tx, until=tx.now - RETENTION, batch=batch)
+
+
+async def sweep_endpoints(tx: Tx, batch: int) -> int:
+    """Removes up to `batch` deliveries of one endpoint that was removed, or ended 30 days ago; `batch` if there may
+    be more to do."""
+    ended = await retention.find_ended(tx)
+    if ended is None:
+        return 0
+    if await retention.sweep_deliveries(tx, ended, batch) < batch:
+        await retention.finish_sweep(tx, ended)
+    return batch

@@ -1,0 +1,63 @@
+"""Examples for the API reference."""
+
+import msgspec
+
+from pressroom.domains.events.models import EventType
+from pressroom.domains.webhooks.models import Attempt, AttemptStatus, State, Status
+from pressroom.domains.webhooks.schemas import (
+    CreatedWebhookOut,
+    CreateWebhook,
+    DeliveryOut,
+    RedeliveredOut,
+    RedeliverEvents,
+    RotatedOut,
+    TestSentOut,
+    WebhookOut,
+)
+
+_EVENTS = ["post.created", "apikey.revoked"]
+
+CREATE_WEBHOOK_EXAMPLE = CreateWebhook(url="https://hooks.example.org/pressroom", events=list(_EVENTS))
+WEBHOOK_EXAMPLE = WebhookOut(
+    id="01KW2F3B6E0N5Q8R7T4V1X9YZA",
+    url=CREATE_WEBHOOK_EXAMPLE.url,
+    events=list(_EVENTS),
+    status=Status.ENABLED,
+    secret_prefix="whsec_EXAMPL",  # noqa: S106  # the part that is shown
+    created_at="2026-06-26T09:15:00.500Z",
+    disabled_at=None,
+    disabled_reason=None,
+    previous_secret_expires_at=None,
+    consecutive_failures=0,
+)
+CREATED_WEBHOOK_EXAMPLE = CreatedWebhookOut(
+    **msgspec.structs.asdict(WEBHOOK_EXAMPLE), secret="whsec_EXAMPLE" + "0" * 25
+)
+ROTATED_EXAMPLE = RotatedOut(
+    id=WEBHOOK_EXAMPLE.id,
+    secret=CREATED_WEBHOOK_EXAMPLE.secret,
+    secret_prefix=WEBHOOK_EXAMPLE.secret_prefix,
+    previous_secret_expires_at="2026-11-21T16:08:12.345Z",  # noqa: S106  # a time
+)
+REDELIVER_EXAMPLE = RedeliverEvents(since="2026-11-20T00:00:00.000Z", event_types=["post.created"])
+REDELIVERED_EXAMPLE = RedeliveredOut(queued=41, skipped_duplicates=1)
+DELIVERY_EXAMPLE = DeliveryOut(
+    id="evt_5f0c9a3e-7f4b-4f57-9a43-6f1f0b0f4d1c",
+    event=EventType.POST_CREATED,
+    created_at="2026-11-20T16:08:12.345Z",
+    state=State.PENDING,
+    redelivery=False,
+    next_attempt_at="2026-11-20T16:09:13.101Z",
+    attempts=[
+        Attempt(
+            number=1,
+            at="2026-11-20T16:08:12.360Z",
+            status=AttemptStatus.FAILED,
+            http_code=503,
+            error="The endpoint answered 503.",
+            duration_ms=84,
+            response_body="Down for maintenance",
+        )
+    ],
+)
+TEST_SENT_EXAMPLE = TestSentOut(DELIVERY_EXAMPLE.id)

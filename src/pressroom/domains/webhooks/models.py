@@ -1,0 +1,133 @@
+"""An endpoint, what it is sent, and their states."""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import DAY, HOUR
+from pressroom.domains.events.models import EventType
+
+ENDPOINTS: Final = 5
+"""Endpoints that one key can have."""
+
+URL_LIMIT: Final = 2_048
+
+CHOOSABLE: Final = tuple(kind for kind in EventType if kind is not EventType.WEBHOOK_TEST)
+"""The events that an endpoint can choose."""
+
+OVERLAP: Final = 24 * HOUR
+"""How long receivers go on accepting the secret before the last rotation."""
+
+REDELIVERED: Final = 1_000
+"""Events that one redelivery looks at."""
+
+RETENTION: Final = 30 * DAY
+"""How long a delivery is kept after it ended, and an event after it happened."""
+
+LOGGED: Final = 20
+"""Attempts of one delivery that are remembered: the latest."""
+
+
+class Status(StrEnum):
+    """The states of an endpoint. Disabled is final: it is removed and added again."""
+
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+
+
+class State(StrEnum):
+    """The states of a delivery."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    HELD = "held"
+    CANCELLED = "cancelled"
+
+
+class AttemptStatus(StrEnum):
+    """How one attempt ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+class Webhook(msgspec.Struct):
+    """An endpoint as its owner knows it: never with its secret. Times in milliseconds."""
+
+    id: str
+    account_id: str
+    key_id: str
+    url: str
+    events: str
+    secret_prefix: str
+    previous_secret_expires_at: int | None
+    created_at: int
+    closed_at: int | None
+    disabled_at: int | None
+    disabled_reason: str | None
+    consecutive_failures: int
+
+    @property
+    def status(self) -> Status:
+        """The endpoint's state."""
+        return Status.ENABLED if self.disabled_at is None else Status.DISABLED
+
+    def takes(self, kind: str) -> bool:
+        """Whether it chose events of this kind."""
+        return kind in self.events.split(" ")
+
+
+class NewWebhook(msgspec.Struct):
+    """What an endpoint is made of. The address has been vetted."""
+
+    url: str
+    events: list[EventType]
+
+
+class Attempt(msgspec.Struct, rename="camel"):
+    """One attempt, as it is kept and as it is shown; `at` is ISO 8601."""
+
+    number: int
+    at: str
+    status: AttemptStatus
+    http_code: int | None
+    error: str | None
+    duration_ms: int
+    response_body: str | None
+
+
+class Delivery(msgspec.Struct):
+    """A delivery as the owner sees it; `attempts` is JSON. `due_at` matters while it is pending."""
+
+    id: str
+    event: str
+    event_id: str
+    state: State
+    redelivery: bool
+    due_at: int
+    probe_at: int | None
+    attempts: str
+
+
+class TestData(msgspec.Struct, rename="camel"):
+    """`data` of webhook.test."""
+
+    message: str
+    webhook_id: str
+
+
+class Redelivery(msgspec.Struct):
+    """Which events to send again: those of `kinds` made from `since` to `until` (milliseconds, both included)."""
+
+    since: int
+    until: int
+    kinds: list[EventType]
+
+
+class Redelivered(msgspec.Struct):
+    """What a redelivery came to."""
+
+    queued: int
+    skipped_duplicates: int

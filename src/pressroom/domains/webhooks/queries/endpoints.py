@@ -1,0 +1,112 @@
+"""Endpoints: making, reading, changing and removing them."""
+
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+from pressroom.domains.webhooks.models import Webhook
+
+_WEBHOOK: Final = (
+    "id, account_id, key_id, url, events, substr(secret, 1, 12), previous_secret_expires_at, created_at, closed_at,"
+    " disabled_at, disabled_reason, consecutive_failures"
+)
+
+INSERT_WEBHOOK: Final = Command(
+    "INSERT INTO webhooks (id, account_id, key_id, url, events, secret, created_at, key_expires_at,"
+    " consecutive_failures, leased_until) VALUES (:id, :account_id, :key_id, :url, :events, :secret, :now,"
+    " :key_expires_at, 0, 0)"
+)
+
+COUNT_WEBHOOKS: Final = Query(int, "SELECT count(*) FROM webhooks WHERE key_id = :key_id AND removed_at IS NULL")
+
+FIND_WEBHOOK: Final = Query(
+    Webhook,
+    f"SELECT {_WEBHOOK} FROM webhooks WHERE account_id = :account_id AND id = :webhook_id"
+    " AND key_id = :key_id AND removed_at IS NULL",
+)
+
+LOCK_WEBHOOK: Final = Query(Webhook, f"{FIND_WEBHOOK.text} FOR UPDATE")
+
+LIST_WEBHOOKS: Final = Query(
+    Webhook,
+    f"SELECT {_WEBHOOK} FROM webhooks WHERE key_id = :key_id AND removed_at IS NULL AND id < :before"
+    " ORDER BY id DESC LIMIT :limit",
+)
+
+REMOVE_WEBHOOK: Final = Query(
+    str,
+    "UPDATE webhooks SET removed_at = :now, sweep_at = :now, next_due_at = NULL"
+    " WHERE account_id = :account_id AND id = :webhook_id AND key_id = :key_id AND removed_at IS NULL RETURNING id",
+)
+
+ROTATE_SECRET: Final = Command(
+    "UPDATE webhooks SET secret = :secret, previous_secret_expires_at = :previous_expires_at"
+    " WHERE account_id = :account_id AND id = :webhook_id"
+)
+
+CLOSE_WEBHOOKS: Final = Command(
+    "UPDATE webhooks SET closed_at = :now, sweep_at = coalesce(sweep_at, :sweep_at)"
+    " WHERE account_id = :account_id AND key_id = :key_id AND closed_at IS NULL"
+)
+
+
+async def insert_webhook(
+    tx: Tx,
+    *,
+    webhook_id: str,
+    account_id: str,
+    key_id: str,
+    key_expires_at: int | None,
+    url: str,
+    events: str,
+    secret: str,
+) -> None:
+    """Keeps a new endpoint."""
+    await tx.run(
+        INSERT_WEBHOOK,
+        id=webhook_id,
+        account_id=account_id,
+        key_id=key_id,
+        url=url,
+        events=events,
+        secret=secret,
+        key_expires_at=key_expires_at,
+        now=tx.now,
+    )
+
+
+async def count_webhooks(tx: Tx, key_id: str) -> int:
+    """Endpoints that the key has, disabled ones too."""
+    return await tx.one(COUNT_WEBHOOKS, key_id=key_id) or 0
+
+
+async def find_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, lock: bool = False) -> Webhook | None:
+    """An endpoint of the key. With `lock` nobody else queues for it or delivers its outcomes meanwhile."""
+    query = LOCK_WEBHOOK if lock else FIND_WEBHOOK
+    return await tx.one(query, account_id=account_id, key_id=key_id, webhook_id=webhook_id)
+
+
+async def list_webhooks(tx: Tx, key_id: str, *, before: str, limit: int) -> list[Webhook]:
+    """Endpoints of the key, newest first, made before the one called `before`."""
+    return await tx.all(LIST_WEBHOOKS, key_id=key_id, before=before, limit=limit)
+
+
+async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> bool:
+    """Takes an endpoint away; False when there is none."""
+    removed = await tx.one(REMOVE_WEBHOOK, account_id=account_id, key_id=key_id, webhook_id=webhook_id, now=tx.now)
+    return removed is not None
+
+
+async def rotate_secret(tx: Tx, account_id: str, webhook_id: str, *, secret: str, previous_expires_at: int) -> None:
+    """Gives an endpoint another secret."""
+    await tx.run(
+        ROTATE_SECRET,
+        account_id=account_id,
+        webhook_id=webhook_id,
+        secret=secret,
+        previous_expires_at=previous_expires_at,
+    )
+
+
+async def close_webhooks(tx: Tx, account_id: str, key_id: str, *, sweep_at: int) -> None:
+    """Lets the endpoints of a revoked key hear of nothing more."""
+    await tx.run(CLOSE_WEBHOOKS, account_id=account_id, key_id=key_id, sweep_at=sweep_at, now=tx.now)

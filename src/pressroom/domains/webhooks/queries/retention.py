@@ -1,0 +1,72 @@
+"""Retention: what is removed after its time, in small batches."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Command, Query, Tx
+
+PURGE_DELIVERIES: Final = Command(
+    "DELETE FROM deliveries WHERE (account_id, webhook_id, event_id) IN (SELECT account_id, webhook_id, event_id"
+    " FROM deliveries WHERE finished_at <= :until ORDER BY finished_at LIMIT :batch)"
+)
+
+# An event is what its deliveries are made of: while one waits, however long, the event stays.
+PURGE_EVENTS: Final = Command(
+    "DELETE FROM events WHERE (account_id, id) IN (SELECT e.account_id, e.id FROM events e"
+    " WHERE e.created_at <= :until AND NOT EXISTS (SELECT 1 FROM webhooks w"
+    " JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
+    " WHERE w.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')"
+    " ORDER BY e.created_at LIMIT :batch)"
+)
+
+
+class Ended(msgspec.Struct):
+    """An endpoint for which things wait in vain."""
+
+    account_id: str
+    id: str
+    removed: bool
+
+
+FIND_ENDED: Final = Query(
+    Ended,
+    "SELECT account_id, id, removed_at IS NOT NULL FROM webhooks WHERE sweep_at <= :now ORDER BY sweep_at LIMIT 1",
+)
+
+SWEEP_DELIVERIES: Final = Command(
+    "DELETE FROM deliveries WHERE (account_id, webhook_id, event_id) IN (SELECT account_id, webhook_id, event_id"
+    " FROM deliveries WHERE account_id = :account_id AND webhook_id = :webhook_id AND (state = 'pending' OR :removed)"
+    " LIMIT :batch)"
+)
+
+FORGET_WEBHOOK: Final = Command("DELETE FROM webhooks WHERE account_id = :account_id AND id = :webhook_id")
+
+SWEPT: Final = Command("UPDATE webhooks SET sweep_at = NULL WHERE account_id = :account_id AND id = :webhook_id")
+
+
+async def purge_deliveries(tx: Tx, *, until: int, batch: int) -> int:
+    """Removes deliveries that ended up to `until` (milliseconds), oldest first; how many."""
+    return await tx.run(PURGE_DELIVERIES, until=until, batch=batch)
+
+
+async def purge_events(tx: Tx, *, until: int, batch: int) -> int:
+    """Removes events made up to `until` (milliseconds) that nobody waits for, oldest first; how many."""
+    return await tx.run(PURGE_EVENTS, until=until, batch=batch)
+
+
+async def find_ended(tx: Tx) -> Ended | None:
+    """An endpoint whose waiting deliveries are to be removed."""
+    return await tx.one(FIND_ENDED, now=tx.now)
+
+
+async def sweep_deliveries(tx: Tx, ended: Ended, batch: int) -> int:
+    """Removes what waits for the endpoint, and everything else too when the endpoint was removed; how many."""
+    return await tx.run(
+        SWEEP_DELIVERIES, account_id=ended.account_id, webhook_id=ended.id, removed=ended.removed, batch=batch
+    )
+
+
+async def finish_sweep(tx: Tx, ended: Ended) -> None:
+    """Forgets a removed endpoint; keeps another one, with nothing waiting."""
+    await tx.run(FORGET_WEBHOOK if ended.removed else SWEPT, account_id=ended.account_id, webhook_id=ended.id)

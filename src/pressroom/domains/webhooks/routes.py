@@ -1,0 +1,235 @@
+"""Webhook endpoints over HTTP: for the signed-in owner alone."""
+
+from pressroom.clock import iso
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.webhooks.actions import endpoints, queueing, reading, redelivery
+from pressroom.domains.webhooks.actions.endpoints import KEY_ENDED
+from pressroom.domains.webhooks.examples import (
+    CREATE_WEBHOOK_EXAMPLE,
+    CREATED_WEBHOOK_EXAMPLE,
+    DELIVERY_EXAMPLE,
+    REDELIVER_EXAMPLE,
+    REDELIVERED_EXAMPLE,
+    ROTATED_EXAMPLE,
+    TEST_SENT_EXAMPLE,
+    WEBHOOK_EXAMPLE,
+)
+from pressroom.domains.webhooks.schemas import (
+    CreatedWebhookOut,
+    CreateWebhook,
+    DeliveryList,
+    RedeliveredOut,
+    RedeliverEvents,
+    RemovedOut,
+    RotatedOut,
+    TestSentOut,
+    WebhookList,
+    WebhookOut,
+    created_webhook_shape,
+    delivery_shape,
+    url_fault,
+    webhook_shape,
+)
+from pressroom.domains.webhooks.signing import SHOWN
+from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, Unprocessable
+from pressroom.outbound import UrlRefused
+from pressroom.web.access import SessionOnly
+from pressroom.web.paging import read_page, split
+from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
+
+TAG = Tag(
+    "Webhooks",
+    "Where an account's events are sent, as they happen, signed. An endpoint belongs to a key, hears of everything "
+    "that the key's account does, and is managed by the signed-in owner alone.",
+)
+
+_ALL = "/api/auth/api-keys/{keyId}/webhooks"
+_ONE = _ALL + "/{webhookId}"
+
+_NONE = NotFound("There is no such webhook endpoint.")
+_KEY_ENDED = Unprocessable([Fault("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
+_DISABLED = Unprocessable(
+    [Fault("webhookId", Code.NOT_ALLOWED, "The endpoint is disabled. Remove it and add it again.")]
+)
+_BAD_PAGE = Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
+
+
+@declare_with_body(
+    "POST",
+    _ALL,
+    SessionOnly(),
+    summary="Add a webhook endpoint",
+    takes=CreateWebhook,
+    gives=CreatedWebhookOut,
+    status=201,
+    fails=(
+        Invalid([url_fault("The host resolves to 10.0.0.7, which is a private address; use a public one.")]),
+        NotFound("There is no such key."),
+        Conflict("A key has at most 5 webhook endpoints; remove one to add another."),
+        _KEY_ENDED,
+    ),
+    tag=TAG,
+    example=CREATE_WEBHOOK_EXAMPLE,
+    answer_example=CREATED_WEBHOOK_EXAMPLE,
+)
+async def create_webhook(call: Call[Caller], body: CreateWebhook) -> Answer:
+    """Has the chosen events of the key's account sent to the address from now on. Its signing secret is in this
+    answer and nowhere else, ever again. A key has at most 5 endpoints; the sixth is a 409."""
+    try:
+        await call.outbound.vet(body.url)
+    except UrlRefused as refused:
+        raise Invalid([url_fault(refused.message)]) from None
+    account_id, key_id = call.caller.account.id, call.parameters["keyId"]
+    webhook, secret = await call.db.transact(endpoints.add_webhook, account_id, key_id, body.new_webhook())
+    return json(created_webhook_shape(webhook, secret, call.clock.now()), 201)
+
+
+@declare(
+    "GET",
+    _ALL,
+    SessionOnly(),
+    summary="List webhook endpoints",
+    gives=WebhookList,
+    fails=(NotFound("There is no such key."), _BAD_PAGE),
+    tag=TAG,
+    paged=True,
+    answer_example=WebhookList([WEBHOOK_EXAMPLE], None),
+)
+async def list_webhooks(call: Call[Caller]) -> Answer:
+    """The key's endpoints, disabled ones too, newest first."""
+    page, now = read_page(call.query), call.clock.now()
+    account_id, key_id = call.caller.account.id, call.parameters["keyId"]
+    found = await call.db.read(endpoints.list_webhooks, account_id, key_id, page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda webhook: webhook.id)
+    return json(WebhookList([webhook_shape(webhook, now) for webhook in shown], cursor))
+
+
+@declare(
+    "GET",
+    _ONE,
+    SessionOnly(),
+    summary="Show a webhook endpoint",
+    gives=WebhookOut,
+    fails=(_NONE,),
+    tag=TAG,
+    answer_example=WEBHOOK_EXAMPLE,
+)
+async def show_webhook(call: Call[Caller]) -> Answer:
+    """One endpoint, without its secret."""
+    webhook = await call.db.read(endpoints.get_webhook, *_named(call))
+    return json(webhook_shape(webhook, call.clock.now()))
+
+
+@declare(
+    "DELETE",
+    _ONE,
+    SessionOnly(),
+    summary="Remove a webhook endpoint",
+    gives=RemovedOut,
+    fails=(_NONE,),
+    tag=TAG,
+    answer_example=RemovedOut("Webhook endpoint removed", WEBHOOK_EXAMPLE.id),
+)
+async def remove_webhook(call: Call[Caller]) -> Answer:
+    """Sends the endpoint nothing more; at most what is under way still arrives. Add it again, and redeliver brings
+    what it missed."""
+    await call.db.transact(endpoints.remove_webhook, *_named(call))
+    return json(RemovedOut("Webhook endpoint removed", call.parameters["webhookId"]))
+
+
+@declare(
+    "POST",
+    _ONE + "/test",
+    SessionOnly(),
+    summary="Send a test",
+    gives=TestSentOut,
+    status=202,
+    fails=(_NONE, _KEY_ENDED, _DISABLED),
+    tag=TAG,
+    answer_example=TEST_SENT_EXAMPLE,
+)
+async def send_test(call: Call[Caller]) -> Answer:
+    """Queues a `webhook.test` for the endpoint, ahead of everything else that waits. It is tried once, and its failure
+    does not count."""
+    envelope_id = await call.db.transact(queueing.send_test, *_named(call))
+    return json(TestSentOut(envelope_id), 202)
+
+
+@declare(
+    "GET",
+    _ONE + "/deliveries",
+    SessionOnly(),
+    summary="List deliveries",
+    gives=DeliveryList,
+    fails=(_NONE, _BAD_PAGE),
+    tag=TAG,
+    paged=True,
+    answer_example=DeliveryList([DELIVERY_EXAMPLE], None),
+)
+async def list_deliveries(call: Call[Caller]) -> Answer:
+    """What the endpoint was sent, and how it answered, newest event first. Kept for 30 days after the last attempt."""
+    page = read_page(call.query)
+    found = await call.db.read(reading.list_deliveries, *_named(call), page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda delivery: delivery.event_id)
+    return json(DeliveryList([delivery_shape(delivery) for delivery in shown], cursor))
+
+
+@declare(
+    "POST",
+    _ONE + "/rotate",
+    SessionOnly(),
+    summary="Rotate a signing secret",
+    gives=RotatedOut,
+    fails=(_NONE, _KEY_ENDED),
+    tag=TAG,
+    answer_example=ROTATED_EXAMPLE,
+)
+async def rotate_webhook(call: Call[Caller]) -> Answer:
+    """Issues a new secret, with which everything is signed from now on. Receivers should accept either for 24
+    hours: a delivery that is under way may bear the old signature."""
+    account_id, key_id, webhook_id = _named(call)
+    secret, until = await call.db.transact(endpoints.rotate_secret, account_id, key_id, webhook_id)
+    return json(RotatedOut(webhook_id, secret, secret[:SHOWN], iso(until)))
+
+
+@declare_with_body(
+    "POST",
+    _ONE + "/redeliver",
+    SessionOnly(),
+    summary="Redeliver events",
+    takes=RedeliverEvents,
+    gives=RedeliveredOut,
+    fails=(
+        Invalid([Fault("until", Code.OUT_OF_RANGE, "Must not be before since.")]),
+        _NONE,
+        _KEY_ENDED,
+        _DISABLED,
+    ),
+    tag=TAG,
+    example=REDELIVER_EXAMPLE,
+    answer_example=REDELIVERED_EXAMPLE,
+)
+async def redeliver_events(call: Call[Caller], body: RedeliverEvents) -> Answer:
+    """Sends again what happened in a span of time, oldest first: also what failed, what the endpoint never got, and
+    what happened while no endpoint stood. At most 1,000 events a call, from the last 30 days; for more, go on with
+    `since` after the last one. Envelopes keep their id, time and bytes. Answers before anything is sent."""
+    wanted = body.redelivery(call.clock.now())
+    result = await call.db.transact(redelivery.redeliver, *_named(call), wanted)
+    return json(RedeliveredOut(result.queued, result.skipped_duplicates))
+
+
+def _named(call: Call[Caller]) -> tuple[str, str, str]:
+    """The caller's account, the key and the endpoint that the path names."""
+    return call.caller.account.id, call.parameters["keyId"], call.parameters["webhookId"]
+
+
+WEBHOOK_ROUTES = [
+    create_webhook,
+    list_webhooks,
+    show_webhook,
+    remove_webhook,
+    send_test,
+    list_deliveries,
+    rotate_webhook,
+    redeliver_events,
+]

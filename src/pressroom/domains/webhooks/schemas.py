@@ -1,0 +1,266 @@
+"""The webhooks room's wire shapes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.clock import iso, parse_iso
+from pressroom.domains.events.models import EventType
+from pressroom.domains.webhooks.models import (
+    CHOOSABLE,
+    URL_LIMIT,
+    Attempt,
+    Delivery,
+    NewWebhook,
+    Redelivery,
+    State,
+    Status,
+    Webhook,
+)
+from pressroom.errors import Code, Fault
+from pressroom.ids import time_of
+from pressroom.outbound import UrlRefused
+from pressroom.outbound.urls import read_url
+from pressroom.web.bodies import Body
+from pressroom.web.wire import Id, Time
+
+_CHOICES = {"enum": [kind.value for kind in CHOOSABLE]}
+
+EventName = Annotated[str, Meta(extra_json_schema=_CHOICES)]
+Secret = Annotated[str, Meta(description="whsec_ and 32 letters and digits. Shown this once.")]
+SecretPrefix = Annotated[str, Meta(description="The first 12 characters of the signing secret.")]
+Moment = Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})]
+
+
+class CreateWebhook(Body):
+    """What an endpoint is made of."""
+
+    url: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=URL_LIMIT,
+            description="Where deliveries are sent: https, on a host that has public addresses alone. Looked up now, "
+            "and again for every connection.",
+            examples=["https://hooks.example.org/pressroom"],
+            extra_json_schema={"format": "uri"},
+        ),
+    ]
+    events: Annotated[
+        list[EventName],
+        Meta(
+            min_length=1,
+            max_length=len(CHOOSABLE),
+            description="What it hears of. Reserved events cannot be chosen; webhook.test comes without being chosen.",
+            extra_json_schema={"uniqueItems": True},
+        ),
+    ]
+
+    def faults(self, now: int) -> Iterator[Fault]:
+        if self.url:
+            yield from url_faults(self.url)
+        yield from kind_faults("events", self.events)
+
+    def new_webhook(self) -> NewWebhook:
+        """The endpoint to add."""
+        return NewWebhook(self.url, [EventType(kind) for kind in self.events])
+
+
+class RedeliverEvents(Body):
+    """Which events to send again."""
+
+    since: Annotated[Moment, Meta(description="From then on, this moment included: ISO 8601 with a zone.")]
+    until: Annotated[Moment, Meta(description="Up to then, this moment included. Default: now.")] | None = None
+    event_types: (
+        Annotated[
+            list[EventName],
+            Meta(
+                min_length=1,
+                max_length=len(CHOOSABLE),
+                description="Of these kinds alone, as far as the endpoint chose them. Default: all that it chose.",
+                extra_json_schema={"uniqueItems": True},
+            ),
+        ]
+        | None
+    ) = None
+
+    def faults(self, now: int) -> Iterator[Fault]:
+        since, until = _moment(self.since), _moment(self.until)
+        for field, text, moment in (("since", self.since, since), ("until", self.until, until)):
+            if text and moment is None:
+                yield Fault(field, Code.INVALID_FORMAT, "Must be an ISO 8601 time with a zone.")
+        if since is not None and self.until is None and since > now:
+            yield Fault("since", Code.OUT_OF_RANGE, "Must not lie in the future.")
+        if since is not None and until is not None and since > until:
+            yield Fault("until", Code.OUT_OF_RANGE, "Must not be before since.")
+        yield from kind_faults("eventTypes", self.event_types)
+
+    def redelivery(self, now: int) -> Redelivery:
+        """What to send again, as of `now` (milliseconds)."""
+        until = now if self.until is None else parse_iso(self.until)
+        kinds = CHOOSABLE if self.event_types is None else [EventType(kind) for kind in self.event_types]
+        return Redelivery(parse_iso(self.since), until, list(kinds))
+
+
+class WebhookOut(msgspec.Struct, rename="camel"):
+    """A webhook endpoint."""
+
+    id: Id
+    url: str
+    events: list[EventName]
+    status: Annotated[Status, Meta(description="disabled: sent nothing more. Remove the endpoint and add it again.")]
+    secret_prefix: SecretPrefix
+    created_at: Time
+    disabled_at: Time | None
+    disabled_reason: Annotated[str | None, Meta(description="Why it was disabled.")]
+    previous_secret_expires_at: Annotated[
+        Time | None, Meta(description="Until when receivers accept the secret before the last rotation.")
+    ]
+    consecutive_failures: Annotated[int, Meta(ge=0, description="Failures in a row; the fifth disables it.")]
+
+
+class CreatedWebhookOut(WebhookOut, rename="camel"):
+    """A webhook endpoint with its secret, which is shown this once."""
+
+    secret: Secret
+
+
+class WebhookList(msgspec.Struct, rename="camel"):
+    """A page of endpoints, newest first."""
+
+    webhooks: list[WebhookOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class RemovedOut(msgspec.Struct):
+    """What was removed."""
+
+    message: str
+    id: Id
+
+
+class TestSentOut(msgspec.Struct):
+    """The test that was queued."""
+
+    id: Annotated[str, Meta(description="The envelope's id, as the receiver will find it.")]
+
+
+class RotatedOut(msgspec.Struct, rename="camel"):
+    """A new signing secret."""
+
+    id: Id
+    secret: Secret
+    secret_prefix: SecretPrefix
+    previous_secret_expires_at: Time
+
+
+class RedeliveredOut(msgspec.Struct, rename="camel"):
+    """What a redelivery came to."""
+
+    queued: Annotated[int, Meta(ge=0, description="Events that will be sent.")]
+    skipped_duplicates: Annotated[int, Meta(ge=0, description="Events that waited to be sent already.")]
+
+
+class DeliveryOut(msgspec.Struct, rename="camel"):
+    """One event on its way to one endpoint."""
+
+    id: Annotated[str, Meta(description="The envelope's id: evt_ and a UUID.")]
+    event: Annotated[EventType, Meta(description="The kind of event.")]
+    created_at: Annotated[Time, Meta(description="When it happened.")]
+    state: Annotated[
+        State,
+        Meta(
+            description="pending: to be sent, or sent again. delivered: acknowledged with a 2xx. failed: given up. "
+            "held: the endpoint was disabled before. cancelled: the key was revoked before."
+        ),
+    ]
+    redelivery: Annotated[bool, Meta(description="Whether it was sent again on demand.")]
+    next_attempt_at: Annotated[Time | None, Meta(description="When it is tried next; null unless it is pending.")]
+    attempts: Annotated[list[Attempt], Meta(description="The latest 20, oldest first.")]
+
+
+class DeliveryList(msgspec.Struct, rename="camel"):
+    """A page of deliveries, newest event first."""
+
+    deliveries: list[DeliveryOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+_attempts = msgspec.json.Decoder(list[Attempt])
+
+
+def url_fault(message: str) -> Fault:
+    """An address that nothing may be sent to."""
+    return Fault("url", Code.NOT_ALLOWED, message)
+
+
+def url_faults(url: str) -> Iterator[Fault]:
+    """What is wrong with an address wherever the server stands; the rest is seen when it is looked up."""
+    try:
+        read_url(url)
+    except UrlRefused as refused:
+        yield url_fault(refused.message)
+
+
+def kind_faults(field: str, kinds: Sequence[str | None] | None) -> Iterator[Fault]:
+    """What is wrong with a choice of events."""
+    for place, kind in enumerate(kinds or []):
+        where = f"{field}[{place}]"
+        if kind is None:
+            continue
+        if kind not in list(CHOOSABLE):
+            yield Fault(where, Code.INVALID_CHOICE, f"Must be one of {', '.join(CHOOSABLE)}.")
+        elif kind in (kinds or [])[:place]:
+            yield Fault(where, Code.DUPLICATE, f"{kind} is given twice.")
+
+
+def webhook_shape(webhook: Webhook, now: int) -> WebhookOut:
+    """The endpoint as its owner sees it at `now` (milliseconds)."""
+    return WebhookOut(*_shown(webhook, now))
+
+
+def created_webhook_shape(webhook: Webhook, secret: str, now: int) -> CreatedWebhookOut:
+    """The endpoint just added, with its secret."""
+    return CreatedWebhookOut(*_shown(webhook, now), secret)
+
+
+def delivery_shape(delivery: Delivery) -> DeliveryOut:
+    """The delivery as the endpoint's owner sees it."""
+    next_at = max(delivery.due_at, delivery.probe_at or 0) if delivery.state == State.PENDING else None
+    return DeliveryOut(
+        delivery.id,
+        EventType(delivery.event),
+        iso(time_of(delivery.event_id)),
+        State(delivery.state),
+        delivery.redelivery,
+        None if next_at is None else iso(next_at),
+        _attempts.decode(delivery.attempts),
+    )
+
+
+Shown = tuple[str, str, list[str], Status, str, str, str | None, str | None, str | None, int]
+
+
+def _shown(webhook: Webhook, now: int) -> Shown:
+    overlap = webhook.previous_secret_expires_at
+    return (
+        webhook.id,
+        webhook.url,
+        webhook.events.split(),
+        webhook.status,
+        webhook.secret_prefix,
+        iso(webhook.created_at),
+        None if webhook.disabled_at is None else iso(webhook.disabled_at),
+        webhook.disabled_reason,
+        None if overlap is None or overlap <= now else iso(overlap),
+        webhook.consecutive_failures,
+    )
+
+
+def _moment(text: str | None) -> int | None:
+    try:
+        return None if text is None else parse_iso(text)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,149 @@
+"""One turn: what is sent to one endpoint from one lease, at most 8 deliveries at a time."""
+
+import asyncio
+from collections import deque
+from typing import Final
+
+import msgspec
+
+from pressroom import __version__
+from pressroom.clock import SECOND, Clock, iso
+from pressroom.domains.events.models import EventType
+from pressroom.domains.webhooks.actions.leasing import Ended, Turn
+from pressroom.domains.webhooks.envelope import envelope
+from pressroom.domains.webhooks.models import LOGGED, Attempt, AttemptStatus, State
+from pressroom.domains.webhooks.queries.leases import Leased, Outcome, Waiting
+from pressroom.domains.webhooks.retry import ATTEMPTS, GONE, Ending, Standing, after_turn, retry_after, wait_after
+from pressroom.domains.webhooks.signing import sign
+from pressroom.outbound import Answer
+
+WIDTH: Final = 8
+"""Deliveries to one endpoint that are in flight together."""
+
+LENGTH: Final = 64
+"""Deliveries of one turn at the most; then others have theirs."""
+
+_USER_AGENT: Final = f"Pressroom/{__version__}"
+_attempts = msgspec.json.Decoder(list[Attempt])
+_encoder = msgspec.json.Encoder()
+
+
+class TurnUnderWay:
+    """A turn while it runs. Deliveries are taken one by one, until one fails, the turn is over or nothing is due."""
+
+    def __init__(self, turn: Turn, waits: list[int], jitter: float) -> None:
+        self.leased: Final[Leased] = turn.leased
+        self.buffer = deque([*turn.tests, *turn.waiting])
+        self.taken = len(turn.waiting)
+        self.after = turn.waiting[-1].event_id if turn.waiting else ""
+        self.dry = turn.probing or len(turn.waiting) < WIDTH
+        """Nothing more is read: there is nothing, or there must not be."""
+        self.stopped = False
+        self.filling = asyncio.Lock()
+        self._probing = turn.probing
+        self._waits = waits
+        self._jitter = jitter
+        self._endings: list[Ending] = []
+        self._failed: list[Outcome] = []
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is to be read."""
+        return self.stopped or self.dry or self.taken >= LENGTH
+
+    def fill(self, found: list[Waiting], asked: int) -> None:
+        """Takes up what was read when `asked` were asked for."""
+        self.buffer.extend(found)
+        self.taken += len(found)
+        self.dry = len(found) < asked
+        if found:
+            self.after = found[-1].event_id
+
+    def ended(self, waiting: Waiting, attempt: Attempt, answer: Answer | None, now: int) -> Outcome | None:
+        """Takes note of how an attempt ended at `now`; what can be written down before the turn ends."""
+        succeeded = attempt.status is AttemptStatus.SUCCEEDED
+        is_test = waiting.event_type == EventType.WEBHOOK_TEST
+        asked = retry_after(answer.headers.get("retry-after", ""), now) if answer and not succeeded else 0
+        gone = answer is not None and answer.status == GONE
+        tries = waiting.tries + 1
+        if succeeded:
+            state, due_at = State.DELIVERED, now
+        elif is_test or gone or tries >= ATTEMPTS:
+            state, due_at = State.FAILED, now
+        else:
+            state, due_at = State.PENDING, now + max(wait_after(tries, self._waits, self._jitter), asked)
+        outcome = Outcome(
+            account_id=waiting.account_id,
+            webhook_id=waiting.webhook_id,
+            event_id=waiting.event_id,
+            state=state,
+            tries=tries,
+            attempts=_with_attempt(waiting.attempts, attempt),
+            due_at=due_at,
+            finished_at=None if state is State.PENDING else now,
+        )
+        if not is_test:
+            self._endings.append(Ending(succeeded, gone, asked))
+        if succeeded or is_test:
+            return outcome
+        self.stopped = True
+        self._failed.append(outcome)
+        return None
+
+    def end(self, now: int) -> Ended:
+        """What the turn came to."""
+        before = Standing(self.leased.consecutive_failures, self.leased.probe_at)
+        standing = after_turn(before, self._endings, now, self._waits, self._jitter)
+        if standing.failures >= ATTEMPTS and not any(ending.gone for ending in self._endings):
+            for outcome in self._failed:
+                outcome.state, outcome.finished_at = State.FAILED, now
+        healthy = standing.probe_at is None
+        return Ended(self.leased, standing, self._failed, more=healthy and (self._probing or not self.dry))
+
+
+def request_of(leased: Leased, waiting: Waiting, now: int) -> tuple[dict[str, str], bytes]:
+    """Headers and body of an attempt at `now` (milliseconds); time and signature are fresh on each."""
+    body = envelope(waiting.envelope_id, waiting.event_id, waiting.event_type, waiting.data)
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": _USER_AGENT,
+        "X-Service-Signature": sign(leased.secret, now // SECOND, body),
+        "X-Service-Event": waiting.event_type,
+        "X-Service-Delivery-Id": waiting.envelope_id,
+    }
+    return headers, body
+
+
+def attempt_of(waiting: Waiting, answer: Answer | None, error: str | None, clock: Clock, at: int) -> Attempt:
+    """An attempt that began at `at` and has just ended: with an answer, or with the reason why there is none."""
+    succeeded = answer is not None and 200 <= answer.status < 300
+    return Attempt(
+        number=waiting.tries + 1,
+        at=iso(at),
+        status=AttemptStatus.SUCCEEDED if succeeded else AttemptStatus.FAILED,
+        http_code=answer.status if answer else None,
+        error=None if succeeded else error or _refusal(answer),
+        duration_ms=max(0, clock.now() - at),
+        response_body=_text(answer.body) if answer else None,
+    )
+
+
+def _refusal(answer: Answer | None) -> str | None:
+    if answer is None:
+        return None
+    if 300 <= answer.status < 400:
+        return f"The endpoint answered {answer.status}: redirects are not followed. Add the address it leads to."
+    return f"The endpoint answered {answer.status}."
+
+
+def _text(body: bytes) -> str:
+    """An answer's beginning as text that every database takes."""
+    return body.decode("utf-8", "replace").replace("\x00", "\ufffd")
+
+
+def _with_attempt(before: str, attempt: Attempt) -> str:
+    if before == "[]":
+        return _encoder.encode([attempt]).decode()
+    earlier = _attempts.decode(before)
+    attempt.number = earlier[-1].number + 1
+    return _encoder.encode([*earlier, attempt][-LOGGED:]).decode()

@@ -1,0 +1,362 @@
+"""`pressroom listen`: a webhook receiver at one's desk, which shows and verifies deliveries, and fails when asked to.
+
+Whatever a delivery holds is shown as text alone: nothing of it reaches the terminal as a control sequence.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import logging
+import re
+import signal
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, cast
+
+from aiohttp import web
+from rich.console import Console
+from rich.highlighter import JSONHighlighter
+from rich.text import Text
+
+from pressroom.errors import SettingError
+from pressroom.verification import VerificationFailed, verify
+
+LARGEST_BODY: Final = 1024 * 1024
+"""Bytes of a delivery that are read; more is answered 413."""
+
+BODY_SECONDS: Final = 30.0
+"""How long a delivery's body may take to arrive."""
+
+LONGEST_SHOWN: Final = 4000
+"""Characters of a delivery's data that are shown."""
+
+LONGEST_NAME: Final = 100
+"""Characters of an event's name or an id that are shown."""
+
+REMEMBERED: Final = 10_000
+"""Ids that are remembered so that duplicates can be marked, the newest."""
+
+CONCURRENT: Final = 100
+"""Deliveries that are handled at once; more are answered 503."""
+
+LONGEST_DURATION: Final = 3600.0
+STOP_SECONDS: Final = 2.0
+
+_DURATION: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|m)?")
+_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
+_HIDDEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+"""Categories of characters that steer a terminal, cannot be seen, or cannot be written."""
+
+_GUIDE: Final = """\
+Add that URL to one of your API keys as a webhook endpoint, on the page of your keys or by
+POST /api/auth/api-keys/KEY_ID/webhooks {"url": "<URL>", "events": ["post.created"]}
+It is an address of this machine: the service must run here and in development mode (PRESSROOM_DEV=1) to accept it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Misbehaviour:
+    """How a listener fails its sender: the first `fail` requests are answered 500, each only after `slow` seconds."""
+
+    fail: int = 0
+    slow: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What a delivery says (SPEC.md, Envelope)."""
+
+    event: str
+    id: str
+    data: object
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One request, as it is judged and shown. `refusal` says why its signature is no good; `times` counts its id."""
+
+    body: bytes
+    envelope: Envelope | None
+    checked: bool
+    refusal: str | None
+    times: int = 1
+
+
+async def listen(host: str, port: int, secrets: list[str], misbehaviour: Misbehaviour, out: Console) -> None:
+    """Receives deliveries at any path of `host:port` until SIGINT or SIGTERM, and prints each to `out`.
+
+    A delivery that any of `secrets` verifies is answered 200, one that none does or that is no envelope 400; without
+    secrets none is verified. Port 0 takes a free one. Must run in the main thread. Raises SettingError when it cannot
+    listen, or when a secret can be none.
+    """
+    if not all(secret.strip() and secret.isascii() for secret in secrets):
+        raise SettingError("A secret is empty or not ASCII. Give --secret the endpoint's whole one, whsec_ included.")
+    stopping = asyncio.Event()
+    listener = _Listener(secrets, misbehaviour, out, stopping)
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", listener.handle)
+    # Bodies are signed as they arrive, so they must not be unpacked; what is malformed must not be logged as it came.
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        logger=_silent(),
+        auto_decompress=False,
+        handler_cancellation=True,
+        keepalive_timeout=60,
+        shutdown_timeout=STOP_SECONDS,
+    )
+    await runner.setup()
+    try:
+        with _stops_at_signals(stopping):
+            await _start(runner, host, port)
+            _greet(out, runner, secrets, misbehaviour)
+            await stopping.wait()
+        _print(out, Text("Stopped.", style="dim"))
+    finally:
+        await runner.cleanup()
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of `500ms`, `12s`, `2m`, or `3`, which means seconds; at most an hour. Raises ValueError."""
+    match = _DURATION.fullmatch(text)
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else -1.0
+    if not 0 <= seconds <= LONGEST_DURATION:
+        raise ValueError(f"{shown(text)!r} is no duration. Write 500ms, 12s or 2m, at most an hour.")
+    return seconds
+
+
+def parse_envelope(body: bytes) -> Envelope | None:
+    """The envelope in a body, or None if there is none."""
+    try:
+        decoded: object = json.loads(body.decode())
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(decoded, dict):
+        return None
+    members = cast("dict[str, object]", decoded)
+    event, id_ = members.get("event"), members.get("id")
+    if not isinstance(event, str) or not isinstance(id_, str) or "data" not in members:
+        return None
+    return Envelope(event, id_, members["data"])
+
+
+def plain(text: str) -> str:
+    """The text with every character that a terminal could act upon, or that cannot be seen, spelt as an escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(each if each == "\n" or not _is_hidden(each) else _escape(each) for each in text)
+
+
+def shown(text: str, longest: int = LONGEST_NAME) -> str:
+    """The beginning of a text, made plain, on one line."""
+    head = plain(text[:longest]).replace("\n", "\\n")
+    return head if len(text) <= longest else f"{head}..."
+
+
+def pretty(data: object) -> str:
+    """JSON over several lines, made plain and cut; takes no longer for data that would fill a disk when indented."""
+    pieces: list[str] = []
+    left = LONGEST_SHOWN
+    try:
+        for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(data):
+            pieces.append(piece[:left])
+            left -= len(piece)
+            if left < 0:
+                pieces.append("\n... shortened")
+                break
+    except RecursionError:
+        pieces.append("\n... nested too deeply to be shown")
+    return plain("".join(pieces))
+
+
+def answer_to(delivery: Delivery, number: int, misbehaviour: Misbehaviour) -> tuple[int, str]:
+    """The status for the `number`-th request, from 1, and why it is no 200. A failure asked for comes first."""
+    if number <= misbehaviour.fail:
+        return 500, f"--fail: {number} of {misbehaviour.fail}"
+    if delivery.refusal is not None:
+        return 400, ""
+    if delivery.envelope is None:
+        return 400, "not an envelope: the body is to be a JSON object with event, id and data"
+    return 200, ""
+
+
+def describe(delivery: Delivery, at: datetime, status: int, reason: str, slow: float) -> Text:
+    """What is printed of a delivery."""
+    envelope = delivery.envelope
+    text = Text.assemble(
+        (f"{at:%H:%M:%S} ", "dim"),
+        (shown(envelope.event) if envelope else "unknown event", "bold cyan"),
+        " ",
+        shown(envelope.id) if envelope else "no id",
+        " ",
+        _verdict(delivery),
+    )
+    if delivery.times > 1:
+        text.append(f"\n  Duplicate: this id came {delivery.times} times. Act upon it once.", style="yellow")
+    text.append("\n")
+    if envelope:
+        text.append_text(JSONHighlighter()(Text(pretty(envelope.data))))
+    else:
+        text.append(shown(delivery.body[: 4 * LONGEST_SHOWN].decode(errors="backslashreplace"), LONGEST_SHOWN))
+    text.append(f"\n  Answer: {status}", style="green" if status < 300 else "red")
+    text.append(f" after {slow:g} s" if slow else "")
+    return text.append(f" ({reason})" if reason else "")
+
+
+def _verdict(delivery: Delivery) -> tuple[str, str]:
+    if not delivery.checked:
+        return "not verified: give --secret", "yellow"
+    if delivery.refusal is not None:
+        return f"NOT VERIFIED. {delivery.refusal}", "bold red"
+    return "verified", "green"
+
+
+@dataclass(slots=True)
+class _Listener:
+    secrets: list[str]
+    misbehaviour: Misbehaviour
+    out: Console
+    stopping: asyncio.Event
+    _seen: OrderedDict[bytes, int] = field(default_factory=OrderedDict[bytes, int])
+    _requests: int = 0
+    _open: int = 0
+
+    async def handle(self, request: web.Request) -> web.Response:
+        """Answers one request."""
+        if request.method != "POST":
+            return web.Response(status=405, headers={"Allow": "POST"}, text="Deliveries are sent by POST.\n")
+        if self._open >= CONCURRENT:
+            return self._turn_away(503, f"more than {CONCURRENT} deliveries at once")
+        self._open += 1
+        try:
+            return await self._receive(request)
+        finally:
+            self._open -= 1
+
+    async def _receive(self, request: web.Request) -> web.Response:
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await _read(request)
+        except TimeoutError:
+            return self._turn_away(408, f"the body took more than {BODY_SECONDS:g} s")
+        if body is None:
+            return self._turn_away(413, f"the body has more than {LARGEST_BODY} bytes")
+        self._requests += 1
+        delivery = self._judge(body, request)
+        status, reason = answer_to(delivery, self._requests, self.misbehaviour)
+        self._print(describe(delivery, datetime.now().astimezone(), status, reason, self.misbehaviour.slow))
+        await self._dawdle()
+        return web.Response(status=status)
+
+    def _judge(self, body: bytes, request: web.Request) -> Delivery:
+        envelope, refusal = parse_envelope(body), None
+        if self.secrets:
+            try:
+                verify(body, ",".join(request.headers.getall("X-Service-Signature", [])), self.secrets)
+            except VerificationFailed as failure:
+                refusal = str(failure)
+        # What anybody could have sent must not make a genuine delivery look like a duplicate.
+        times = self._remember(envelope.id) if envelope and refusal is None else 1
+        return Delivery(body, envelope, bool(self.secrets), refusal, times)
+
+    def _remember(self, id_: str) -> int:
+        """How often an id came, this time included."""
+        key = hashlib.sha256(id_.encode(errors="surrogatepass")).digest()
+        times = self._seen[key] = self._seen.pop(key, 0) + 1
+        if len(self._seen) > REMEMBERED:
+            self._seen.popitem(last=False)
+        return times
+
+    async def _dawdle(self) -> None:
+        if not self.misbehaviour.slow:
+            return
+        try:
+            async with asyncio.timeout(self.misbehaviour.slow):
+                await self.stopping.wait()
+        except TimeoutError:
+            return
+        except asyncio.CancelledError:
+            self._print(Text("  The sender hung up before it was answered.", style="yellow"))
+            raise
+
+    def _turn_away(self, status: int, reason: str) -> web.Response:
+        self._print(Text(f"{datetime.now().astimezone():%H:%M:%S} Answer: {status} ({reason})", style="red"))
+        answer = web.Response(status=status)
+        answer.force_close()
+        return answer
+
+    def _print(self, text: Text) -> None:
+        _print(self.out, text)
+
+
+def _print(out: Console, text: Text) -> None:
+    out.print(_encodable(text, out.encoding), soft_wrap=True, highlight=False)
+
+
+def _encodable(text: Text, encoding: str) -> Text:
+    """The text as it is where the terminal can show it, else with escapes and without colour."""
+    written = text.plain.encode(encoding, "backslashreplace").decode(encoding)
+    return text if written == text.plain else Text(written)
+
+
+async def _read(request: web.Request) -> bytes | None:
+    """The body, or None if it is too large."""
+    if (request.content_length or 0) > LARGEST_BODY:
+        return None
+    body = bytearray()
+    while piece := await request.content.readany():
+        body += piece
+        if len(body) > LARGEST_BODY:
+            return None
+    return bytes(body)
+
+
+async def _start(runner: web.AppRunner, host: str, port: int) -> None:
+    try:
+        await web.TCPSite(runner, host, port, backlog=128).start()
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "this is no address"
+        raise SettingError(f"Cannot listen on {shown(host)}:{port}: {reason}. Choose another port or host.") from None
+
+
+def _greet(out: Console, runner: web.AppRunner, secrets: list[str], misbehaviour: Misbehaviour) -> None:
+    host, port = runner.addresses[0][:2]
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+    text = Text.assemble("Listening at ", (url, "bold"), ". Stop with Ctrl-C.\n", _GUIDE.replace("<URL>", url))
+    if not secrets:
+        text.append("Deliveries are not verified: give --secret the one shown when the endpoint was added.\n", "yellow")
+    if misbehaviour.fail:
+        text.append(f"The first {misbehaviour.fail} requests are answered 500, whatever they hold.\n", "yellow")
+    if misbehaviour.slow:
+        text.append(f"Each is answered after {misbehaviour.slow:g} s.\n", "yellow")
+    _print(out, text)
+
+
+@contextlib.contextmanager
+def _stops_at_signals(stopping: asyncio.Event) -> Generator[None]:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _silent() -> logging.Logger:
+    logger = logging.Logger("pressroom.listen")
+    logger.addHandler(logging.NullHandler())
+    return logger
+
+
+def _is_hidden(character: str) -> bool:
+    return unicodedata.category(character) in _HIDDEN
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode-escape", "surrogatepass").decode("ascii")

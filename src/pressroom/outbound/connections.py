@@ -1,0 +1,222 @@
+"""Connections to the outside: made only to addresses that were judged, kept for a little while, bounded in all.
+
+aiohttp speaks HTTP; what it leaves open is closed here. It has no cap on interim answers (1xx) nor on what a peer
+sends while nobody asks, it would send a GET twice by itself, and it does not say whether a connection that broke
+had been used before.
+"""
+
+import asyncio
+import functools
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Final
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
+from aiohttp.http import RawResponseMessage
+from aiohttp.streams import StreamReader
+from aiohttp.tracing import Trace
+
+from pressroom.outbound.failures import Failure, OutboundFailed
+from pressroom.outbound.policy import Policy
+
+IDLE_SECONDS: Final = 15.0
+KEPT: Final = 1_024
+"""Connections that may be kept for the next request; those beyond are closed after their own."""
+
+HEAD_BYTES: Final = 65_536
+"""Bytes before the head of the answer is complete, interim answers included."""
+
+ADDRESSES_TRIED: Final = 8
+
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+"""(host, port) → the literal addresses of a name; raises OSError when it has none."""
+
+
+AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
+"""As getaddrinfo writes it; the last part starts with the address."""
+
+
+class Attempt:
+    """One try at a request: what the connection layer is told, and what it tells back."""
+
+    __slots__ = ("fresh", "most_bytes", "refusal", "reused", "wire")
+
+    def __init__(self, read: int, *, fresh: bool) -> None:
+        # Small chunks weigh several times what they hold; sixteen times leaves room and is still a bound.
+        self.most_bytes = 1_048_576 + 16 * read
+        self.fresh = fresh
+        self.reused = False
+        self.wire: Wire | None = None
+        self.refusal: str | None = None
+
+    @property
+    def stale(self) -> bool:
+        """Whether it broke on a kept connection before one byte of answer: the peer had closed it meanwhile."""
+        return self.reused and self.wire is not None and self.wire.heard == 0
+
+
+ATTEMPT: Final[ContextVar[Attempt]] = ContextVar("attempt")
+
+
+class Tally:
+    """How many of the open connections may be kept."""
+
+    def __init__(self) -> None:
+        self.keeping = 0
+
+
+class Wire(ResponseHandler):
+    """One connection. It counts what it hears, and breaks off what has no end."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, tally: Tally) -> None:
+        super().__init__(loop)
+        self.heard = 0
+        self.flooded = False
+        self.used = False
+        self._resting = False
+        self._most_bytes = HEAD_BYTES
+        self._answered = False
+        self._tally = tally
+        self._keeps = False
+
+    def begin(self, most_bytes: int) -> None:
+        """Before each request."""
+        if not self.used:
+            self._keep_or_not()
+        self.heard = 0
+        self._most_bytes = most_bytes
+        self._answered = False
+        self._resting = False
+        self.used = True
+
+    def rest(self) -> None:
+        """After each request: from here on the peer has nothing to say."""
+        self._resting = True
+
+    def _keep_or_not(self) -> None:
+        if self._tally.keeping < KEPT and self.is_connected():
+            self._keeps = True
+            self._tally.keeping += 1
+        else:
+            self.force_close()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        if self._keeps:
+            self._tally.keeping -= 1
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self.heard += len(data)
+        if self._resting and data:  # aiohttp itself passes nothing, to go on with what it has.
+            self.abort()
+            return
+        super().data_received(data)
+        if self.heard > HEAD_BYTES and (not self._answered or self.heard > self._most_bytes):
+            self._break_off()
+
+    def _break_off(self) -> None:
+        """Ends a flood. Whoever waits for the head or the body learns of it when the connection is lost."""
+        self.flooded = True
+        if self.transport is not None:
+            # Not `self.abort`, which forgets the body that somebody waits for.
+            self.transport.abort()
+
+    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
+        if data[0].code >= 200:
+            self._answered = True
+        super().feed_data(data, size)
+
+
+class Resolver(AbstractResolver):
+    """Stands between aiohttp and the look-up: hands on addresses only when every one of them may be reached."""
+
+    def __init__(self, policy: Policy, look_up: Resolve) -> None:
+        self._policy = policy
+        self._look_up = look_up
+
+    async def vetted(self, host: str, port: int) -> list[str]:
+        """The addresses of a name. Raises OutboundFailed (NAME, REFUSED_ADDRESS)."""
+        try:
+            addresses = await self._look_up(host, port)
+        except (OSError, UnicodeError):
+            addresses = []
+        if not addresses:
+            raise OutboundFailed(Failure.NAME, f"The name {host} does not resolve.")
+        for address in addresses[:1]:
+            if why := self._policy.objection(address):
+                raise OutboundFailed(
+                    Failure.REFUSED_ADDRESS, f"The host resolves to {address}, which is {why}; use a public one."
+                )
+        return addresses
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """For aiohttp, once for each new connection."""
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in (await self.vetted(host, port))[:ADDRESSES_TRIED]
+        ]
+
+    async def close(self) -> None:
+        """Nothing to close: the look-up belongs to the Door."""
+
+
+class Connector(aiohttp.TCPConnector):
+    """The pool. Each new socket is judged once more by the very address that it is about to connect to."""
+
+    def __init__(self, policy: Policy, resolver: Resolver, tls: ssl.SSLContext) -> None:
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]  # a tuple of anything in aiohttp's own types
+            ssl=tls,
+            limit=0,
+            use_dns_cache=False,
+            resolver=resolver,
+            keepalive_timeout=IDLE_SECONDS,
+            socket_factory=self._socket,
+        )
+        self._policy = policy
+        self._factory = functools.partial(Wire, self._loop, Tally())
+
+    def _socket(self, info: AddressInfo) -> socket.socket:
+        family, kind, protocol, _, address = info
+        why = self._policy.objection(str(address[0]))
+        if why is not None:
+            ATTEMPT.get().refusal = f"The host leads to {address[0]}, which is {why}; use a public one."
+            raise PermissionError("refused address")
+        return socket.socket(family, kind, protocol)
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # aiohttp's own signature
+    ) -> Connection:
+        """A connection that is ready for one request: a kept one, or a new one if there is none or it must be."""
+        attempt = ATTEMPT.get()
+        if attempt.wire is not None:  # The session's own second try of a GET; whether there is one, the Door decides.
+            raise aiohttp.ServerDisconnectedError
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            wire = connection.protocol
+            if not isinstance(wire, Wire):
+                raise TypeError("This aiohttp makes connections in another way than we know.")
+            if not wire.used or not (attempt.fresh or wire.should_close):
+                break
+            connection.close()
+        attempt.reused = wire.used
+        attempt.wire = wire
+        wire.begin(attempt.most_bytes)
+        connection.add_callback(wire.rest)
+        return connection

@@ -1,0 +1,202 @@
+"""The only way out: every request to a host that somebody else named goes through a Door (DESIGN 7)."""
+
+import asyncio
+import functools
+import ssl
+from collections.abc import Mapping
+from typing import Final
+
+import aiohttp
+import msgspec
+import structlog
+from yarl import URL
+
+from pressroom.outbound.connections import ATTEMPT, Attempt, Connector, Resolve, Resolver
+from pressroom.outbound.explain import explained
+from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
+from pressroom.outbound.lookups import LookUps
+from pressroom.outbound.policy import Policy
+from pressroom.outbound.urls import Target
+
+VET_SECONDS: Final = 5.0
+READ_URLS: Final = 2_048
+"""URLs whose reading is remembered."""
+
+_HEADERS: Final = ("content-type", "content-encoding", "content-length", "location", "retry-after")
+_log: Final = structlog.get_logger("pressroom.outbound")
+
+
+class Answer(msgspec.Struct):
+    """What came back. `headers`: those that anybody here asks for, in lower case; `body`: its first bytes."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Door:
+    """Sends requests to public addresses. Belongs to one event loop, and is closed with `close`.
+
+    `resolve` looks names up (the system's resolver when None); `tls` verifies hosts (the system's authorities).
+    """
+
+    def __init__(self, policy: Policy, *, resolve: Resolve | None = None, tls: ssl.SSLContext | None = None) -> None:
+        self._policy = policy
+        self._look_ups = LookUps()
+        self._resolver = Resolver(policy, resolve or self._look_ups)
+        self._tls = tls or _verifying()
+        self._session: aiohttp.ClientSession | None = None
+        self._closed = False
+        self._read = functools.lru_cache(READ_URLS)(self._read_afresh)
+
+    async def vet(self, url: str) -> None:
+        """Whether a request to `url` would be sent: its shape, and every address that its host has now.
+
+        Raises UrlRefused, also when the name does not resolve within five seconds.
+        """
+        target, _ = self._read(url)
+        if target.address is not None:
+            return
+        try:
+            async with asyncio.timeout(VET_SECONDS):
+                await self._resolver.vetted(target.host, target.port)
+        except TimeoutError:
+            raise UrlRefused(f"The name {target.host} did not resolve within {VET_SECONDS:g} seconds.") from None
+        except OutboundFailed as failed:
+            raise UrlRefused(failed.message) from None
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        *,
+        seconds: float = 10.0,
+        read: int = 65_536,
+        keep: int = 2_048,
+    ) -> Answer:
+        """Sends one request and waits for its answer, `seconds` for everything from the look-up to the last byte.
+
+        Redirects are not followed, bodies not decompressed. Of a body at most about `read` bytes are taken in, then
+        the connection is closed, which is no failure; `keep` of them are handed back. Raises OutboundFailed.
+
+        A kept connection may have been closed by the peer just when it was taken. If it breaks before one byte of
+        answer came, the request is sent once more, on a new connection, within the same deadline. A peer may get
+        it twice that way, as it may get any webhook twice.
+        """
+        attempt = Attempt(read, fresh=False)
+        try:
+            _, where = self._read(url)
+            async with asyncio.timeout(seconds):
+                try:
+                    return await self._exchange(attempt, method, where, headers, body, read, keep)
+                except (aiohttp.ClientConnectionError, ConnectionError):
+                    if not attempt.stale:
+                        raise
+                attempt = Attempt(read, fresh=True)
+                return await self._exchange(attempt, method, where, headers, body, read, keep)
+        except UrlRefused as refused:
+            raise OutboundFailed(Failure.REFUSED_ADDRESS, refused.message) from None
+        except TimeoutError:
+            raise OutboundFailed(Failure.TIMEOUT, f"No complete answer within {seconds:g} seconds.") from None
+        except Exception as error:
+            raise self._failure(error, attempt) from error
+
+    async def close(self) -> None:
+        """Closes every connection; requests that are under way fail."""
+        self._closed = True
+        self._look_ups.close()
+        if self._session is not None:
+            await self._session.close()
+
+    async def _exchange(
+        self,
+        attempt: Attempt,
+        method: str,
+        where: URL,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        read: int,
+        keep: int,
+    ) -> Answer:
+        ATTEMPT.set(attempt)
+        session = self._session or self._open()
+        response = await session.request(method, where, headers=headers, data=body, allow_redirects=False)
+        try:
+            if response.status == 101:
+                raise OutboundFailed(Failure.PROTOCOL, "The answer switches to another protocol.")
+            text = await _body(response, read, min(keep, read))
+            return Answer(response.status, _chosen(response), text)
+        finally:
+            if not response.closed:
+                response.close()
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._closed:
+            raise OutboundFailed(Failure.CLOSED, "This server is stopping.")
+        self._session = aiohttp.ClientSession(
+            connector=Connector(self._policy, self._resolver, self._tls),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Accept-Encoding": "identity", "User-Agent": "Pressroom"},
+            timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_read=None, sock_connect=None),
+            auto_decompress=False,
+            trust_env=False,
+            raise_for_status=False,
+        )
+        return self._session
+
+    def _read_afresh(self, url: str) -> tuple[Target, URL]:
+        target = self._policy.read(url)
+        host = f"[{target.host}]" if ":" in target.host else target.host
+        built = URL.build(
+            scheme=target.scheme,
+            authority=f"{host}:{target.port}",
+            path=target.path,
+            query_string=target.query,
+            encoded=True,
+        )
+        if (built.scheme, built.raw_host, built.port) != (target.scheme, target.host, target.port):
+            raise UrlRefused("The URL can be read in two ways.")
+        return target, built
+
+    def _failure(self, error: Exception, attempt: Attempt) -> OutboundFailed:
+        if attempt.refusal is not None:
+            return OutboundFailed(Failure.REFUSED_ADDRESS, attempt.refusal)
+        if attempt.wire is not None and attempt.wire.flooded:
+            return OutboundFailed(Failure.PROTOCOL, "The answer goes on without an end.")
+        if self._closed:
+            return OutboundFailed(Failure.CLOSED, "This server is stopping.")
+        failed = explained(error, heard=attempt.wire is not None and attempt.wire.heard > 0)
+        if failed is None:
+            _log.error("outbound request broke", error=f"{type(error).__name__}: {error}")
+            return OutboundFailed(Failure.PROTOCOL, "The request could not be carried out.")
+        return failed
+
+
+async def _body(response: aiohttp.ClientResponse, read: int, keep: int) -> bytes:
+    """The first `keep` bytes of the body, after its end or after `read` bytes."""
+    content = response.content
+    kept: list[bytes] = []
+    taken = 0
+    while taken < read and (chunk := await content.readany()):
+        if taken < keep:
+            kept.append(chunk[: keep - taken])
+        taken += len(chunk)
+    return kept[0] if len(kept) == 1 else b"".join(kept)
+
+
+def _chosen(response: aiohttp.ClientResponse) -> dict[str, str]:
+    found = response.headers
+    return {name: _clean(found[name]) for name in _HEADERS if name in found}
+
+
+def _clean(value: str) -> str:
+    """Bytes that are no UTF-8 come as lone surrogates, which nothing else can store."""
+    return value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _verifying() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context

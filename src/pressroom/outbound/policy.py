@@ -1,0 +1,121 @@
+"""What may be reached: pure rules, and what the settings say of them (CONTRACT 10)."""
+
+import ipaddress
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from pressroom.errors import SettingError
+from pressroom.outbound.addresses import NEVER, Address, embedded, is_public, not_public, parse_address
+from pressroom.outbound.failures import UrlRefused
+from pressroom.outbound.urls import Target, read_url
+from pressroom.settings import Networks, Settings
+
+DEVELOPMENT: Final[Networks] = tuple(
+    ipaddress.ip_network(network)
+    for network in ("127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
+)
+"""What development mode may reach besides public addresses."""
+
+_THIS_MACHINE: Final = frozenset(
+    {
+        "localhost",
+        "localhost.localdomain",
+        "localhost4",
+        "localhost4.localdomain4",
+        "localhost6",
+        "localhost6.localdomain6",
+        "ip6-localhost",
+        "ip6-loopback",
+        "loopback",
+        "broadcasthost",
+    }
+)
+_METADATA: Final = frozenset(
+    {
+        "metadata",
+        "metadata.google.internal",
+        "metadata.goog",
+        "metadata.azure.internal",
+        "metadata.azure.com",
+        "metadata.tencentyun.com",
+        "instance-data",
+        "instance-data.ec2.internal",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What may be reached: public addresses by https, plus what stands here.
+
+    `allow_http`: plain http as well. `allow`: networks that may be reached although they are not public.
+    """
+
+    allow_http: bool
+    allow: Networks = ()
+
+    def read(self, url: str) -> Target:
+        """Reads a URL and judges all of it that can be judged without a look-up. Raises UrlRefused."""
+        target = read_url(url)
+        if target.scheme == "http" and not self.allow_http:
+            raise UrlRefused("The URL starts with http://; only https:// is allowed.")
+        if target.address is not None:
+            if why := self._objection(target.address):
+                raise UrlRefused(f"The host {target.host} is {why}; use a public one.")
+        elif _is_metadata(target.host):
+            raise UrlRefused(f"The host {target.host} is a cloud's metadata service; use a public host.")
+        elif _is_this_machine(target.host) and not self._loopback():
+            raise UrlRefused(f"The host {target.host} means this machine; use a public host.")
+        return target
+
+    def objection(self, address: str) -> str | None:
+        """Why an address may not be reached, to follow "which is": "a private address". None when it may be."""
+        parsed = parse_address(address)
+        return "not a plain address" if parsed is None else self._objection(parsed)
+
+    def _objection(self, address: Address) -> str | None:
+        if any(address in network for network in NEVER):
+            return "a metadata or link-local address"
+        if is_public(address):
+            return None
+        if not any(address in network for network in self.allow):
+            return not_public(address)
+        if isinstance(address, ipaddress.IPv6Address) and (found := embedded(address)) is not None:
+            return next(filter(None, map(self._objection, found[1])), None)
+        return None
+
+    def _loopback(self) -> bool:
+        return self.objection("127.0.0.1") is None or self.objection("::1") is None
+
+
+def _is_this_machine(host: str) -> bool:
+    return host in _THIS_MACHINE or host.endswith((".localhost", ".localdomain"))
+
+
+def _is_metadata(host: str) -> bool:
+    return host in _METADATA
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The policy that the settings ask for.
+
+    Raises SettingError when private networks are opened on a server that stands on the Internet: anybody who may
+    sign up there could send requests into them.
+    """
+    allow = settings.outbound_allow
+    if allow and not settings.outbound_allow_force and _is_public_base(settings.base_url):
+        raise SettingError(
+            f"{Settings.outbound_allow.variable} opens private networks to everybody who can reach this server, and "
+            f"{Settings.base_url.variable} says that it is public ({settings.base_url}). Clear one of the two, or set "
+            f"{Settings.outbound_allow_force.variable}=1 if everybody with an account may reach those networks."
+        )
+    if settings.dev:
+        return Policy(allow_http=True, allow=DEVELOPMENT + allow)
+    return Policy(allow_http=False, allow=allow)
+
+
+def _is_public_base(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    address = parse_address(host)
+    return is_public(address) if address is not None else not _is_this_machine(host)

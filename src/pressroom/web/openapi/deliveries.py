@@ -1,0 +1,94 @@
+"""Deliveries: what the service sends to receivers, under `webhooks` in the document."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from pressroom.web.openapi.operations import plain
+from pressroom.web.openapi.schemas import Json, Schemas
+
+ENVELOPE_ID: Final = "evt_5f0c9a3e-7f4b-4f57-9a43-6f1f0b0f4d1c"
+
+_RESPONSES: Final[Json] = {
+    "2XX": {"description": "Acknowledged. The body is kept for the owner to see, up to 2 KiB of it."},
+    "default": {
+        "description": "A failure, like no complete answer within 10 seconds; redirects are not followed. Tried again "
+        "after about 1, 2, 4 and 8 minutes, later if `Retry-After` says so. Five failures in a row, or a 410, disable "
+        "the endpoint."
+    },
+}
+
+_SIGNATURE: Final = """\
+`t=<unix-timestamp>,v1=<hex>`: HMAC-SHA256 of `<t>.` and the body's bytes as they came, keyed with the whole secret. \
+Fresh on every attempt. Compare in constant time, and refuse a `t` that is more than 5 minutes off."""
+_DELIVERY_ID: Final = "The envelope's id. An envelope can arrive more than once: drop ids that you know."
+
+
+@dataclass(frozen=True, slots=True)
+class EventShape:
+    """An event as receivers see it: its name, when it is sent, and its payload by example."""
+
+    name: str
+    description: str
+    data: msgspec.Struct
+
+
+def describe_deliveries(events: Sequence[EventShape], schemas: Schemas) -> Json:
+    """The path item of each event, by its name."""
+    return {event.name: {"post": _delivery(event, schemas)} for event in events}
+
+
+def _delivery(event: EventShape, schemas: Schemas) -> Json:
+    envelope: Json = {
+        "event": event.name,
+        "id": ENVELOPE_ID,
+        "created_at": "2026-11-20T16:08:12.345Z",
+        "data": plain(event.data),
+    }
+    return {
+        "tags": ["Webhooks"],
+        "operationId": "receive" + "".join(word.capitalize() for word in event.name.split(".")),
+        "summary": event.name,
+        "description": event.description,
+        "parameters": [
+            _header("X-Service-Signature", _SIGNATURE, "t=1795190892,v1=" + "0" * 64),
+            _header("X-Service-Event", "The event's name.", event.name),
+            _header("X-Service-Delivery-Id", _DELIVERY_ID, ENVELOPE_ID),
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": _envelope(event, schemas), "example": envelope}},
+        },
+        "responses": _RESPONSES,
+        "security": [],
+    }
+
+
+def _header(name: str, says: str, example: str) -> Json:
+    return {
+        "name": name,
+        "in": "header",
+        "required": True,
+        "description": says,
+        "schema": {"type": "string"},
+        "example": example,
+    }
+
+
+def _envelope(event: EventShape, schemas: Schemas) -> Json:
+    return {
+        "type": "object",
+        "properties": {
+            "event": {"const": event.name},
+            "id": {
+                "type": "string",
+                "pattern": "^evt_[0-9a-f-]{36}$",
+                "description": "Unique; for dropping repetitions.",
+            },
+            "created_at": {"type": "string", "format": "date-time", "description": "When it happened."},
+            "data": schemas.reference(type(event.data)),
+        },
+        "required": ["event", "id", "created_at", "data"],
+    }

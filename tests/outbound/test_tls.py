@@ -1,0 +1,200 @@
+"""Certificates: only those of trusted authorities, for the very host, and in date."""
+
+import asyncio
+import datetime
+import ssl
+
+import pytest
+import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from pressroom.outbound import Door, Failure, OutboundFailed, Policy
+from tests.outbound.peers import LOOPBACK, NO_CONTENT, Peer, always, door, outcome, peer, run
+
+NAMES = {"hook.example": ["127.0.0.1"], "other.example": ["127.0.0.1"]}
+YEAR = datetime.timedelta(days=365)
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def trusting(authority: trustme.CA) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    return context
+
+
+def server(certificate: trustme.LeafCert) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate.configure_cert(context)
+    return context
+
+
+def failure(context: ssl.SSLContext, trusting: ssl.SSLContext, host: str = "hook.example") -> OutboundFailed:
+    async def work() -> OutboundFailed:
+        async with peer(always(NO_CONTENT), context) as it, door(LOOPBACK, NAMES, trusting) as way:
+            failed = await outcome(way.request("POST", it.url("/", host, "https"), {}, b"secret"))
+            assert isinstance(failed, OutboundFailed)
+            assert it.heads == []
+            return failed
+
+    return run(work())
+
+
+def test_a_good_certificate_for_a_name(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
+    seen: list[str | None] = []
+    context = server(authority.issue_cert("hook.example"))
+    context.sni_callback = lambda _socket, name, _context: seen.append(name)
+
+    async def work() -> None:
+        async with peer(always(NO_CONTENT), context) as it, door(LOOPBACK, NAMES, trusting) as way:
+            for _ in range(3):
+                answer = await way.request("POST", it.url("/", "HOOK.example", "https"), {}, b"x")
+                assert answer.status == 204
+            assert it.connections == 1
+            assert f"Host: hook.example:{it.port}".encode() in it.heads[0].split(b"\r\n")
+
+    run(work())
+    assert seen == ["hook.example"]
+
+
+def test_a_good_certificate_for_an_address(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
+    async def work() -> None:
+        context = server(authority.issue_cert("127.0.0.1"))
+        async with peer(always(NO_CONTENT), context) as it, door(LOOPBACK, NAMES, trusting) as way:
+            assert (await way.request("POST", it.url(scheme="https"), {}, b"x")).status == 204
+
+    run(work())
+
+
+def test_a_certificate_for_another_name(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
+    context = server(authority.issue_cert("hook.example"))
+    failed = failure(context, trusting, "other.example")
+    assert (failed.kind, failed.message) == (Failure.TLS, "The certificate is not for this host name.")
+    failed = failure(context, trusting, "127.0.0.1")
+    assert (failed.kind, failed.message) == (Failure.TLS, "The certificate is not for this address.")
+
+
+def test_an_expired_certificate(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
+    past = datetime.datetime.now(datetime.UTC) - YEAR
+    failed = failure(server(authority.issue_cert("hook.example", not_before=past - YEAR, not_after=past)), trusting)
+    assert (failed.kind, failed.message) == (Failure.TLS, "The certificate has expired.")
+
+
+def test_a_certificate_of_the_future(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
+    future = datetime.datetime.now(datetime.UTC) + YEAR
+    failed = failure(server(authority.issue_cert("hook.example", not_before=future, not_after=future + YEAR)), trusting)
+    assert (failed.kind, failed.message) == (Failure.TLS, "The certificate is not valid yet.")
+
+
+def test_a_certificate_of_an_unknown_authority(trusting: ssl.SSLContext) -> None:
+    failed = failure(server(trustme.CA().issue_cert("hook.example")), trusting)
+    assert failed.kind is Failure.TLS
+    assert failed.message.startswith("The certificate comes from an authority that is not trusted")
+
+
+def test_a_certificate_that_signed_itself(self_signed: ssl.SSLContext, trusting: ssl.SSLContext) -> None:
+    failed = failure(self_signed, trusting)
+    assert (failed.kind, failed.message) == (Failure.TLS, "The certificate is self-signed.")
+
+
+def test_the_system_s_authorities_are_the_default(authority: trustme.CA) -> None:
+    context = server(authority.issue_cert("127.0.0.1"))
+
+    async def work() -> None:
+        async with peer(always(NO_CONTENT), context) as it:
+            way = Door(LOOPBACK)
+            failed = await outcome(way.request("POST", it.url(scheme="https"), {}, b"x"))
+            await way.close()
+            assert isinstance(failed, OutboundFailed)
+            assert failed.kind is Failure.TLS
+
+    run(work())
+
+
+def test_a_peer_that_speaks_no_tls(trusting: ssl.SSLContext) -> None:
+    async def talks(it: Peer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    async def work() -> None:
+        async with peer(talks) as it, door(LOOPBACK, NAMES, trusting) as way:
+            failed = await outcome(way.request("POST", it.url("/", "hook.example", "https"), {}, b"x"))
+            assert isinstance(failed, OutboundFailed)
+            assert (failed.kind, failed.message) == (Failure.TLS, "The host does not speak TLS on this port.")
+
+    run(work())
+
+
+def test_a_peer_that_leaves_during_the_handshake(trusting: ssl.SSLContext) -> None:
+    async def leaves(it: Peer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(5)
+
+    async def work() -> None:
+        async with peer(leaves) as it, door(LOOPBACK, NAMES, trusting) as way:
+            failed = await outcome(way.request("POST", it.url("/", "hook.example", "https"), {}, b"x"))
+            assert isinstance(failed, OutboundFailed)
+            assert failed.kind in (Failure.TLS, Failure.CONNECT)
+
+    run(work())
+
+
+def test_a_peer_that_speaks_only_old_tls(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
+    context = server(authority.issue_cert("hook.example"))
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    trusting.minimum_version = ssl.TLSVersion.TLSv1_3
+    assert failure(context, trusting).kind is Failure.TLS
+
+
+def test_nobody_listens() -> None:
+    async def work() -> None:
+        async with peer(always(NO_CONTENT)) as it:
+            url = it.url()
+        async with door() as way:
+            failed = await outcome(way.request("POST", url, {}, b"x"))
+            assert isinstance(failed, OutboundFailed)
+            assert (failed.kind, failed.message) == (Failure.CONNECT, "The connection was refused.")
+
+    run(work())
+
+
+def test_a_name_that_does_not_resolve() -> None:
+    async def work() -> None:
+        async with door(Policy(False)) as way:
+            failed = await outcome(way.request("POST", "https://gone.example/", {}, b"x"))
+            assert isinstance(failed, OutboundFailed)
+            assert (failed.kind, failed.message) == (Failure.NAME, "The name gone.example does not resolve.")
+
+    run(work())
+
+
+@pytest.fixture
+def self_signed(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
+    """A server's context with a certificate that no authority signed."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hook.example")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - YEAR)
+        .not_valid_after(now + YEAR)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("hook.example")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    file = tmp_path_factory.mktemp("tls") / "self.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
