@@ -61,6 +61,12 @@ class Server:
         """Its resident memory, in units of 1,048,576 bytes."""
         return self._measured.memory_info().rss / 1024**2
 
+    @property
+    def peak_megabytes(self) -> float:
+        """The most memory that it had resident at any time so far."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text("utf-8")
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
     def stop(self) -> None:
         """Ends it as an operator would."""
         self._process.send_signal(signal.SIGTERM)
@@ -82,10 +88,10 @@ class Server:
         raise RuntimeError(f"{self._process.args} did not answer within {DEADLINE:g} s")
 
 
-def real_server(folder: Path, key: str) -> Server:
-    """`pressroom serve` on the database in `folder`, its access log going to a file."""
+def real_server(folder: Path, key: str, **more: object) -> Server:
+    """`pressroom serve` on the database in `folder`, its access log going to a file; `more` are settings."""
     port = free_port()
-    settings: dict[str, object] = {"DATA_DIR": folder, "PORT": port, **RAISED}
+    settings: dict[str, object] = {"DATA_DIR": folder, "PORT": port, **RAISED, **more}
     return Server(["pressroom", "serve"], port, folder / "server.log", key, settings)
 
 

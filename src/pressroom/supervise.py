@@ -21,7 +21,7 @@ SETTLING_SECONDS: Final = 15.0
 
 
 def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> int:
-    """Runs `workers` servers, or `only` a part of each, until SIGTERM or SIGINT; the exit status. Raises SettingError."""
+    """Runs `workers` servers, or `only` a part of each, until SIGTERM or SIGINT; its status. Raises SettingError."""
     if settings.database_url.startswith("sqlite:///") or not settings.redis_url:
         raise SettingError(
             f"{workers} workers need PostgreSQL (PRESSROOM_DATABASE_URL) and Redis (PRESSROOM_REDIS_URL),"

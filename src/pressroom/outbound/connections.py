@@ -147,7 +147,7 @@ class Resolver(AbstractResolver):
             addresses = []
         if not addresses:
             raise OutboundFailed(Failure.NAME, f"The name {host} does not resolve.")
-        for address in addresses[:1]:
+        for address in addresses:
             if why := self._policy.objection(address):
                 raise OutboundFailed(
                     Failure.REFUSED_ADDRESS, f"The host resolves to {address}, which is {why}; use a public one."
