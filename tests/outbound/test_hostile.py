@@ -172,6 +172,15 @@ def test_whatever_goes_on_without_an_end_is_broken_off(handle: Handler) -> None:
     assert failure(handle).kind is Failure.PROTOCOL
 
 
+def test_interim_answers_are_broken_off_at_a_size_and_not_at_the_deadline() -> None:
+    async def handle(it: Peer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await it.read_request(reader)
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 4_000)
+        await asyncio.Event().wait()
+
+    assert failure(handle, seconds=5.0).message == "The answer goes on without an end."
+
+
 @pytest.mark.parametrize(
     "handle",
     [

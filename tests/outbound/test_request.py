@@ -304,7 +304,8 @@ def test_what_a_peer_says_unasked_is_not_taken_for_an_answer() -> None:
         async with peer(handle) as it, door() as way:
             await way.request("POST", it.url(), {}, b"x")
             go_on.set()
-            await until(lambda: not any(map(is_open, kept(way))))
+            async with asyncio.timeout(connections.IDLE_SECONDS / 2):  # and not because it was idle for too long
+                await until(lambda: not any(map(is_open, kept(way))))
             assert (await way.request("POST", it.url(), {}, b"x")).status == 200
             assert it.connections == 2
 
