@@ -114,7 +114,7 @@ async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None)
         ],
         log,
     )
-    return Runtime(settings, clock, db, Door(policy), limiter, last_used, views, Passwords(), log, schedule)
+    return Runtime(settings, clock, db, Door(policy, log=log), limiter, last_used, views, Passwords(), log, schedule)
 
 
 def make_worker(runtime: Runtime) -> DeliveryWorker:

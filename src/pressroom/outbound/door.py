@@ -1,4 +1,4 @@
-"""The only way out: every request to a host that somebody else named goes through a Door (DESIGN 7)."""
+"""The only way out: every request to a host that somebody else named goes through a Door."""
 
 import asyncio
 import functools
@@ -8,9 +8,9 @@ from typing import Final
 
 import aiohttp
 import msgspec
-import structlog
 from yarl import URL
 
+from pressroom.logs import Log
 from pressroom.outbound.connections import ATTEMPT, Attempt, Connector, Resolve, Resolver
 from pressroom.outbound.explain import explained
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
@@ -23,7 +23,6 @@ READ_URLS: Final = 2_048
 """URLs whose reading is remembered."""
 
 _HEADERS: Final = ("content-type", "content-encoding", "content-length", "location", "retry-after")
-_log: Final = structlog.get_logger("pressroom.outbound")
 
 
 class Answer(msgspec.Struct):
@@ -37,11 +36,20 @@ class Answer(msgspec.Struct):
 class Door:
     """Sends requests to public addresses. Belongs to one event loop, and is closed with `close`.
 
-    `resolve` looks names up (the system's resolver when None); `tls` verifies hosts (the system's authorities).
+    `resolve` looks names up (the system's resolver when None); `tls` verifies hosts (the system's authorities); `log`
+    hears of what should not happen.
     """
 
-    def __init__(self, policy: Policy, *, resolve: Resolve | None = None, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        resolve: Resolve | None = None,
+        tls: ssl.SSLContext | None = None,
+        log: Log | None = None,
+    ) -> None:
         self._policy = policy
+        self._log = log
         self._look_ups = LookUps()
         self._resolver = Resolver(policy, resolve or self._look_ups)
         self._tls = tls or _verifying()
@@ -169,7 +177,8 @@ class Door:
             return OutboundFailed(Failure.CLOSED, "This server is stopping.")
         failed = explained(error, heard=attempt.wire is not None and attempt.wire.heard > 0)
         if failed is None:
-            _log.error("outbound request broke", error=f"{type(error).__name__}: {error}")
+            if self._log is not None:
+                self._log.event("outbound request broke", error=f"{type(error).__name__}: {error}")
             return OutboundFailed(Failure.PROTOCOL, "The request could not be carried out.")
         return failed
 
