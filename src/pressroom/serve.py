@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import resource
 import signal
 import socket
 import sys
@@ -77,6 +78,7 @@ async def serve(
         raise SettingError("A worker of its own needs PostgreSQL (PRESSROOM_DATABASE_URL); on SQLite, serve delivers.")
     if not sibling and only is not Part.WORKER:
         check_port_is_free(settings.host, settings.port)
+    _take_all_files()
     with _alone_on_file(settings):
         runtime = await open_runtime(settings, log)
         try:
@@ -125,6 +127,12 @@ def make_server(app: Application, settings: Settings) -> Server:
         backpressure=CONNECTIONS,
         log_enabled=False,
     )
+
+
+def _take_all_files() -> None:
+    """Raises the number of files and sockets to the most that the operator allows: many systems begin with 1,024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _stop_on_signals(stopping: asyncio.Event, *, sibling: bool) -> None:

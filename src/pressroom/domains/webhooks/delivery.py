@@ -25,11 +25,14 @@ from pressroom.errors import Unavailable
 from pressroom.logs import Log
 from pressroom.outbound import Answer, Door, OutboundFailed
 
-ENDPOINTS: Final = 128
+ENDPOINTS: Final = 256
 """Endpoints that one worker serves together."""
 
-IN_FLIGHT: Final = 256
-"""Requests that one worker has under way together."""
+AT_ONCE: Final = 32
+"""Endpoints that are leased in one transaction, so that none is long."""
+
+IN_FLIGHT: Final = 512
+"""Requests that one worker has under way together: 64 endpoints may begin to hang at once and hold up nobody."""
 
 LEASE: Final = 30 * SECOND
 """How long a killed worker's endpoints wait for another one; three times as long as an attempt may take."""
@@ -127,14 +130,15 @@ class DeliveryWorker:
                 now = self._clock.now()
                 if await self._db.one(leases.ANY_DUE, now=now) is None:
                     return self._until(await self._db.one(leases.NEXT_DUE, now=now))
-            taken = await self._exchange(ENDPOINTS - len(self._turns))
+            room = min(AT_ONCE, ENDPOINTS - len(self._turns))
+            taken = await self._exchange(room)
         except Unavailable as error:
             self._log.event("deliveries wait for the database", error=error.message)
             await asyncio.sleep(PAUSE_SECONDS)
             return 0
         for turn in taken.turns:
             self._begin(turn)
-        return self._until(taken.next_due)
+        return 0 if taken.turns and len(taken.turns) == room else self._until(taken.next_due)
 
     def _until(self, due_at: int | None) -> float:
         if due_at is None:

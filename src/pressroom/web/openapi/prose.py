@@ -38,6 +38,11 @@ effect; every repetition gets that answer, with status 200 and `Idempotent-Repla
 What counts as a repetition is the same account, method, path and key; the body is not compared. A request that was \
 refused or failed stores nothing and may be sent again under its key.
 
+## Webhooks
+
+The owner has events sent to https addresses, as they happen: signed, tried again with growing pauses, and once more on \
+demand. An envelope can arrive more than once; its `id` tells. What is sent is shown under Webhooks.
+
 ## Limits
 
 | Limit | Per | |
