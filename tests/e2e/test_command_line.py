@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 import socket
 import subprocess
 from collections.abc import Callable
@@ -10,6 +11,8 @@ import httpx
 import pytest
 
 from tests.harness.process import ServerProcess
+
+MakeServer = Callable[..., ServerProcess]
 
 MakeProcess = Callable[..., ServerProcess]
 
@@ -178,3 +181,14 @@ def test_workers_share_a_port_and_stop_together(process_server: MakeProcess, req
     assert server.stop() == 0
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{server.base_url}/healthz")
+
+
+def test_a_server_takes_all_the_files_that_the_operator_allows(process_server: MakeServer) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, hard), hard))
+    try:
+        server = process_server().start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    assert resource.prlimit(server.pid, resource.RLIMIT_NOFILE) == (hard, hard)

@@ -40,8 +40,8 @@ refused or failed stores nothing and may be sent again under its key.
 
 ## Webhooks
 
-The owner has events sent to https addresses, as they happen: signed, tried again with growing pauses, and once more on \
-demand. An envelope can arrive more than once; its `id` tells. What is sent is shown under Webhooks.
+The owner has events sent to https addresses, as they happen: signed, tried again with growing pauses, and once more \
+on demand. An envelope can arrive more than once; its `id` tells. What is sent is shown under Webhooks.
 
 ## Limits
 
