@@ -12,8 +12,6 @@ import pytest
 
 from tests.harness.process import ServerProcess
 
-MakeServer = Callable[..., ServerProcess]
-
 MakeProcess = Callable[..., ServerProcess]
 
 
@@ -183,7 +181,7 @@ def test_workers_share_a_port_and_stop_together(process_server: MakeProcess, req
         httpx.get(f"{server.base_url}/healthz")
 
 
-def test_a_server_takes_all_the_files_that_the_operator_allows(process_server: MakeServer) -> None:
+def test_a_server_takes_all_the_files_that_the_operator_allows(process_server: MakeProcess) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, hard), hard))
     try:
