@@ -2,7 +2,7 @@
 
 import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -11,6 +11,8 @@ MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 _ISO: Final = re.compile(
     r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}T[0-9]{2}:?[0-9]{2}(:?[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})"
@@ -72,8 +74,8 @@ def parse_iso(text: str) -> int:
     """An ISO 8601 time with a zone → milliseconds. Raises ValueError, also for a time without a zone."""
     if not _ISO.fullmatch(text):
         raise ValueError("not an ISO 8601 time with a zone")
-    moment = datetime.fromisoformat(text)
-    return int(moment.timestamp() * SECOND)
+    # Not by way of timestamp(), whose fraction is a float: that is a millisecond off here and there.
+    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
 
 
 def next_midnight(now: int) -> int:

@@ -23,7 +23,7 @@ from pressroom.db.lock import SessionLock
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.webhooks.actions.leasing import forget_leases
-from pressroom.errors import SettingError
+from pressroom.errors import SettingError, Unavailable
 from pressroom.logs import Log
 from pressroom.runtime import Runtime, make_worker, open_runtime
 from pressroom.settings import Settings
@@ -32,6 +32,9 @@ from pressroom.web.pipeline import Pipeline
 
 DRAIN_SECONDS: Final = 7.0
 """How long a stop waits for requests under way; closing takes the rest of the ten seconds."""
+
+RECORD_SECONDS: Final = 1.0
+"""How much of that is kept for writing down what deliveries came to."""
 
 QUIET_SECONDS: Final = 0.5
 """How long nothing must be under way for a stop not to wait for connections that send no request."""
@@ -144,19 +147,35 @@ def _stop_on_signals(stopping: asyncio.Event, *, sibling: bool) -> None:
 
 
 async def _deliver(runtime: Runtime, stopping: asyncio.Event) -> None:
-    """Delivers webhooks until the stop, then finishes what is under way."""
-    if runtime.db.engine == "sqlite":
-        # The file is ours alone: nobody waits half a minute for what a killed process held.
+    """Delivers webhooks until the stop, then finishes what is under way. What ends it, ends the process too."""
+    try:
+        await _forget_leases(runtime)
+        worker = make_worker(runtime)
+        delivering = asyncio.create_task(worker.run())
+        stopped = asyncio.create_task(stopping.wait())
+        runtime.log.event("delivering")
+        await asyncio.wait([delivering, stopped], return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        worker.stop(DRAIN_SECONDS - RECORD_SECONDS)
+        _, late = await asyncio.wait([delivering], timeout=DRAIN_SECONDS)
+        if late:
+            runtime.log.event("stopped before every delivery was written down")
+            delivering.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await delivering
+        runtime.log.event("delivers no more")
+    finally:
+        stopping.set()
+
+
+async def _forget_leases(runtime: Runtime) -> None:
+    """An embedded database is ours alone: nobody need wait half a minute for what a killed process held."""
+    if runtime.db.engine != "sqlite":
+        return
+    try:
         await runtime.db.transact(forget_leases)
-    worker = make_worker(runtime)
-    delivering = asyncio.create_task(worker.run())
-    stopped = asyncio.create_task(stopping.wait())
-    runtime.log.event("delivering")
-    await asyncio.wait([delivering, stopped], return_when=asyncio.FIRST_COMPLETED)
-    stopped.cancel()
-    stopping.set()  # A worker that ends by itself has failed: its supervisor starts everything anew.
-    worker.stop(DRAIN_SECONDS)
-    await delivering
+    except Unavailable as error:
+        runtime.log.event("leases not given back; they run out", error=error.message)
 
 
 async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:

@@ -22,12 +22,15 @@ SETTLING_SECONDS: Final = 15.0
 
 def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> int:
     """Runs `workers` servers, or `only` a part of each, until SIGTERM or SIGINT; its status. Raises SettingError."""
-    if settings.database_url.startswith("sqlite:///") or not settings.redis_url:
-        raise SettingError(
-            f"{workers} workers need PostgreSQL (PRESSROOM_DATABASE_URL) and Redis (PRESSROOM_REDIS_URL),"
-            " so that limits are counted once."
-        )
-    if only is not Part.WORKER:
+    if only is Part.WORKER:
+        if settings.database_url.startswith("sqlite:///"):
+            raise SettingError(f"{workers} workers need PostgreSQL (PRESSROOM_DATABASE_URL).")
+    else:
+        if settings.database_url.startswith("sqlite:///") or not settings.redis_url:
+            raise SettingError(
+                f"{workers} workers need PostgreSQL (PRESSROOM_DATABASE_URL) and Redis (PRESSROOM_REDIS_URL),"
+                " so that limits are counted once."
+            )
         check_port_is_free(settings.host, settings.port)
     stopping: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):

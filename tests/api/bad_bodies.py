@@ -133,6 +133,29 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
         "nothing": ({}, {"name": "required", "slug": "required"}),
         "a blank name and a short slug": ({"name": " ", "slug": "-"}, {"name": "too_short", "slug": "too_short"}),
     },
+    "create_webhook": {
+        "nothing": ({}, {"url": "required", "events": "required"}),
+        "a user, a number, a test and a double": (
+            {"url": "https://you@8.8.8.8/", "events": [5, "webhook.test", "post.created", "post.created"]},
+            {
+                "url": "not_allowed",
+                "events[0]": "type",
+                "events[1]": "invalid_choice",
+                "events[3]": "duplicate",
+            },
+        ),
+    },
+    "redeliver_events": {
+        "nothing": ({}, {"since": "required"}),
+        "until alone": ({"until": "2027-01-01T00:00Z"}, {"since": "required"}),
+        "since alone": ({"since": "2027-01-15T08:00:00.000Z"}, {}),
+        "since in the future": ({"since": "2027-01-15T08:00:00.001Z"}, {"since": "out_of_range"}),
+        "a span of the future": ({"since": "2027-01-16T00:00Z", "until": "2027-01-17T00:00Z"}, {}),
+        "times that are none, and an unknown event": (
+            {"since": "soon", "until": "2027-01-01", "eventTypes": ["like"]},
+            {"since": "invalid_format", "until": "invalid_format", "eventTypes[0]": "invalid_choice"},
+        ),
+    },
 }
 """Bodies in which several fields come together, with the faults."""
 

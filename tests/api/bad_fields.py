@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tests.api.bad_endpoints import REDELIVERY, WEBHOOK
 from tests.api.bad_values import (
     REQUIRED,
     TAKEN,
@@ -326,4 +327,6 @@ FIELDS: dict[str, Fields] = {
     "edit_me": PROFILE,
     "create_key": KEY,
     "create_hub": HUB,
+    "create_webhook": WEBHOOK,
+    "redeliver_events": REDELIVERY,
 }

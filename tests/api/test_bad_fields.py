@@ -14,8 +14,9 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.web.access import Anyone, Keyed
 from pressroom.web.routing import Route
-from tests.api.actors import Actor, faults, new_client, objections, publish
+from tests.api.actors import Actor, body_of, faults, new_client, objections, publish
 from tests.api.bad_bodies import Case, all_cases, steps
+from tests.api.bad_endpoints import PUBLIC
 from tests.api.bad_fields import FIELDS, READER
 from tests.api.bad_values import spelled
 from tests.api.conftest import one_engine
@@ -57,6 +58,9 @@ class Stage:
         self.nobody = new_client(base_url=server.base_url)
         self.post_id = ""
         self.renew()
+        self.webhooks = f"/api/auth/api-keys/{self.somebody.record.id}/webhooks"
+        endpoint = self.somebody.web.post(self.webhooks, json={"url": PUBLIC, "events": ["post.created"]})
+        self.webhook_id: str = body_of(endpoint, 201)["id"]
 
     def renew(self) -> None:
         """With a new post, on which nothing was done yet."""
@@ -66,7 +70,8 @@ class Stage:
         """Sends the case's body to its route, as whoever may call it."""
         route = ROUTES[case.operation]
         body = spelled(case.body, next(numbers), escaped=escaped).encode()
-        path = route.path.replace("{id}", self.post_id)
+        path = route.path.replace("{id}", self.post_id).replace("{webhookId}", self.webhook_id)
+        path = path.replace("{keyId}", self.somebody.record.id)
         return self._client(route).request(route.method, path, content=body, headers=headers)
 
     def refused(self, case: Case) -> list[httpx.Response]:
@@ -152,6 +157,9 @@ def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
     if case.operation == "create_key":
         revoked = stage.somebody.web.delete(f"/api/auth/api-keys/{answer.json()['id']}")
         assert revoked.status_code == 200, "no account has more than five that are active"
+    if case.operation == "create_webhook":
+        removed = stage.somebody.web.delete(f"{stage.webhooks}/{answer.json()['id']}")
+        assert removed.status_code == 200, "no key has more than five"
 
 
 @one_engine

@@ -14,6 +14,7 @@ from pressroom.ids import new_id
 from pressroom.web.access import Anyone, Keyed
 from pressroom.web.routing import Route
 from tests.api.actors import Actor, body_of, faults, follow, new_client, objections, publish
+from tests.api.bad_endpoints import PUBLIC
 from tests.api.bad_ids import MALFORMED, STRINGS
 from tests.api.conftest import one_engine
 from tests.api.sockets import Reply, exchange
@@ -30,6 +31,7 @@ SETTINGS = {
 NO_POST = {"error": "Not found", "message": "There is no such post."}
 NO_HUB = {"error": "Not found", "message": "There is no such hub."}
 NO_KEY = {"error": "Not found", "message": "There is no such key."}
+NO_WEBHOOK = {"error": "Not found", "message": "There is no such webhook endpoint."}
 OF_THE_AUTHOR = {"edit_post", "delete_post", "set_audience"}
 """What can be done with one's own posts alone."""
 
@@ -44,13 +46,15 @@ def routes() -> list[Route[Caller]]:
 ROUTES = routes()
 POST_ROUTES = [route for route in ROUTES if route.path.startswith("/api/posts/{id}")]
 HUB_ROUTES = [route for route in ROUTES if route.path.startswith("/api/hubs/{id}")]
-KEY_ROUTES = [route for route in ROUTES if route.path.startswith("/api/auth/api-keys/{keyId}")]
+KEY_ROUTES = [route for route in ROUTES if route.path == "/api/auth/api-keys/{keyId}"]
+OWN_KEY_ROUTES = [route for route in ROUTES if route.path == "/api/auth/api-keys/{keyId}/webhooks"]
+WEBHOOK_ROUTES = [route for route in ROUTES if "{webhookId}" in route.path]
 NAME_ROUTES = [route for route in ROUTES if route.path.startswith("/api/accounts/{username}")]
 
 
 def path_of(route: Route[Caller], part: str) -> str:
-    """The route's path with `part` in the place of its parameter."""
-    before, _, rest = route.path.partition("{")
+    """The route's path with `part` in the place of its last parameter."""
+    before, _, rest = route.path.rpartition("{")
     return before + part + rest.partition("}")[2]
 
 
@@ -72,6 +76,7 @@ class World:
         self.hub, self.own_hub = self.make_hub(self.bob, "of-bob"), self.make_hub(self.alice, "of-alice")
         self.own_post = publish(self.alice, poll={"options": ["a", "b"]})["id"]
         self.own_comment = comment(self.alice, self.own_post)
+        self.own_webhook, self.bobs_webhook = self.add_webhook(self.alice), self.add_webhook(self.bob)
         self.unseen = {kind: find(self) for kind, find in UNSEEN.items()}
 
     def close(self) -> None:
@@ -84,13 +89,24 @@ class World:
         hub_id: str = body_of(owner.web.post("/api/hubs", json={"name": slug, "slug": slug}), 201)["id"]
         return hub_id
 
+    def add_webhook(self, owner: Actor) -> str:
+        """A new endpoint's id."""
+        path, body = f"/api/auth/api-keys/{owner.record.id}/webhooks", {"url": PUBLIC, "events": ["post.created"]}
+        return str(body_of(owner.web.post(path, json=body), 201)["id"])
+
+    def path(self, route: Route[Caller], part: str) -> str:
+        """The route's path with `part` in the place of its last parameter, below alice's key if it is below one."""
+        return path_of(route, part).replace("{keyId}", self.alice.record.id)
+
     def right(self, route: Route[Caller]) -> str:
         """What stands in the route's path when alice's call succeeds."""
+        if route in WEBHOOK_ROUTES:
+            return self.own_webhook
         if route in POST_ROUTES:
             return self.own_post
         if route in HUB_ROUTES:
             return self.own_hub
-        return self.alice.record.id if route in KEY_ROUTES else self.bob.account.username
+        return self.bob.account.username if route in NAME_ROUTES else self.alice.record.id
 
     def callers(self, route: Route[Caller]) -> list[httpx.Client]:
         """Everybody as whom somebody other than an author may call the route."""
@@ -107,7 +123,7 @@ class World:
         before = held(self.server)
         headers = {"Idempotency-Key": "again", "Content-Type": "application/json"}
         answers = [
-            caller.request(route.method, path_of(route, part), content=body_for(route), headers=headers)
+            caller.request(route.method, self.path(route, part), content=body_for(route), headers=headers)
             for caller in self.callers(route)
         ]
         assert held(self.server) == before
@@ -119,7 +135,7 @@ class World:
         lines = [self.alice.bearer if isinstance(route.access, Keyed) else f"Cookie: {self.alice.cookie}"]
         if route.takes is not None:
             lines.append(f"Content-Length: {len(body)}")
-        return exchange(self.server, route.method, path_of(route, part), *lines, body=body)
+        return exchange(self.server, route.method, self.path(route, part), *lines, body=body)
 
 
 def deleted(actor: Actor, **fields: Any) -> str:
@@ -176,7 +192,9 @@ def world(server: LocalServer) -> Iterator[World]:
 
 def test_no_route_is_forgotten() -> None:
     assert {route.name for route in ROUTES} == {
-        route.name for group in (POST_ROUTES, HUB_ROUTES, KEY_ROUTES, NAME_ROUTES) for route in group
+        route.name
+        for group in (POST_ROUTES, HUB_ROUTES, KEY_ROUTES, OWN_KEY_ROUTES, WEBHOOK_ROUTES, NAME_ROUTES)
+        for route in group
     }
 
 
@@ -232,14 +250,24 @@ def test_a_hub_that_there_is_not(world: World, route: Route[Caller]) -> None:
     assert world.callers(route)[-1].request(route.method, path_of(route, joined)).status_code == 200
 
 
-@pytest.mark.parametrize("route", KEY_ROUTES, ids=lambda route: route.name)
+@pytest.mark.parametrize("route", KEY_ROUTES + OWN_KEY_ROUTES, ids=lambda route: route.name)
 def test_somebody_else_s_key_is_one_that_never_was(world: World, route: Route[Caller]) -> None:
     for other in (world.unseen["absent"], world.bob.record.id, world.bob.key[:15], world.alice.account.id):
         assert [answer.json() for answer in world.answers(route, other)] == [NO_KEY]
 
-    somebody = Actor(world.server)
-    own = somebody.web.request(route.method, path_of(route, somebody.record.id))
-    assert body_of(own)["id"] == somebody.record.id
+    if route in KEY_ROUTES:
+        own = (somebody := Actor(world.server)).web.request(route.method, path_of(route, somebody.record.id))
+        assert body_of(own)["id"] == somebody.record.id
+
+
+@pytest.mark.parametrize("route", WEBHOOK_ROUTES, ids=lambda route: route.name)
+def test_somebody_else_s_webhook_is_one_that_never_was(world: World, route: Route[Caller]) -> None:
+    for other in (world.unseen["absent"], world.bobs_webhook, world.alice.record.id, world.alice.account.id):
+        assert [answer.json() for answer in world.answers(route, other)] == [NO_WEBHOOK]
+    webhook_id = world.add_webhook(world.alice)
+    own = world.alice.web.request(route.method, world.path(route, webhook_id), content=body_for(route))
+    assert own.status_code == route.status, own.text
+    world.alice.web.delete(f"/api/auth/api-keys/{world.alice.record.id}/webhooks/{webhook_id}")
 
 
 @pytest.mark.parametrize("route", NAME_ROUTES, ids=lambda route: route.name)

@@ -11,6 +11,7 @@ import random
 import uuid
 from collections.abc import Callable
 from typing import Final
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -20,7 +21,7 @@ from pressroom.domains.webhooks.actions import leasing
 from pressroom.domains.webhooks.actions.leasing import Ended, Turn
 from pressroom.domains.webhooks.queries import leases
 from pressroom.domains.webhooks.queries.leases import Outcome, Waiting
-from pressroom.domains.webhooks.turns import LENGTH, WIDTH, TurnUnderWay, attempt_of, request_of
+from pressroom.domains.webhooks.turns import WIDTH, TurnUnderWay, attempt_of, request_of
 from pressroom.errors import Unavailable
 from pressroom.logs import Log
 from pressroom.outbound import Answer, Door, OutboundFailed
@@ -40,6 +41,9 @@ LEASE: Final = 30 * SECOND
 RENEWAL_SECONDS: Final = 10.0
 POLL_SECONDS: Final = 1.0
 """How often a worker looks for work that nobody told it of."""
+
+OF_ACCOUNT: Final = 64
+"""Of those, for the endpoints of one account: slow ones must not crowd out everybody else's."""
 
 ATTEMPT_SECONDS: Final = 10.0
 PAUSE_SECONDS: Final = 0.5
@@ -76,6 +80,7 @@ class DeliveryWorker:
         self._stopping = False
         self._drain_seconds = 0.0
         self._in_flight = asyncio.Semaphore(IN_FLIGHT)
+        self._of_account: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._turns: dict[str, TurnUnderWay] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._outcomes: list[Outcome] = []
@@ -168,20 +173,19 @@ class DeliveryWorker:
         key = turn.leased.id
         if key in self._turns:
             return  # Our own lease ran out while the database was away: the turn goes on under the new one.
-        under_way = TurnUnderWay(turn, self._waits, self._jitter())
+        share = self._of_account.setdefault(turn.leased.account_id, asyncio.Semaphore(OF_ACCOUNT))
+        under_way = TurnUnderWay(turn, share, self._waits, self._jitter())
         under_way.stopped = self._stopping
         self._turns[key] = under_way
         self._tasks[key] = asyncio.create_task(self._run_turn(under_way), name=f"deliveries to {key}")
 
     async def _run_turn(self, turn: TurnUnderWay) -> None:
         try:
-            lanes = min(WIDTH, len(turn.buffer)) if turn.dry else WIDTH
+            lanes = turn.lanes
             if lanes == 1:
                 await self._lane(turn)
             else:
                 await asyncio.gather(*[self._lane(turn) for _ in range(lanes)])
-        except Unavailable as error:
-            self._log.event("deliveries wait for the database", error=error.message)
         finally:
             self._ended.append(turn.end(self._clock.now()))
             del self._turns[turn.leased.id], self._tasks[turn.leased.id]
@@ -190,27 +194,36 @@ class DeliveryWorker:
     async def _lane(self, turn: TurnUnderWay) -> None:
         """Sends one delivery after the other, beside the other lanes."""
         while not turn.stopped:
-            async with self._in_flight:
+            async with turn.share, self._in_flight:
                 waiting = await self._take(turn)
                 if waiting is None:
                     return
                 await self._attempt(turn, waiting)
 
     async def _take(self, turn: TurnUnderWay) -> Waiting | None:
-        if not turn.buffer:
-            async with turn.filling:
-                if not turn.buffer and not turn.over:
-                    size = min(WIDTH, LENGTH - turn.taken)
-                    leased, token = turn.leased, self._token
-                    turn.fill(await self._db.read(leasing.refill, leased, token, turn.after, size), size)
-        return turn.buffer.popleft() if turn.buffer and not turn.stopped else None
+        turn.forget_stale()
+        if (waiting := turn.take()) is not None:
+            return waiting
+        async with turn.filling:
+            if (waiting := turn.take()) is not None:
+                return waiting
+            if room := turn.room():
+                try:
+                    found = await self._db.read(leasing.refill, turn.leased, self._token, turn.after, room)
+                except Unavailable as error:
+                    # The turn ends; what is in flight in its other lanes is waited for all the same.
+                    self._log.event("deliveries wait for the database", error=error.message)
+                    turn.stopped = True
+                    return None
+                turn.fill(found, room)
+            return turn.take()
 
     async def _attempt(self, turn: TurnUnderWay, waiting: Waiting) -> None:
         at = self._clock.now()
         answer: Answer | None = None
         reason: str | None = None
         try:
-            headers, body = request_of(turn.leased, waiting, at)
+            headers, body = request_of(waiting, at)
             answer = await self._door.request("POST", turn.leased.url, headers, body, seconds=ATTEMPT_SECONDS)
         except OutboundFailed as failed:
             reason = failed.message

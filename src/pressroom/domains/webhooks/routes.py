@@ -75,11 +75,12 @@ _BAD_PAGE = Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number f
 async def create_webhook(call: Call[Caller], body: CreateWebhook) -> Answer:
     """Has the chosen events of the key's account sent to the address from now on. Its signing secret is in this
     answer and nowhere else, ever again. A key has at most 5 endpoints; the sixth is a 409."""
+    account_id, key_id = call.caller.account.id, call.parameters["keyId"]
+    await call.db.read(endpoints.check_key, account_id, key_id)  # nothing is looked up for a key that is none
     try:
         await call.outbound.vet(body.url)
     except UrlRefused as refused:
         raise Invalid([url_fault(refused.message)]) from None
-    account_id, key_id = call.caller.account.id, call.parameters["keyId"]
     webhook, secret = await call.db.transact(endpoints.add_webhook, account_id, key_id, body.new_webhook())
     return json(created_webhook_shape(webhook, secret, call.clock.now()), 201)
 

@@ -45,7 +45,7 @@ class CreateWebhook(Body):
             description="Where deliveries are sent: https, on a host that has public addresses alone. Looked up now, "
             "and again for every connection.",
             examples=["https://hooks.example.org/pressroom"],
-            extra_json_schema={"format": "uri"},
+            extra_json_schema={"format": "uri", "pattern": "^[hH][tT][tT][pP][sS]?://"},
         ),
     ]
     events: Annotated[
@@ -89,7 +89,7 @@ class RedeliverEvents(Body):
     def faults(self, now: int) -> Iterator[Fault]:
         since, until = _moment(self.since), _moment(self.until)
         for field, text, moment in (("since", self.since, since), ("until", self.until, until)):
-            if text and moment is None:
+            if text is not None and moment is None:
                 yield Fault(field, Code.INVALID_FORMAT, "Must be an ISO 8601 time with a zone.")
         if since is not None and self.until is None and since > now:
             yield Fault("since", Code.OUT_OF_RANGE, "Must not lie in the future.")

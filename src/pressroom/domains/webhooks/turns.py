@@ -1,6 +1,7 @@
 """One turn: what is sent to one endpoint from one lease, at most 8 deliveries at a time."""
 
 import asyncio
+import time
 from collections import deque
 from typing import Final
 
@@ -23,6 +24,9 @@ WIDTH: Final = 8
 LENGTH: Final = 64
 """Deliveries of one turn at the most; then others have theirs."""
 
+FRESH_SECONDS: Final = 0.1
+"""How long what was read may wait for its turn to be sent before it is read again."""
+
 _USER_AGENT: Final = f"Pressroom/{__version__}"
 _attempts = msgspec.json.Decoder(list[Attempt])
 _encoder = msgspec.json.Encoder()
@@ -31,15 +35,21 @@ _encoder = msgspec.json.Encoder()
 class TurnUnderWay:
     """A turn while it runs. Deliveries are taken one by one, until one fails, the turn is over or nothing is due."""
 
-    def __init__(self, turn: Turn, waits: list[int], jitter: float) -> None:
+    def __init__(self, turn: Turn, share: asyncio.Semaphore, waits: list[int], jitter: float) -> None:
+        self.share = share
+        """What its account may have in flight."""
+
         self.leased: Final[Leased] = turn.leased
-        self.buffer = deque([*turn.tests, *turn.waiting])
-        self.taken = len(turn.waiting)
-        self.after = turn.waiting[-1].event_id if turn.waiting else ""
-        self.dry = turn.probing or len(turn.waiting) < WIDTH
-        """Nothing more is read: there is nothing, or there must not be."""
         self.stopped = False
         self.filling = asyncio.Lock()
+        self.after = ""
+        """The event of the delivery that was taken last."""
+
+        self._most = len(turn.waiting) if turn.probing else LENGTH
+        self._taken = 0
+        self._dry = turn.probing or len(turn.waiting) < WIDTH
+        self._buffer = deque([*turn.tests, *turn.waiting])
+        self._read_at = time.monotonic()
         self._probing = turn.probing
         self._waits = waits
         self._jitter = jitter
@@ -47,17 +57,35 @@ class TurnUnderWay:
         self._failed: list[Outcome] = []
 
     @property
-    def over(self) -> bool:
-        """Whether nothing more is to be read."""
-        return self.stopped or self.dry or self.taken >= LENGTH
+    def lanes(self) -> int:
+        """How many deliveries may be in flight together."""
+        return min(WIDTH, len(self._buffer)) if self._dry else WIDTH
+
+    def forget_stale(self) -> None:
+        """Forgets what was read a while ago: meanwhile the endpoint may have gone, or got another secret."""
+        if self._buffer and time.monotonic() - self._read_at > FRESH_SECONDS:
+            self._buffer.clear()
+            self._dry = False
+
+    def take(self) -> Waiting | None:
+        """The next delivery of those that were read."""
+        if self.stopped or not self._buffer:
+            return None
+        waiting = self._buffer.popleft()
+        if waiting.event_type != EventType.WEBHOOK_TEST:
+            self._taken += 1
+            self.after = waiting.event_id
+        return waiting
+
+    def room(self) -> int:
+        """How many deliveries are to be read; 0 when there are none, or must not be."""
+        return 0 if self.stopped or self._dry else min(WIDTH, self._most - self._taken)
 
     def fill(self, found: list[Waiting], asked: int) -> None:
         """Takes up what was read when `asked` were asked for."""
-        self.buffer.extend(found)
-        self.taken += len(found)
-        self.dry = len(found) < asked
-        if found:
-            self.after = found[-1].event_id
+        self._buffer.extend(found)
+        self._dry = len(found) < asked
+        self._read_at = time.monotonic()
 
     def ended(self, waiting: Waiting, attempt: Attempt, answer: Answer | None, now: int) -> Outcome | None:
         """Takes note of how an attempt ended at `now`; what can be written down before the turn ends."""
@@ -98,16 +126,16 @@ class TurnUnderWay:
             for outcome in self._failed:
                 outcome.state, outcome.finished_at = State.FAILED, now
         healthy = standing.probe_at is None
-        return Ended(self.leased, standing, self._failed, more=healthy and (self._probing or not self.dry))
+        return Ended(self.leased, standing, self._failed, more=healthy and (self._probing or not self._dry))
 
 
-def request_of(leased: Leased, waiting: Waiting, now: int) -> tuple[dict[str, str], bytes]:
+def request_of(waiting: Waiting, now: int) -> tuple[dict[str, str], bytes]:
     """Headers and body of an attempt at `now` (milliseconds); time and signature are fresh on each."""
     body = envelope(waiting.envelope_id, waiting.event_id, waiting.event_type, waiting.data)
     headers = {
         "Content-Type": "application/json",
         "User-Agent": _USER_AGENT,
-        "X-Service-Signature": sign(leased.secret, now // SECOND, body),
+        "X-Service-Signature": sign(waiting.secret, now // SECOND, body),
         "X-Service-Event": waiting.event_type,
         "X-Service-Delivery-Id": waiting.envelope_id,
     }

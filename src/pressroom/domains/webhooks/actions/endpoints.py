@@ -38,6 +38,11 @@ async def add_webhook(tx: Tx, account_id: str, key_id: str, new: NewWebhook) -> 
     return await _get(tx, account_id, key_id, webhook_id), secret
 
 
+async def check_key(tx: Tx, account_id: str, key_id: str) -> None:
+    """Raises NotFound unless the key is the account's."""
+    await get_key(tx, account_id, key_id)
+
+
 async def get_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:
     """An endpoint of one of the account's keys. Raises NotFound."""
     await get_key(tx, account_id, key_id)

@@ -8,12 +8,6 @@ import msgspec
 from pressroom.db import Command, Query, Tx
 from pressroom.domains.webhooks.models import Delivery
 
-_QUEUED: Final = (
-    "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
-    " attempts, due_at) VALUES (:account_id, :webhook_id, :event_id, :envelope_id, :event_type, 'pending',"
-    " :redelivery, 0, '[]', :now)"
-)
-
 
 class Listener(msgspec.Struct):
     """An endpoint of the account, as far as queueing is concerned. Times in milliseconds."""
@@ -40,18 +34,29 @@ LOCK_LISTENERS: Final = Query(
     " AND disabled_at IS NULL AND removed_at IS NULL AND closed_at IS NULL ORDER BY id FOR UPDATE",
 )
 
-QUEUE_DELIVERY: Final = Command(_QUEUED)
+QUEUE_DELIVERY: Final = Command(
+    "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
+    " attempts, due_at) VALUES (:account_id, :webhook_id, :event_id, :envelope_id, :event_type, 'pending', FALSE, 0,"
+    " '[]', :now)"
+)
 
 MAKE_DUE: Final = Command(
     "UPDATE webhooks SET next_due_at = :due_at WHERE account_id = :account_id AND id = :webhook_id"
     " AND (next_due_at IS NULL OR next_due_at > :due_at)"
 )
 
-QUEUE_AGAIN: Final = Query(
-    str,
-    f"{_QUEUED} ON CONFLICT (account_id, webhook_id, event_id) DO UPDATE SET state = 'pending', redelivery = TRUE,"
-    " tries = 0, due_at = excluded.due_at, finished_at = NULL WHERE deliveries.state <> 'pending'"
-    " RETURNING envelope_id",
+# Two statements and no upsert: that would wait for an outcome which is just being written down, while whoever writes
+# it waits for the endpoint that is locked here.
+QUEUE_AGAIN: Final = Command(
+    "UPDATE deliveries SET state = 'pending', redelivery = TRUE, tries = 0, due_at = :now, finished_at = NULL"
+    " WHERE account_id = :account_id AND webhook_id = :webhook_id AND event_id = :event_id AND state <> 'pending'"
+)
+
+QUEUE_LATE: Final = Command(
+    "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
+    " attempts, due_at) SELECT :account_id, :webhook_id, :event_id, :envelope_id, :event_type, 'pending', TRUE, 0,"
+    " '[]', :now WHERE NOT EXISTS (SELECT 1 FROM deliveries"
+    " WHERE account_id = :account_id AND webhook_id = :webhook_id AND event_id = :event_id)"
 )
 
 
@@ -102,7 +107,6 @@ async def queue_delivery(
         event_id=event_id,
         event_type=event_type,
         envelope_id=envelope_id,
-        redelivery=False,
         now=tx.now,
     )
 
@@ -114,17 +118,18 @@ async def make_due(tx: Tx, account_id: str, webhook_id: str, due_at: int) -> Non
 
 async def queue_again(tx: Tx, account_id: str, webhook_id: str, *, event: Happened, envelope_id: str) -> bool:
     """Queues an event anew, in its envelope or, when it has none yet, in `envelope_id`; False when it waits already."""
-    queued = await tx.one(
-        QUEUE_AGAIN,
+    if await tx.run(QUEUE_AGAIN, account_id=account_id, webhook_id=webhook_id, event_id=event.id, now=tx.now):
+        return True
+    queued = await tx.run(
+        QUEUE_LATE,
         account_id=account_id,
         webhook_id=webhook_id,
         event_id=event.id,
         event_type=event.type,
         envelope_id=envelope_id,
-        redelivery=True,
         now=tx.now,
     )
-    return queued is not None
+    return bool(queued)
 
 
 async def probe_time(tx: Tx, account_id: str, webhook_id: str) -> int:

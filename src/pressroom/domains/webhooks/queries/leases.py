@@ -16,13 +16,12 @@ class Leased(msgspec.Struct):
     account_id: str
     id: str
     url: str
-    secret: str
     consecutive_failures: int
     probe_at: int | None
 
 
 class Waiting(msgspec.Struct):
-    """A delivery that is due, with the event that it is made of. `attempts` is JSON."""
+    """A delivery that is due, with the event that it is made of and the secret to sign it with. `attempts` is JSON."""
 
     account_id: str
     webhook_id: str
@@ -30,6 +29,7 @@ class Waiting(msgspec.Struct):
     envelope_id: str
     event_type: str
     data: str
+    secret: str
     tries: int
     attempts: str
 
@@ -53,7 +53,7 @@ LEASE_ENDPOINTS: Final = Query(
     "UPDATE webhooks SET lease_token = :token, leased_until = :until WHERE (account_id, id) IN"
     " (SELECT account_id, id FROM webhooks WHERE next_due_at <= :now AND leased_until <= :now"
     " ORDER BY next_due_at LIMIT :limit FOR UPDATE SKIP LOCKED)"
-    " RETURNING account_id, id, url, secret, consecutive_failures, probe_at",
+    " RETURNING account_id, id, url, consecutive_failures, probe_at",
 )
 
 ANY_DUE: Final = Query(
@@ -74,7 +74,7 @@ FORGET_LEASES: Final = Command("UPDATE webhooks SET lease_token = NULL, leased_u
 # What is due is read under the lease, just before it is sent: nothing goes to an endpoint that was removed,
 # disabled or closed in the meantime.
 _DUE: Final = (
-    "SELECT d.account_id, d.webhook_id, d.event_id, d.envelope_id, d.event_type, e.data, d.tries, d.attempts"
+    "SELECT d.account_id, d.webhook_id, d.event_id, d.envelope_id, d.event_type, e.data, w.secret, d.tries, d.attempts"
     " FROM webhooks w JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
     " JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id"
     " WHERE w.account_id = :account_id AND w.id = :webhook_id AND w.lease_token = :token"

@@ -1,0 +1,178 @@
+"""What stops deliveries at once, those of a turn that is under way included."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from pressroom.clock import DAY
+from pressroom.db import DatabaseAway
+from pressroom.domains.webhooks import turns
+from pressroom.domains.webhooks.actions import leasing
+from pressroom.domains.webhooks.queries.leases import Waiting
+from tests.api.actors import Actor, body_of
+from tests.harness.behaviours import Behaviour
+from tests.harness.receiver import Received, answer, hold
+from tests.webhooks.conftest import MakeEndpoint
+from tests.webhooks.endpoints import DELIVERING, Endpoint
+from tests.webhooks.test_outages import post
+
+SETTINGS = DELIVERING
+
+End = Callable[[Endpoint], None]
+
+
+def remove(hook: Endpoint) -> None:
+    body_of(hook.remove())
+
+
+def revoke(hook: Endpoint) -> None:
+    body_of(hook.owner.web.delete(f"/api/auth/api-keys/{hook.key_id}"))
+
+
+ends = pytest.mark.parametrize("end", [remove, revoke])
+
+
+@contextmanager
+def turn_under_way(hook: Endpoint, arrived: int) -> Iterator[None]:
+    """Holds a turn up once so many deliveries arrived, for as long as the block lasts; then lets it end."""
+    with ThreadPoolExecutor(1) as pool:
+        delivering = pool.submit(hook.owner.server.deliver)
+        try:
+            hook.receiver.wait(lambda receiver: receiver.count(hook.path) == arrived)
+            yield
+        finally:
+            hook.behave(answer(200))
+            hook.receiver.release(hook.path)
+            delivering.result(30)
+
+
+@ends
+def test_what_waits_is_not_sent(alice: Actor, endpoint: MakeEndpoint, end: End) -> None:
+    hook, other = endpoint("post.created"), endpoint("post.created", owner=alice)
+    post(alice, 3)
+    end(hook)
+    alice.server.deliver()
+    assert hook.received == []
+    assert len(other.received) == (3 if end is remove else 0)
+
+
+@ends
+def test_the_rest_of_a_turn_is_not_sent(alice: Actor, endpoint: MakeEndpoint, end: End) -> None:
+    hook = endpoint("post.created")
+    hook.behave(hold())
+    post(alice, 30)
+    with turn_under_way(hook, 8):
+        end(hook)
+    alice.server.clock.advance(DAY)
+    alice.server.deliver()
+    assert len(hook.received) == 8
+
+
+@ends
+def test_what_a_turn_has_read_ahead_is_not_sent(
+    alice: Actor, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch, end: End
+) -> None:
+    monkeypatch.setattr(turns, "FRESH_SECONDS", 0.0)
+    hook = endpoint("post.created")
+    # Seven lanes hang; the eighth goes on, reads the next portion, and hangs with the first of that.
+    hook.behave(*[hold()] * 7, answer(200), hold())
+    post(alice, 30)
+    with turn_under_way(hook, 9):
+        end(hook)
+    assert len(hook.received) == 9
+
+
+def test_the_last_that_a_revoked_key_s_endpoint_hears_is_that(alice: Actor, endpoint: MakeEndpoint) -> None:
+    hook = endpoint()
+    hook.behave(hold())
+    post(alice, 30)
+    with turn_under_way(hook, 8):
+        revoke(hook)
+    assert hook.heard == ["post.created"] * 8 + ["apikey.revoked"]
+    states = hook.states()
+    assert states[0] == "delivered"
+    assert sorted(states) == ["cancelled"] * 22 + ["delivered"] * 9
+    post(alice)
+    alice.server.deliver()
+    assert len(hook.received) == 9
+
+
+def test_the_news_of_a_revocation_is_tried_again_like_any_other(alice: Actor, endpoint: MakeEndpoint) -> None:
+    hook = endpoint()
+    hook.behave(answer(500))
+    post(alice, 3)
+    alice.server.deliver()
+    revoke(hook)
+    hook.behave(answer(200))
+    tried = len(hook.received)
+    alice.server.clock.advance(DAY)
+    alice.server.deliver()
+    assert hook.heard[tried:] == ["apikey.revoked"]
+    assert hook.states() == ["delivered", "cancelled", "cancelled", "cancelled"]
+
+
+def test_a_failure_ends_the_turn_for_what_was_read_ahead(alice: Actor, endpoint: MakeEndpoint) -> None:
+    hook = endpoint("post.created")
+
+    def first_eight_well(request: Received) -> Behaviour:
+        return answer(200) if hook.receiver.count(hook.path) <= 8 else answer(500)
+
+    hook.behave(first_eight_well)
+    post(alice, 40)
+    alice.server.deliver()
+    assert 9 <= len(hook.received) <= 16
+    assert hook.states().count("delivered") == 8
+    assert hook.show()["consecutiveFailures"] == 1
+
+
+def test_an_endpoint_that_is_gone_while_it_fails_counts_nothing(alice: Actor, endpoint: MakeEndpoint) -> None:
+    hook = endpoint("post.created")
+    hook.behave(hold(410))
+    post(alice)
+    with turn_under_way(hook, 1):
+        remove(hook)
+    told = body_of(alice.web.get("/api/notifications"))["notifications"]
+    assert told == [], "nobody is told that what they removed was disabled"
+
+
+def test_what_is_in_flight_when_the_database_goes_away_is_not_sent_twice(
+    alice: Actor, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = endpoint("post.created")
+    refill, failed = leasing.refill, threading.Event()
+
+    async def refill_at_the_second_time(*arguments: Any) -> list[Waiting]:
+        if not failed.is_set():
+            failed.set()
+            raise DatabaseAway("The database cannot be reached right now.")
+        return await refill(*arguments)
+
+    monkeypatch.setattr(leasing, "refill", refill_at_the_second_time)
+    hook.behave(*[hold()] * 7, answer(200))
+    post(alice, 30)
+    with turn_under_way(hook, 8):
+        assert failed.wait(20)
+        for _ in range(20):
+            hook.show()
+    assert len({request.id for request in hook.received}) == len(hook.received) == 30
+    assert hook.receiver.most_in_flight[hook.path] == 8
+    assert hook.states() == ["delivered"] * 30
+    assert [len(each["attempts"]) for each in hook.deliveries()] == [1] * 30
+
+
+def test_the_rest_of_a_turn_is_signed_with_the_secret_that_was_issued_meanwhile(
+    alice: Actor, endpoint: MakeEndpoint
+) -> None:
+    hook = endpoint("post.created")
+    hook.behave(hold())
+    post(alice, 30)
+    with turn_under_way(hook, 8):
+        secret = body_of(hook.rotate())["secret"]
+    for request in hook.received[:8]:
+        hook.verify(request)
+    for request in hook.received[8:]:
+        hook.verify(request, secret)

@@ -1,0 +1,229 @@
+"""How long what was sent is remembered, and what is never forgotten too early."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from pressroom.clock import DAY, MINUTE
+from pressroom.db import Query, Tx
+from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.webhooks.actions.retention import purge_deliveries, purge_events, sweep_endpoints
+from pressroom.runtime import PURGE_BATCH, _purge
+from tests.api.actors import Actor, body_of, rows
+from tests.harness.local import LocalServer
+from tests.harness.receiver import answer
+from tests.webhooks.conftest import MakeEndpoint
+from tests.webhooks.endpoints import DELIVERING, Endpoint
+from tests.webhooks.test_outages import post
+
+SETTINGS = DELIVERING
+
+Purge = Callable[[Tx, int], Awaitable[int]]
+
+DELIVERIES = Query(int, "SELECT count(*) FROM deliveries WHERE account_id = :account_id AND webhook_id = :webhook_id")
+ENDPOINTS = Query(int, "SELECT count(*) FROM webhooks WHERE account_id = :account_id AND id = :webhook_id")
+EVENTS = Query(int, "SELECT count(*) FROM events WHERE account_id = :account_id")
+
+
+def clean_up(server: LocalServer) -> None:
+    """Does what a server does every minute."""
+    for purge in (purge_deliveries, purge_events, sweep_endpoints):
+        server.run(_purge(server.runtime.db, purge))
+
+
+def later(owner: Actor, milliseconds: int) -> None:
+    """Lets time pass, and the owner sign in again: no session lasts as long as this module's stories."""
+    owner.server.clock.advance(milliseconds)
+    token = owner.server.run(owner.server.runtime.db.transact(begin_session, owner.account.id))
+    owner.web.headers["Cookie"] = f"session={token}"
+
+
+def one_batch(server: LocalServer, purge: Purge, size: int) -> int:
+    return server.run(server.runtime.db.transact(purge, size))
+
+
+def kept(hook: Endpoint) -> int:
+    """Rows of the endpoint's deliveries, whoever sees them."""
+    (count,) = rows(hook.owner.server, DELIVERIES, account_id=hook.owner.account.id, webhook_id=hook.id)
+    return count
+
+
+def stands(hook: Endpoint) -> bool:
+    """Whether there is a row of the endpoint itself."""
+    return rows(hook.owner.server, ENDPOINTS, account_id=hook.owner.account.id, webhook_id=hook.id) == [1]
+
+
+def events(owner: Actor) -> int:
+    (count,) = rows(owner.server, EVENTS, account_id=owner.account.id)
+    return count
+
+
+def test_a_delivery_is_kept_for_30_days_after_it_arrived(
+    alice: Actor, server: LocalServer, endpoint: MakeEndpoint
+) -> None:
+    hook = endpoint("post.created")
+    hook.behave(answer(500), answer(200))
+    post(alice)
+    server.deliver()
+    later(alice, 5 * MINUTE)
+    server.deliver()
+    assert hook.states() == ["delivered"]
+    later(alice, 30 * DAY - 1)
+    clean_up(server)
+    assert hook.states() == ["delivered"], "30 days after it happened, but not after it arrived"
+    later(alice, 1)
+    clean_up(server)
+    assert hook.states() == []
+    assert stands(hook)
+
+
+def test_a_failed_one_is_kept_as_long(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
+    hook = endpoint("post.created")
+    hook.behave(answer(410))
+    body_of(hook.test(), 202)
+    server.deliver()
+    assert hook.states() == ["failed"]
+    later(alice, 30 * DAY - 1)
+    clean_up(server)
+    assert hook.states() == ["failed"]
+    later(alice, 1)
+    clean_up(server)
+    assert hook.states() == []
+
+
+def test_what_waits_is_never_forgotten_and_arrives(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
+    hook = endpoint("post.created")
+    post(alice, 3)
+    later(alice, 400 * DAY)
+    clean_up(server)
+    assert (hook.states(), events(alice)) == (["pending"] * 3, 3)
+    server.deliver()
+    assert len(hook.received) == 3
+    clean_up(server)
+    assert (hook.states(), events(alice)) == (["delivered"] * 3, 0)
+
+
+def test_an_event_is_kept_for_30_days(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
+    post(alice, 2)
+    later(alice, 30 * DAY - 1)
+    clean_up(server)
+    hook = endpoint("post.created")
+    assert (events(alice), hook.redelivered()) == (2, (2, 0))
+    server.deliver()
+    later(alice, 1)
+    clean_up(server)
+    assert events(alice) == 0
+    assert (hook.redelivered(), hook.states()) == ((0, 0), ["delivered"] * 2)
+
+
+def test_an_event_that_one_endpoint_still_waits_for_stays(
+    alice: Actor, server: LocalServer, endpoint: MakeEndpoint
+) -> None:
+    quick, slow = endpoint("post.created"), endpoint("post.created")
+    slow.behave(answer(503, {"Retry-After": "9" * 9}))
+    for _ in range(3):
+        post(alice)
+        later(alice, 30 * DAY)
+        server.deliver()
+        clean_up(server)
+        assert slow.show()["status"] == "enabled"
+    assert (events(alice), slow.states(), quick.states()) == (3, ["pending"] * 3, ["delivered"])
+    slow.behave(answer(200))
+    later(alice, DAY)
+    server.deliver()
+    clean_up(server)
+    assert slow.states() == ["delivered"] * 3
+    assert events(alice) == 0
+
+
+@pytest.mark.parametrize("size", [1, 7, PURGE_BATCH])
+def test_a_removed_endpoint_goes_batch_by_batch(
+    alice: Actor, server: LocalServer, endpoint: MakeEndpoint, size: int
+) -> None:
+    clean_up(server)
+    hook, other = endpoint("post.created"), endpoint("post.created")
+    post(alice, 5)
+    server.deliver()
+    post(alice, 6)
+    hook.remove()
+    left = []
+    while stands(hook):
+        assert one_batch(server, sweep_endpoints, size) == size
+        left.append(kept(hook))
+    assert left == [max(0, 11 - size * count) for count in range(1, 11 // size + 2)]
+    assert one_batch(server, sweep_endpoints, size) == 0
+    server.deliver()
+    assert other.states() == ["delivered"] * 11
+
+
+def test_what_a_disabled_endpoint_held_goes_30_days_later(
+    alice: Actor, server: LocalServer, endpoint: MakeEndpoint
+) -> None:
+    hook = endpoint("post.created")
+    hook.behave(answer(410))
+    post(alice, 20)
+    server.deliver()
+    assert "held" in hook.states()
+    later(alice, 30 * DAY - 1)
+    clean_up(server)
+    assert kept(hook) == 20
+    later(alice, 1)
+    clean_up(server)
+    clean_up(server)
+    assert (hook.states(), events(alice)) == ([], 0)
+    assert hook.show()["status"] == "disabled"
+    body_of(hook.remove())
+    clean_up(server)
+    assert not stands(hook)
+
+
+def test_what_a_revocation_cancelled_goes_30_days_later(
+    alice: Actor, server: LocalServer, endpoint: MakeEndpoint
+) -> None:
+    hook = endpoint("post.created")
+    post(alice, 3)
+    body_of(alice.web.delete(f"/api/auth/api-keys/{alice.record.id}"))
+    server.deliver()
+    later(alice, 30 * DAY - 1)
+    clean_up(server)
+    assert hook.states() == ["cancelled"] * 3
+    later(alice, 1)
+    clean_up(server)
+    assert (hook.states(), hook.received) == ([], [])
+
+
+def test_one_that_is_redelivered_is_kept_for_another_30_days(
+    alice: Actor, server: LocalServer, endpoint: MakeEndpoint
+) -> None:
+    hook = endpoint("post.created")
+    post(alice)
+    server.deliver()
+    later(alice, 29 * DAY)
+    server.deliver()
+    assert hook.redelivered() == (1, 0)
+    later(alice, 2 * DAY)
+    server.deliver()
+    clean_up(server)
+    assert hook.states() == ["delivered"]
+    later(alice, 28 * DAY)
+    server.deliver()
+    clean_up(server)
+    assert hook.states() == ["delivered"]
+    later(alice, 2 * DAY)
+    server.deliver()
+    clean_up(server)
+    assert hook.states() == []
+
+
+def test_deliveries_and_events_go_batch_by_batch(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
+    hook = endpoint("post.created")
+    post(alice, 10)
+    server.deliver()
+    later(alice, 30 * DAY)
+    for purge, left in ((purge_deliveries, lambda: kept(hook)), (purge_events, lambda: events(alice))):
+        before = left()
+        assert before == 10
+        while one_batch(server, purge, 4):
+            assert 0 <= before - left() <= 4
+            before = left()
+        assert before == 0
