@@ -20,8 +20,8 @@ import msgspec
 import uvloop
 
 from benchmarks.queued import CONTENT, ENDPOINTS
+from pressroom.domains.webhooks.delivery import IN_FLIGHT
 
-IN_FLIGHT: Final = 256
 SECRET: Final = b"whsec_0123456789abcdefghijklmnopqrstuv"
 
 
@@ -55,7 +55,13 @@ async def run(port: int, count: int) -> Floor:
             for payload in bodies:
                 at = int(time.time())
                 signature = hmac.digest(SECRET, b"%d." % at + payload, hashlib.sha256).hex()
-                headers = {"Content-Type": "application/json", "X-Service-Signature": f"t={at},v1={signature}"}
+                headers = {
+                    "Content-Type": "application/json",
+                    "User-Agent": "Pressroom/0.1.0",
+                    "X-Service-Signature": f"t={at},v1={signature}",
+                    "X-Service-Event": "post.created",
+                    "X-Service-Delivery-Id": "evt_" + "0" * 36,
+                }
                 async with session.post(url, data=payload, headers=headers) as answer:
                     await answer.read()
                     assert answer.status == 200

@@ -91,12 +91,17 @@ async def serve(
                 await announce(runtime)
                 await _deliver(runtime, stopping)
                 return
+            if only is Part.API and runtime.db.engine == "sqlite":
+                log.event("nothing is delivered while this runs: no other process can open this database")
             async with _alone_on_postgres(runtime, stopping):
                 await announce(runtime)
                 delivering = asyncio.create_task(_deliver(runtime, stopping)) if only is None else None
-                await _serve(runtime, stopping)
-                if delivering is not None:
-                    await delivering
+                try:
+                    await _serve(runtime, stopping)
+                finally:
+                    stopping.set()
+                    if delivering is not None:
+                        await delivering
         finally:
             await runtime.close()
 
@@ -135,7 +140,8 @@ def make_server(app: Application, settings: Settings) -> Server:
 def _take_all_files() -> None:
     """Raises the number of files and sockets to the most that the operator allows: many systems begin with 1,024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with contextlib.suppress(ValueError, OSError):  # some systems say "without limit" and mean another number
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _stop_on_signals(stopping: asyncio.Event, *, sibling: bool) -> None:

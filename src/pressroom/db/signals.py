@@ -12,10 +12,17 @@ SIGNAL: Final = f"NOTIFY {CHANNEL}"
 """Sent inside a transaction; PostgreSQL delivers it at the commit, once however often it was sent."""
 
 PATIENCE: Final = 3.0
-"""Seconds to wait for a connection, and between tries."""
+"""Seconds to wait for a connection or an answer on it, and between tries to connect."""
+
+PAUSE: Final = 0.2
+"""Seconds between the loss of a connection and the next one."""
+
+PULSE: Final = 30.0
+"""Seconds after which a silent connection is asked whether it is still there."""
 
 
 class _Connection(Protocol):
+    async def execute(self, sql: str) -> str: ...
     async def add_listener(self, channel: str, callback: Callable[..., None]) -> None: ...
     def add_termination_listener(self, callback: Callable[[object], None]) -> None: ...
     def terminate(self) -> None: ...
@@ -53,15 +60,26 @@ class Signals:
                 await asyncio.sleep(PATIENCE)
                 continue
             try:
-                lost = asyncio.Event()
-                connection.add_termination_listener(lambda _, lost=lost: lost.set())
-                await connection.add_listener(CHANNEL, lambda *_: self._wake())
-                self._wake()  # What was signalled before is not told again.
-                await lost.wait()
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-                await asyncio.sleep(PATIENCE)
+                await self._listen_on(connection)
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                pass
             finally:
                 connection.terminate()
+            await asyncio.sleep(PAUSE)
+
+    async def _listen_on(self, connection: _Connection) -> None:
+        """Listens until the connection is lost, also when nobody says so."""
+        lost = asyncio.Event()
+        connection.add_termination_listener(lambda _: lost.set())
+        async with asyncio.timeout(PATIENCE):
+            await connection.add_listener(CHANNEL, lambda *_: self._wake())
+        self._wake()  # What was signalled before is not told again.
+        while not lost.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PULSE):
+                    await lost.wait()
+            async with asyncio.timeout(PATIENCE):
+                await connection.execute("SELECT 1")
 
     def _wake(self) -> None:
         for event in self._listening:

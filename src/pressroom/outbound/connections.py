@@ -21,6 +21,7 @@ from aiohttp.http import RawResponseMessage
 from aiohttp.streams import StreamReader
 from aiohttp.tracing import Trace
 
+from pressroom.outbound.explain import is_ours
 from pressroom.outbound.failures import Failure, OutboundFailed
 from pressroom.outbound.policy import Policy
 
@@ -143,7 +144,11 @@ class Resolver(AbstractResolver):
         """The addresses of a name. Raises OutboundFailed (NAME, REFUSED_ADDRESS)."""
         try:
             addresses = await self._look_up(host, port)
-        except (OSError, UnicodeError):
+        except OSError as error:
+            if is_ours(error):
+                raise OutboundFailed(Failure.OURS, "This server could not look the name up just then.") from None
+            addresses = []
+        except UnicodeError:
             addresses = []
         if not addresses:
             raise OutboundFailed(Failure.NAME, f"The name {host} does not resolve.")

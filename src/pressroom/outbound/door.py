@@ -50,8 +50,10 @@ class Door:
     ) -> None:
         self._policy = policy
         self._log = log
-        self._look_ups = LookUps()
+        # Whoever adds addresses whose names hang must not keep anybody's requests waiting.
+        self._look_ups, self._vetting = LookUps(), LookUps()
         self._resolver = Resolver(policy, resolve or self._look_ups)
+        self._vetter = Resolver(policy, resolve or self._vetting)
         self._tls = tls or _verifying()
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
@@ -67,7 +69,7 @@ class Door:
             return
         try:
             async with asyncio.timeout(VET_SECONDS):
-                await self._resolver.vetted(target.host, target.port)
+                await self._vetter.vetted(target.host, target.port)
         except TimeoutError:
             raise UrlRefused(f"The name {target.host} did not resolve within {VET_SECONDS:g} seconds.") from None
         except OutboundFailed as failed:
@@ -115,6 +117,7 @@ class Door:
         """Closes every connection; requests that are under way fail."""
         self._closed = True
         self._look_ups.close()
+        self._vetting.close()
         if self._session is not None:
             await self._session.close()
 
@@ -142,7 +145,7 @@ class Door:
 
     def _open(self) -> aiohttp.ClientSession:
         if self._closed:
-            raise OutboundFailed(Failure.CLOSED, "This server is stopping.")
+            raise OutboundFailed(Failure.OURS, "This server is stopping.")
         self._session = aiohttp.ClientSession(
             connector=Connector(self._policy, self._resolver, self._tls),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -174,12 +177,12 @@ class Door:
         if attempt.wire is not None and attempt.wire.flooded:
             return OutboundFailed(Failure.PROTOCOL, "The answer goes on without an end.")
         if self._closed:
-            return OutboundFailed(Failure.CLOSED, "This server is stopping.")
+            return OutboundFailed(Failure.OURS, "This server is stopping.")
         failed = explained(error, heard=attempt.wire is not None and attempt.wire.heard > 0)
         if failed is None:
             if self._log is not None:
                 self._log.event("outbound request broke", error=f"{type(error).__name__}: {error}")
-            return OutboundFailed(Failure.PROTOCOL, "The request could not be carried out.")
+            return OutboundFailed(Failure.OURS, "The request could not be carried out.")
         return failed
 
 

@@ -21,6 +21,8 @@ _CERTIFICATE: Final = {
 }
 """By OpenSSL's verify codes."""
 
+_OURS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EAGAIN, errno.EADDRNOTAVAIL})
+
 _CONNECT: Final = {
     errno.ECONNREFUSED: "The connection was refused.",
     errno.ECONNRESET: "The connection was closed while it was being set up.",
@@ -56,7 +58,14 @@ def explained(error: Exception, *, heard: bool) -> OutboundFailed | None:
             return None
 
 
+def is_ours(error: OSError) -> bool:
+    """Whether this machine ran out of something."""
+    return error.errno in _OURS
+
+
 def _connecting(error: OSError) -> OutboundFailed:
+    if is_ours(error):
+        return OutboundFailed(Failure.OURS, "This server could not make a connection just then.")
     if error.errno is None and isinstance(error, ConnectionError):
         # No call to the system failed: it is the event loop's own word for a peer that left during the handshake.
         return OutboundFailed(Failure.TLS, "The connection was closed during the TLS handshake.")

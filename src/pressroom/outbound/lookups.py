@@ -15,6 +15,7 @@ for them.
 """
 
 import asyncio
+import errno
 import socket
 import threading
 from collections import OrderedDict, deque
@@ -108,7 +109,7 @@ class LookUps:
         try:
             threading.Thread(target=self._run, args=(job, loop), name="look-up", daemon=True).start()
         except RuntimeError:  # The system has no more threads to give.
-            self._done(job, OSError("no thread for a look-up"))
+            self._done(job, OSError(errno.EAGAIN, "no thread for a look-up"))
 
     def _run(self, job: _Job, loop: asyncio.AbstractEventLoop) -> None:
         """In the thread."""

@@ -47,10 +47,10 @@ async def create_key(tx: Tx, account_id: str, new: NewKey) -> tuple[ApiKey, str]
     return await _get(tx, key_id), secret
 
 
-async def get_key(tx: Tx, account_id: str, key_id: str) -> ApiKey:
-    """A key of the account. Raises NotFound, also for somebody else's."""
-    key = await _get(tx, key_id)
-    if key.account_id != account_id:
+async def get_key(tx: Tx, account_id: str, key_id: str, *, lock: bool = False) -> ApiKey:
+    """A key of the account. Raises NotFound, also for somebody else's. With `lock` it is not revoked meanwhile."""
+    key = await queries.lock_key(tx, key_id) if lock else await queries.find_key(tx, key_id)
+    if key is None or key.account_id != account_id:
         raise NotFound("There is no such key.")
     return key
 

@@ -32,6 +32,8 @@ COUNT_ACTIVE: Final = Query(
 
 FIND_KEY: Final = Query(ApiKey, f"SELECT {_KEY} FROM api_keys WHERE id = :key_id")
 
+LOCK_KEY: Final = Query(ApiKey, f"{FIND_KEY.text} FOR UPDATE")
+
 LIST_KEYS: Final = Query(
     ApiKey,
     f"SELECT {_KEY} FROM api_keys WHERE account_id = :account_id AND id < :before ORDER BY id DESC LIMIT :limit",
@@ -84,6 +86,11 @@ async def count_active(tx: Tx, account_id: str) -> int:
 async def find_key(tx: Tx, key_id: str) -> ApiKey | None:
     """The key with this id."""
     return await tx.one(FIND_KEY, key_id=key_id)
+
+
+async def lock_key(tx: Tx, key_id: str) -> ApiKey | None:
+    """The key with this id, which nobody else changes until the transaction ends."""
+    return await tx.one(LOCK_KEY, key_id=key_id)
 
 
 async def list_keys(tx: Tx, account_id: str, *, before: str, limit: int) -> list[ApiKey]:

@@ -24,7 +24,7 @@ from pressroom.domains.webhooks.queries.leases import Outcome, Waiting
 from pressroom.domains.webhooks.turns import WIDTH, TurnUnderWay, attempt_of, request_of
 from pressroom.errors import Unavailable
 from pressroom.logs import Log
-from pressroom.outbound import Answer, Door, OutboundFailed
+from pressroom.outbound import Answer, Door, Failure, OutboundFailed
 
 ENDPOINTS: Final = 256
 """Endpoints that one worker serves together."""
@@ -35,6 +35,9 @@ AT_ONCE: Final = 32
 IN_FLIGHT: Final = 512
 """Requests that one worker has under way together: 64 endpoints may begin to hang at once and hold up nobody."""
 
+OF_ACCOUNT: Final = 64
+"""Of those, for the endpoints of one account: slow ones must not crowd out everybody else's."""
+
 LEASE: Final = 30 * SECOND
 """How long a killed worker's endpoints wait for another one; three times as long as an attempt may take."""
 
@@ -42,19 +45,18 @@ RENEWAL_SECONDS: Final = 10.0
 POLL_SECONDS: Final = 1.0
 """How often a worker looks for work that nobody told it of."""
 
-OF_ACCOUNT: Final = 64
-"""Of those, for the endpoints of one account: slow ones must not crowd out everybody else's."""
-
 ATTEMPT_SECONDS: Final = 10.0
 PAUSE_SECONDS: Final = 0.5
 """How long to wait for a database that is away."""
 
 
 class Taken(msgspec.Struct):
-    """What one look at the database brought: turns to begin, and when the next one is due (milliseconds)."""
+    """What one look at the database brought: turns to begin, when the next one is due (milliseconds), and the turns
+    whose endpoints were disabled by it."""
 
     turns: list[Turn]
     next_due: int | None
+    disabled: list[Ended]
 
 
 class DeliveryWorker:
@@ -124,9 +126,10 @@ class DeliveryWorker:
             if late:
                 await asyncio.wait(late)
         try:
-            await self._exchange(room=0)
-        except Unavailable as error:
-            self._log.event("deliveries not written down at the stop", error=error.message)
+            while self._ended or self._outcomes:
+                await self._exchange(room=0)
+        except Exception as error:  # nothing more can be done about it here
+            self._log.event("deliveries not written down at the stop", error=f"{type(error).__name__}: {error}")
 
     async def _look(self) -> float:
         """Writes down what has ended and begins what is due; how long to wait for more, in seconds."""
@@ -137,13 +140,13 @@ class DeliveryWorker:
                     return self._until(await self._db.one(leases.NEXT_DUE, now=now))
             room = min(AT_ONCE, ENDPOINTS - len(self._turns))
             taken = await self._exchange(room)
-        except Unavailable as error:
-            self._log.event("deliveries wait for the database", error=error.message)
+        except Exception as error:  # a worker that ended would take the whole process with it
+            self._log.event("deliveries wait for the database", error=f"{type(error).__name__}: {error}")
             await asyncio.sleep(PAUSE_SECONDS)
             return 0
         for turn in taken.turns:
             self._begin(turn)
-        return 0 if taken.turns and len(taken.turns) == room else self._until(taken.next_due)
+        return 0 if self._ended or (taken.turns and len(taken.turns) == room) else self._until(taken.next_due)
 
     def _until(self, due_at: int | None) -> float:
         if due_at is None:
@@ -151,23 +154,27 @@ class DeliveryWorker:
         return max(0.0, min(POLL_SECONDS, (due_at - self._clock.now()) / SECOND))
 
     async def _exchange(self, room: int) -> Taken:
+        """Writes down what has ended, of turns at most AT_ONCE, and leases up to `room` endpoints.
+
+        What cannot be written down for want of the database is kept. Anything else that goes wrong is given up: the
+        leases run out, and what they were about is delivered again.
+        """
         outcomes, self._outcomes = self._outcomes, []
-        ended, self._ended = self._ended, []
+        ended, self._ended = self._ended[:AT_ONCE], self._ended[AT_ONCE:]
         try:
             taken = await self._db.transact(self._record_and_lease, outcomes, ended, room)
         except Unavailable:
             self._outcomes[:0], self._ended[:0] = outcomes, ended
             raise
-        for turn in ended:
-            if turn.standing.disabled_reason is not None:
-                reason = turn.standing.disabled_reason
-                self._log.event("webhook endpoint disabled", webhook_id=turn.leased.id, reason=reason)
+        for turn in taken.disabled:
+            reason = turn.standing.disabled_reason
+            self._log.event("webhook endpoint disabled", webhook_id=turn.leased.id, reason=reason)
         return taken
 
     async def _record_and_lease(self, tx: Tx, outcomes: list[Outcome], ended: list[Ended], room: int) -> Taken:
-        await leasing.record(tx, self._token, outcomes, ended)
+        disabled = await leasing.record(tx, self._token, outcomes, ended)
         turns = await leasing.begin_turns(tx, self._token, tx.now + LEASE, room, WIDTH) if room else []
-        return Taken(turns, await leases.next_due(tx))
+        return Taken(turns, await leases.next_due(tx), disabled)
 
     def _begin(self, turn: Turn) -> None:
         key = turn.leased.id
@@ -210,9 +217,8 @@ class DeliveryWorker:
             if room := turn.room():
                 try:
                     found = await self._db.read(leasing.refill, turn.leased, self._token, turn.after, room)
-                except Unavailable as error:
-                    # The turn ends; what is in flight in its other lanes is waited for all the same.
-                    self._log.event("deliveries wait for the database", error=error.message)
+                except Exception as error:  # the turn ends; what is in flight in its other lanes is waited for
+                    self._log.event("deliveries cannot be read", error=f"{type(error).__name__}: {error}")
                     turn.stopped = True
                     return None
                 turn.fill(found, room)
@@ -221,17 +227,19 @@ class DeliveryWorker:
     async def _attempt(self, turn: TurnUnderWay, waiting: Waiting) -> None:
         at = self._clock.now()
         answer: Answer | None = None
-        reason: str | None = None
+        reason, ours = None, False
         try:
             headers, body = request_of(waiting, at)
             answer = await self._door.request("POST", turn.leased.url, headers, body, seconds=ATTEMPT_SECONDS)
         except OutboundFailed as failed:
-            reason = failed.message
+            reason, ours = failed.message, failed.kind is Failure.OURS
         except Exception as error:  # one delivery that cannot be sent must not keep the others from it, time and again
-            reason = "Something failed here before an answer came."
-            self._log.failure(waiting.envelope_id, error)
+            reason, ours = "Something failed here before an answer came.", True
+            self._log.event(
+                "delivery failed here", envelope_id=waiting.envelope_id, error=f"{type(error).__name__}: {error}"
+            )
         attempt = attempt_of(waiting, answer, reason, self._clock, at)
-        outcome = turn.ended(waiting, attempt, answer, self._clock.now())
+        outcome = turn.ended(waiting, attempt, answer, self._clock.now(), ours=ours)
         if outcome is not None:
             self._outcomes.append(outcome)
             self._wake.set()
@@ -239,10 +247,11 @@ class DeliveryWorker:
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(RENEWAL_SECONDS)
-            held = [turn.leased for turn in self._turns.values()]
+            # In the order in which queueing locks them, so that no two transactions wait in a circle.
+            held = sorted((turn.leased for turn in self._turns.values()), key=lambda each: (each.account_id, each.id))
             if not held:
                 continue
             try:
                 await self._db.transact(leases.renew_leases, held, token=self._token, until=self._clock.now() + LEASE)
-            except Unavailable as error:
-                self._log.event("leases not renewed", error=error.message)
+            except Exception as error:  # one renewal that fails must not be the last
+                self._log.event("leases not renewed", error=f"{type(error).__name__}: {error}")

@@ -11,7 +11,8 @@ from pressroom.domains.events.models import EventType
 ENDPOINTS: Final = 5
 """Endpoints that one key can have."""
 
-URL_LIMIT: Final = 2_048
+SHOWN: Final = 12
+"""Characters of a signing secret that its record shows."""
 
 CHOOSABLE: Final = tuple(kind for kind in EventType if kind is not EventType.WEBHOOK_TEST)
 """The events that an endpoint can choose."""
@@ -27,6 +28,9 @@ RETENTION: Final = 30 * DAY
 
 LOGGED: Final = 20
 """Attempts of one delivery that are remembered: the latest."""
+
+BODIES: Final = 5
+"""Of those, the latest whose answers are remembered too."""
 
 
 class Status(StrEnum):
@@ -57,17 +61,16 @@ class Webhook(msgspec.Struct):
     """An endpoint as its owner knows it: never with its secret. Times in milliseconds."""
 
     id: str
-    account_id: str
     key_id: str
     url: str
     events: str
     secret_prefix: str
     previous_secret_expires_at: int | None
     created_at: int
-    closed_at: int | None
     disabled_at: int | None
     disabled_reason: str | None
     consecutive_failures: int
+    probe_at: int | None
 
     @property
     def status(self) -> Status:
@@ -76,7 +79,31 @@ class Webhook(msgspec.Struct):
 
     def takes(self, kind: str) -> bool:
         """Whether it chose events of this kind."""
-        return kind in self.events.split(" ")
+        return chose(self.events, kind)
+
+
+class Listener(msgspec.Struct):
+    """An endpoint of the account, as far as queueing is concerned. Times in milliseconds."""
+
+    id: str
+    key_id: str
+    events: str
+    key_expires_at: int | None
+    probe_at: int | None
+    next_due_at: int | None
+
+    def hears_of(self, kind: str, key_id: str | None, now: int) -> bool:
+        """Whether it is told of an event of this kind, which concerns the key `key_id` alone if that is given."""
+        if not chose(self.events, kind):
+            return False
+        if key_id is not None:
+            return key_id == self.key_id
+        return self.key_expires_at is None or self.key_expires_at > now
+
+
+def chose(events: str, kind: str) -> bool:
+    """Whether events of this kind are among the chosen ones, which are separated by spaces."""
+    return kind in events.split(" ")
 
 
 class NewWebhook(msgspec.Struct):

@@ -14,6 +14,7 @@ from pressroom.domains.webhooks.examples import (
     TEST_SENT_EXAMPLE,
     WEBHOOK_EXAMPLE,
 )
+from pressroom.domains.webhooks.models import SHOWN
 from pressroom.domains.webhooks.schemas import (
     CreatedWebhookOut,
     CreateWebhook,
@@ -30,7 +31,6 @@ from pressroom.domains.webhooks.schemas import (
     url_fault,
     webhook_shape,
 )
-from pressroom.domains.webhooks.signing import SHOWN
 from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, Unprocessable
 from pressroom.outbound import UrlRefused
 from pressroom.web.access import SessionOnly
@@ -212,8 +212,8 @@ async def rotate_webhook(call: Call[Caller]) -> Answer:
 )
 async def redeliver_events(call: Call[Caller], body: RedeliverEvents) -> Answer:
     """Sends again what happened in a span of time, oldest first: also what failed, what the endpoint never got, and
-    what happened while no endpoint stood. At most 1,000 events a call, from the last 30 days; for more, go on with
-    `since` after the last one. Envelopes keep their id, time and bytes. Answers before anything is sent."""
+    what happened while no endpoint stood. At most 1,000 events a call, from the last 30 days: ask for spans that
+    hold fewer. Envelopes keep their id, time and bytes. Answers before anything is sent."""
     wanted = body.redelivery(call.clock.now())
     result = await call.db.transact(redelivery.redeliver, *_named(call), wanted)
     return json(RedeliveredOut(result.queued, result.skipped_duplicates))

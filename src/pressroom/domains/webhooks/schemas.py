@@ -10,7 +10,6 @@ from pressroom.clock import iso, parse_iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.models import (
     CHOOSABLE,
-    URL_LIMIT,
     Attempt,
     Delivery,
     NewWebhook,
@@ -22,7 +21,7 @@ from pressroom.domains.webhooks.models import (
 from pressroom.errors import Code, Fault
 from pressroom.ids import time_of
 from pressroom.outbound import UrlRefused
-from pressroom.outbound.urls import read_url
+from pressroom.outbound.urls import MOST_CHARACTERS, read_url
 from pressroom.web.bodies import Body
 from pressroom.web.wire import Id, Time
 
@@ -41,7 +40,7 @@ class CreateWebhook(Body):
         str,
         Meta(
             min_length=1,
-            max_length=URL_LIMIT,
+            max_length=MOST_CHARACTERS,
             description="Where deliveries are sent: https, on a host that has public addresses alone. Looked up now, "
             "and again for every connection.",
             examples=["https://hooks.example.org/pressroom"],

@@ -7,8 +7,6 @@ from typing import Final
 from pressroom.ids import random_base62
 
 PREFIX: Final = "whsec_"
-SHOWN: Final = 12
-"""Characters of a secret that its record shows."""
 
 
 def new_secret() -> str:

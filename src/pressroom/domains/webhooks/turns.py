@@ -12,7 +12,7 @@ from pressroom.clock import SECOND, Clock, iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.actions.leasing import Ended, Turn
 from pressroom.domains.webhooks.envelope import envelope
-from pressroom.domains.webhooks.models import LOGGED, Attempt, AttemptStatus, State
+from pressroom.domains.webhooks.models import BODIES, LOGGED, Attempt, AttemptStatus, State
 from pressroom.domains.webhooks.queries.leases import Leased, Outcome, Waiting
 from pressroom.domains.webhooks.retry import ATTEMPTS, GONE, Ending, Standing, after_turn, retry_after, wait_after
 from pressroom.domains.webhooks.signing import sign
@@ -55,6 +55,7 @@ class TurnUnderWay:
         self._jitter = jitter
         self._endings: list[Ending] = []
         self._failed: list[Outcome] = []
+        self._ours = False
 
     @property
     def lanes(self) -> int:
@@ -87,17 +88,24 @@ class TurnUnderWay:
         self._dry = len(found) < asked
         self._read_at = time.monotonic()
 
-    def ended(self, waiting: Waiting, attempt: Attempt, answer: Answer | None, now: int) -> Outcome | None:
-        """Takes note of how an attempt ended at `now`; what can be written down before the turn ends."""
+    def ended(
+        self, waiting: Waiting, attempt: Attempt, answer: Answer | None, now: int, *, ours: bool
+    ) -> Outcome | None:
+        """Takes note of how an attempt ended at `now`; what can be written down before the turn ends.
+
+        A failure that is `ours` is not the receiver's: it spends no try, and does not count against the endpoint.
+        """
         succeeded = attempt.status is AttemptStatus.SUCCEEDED
         is_test = waiting.event_type == EventType.WEBHOOK_TEST
         asked = retry_after(answer.headers.get("retry-after", ""), now) if answer and not succeeded else 0
         gone = answer is not None and answer.status == GONE
-        tries = waiting.tries + 1
+        tries = waiting.tries if ours else waiting.tries + 1
         if succeeded:
             state, due_at = State.DELIVERED, now
         elif is_test or gone or tries >= ATTEMPTS:
             state, due_at = State.FAILED, now
+        elif ours:
+            state, due_at = State.PENDING, now + self._pause()
         else:
             state, due_at = State.PENDING, now + max(wait_after(tries, self._waits, self._jitter), asked)
         outcome = Outcome(
@@ -110,7 +118,9 @@ class TurnUnderWay:
             due_at=due_at,
             finished_at=None if state is State.PENDING else now,
         )
-        if not is_test:
+        if ours:
+            self._ours = True
+        elif not is_test:
             self._endings.append(Ending(succeeded, gone, asked))
         if succeeded or is_test:
             return outcome
@@ -125,8 +135,14 @@ class TurnUnderWay:
         if standing.failures >= ATTEMPTS and not any(ending.gone for ending in self._endings):
             for outcome in self._failed:
                 outcome.state, outcome.finished_at = State.FAILED, now
+        if self._ours and standing.disabled_reason is None:
+            standing = Standing(standing.failures, max(standing.probe_at or 0, now + self._pause()))
         healthy = standing.probe_at is None
         return Ended(self.leased, standing, self._failed, more=healthy and (self._probing or not self._dry))
+
+    def _pause(self) -> int:
+        """How long an endpoint is left alone after a failure of ours, in milliseconds."""
+        return wait_after(1, self._waits, self._jitter)
 
 
 def request_of(waiting: Waiting, now: int) -> tuple[dict[str, str], bytes]:
@@ -174,4 +190,6 @@ def _with_attempt(before: str, attempt: Attempt) -> str:
         return _encoder.encode([attempt]).decode()
     earlier = _attempts.decode(before)
     attempt.number = earlier[-1].number + 1
+    for old in earlier[: -BODIES + 1]:
+        old.response_body = None
     return _encoder.encode([*earlier, attempt][-LOGGED:]).decode()

@@ -17,10 +17,11 @@ async def add_webhook(tx: Tx, account_id: str, key_id: str, new: NewWebhook) -> 
     """Adds an endpoint to a key: its record and its secret, which is shown this once.
 
     Raises NotFound, Unprocessable when the key is not active, Conflict when it has five endpoints (SPEC,
-    Per-account quotas). The account is locked first, so that two requests at once cannot both add the fifth.
+    Per-account quotas). The account is locked first, so that two requests at once cannot both add the fifth, then the
+    key, so that a revocation either finds the endpoint or comes first.
     """
     await accounts.lock_account(tx, account_id)
-    key = await get_key(tx, account_id, key_id)
+    key = await get_key(tx, account_id, key_id, lock=True)
     check_active(key, tx.now)
     if await endpoints.count_webhooks(tx, key_id) >= ENDPOINTS:
         raise Conflict(f"A key has at most {ENDPOINTS} webhook endpoints; remove one to add another.")

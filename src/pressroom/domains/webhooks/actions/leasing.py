@@ -53,25 +53,31 @@ async def refill(tx: Tx, leased: Leased, token: str, after: str, limit: int) -> 
     return await leases.find_due(tx, leased, token=token, after=after, limit=limit)
 
 
-async def record(tx: Tx, token: str, outcomes: Sequence[Outcome], ended: Sequence[Ended]) -> None:
-    """Writes down outcomes of turns under way, and ends others. What was done under a lost lease is not written."""
+async def record(tx: Tx, token: str, outcomes: Sequence[Outcome], ended: Sequence[Ended]) -> list[Ended]:
+    """Writes down outcomes of turns under way, and ends others; those whose endpoints were disabled by it.
+
+    What was done under a lost lease is not written.
+    """
     await leases.record_outcomes(tx, outcomes, token=token)
     # In the order in which queueing locks them, so that no two transactions wait in a circle.
-    for turn in sorted(ended, key=lambda turn: (turn.leased.account_id, turn.leased.id)):
-        await _end_turn(tx, token, turn)
+    in_order = sorted(ended, key=lambda turn: (turn.leased.account_id, turn.leased.id))
+    return [turn for turn in in_order if await _end_turn(tx, token, turn)]
 
 
-async def _end_turn(tx: Tx, token: str, turn: Ended) -> None:
+async def _end_turn(tx: Tx, token: str, turn: Ended) -> bool:
+    """Whether the endpoint was disabled by it."""
     alive = await leases.lock_leased(tx, turn.leased, token=token)
     if alive is None:
-        return
+        return False
     await leases.record_outcomes(tx, turn.outcomes, token=token)
     reason = turn.standing.disabled_reason if alive else None
     if reason is not None:
         await leases.disable(tx, turn.leased, reason=reason, sweep_at=tx.now + RETENTION)
         await notify(tx, turn.leased.account_id, NotificationType.WEBHOOK_DISABLED, webhook_id=turn.leased.id)
     due_at = await _next_due(tx, turn, token) if alive and reason is None else None
-    await leases.release(tx, turn.leased, turn.standing, next_due_at=due_at)
+    standing = turn.standing
+    await leases.release(tx, turn.leased, failures=standing.failures, probe_at=standing.probe_at, next_due_at=due_at)
+    return reason is not None
 
 
 async def _next_due(tx: Tx, turn: Ended, token: str) -> int | None:

@@ -5,9 +5,8 @@ from pressroom.domains.events.actions import append_event
 from pressroom.domains.events.models import Event, EventType
 from pressroom.domains.webhooks.actions.endpoints import lock_live
 from pressroom.domains.webhooks.envelope import new_envelope_id
-from pressroom.domains.webhooks.models import RETENTION, TestData
+from pressroom.domains.webhooks.models import RETENTION, Listener, TestData
 from pressroom.domains.webhooks.queries import deliveries, endpoints
-from pressroom.domains.webhooks.queries.deliveries import Listener
 
 
 async def fan_out(tx: Tx, event: Event) -> None:
@@ -55,4 +54,5 @@ async def _queue(tx: Tx, event: Event, listener: Listener) -> None:
     due_at = max(tx.now, listener.probe_at or 0)
     if listener.next_due_at is None or listener.next_due_at > due_at:
         await deliveries.make_due(tx, event.account_id, listener.id, due_at)
-    tx.signal()
+        # Otherwise somebody has been told already, or will look when they give their lease back.
+        tx.signal()

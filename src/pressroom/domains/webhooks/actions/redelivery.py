@@ -3,7 +3,7 @@
 from pressroom.db import Tx
 from pressroom.domains.webhooks.actions.endpoints import lock_live
 from pressroom.domains.webhooks.envelope import new_envelope_id
-from pressroom.domains.webhooks.models import REDELIVERED, Redelivered, Redelivery
+from pressroom.domains.webhooks.models import REDELIVERED, RETENTION, Redelivered, Redelivery, State
 from pressroom.domains.webhooks.queries import deliveries
 from pressroom.ids import first_id, last_id
 
@@ -20,16 +20,18 @@ async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wante
         tx,
         account_id,
         key_id,
-        since=first_id(wanted.since),
+        webhook_id,
+        since=first_id(max(wanted.since, tx.now - RETENTION + 1)),
         until=last_id(wanted.until),
         kinds=[kind for kind in wanted.kinds if webhook.takes(kind)],
         limit=REDELIVERED,
     )
-    queued = 0
-    for event in events:
-        queued += await deliveries.queue_again(tx, account_id, webhook_id, event=event, envelope_id=new_envelope_id())
+    late = [event for event in events if event.state is None]
+    again = [event for event in events if event.state not in (None, State.PENDING)]
+    await deliveries.queue_again(tx, account_id, webhook_id, again)
+    await deliveries.queue_late(tx, account_id, webhook_id, late, [new_envelope_id() for _ in late])
+    queued = len(again) + len(late)
     if queued:
-        due_at = max(tx.now, await deliveries.probe_time(tx, account_id, webhook_id))
-        await deliveries.make_due(tx, account_id, webhook_id, due_at)
+        await deliveries.make_due(tx, account_id, webhook_id, max(tx.now, webhook.probe_at or 0))
         tx.signal()
     return Redelivered(queued, len(events) - queued)

@@ -1,5 +1,6 @@
 """Retention: deliveries and events go 30 days after they ended, endpoints soon after they were removed."""
 
+from pressroom.clock import HOUR
 from pressroom.db import Tx
 from pressroom.domains.webhooks.models import RETENTION
 from pressroom.domains.webhooks.queries import retention
@@ -11,14 +12,17 @@ async def purge_deliveries(tx: Tx, batch: int) -> int:
 
 
 async def purge_events(tx: Tx, batch: int) -> int:
-    """Removes events after 30 days, but for those that some endpoint still waits for; how many."""
-    return await retention.purge_events(tx, until=tx.now - RETENTION, batch=batch)
+    """Removes events after 30 days, but for those that some endpoint still waits for; how many.
+
+    An hour later, to be exact: nothing older than 30 days is queued again, so none of them can be just being queued.
+    """
+    return await retention.purge_events(tx, until=tx.now - RETENTION - HOUR, batch=batch)
 
 
 async def sweep_endpoints(tx: Tx, batch: int) -> int:
     """Removes up to `batch` deliveries of one endpoint that was removed, or ended 30 days ago; `batch` if there may
     be more to do."""
-    ended = await retention.find_ended(tx)
+    ended = await retention.find_sweepable(tx)
     if ended is None:
         return 0
     if await retention.sweep_deliveries(tx, ended, batch) < batch:

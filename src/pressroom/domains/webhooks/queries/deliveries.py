@@ -5,27 +5,8 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
-from pressroom.domains.webhooks.models import Delivery
-
-
-class Listener(msgspec.Struct):
-    """An endpoint of the account, as far as queueing is concerned. Times in milliseconds."""
-
-    id: str
-    key_id: str
-    events: str
-    key_expires_at: int | None
-    probe_at: int | None
-    next_due_at: int | None
-
-    def hears_of(self, kind: str, key_id: str | None, now: int) -> bool:
-        """Whether it is told of an event of this kind, which concerns the key `key_id` if that is given."""
-        if key_id is not None:
-            return key_id == self.key_id and kind in self.events.split(" ")
-        alive = self.key_expires_at is None or self.key_expires_at > now
-        return alive and kind in self.events.split(" ")
-
+from pressroom.db import Command, Query, Tx, Value
+from pressroom.domains.webhooks.models import Delivery, Listener
 
 # The lock orders queueing against the end of a turn, which reads what is left and may find nothing.
 LOCK_LISTENERS: Final = Query(
@@ -45,8 +26,8 @@ MAKE_DUE: Final = Command(
     " AND (next_due_at IS NULL OR next_due_at > :due_at)"
 )
 
-# Two statements and no upsert: that would wait for an outcome which is just being written down, while whoever writes
-# it waits for the endpoint that is locked here.
+# Under the endpoint's lock nobody else queues for it. A row that is pending is left alone: its outcome may just be
+# written down, by somebody who waits for that lock.
 QUEUE_AGAIN: Final = Command(
     "UPDATE deliveries SET state = 'pending', redelivery = TRUE, tries = 0, due_at = :now, finished_at = NULL"
     " WHERE account_id = :account_id AND webhook_id = :webhook_id AND event_id = :event_id AND state <> 'pending'"
@@ -54,28 +35,25 @@ QUEUE_AGAIN: Final = Command(
 
 QUEUE_LATE: Final = Command(
     "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
-    " attempts, due_at) SELECT :account_id, :webhook_id, :event_id, :envelope_id, :event_type, 'pending', TRUE, 0,"
-    " '[]', :now WHERE NOT EXISTS (SELECT 1 FROM deliveries"
-    " WHERE account_id = :account_id AND webhook_id = :webhook_id AND event_id = :event_id)"
-)
-
-
-PROBE_TIME: Final = Query(
-    int, "SELECT coalesce(probe_at, 0) FROM webhooks WHERE account_id = :account_id AND id = :webhook_id"
+    " attempts, due_at) VALUES (:account_id, :webhook_id, :event_id, :envelope_id, :event_type, 'pending', TRUE, 0,"
+    " '[]', :now)"
 )
 
 
 class Happened(msgspec.Struct):
-    """An event to be sent again."""
+    """An event to be sent again, and in what state the endpoint's delivery of it is, if there is one."""
 
     id: str
     type: str
+    state: str | None
 
 
 FIND_EVENTS: Final = Query(
     Happened,
-    "SELECT id, type FROM events WHERE account_id = :account_id AND id >= :since AND id <= :until"
-    " AND :kinds LIKE '% ' || type || ' %' AND (key_id IS NULL OR key_id = :key_id) ORDER BY id LIMIT :limit",
+    "SELECT e.id, e.type, d.state FROM events e LEFT JOIN deliveries d ON d.account_id = e.account_id"
+    " AND d.webhook_id = :webhook_id AND d.event_id = e.id"
+    " WHERE e.account_id = :account_id AND e.id >= :since AND e.id <= :until AND :kinds LIKE '% ' || e.type || ' %'"
+    " AND (e.key_id IS NULL OR e.key_id = :key_id) ORDER BY e.id LIMIT :limit",
 )
 
 # Held and cancelled follow from the endpoint: to disable one must not cost more when more waits for it.
@@ -116,35 +94,33 @@ async def make_due(tx: Tx, account_id: str, webhook_id: str, due_at: int) -> Non
     await tx.run(MAKE_DUE, account_id=account_id, webhook_id=webhook_id, due_at=due_at)
 
 
-async def queue_again(tx: Tx, account_id: str, webhook_id: str, *, event: Happened, envelope_id: str) -> bool:
-    """Queues an event anew, in its envelope or, when it has none yet, in `envelope_id`; False when it waits already."""
-    if await tx.run(QUEUE_AGAIN, account_id=account_id, webhook_id=webhook_id, event_id=event.id, now=tx.now):
-        return True
-    queued = await tx.run(
-        QUEUE_LATE,
-        account_id=account_id,
-        webhook_id=webhook_id,
-        event_id=event.id,
-        event_type=event.type,
-        envelope_id=envelope_id,
-        now=tx.now,
-    )
-    return bool(queued)
+async def queue_again(tx: Tx, account_id: str, webhook_id: str, events: Sequence[Happened]) -> None:
+    """Queues anew what was delivered or failed before, in its envelope."""
+    common: dict[str, Value] = {"account_id": account_id, "webhook_id": webhook_id, "now": tx.now}
+    await tx.run_each(QUEUE_AGAIN, [common | {"event_id": event.id} for event in events])
 
 
-async def probe_time(tx: Tx, account_id: str, webhook_id: str) -> int:
-    """Until when a failing endpoint is left alone (milliseconds); 0 when it does not fail."""
-    return await tx.one(PROBE_TIME, account_id=account_id, webhook_id=webhook_id) or 0
+async def queue_late(
+    tx: Tx, account_id: str, webhook_id: str, events: Sequence[Happened], envelope_ids: Sequence[str]
+) -> None:
+    """Queues what the endpoint was never sent, in new envelopes."""
+    common: dict[str, Value] = {"account_id": account_id, "webhook_id": webhook_id, "now": tx.now}
+    rows = [
+        common | {"event_id": event.id, "event_type": event.type, "envelope_id": envelope_id}
+        for event, envelope_id in zip(events, envelope_ids, strict=True)
+    ]
+    await tx.run_each(QUEUE_LATE, rows)
 
 
 async def find_events(
-    tx: Tx, account_id: str, key_id: str, *, since: str, until: str, kinds: Sequence[str], limit: int
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, *, since: str, until: str, kinds: Sequence[str], limit: int
 ) -> list[Happened]:
     """Events from the identifier `since` to `until` of these kinds, but for those of other keys; oldest first."""
     return await tx.all(
         FIND_EVENTS,
         account_id=account_id,
         key_id=key_id,
+        webhook_id=webhook_id,
         since=since,
         until=until,
         limit=limit,

@@ -3,11 +3,11 @@
 from typing import Final
 
 from pressroom.db import Command, Query, Tx
-from pressroom.domains.webhooks.models import Webhook
+from pressroom.domains.webhooks.models import SHOWN, Webhook
 
 _WEBHOOK: Final = (
-    "id, account_id, key_id, url, events, substr(secret, 1, 12), previous_secret_expires_at, created_at, closed_at,"
-    " disabled_at, disabled_reason, consecutive_failures"
+    f"id, key_id, url, events, substr(secret, 1, {SHOWN}), previous_secret_expires_at, created_at, disabled_at,"
+    " disabled_reason, consecutive_failures, probe_at"
 )
 
 INSERT_WEBHOOK: Final = Command(
@@ -45,7 +45,7 @@ ROTATE_SECRET: Final = Command(
 
 CLOSE_WEBHOOKS: Final = Command(
     "UPDATE webhooks SET closed_at = :now, sweep_at = coalesce(sweep_at, :sweep_at)"
-    " WHERE account_id = :account_id AND key_id = :key_id AND closed_at IS NULL"
+    " WHERE account_id = :account_id AND key_id = :key_id AND closed_at IS NULL AND removed_at IS NULL"
 )
 
 

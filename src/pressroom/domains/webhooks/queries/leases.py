@@ -7,7 +7,6 @@ import msgspec
 
 from pressroom.db import Command, Query, Tx, Value
 from pressroom.domains.webhooks.models import State
-from pressroom.domains.webhooks.retry import Standing
 
 
 class Leased(msgspec.Struct):
@@ -71,8 +70,8 @@ RENEW_LEASES: Final = Command(
 
 FORGET_LEASES: Final = Command("UPDATE webhooks SET lease_token = NULL, leased_until = 0 WHERE lease_token IS NOT NULL")
 
-# What is due is read under the lease, just before it is sent: nothing goes to an endpoint that was removed,
-# disabled or closed in the meantime.
+# What is due is read under the lease, at most a tenth of a second before it is sent: after that nothing goes to an
+# endpoint that was removed, disabled or closed.
 _DUE: Final = (
     "SELECT d.account_id, d.webhook_id, d.event_id, d.envelope_id, d.event_type, e.data, w.secret, d.tries, d.attempts"
     " FROM webhooks w JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
@@ -108,6 +107,7 @@ RECORD_OUTCOME: Final = Command(
 EARLIEST_DUE: Final = Query(
     int,
     "SELECT min(d.due_at) FROM webhooks w JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
+    " JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id"
     " WHERE w.account_id = :account_id AND w.id = :webhook_id AND d.state = 'pending'"
     " AND (w.closed_at IS NULL OR d.event_type = 'apikey.revoked')",
 )
@@ -181,14 +181,14 @@ async def earliest_due(tx: Tx, leased: Leased) -> int | None:
     return await tx.one(EARLIEST_DUE, account_id=leased.account_id, webhook_id=leased.id)
 
 
-async def release(tx: Tx, leased: Leased, standing: Standing, *, next_due_at: int | None) -> None:
-    """Gives the lease back and writes down how the endpoint stands."""
+async def release(tx: Tx, leased: Leased, *, failures: int, probe_at: int | None, next_due_at: int | None) -> None:
+    """Gives the lease back and writes down how the endpoint stands (times in milliseconds)."""
     await tx.run(
         RELEASE,
         account_id=leased.account_id,
         webhook_id=leased.id,
-        failures=standing.failures,
-        probe_at=standing.probe_at,
+        failures=failures,
+        probe_at=probe_at,
         next_due_at=next_due_at,
     )
 

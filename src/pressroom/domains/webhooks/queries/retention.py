@@ -21,7 +21,7 @@ PURGE_EVENTS: Final = Command(
 )
 
 
-class Ended(msgspec.Struct):
+class Sweepable(msgspec.Struct):
     """An endpoint for which things wait in vain."""
 
     account_id: str
@@ -29,8 +29,8 @@ class Ended(msgspec.Struct):
     removed: bool
 
 
-FIND_ENDED: Final = Query(
-    Ended,
+FIND_SWEEPABLE: Final = Query(
+    Sweepable,
     "SELECT account_id, id, removed_at IS NOT NULL FROM webhooks WHERE sweep_at <= :now ORDER BY sweep_at LIMIT 1",
 )
 
@@ -55,18 +55,18 @@ async def purge_events(tx: Tx, *, until: int, batch: int) -> int:
     return await tx.run(PURGE_EVENTS, until=until, batch=batch)
 
 
-async def find_ended(tx: Tx) -> Ended | None:
+async def find_sweepable(tx: Tx) -> Sweepable | None:
     """An endpoint whose waiting deliveries are to be removed."""
-    return await tx.one(FIND_ENDED, now=tx.now)
+    return await tx.one(FIND_SWEEPABLE, now=tx.now)
 
 
-async def sweep_deliveries(tx: Tx, ended: Ended, batch: int) -> int:
+async def sweep_deliveries(tx: Tx, ended: Sweepable, batch: int) -> int:
     """Removes what waits for the endpoint, and everything else too when the endpoint was removed; how many."""
     return await tx.run(
         SWEEP_DELIVERIES, account_id=ended.account_id, webhook_id=ended.id, removed=ended.removed, batch=batch
     )
 
 
-async def finish_sweep(tx: Tx, ended: Ended) -> None:
+async def finish_sweep(tx: Tx, ended: Sweepable) -> None:
     """Forgets a removed endpoint; keeps another one, with nothing waiting."""
     await tx.run(FORGET_WEBHOOK if ended.removed else SWEPT, account_id=ended.account_id, webhook_id=ended.id)
