@@ -60,6 +60,24 @@ def test_a_clock_that_is_set_back_runs_on(monkeypatch: pytest.MonkeyPatch) -> No
     assert clock.now() >= before + 3_600_000
 
 
+def test_a_clock_that_was_ahead_heals_without_running_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    wall, monotonic = 1_800_000_000_000, 0
+    monkeypatch.setattr(time, "time_ns", lambda: wall * 1_000_000)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: monotonic * 1_000_000)
+    clock = SystemClock()
+    wall += 10_000
+    ahead = clock.now()
+    wall -= 10_000
+    times = [ahead]
+    for _ in range(25):
+        wall, monotonic = wall + 1_000, monotonic + 1_000
+        assert clock.wall() == wall, "what others compare with their clocks is right at once"
+        times.append(clock.now())
+    assert times == sorted(set(times)), "never back, never still"
+    assert times[-1] == wall
+    assert times[10] == ahead + 5_000, "at half the speed until then"
+
+
 def test_a_set_clock_stands_still() -> None:
     clock = SettableClock(5)
     assert (clock.now(), clock.now()) == (5, 5)

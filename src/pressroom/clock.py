@@ -23,25 +23,34 @@ class Clock(Protocol):
     """Where the time comes from."""
 
     def now(self) -> int:
-        """The time in milliseconds since 1970, UTC."""
+        """The time in milliseconds since 1970, UTC. It never runs backwards."""
+        ...
+
+    def wall(self) -> int:
+        """The time as the machine has it at this moment, for others to compare with theirs."""
         ...
 
 
 class SystemClock:
     """The machine's clock, except that it never runs backwards within the process.
 
-    A clock that is set back while the server runs would stretch every rolling window and sort new
-    posts before old ones, so from then on it is carried forward by the monotonic clock instead.
+    A clock that is set back while the server runs would let rolling windows admit too much and sort new posts before
+    old ones. So when it is behind, time goes on at half its speed until the machine's clock has caught up.
     """
 
     def __init__(self) -> None:
-        self._offset = time.time_ns() - time.monotonic_ns()
+        self._time, self._monotonic = time.time_ns(), time.monotonic_ns()
 
     def now(self) -> int:
         """The time in milliseconds since 1970, UTC."""
         monotonic = time.monotonic_ns()
-        self._offset = max(self._offset, time.time_ns() - monotonic)
-        return (self._offset + monotonic) // 1_000_000
+        self._time = max(time.time_ns(), self._time + (monotonic - self._monotonic) // 2)
+        self._monotonic = monotonic
+        return self._time // 1_000_000
+
+    def wall(self) -> int:
+        """The machine's own time in milliseconds."""
+        return time.time_ns() // 1_000_000
 
 
 class SettableClock:
@@ -51,6 +60,10 @@ class SettableClock:
         self.time = now
 
     def now(self) -> int:
+        """The time that was set."""
+        return self.time
+
+    def wall(self) -> int:
         """The time that was set."""
         return self.time
 

@@ -110,6 +110,7 @@ async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None)
             Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
             Every(60, "deliveries", lambda: _purge(db, webhooks.purge_deliveries)),
             Every(60, "events", lambda: _purge(db, webhooks.purge_events)),
+            Every(60, "endpoints of expired keys", lambda: _purge(db, webhooks.close_expired)),
             Every(60, "ended endpoints", lambda: _purge(db, webhooks.sweep_endpoints)),
         ],
         log,

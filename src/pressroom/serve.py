@@ -40,7 +40,8 @@ QUIET_SECONDS: Final = 0.5
 """How long nothing must be under way for a stop not to wait for connections that send no request."""
 
 CONNECTIONS: Final = 16_384
-"""Connections that are looked at together; on top of these they wait to be accepted."""
+"""Connections that are looked at together, as far as they take half of the files that may be open; on top of these
+they wait to be accepted."""
 
 BUFFER: Final = 64 * 1024
 """Bytes of a connection that are held in either direction; a request's head must fit."""
@@ -132,7 +133,7 @@ def make_server(app: Application, settings: Settings) -> Server:
         http1_settings=HTTP1Settings(header_read_timeout=HEADERS_MILLISECONDS, max_buffer_size=BUFFER),
         websockets=False,
         backlog=1024,
-        backpressure=CONNECTIONS,
+        backpressure=min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2),
         log_enabled=False,
     )
 

@@ -5,6 +5,7 @@ import functools
 import ssl
 from collections.abc import Mapping
 from typing import Final
+from weakref import WeakValueDictionary
 
 import aiohttp
 import msgspec
@@ -54,21 +55,23 @@ class Door:
         self._look_ups, self._vetting = LookUps(), LookUps()
         self._resolver = Resolver(policy, resolve or self._look_ups)
         self._vetter = Resolver(policy, resolve or self._vetting)
+        self._turn_of: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tls = tls or _verifying()
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
         self._read = functools.lru_cache(READ_URLS)(self._read_afresh)
 
-    async def vet(self, url: str) -> None:
+    async def vet(self, url: str, asker: str = "") -> None:
         """Whether a request to `url` would be sent: its shape, and every address that its host has now.
 
-        Raises UrlRefused, also when the name does not resolve within five seconds.
+        One look-up at a time for each `asker`, so that nobody takes the places of all. Raises UrlRefused, also when the
+        name does not resolve within five seconds.
         """
         target, _ = self._read(url)
         if target.address is not None:
             return
         try:
-            async with asyncio.timeout(VET_SECONDS):
+            async with asyncio.timeout(VET_SECONDS), self._turn_of.setdefault(asker, asyncio.Lock()):
                 await self._vetter.vetted(target.host, target.port)
         except TimeoutError:
             raise UrlRefused(f"The name {target.host} did not resolve within {VET_SECONDS:g} seconds.") from None

@@ -11,7 +11,8 @@ CREATE TABLE webhooks (
     previous_secret_expires_at BIGINT,
     created_at BIGINT NOT NULL,
     key_expires_at BIGINT,                  -- from then on nothing is queued
-    closed_at BIGINT,                       -- the key was revoked: nothing is queued, all but that news is cancelled
+    closed_at BIGINT,                       -- the key was revoked, or expired a day ago: nothing is queued, and all
+                                            -- but that news is cancelled
     disabled_at BIGINT,                     -- it failed too often: nothing is queued, what waits is held
     disabled_reason TEXT,
     removed_at BIGINT,                      -- nobody sees it any more; its rows go at the next sweep
@@ -24,6 +25,9 @@ CREATE TABLE webhooks (
     PRIMARY KEY (account_id, id)
 );
 CREATE INDEX webhooks_due ON webhooks (next_due_at) WHERE next_due_at IS NOT NULL;
+CREATE INDEX webhooks_live ON webhooks (account_id, id)
+    WHERE removed_at IS NULL AND disabled_at IS NULL AND closed_at IS NULL;
+CREATE INDEX webhooks_expiry ON webhooks (key_expires_at) WHERE closed_at IS NULL AND key_expires_at IS NOT NULL;
 CREATE INDEX webhooks_key ON webhooks (key_id, id);
 CREATE INDEX webhooks_sweep ON webhooks (sweep_at) WHERE sweep_at IS NOT NULL;
 

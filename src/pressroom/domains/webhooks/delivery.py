@@ -46,17 +46,21 @@ POLL_SECONDS: Final = 1.0
 """How often a worker looks for work that nobody told it of."""
 
 ATTEMPT_SECONDS: Final = 10.0
+LOCKED_SECONDS: Final = 0.02
+"""How long to wait for an endpoint that somebody else has locked."""
+
 PAUSE_SECONDS: Final = 0.5
 """How long to wait for a database that is away."""
 
 
 class Taken(msgspec.Struct):
-    """What one look at the database brought: turns to begin, when the next one is due (milliseconds), and the turns
-    whose endpoints were disabled by it."""
+    """What one look at the database brought: turns to begin, when the next one is due (milliseconds), endpoints that
+    were disabled, and turns that could not be ended yet."""
 
     turns: list[Turn]
     next_due: int | None
     disabled: list[Ended]
+    postponed: list[Ended]
 
 
 class DeliveryWorker:
@@ -146,7 +150,9 @@ class DeliveryWorker:
             return 0
         for turn in taken.turns:
             self._begin(turn)
-        return 0 if self._ended or (taken.turns and len(taken.turns) == room) else self._until(taken.next_due)
+        if len(self._ended) > len(taken.postponed) or (taken.turns and len(taken.turns) == room):
+            return 0
+        return LOCKED_SECONDS if taken.postponed else self._until(taken.next_due)
 
     def _until(self, due_at: int | None) -> float:
         if due_at is None:
@@ -166,15 +172,16 @@ class DeliveryWorker:
         except Unavailable:
             self._outcomes[:0], self._ended[:0] = outcomes, ended
             raise
+        self._ended += taken.postponed
         for turn in taken.disabled:
             reason = turn.standing.disabled_reason
             self._log.event("webhook endpoint disabled", webhook_id=turn.leased.id, reason=reason)
         return taken
 
     async def _record_and_lease(self, tx: Tx, outcomes: list[Outcome], ended: list[Ended], room: int) -> Taken:
-        disabled = await leasing.record(tx, self._token, outcomes, ended)
+        recorded = await leasing.record(tx, self._token, outcomes, ended)
         turns = await leasing.begin_turns(tx, self._token, tx.now + LEASE, room, WIDTH) if room else []
-        return Taken(turns, await leases.next_due(tx), disabled)
+        return Taken(turns, await leases.next_due(tx), recorded.disabled, recorded.postponed)
 
     def _begin(self, turn: Turn) -> None:
         key = turn.leased.id
@@ -229,7 +236,7 @@ class DeliveryWorker:
         answer: Answer | None = None
         reason, ours = None, False
         try:
-            headers, body = request_of(waiting, at)
+            headers, body = request_of(waiting, self._clock.wall())
             answer = await self._door.request("POST", turn.leased.url, headers, body, seconds=ATTEMPT_SECONDS)
         except OutboundFailed as failed:
             reason, ours = failed.message, failed.kind is Failure.OURS

@@ -24,6 +24,9 @@ WIDTH: Final = 8
 LENGTH: Final = 64
 """Deliveries of one turn at the most; then others have theirs."""
 
+TURN_SECONDS: Final = 1.0
+"""After this a turn begins nothing more, however little it has sent: slow endpoints must not keep places of others."""
+
 FRESH_SECONDS: Final = 0.1
 """How long what was read may wait for its turn to be sent before it is read again."""
 
@@ -49,7 +52,7 @@ class TurnUnderWay:
         self._taken = 0
         self._dry = turn.probing or len(turn.waiting) < WIDTH
         self._buffer = deque([*turn.tests, *turn.waiting])
-        self._read_at = time.monotonic()
+        self._began = self._read_at = time.monotonic()
         self._probing = turn.probing
         self._waits = waits
         self._jitter = jitter
@@ -70,7 +73,7 @@ class TurnUnderWay:
 
     def take(self) -> Waiting | None:
         """The next delivery of those that were read."""
-        if self.stopped or not self._buffer:
+        if self.stopped or not self._buffer or self._is_long:
             return None
         waiting = self._buffer.popleft()
         if waiting.event_type != EventType.WEBHOOK_TEST:
@@ -80,7 +83,7 @@ class TurnUnderWay:
 
     def room(self) -> int:
         """How many deliveries are to be read; 0 when there are none, or must not be."""
-        return 0 if self.stopped or self._dry else min(WIDTH, self._most - self._taken)
+        return 0 if self.stopped or self._dry or self._is_long else min(WIDTH, self._most - self._taken)
 
     def fill(self, found: list[Waiting], asked: int) -> None:
         """Takes up what was read when `asked` were asked for."""
@@ -139,6 +142,10 @@ class TurnUnderWay:
             standing = Standing(standing.failures, max(standing.probe_at or 0, now + self._pause()))
         healthy = standing.probe_at is None
         return Ended(self.leased, standing, self._failed, more=healthy and (self._probing or not self._dry))
+
+    @property
+    def _is_long(self) -> bool:
+        return time.monotonic() - self._began > TURN_SECONDS
 
     def _pause(self) -> int:
         """How long an endpoint is left alone after a failure of ours, in milliseconds."""

@@ -53,22 +53,30 @@ async def refill(tx: Tx, leased: Leased, token: str, after: str, limit: int) -> 
     return await leases.find_due(tx, leased, token=token, after=after, limit=limit)
 
 
-async def record(tx: Tx, token: str, outcomes: Sequence[Outcome], ended: Sequence[Ended]) -> list[Ended]:
-    """Writes down outcomes of turns under way, and ends others; those whose endpoints were disabled by it.
+class Recorded(msgspec.Struct):
+    """What became of turns that were to be ended: endpoints that were disabled by it, and turns that must wait for
+    somebody who holds their endpoint's lock."""
 
-    What was done under a lost lease is not written.
-    """
+    disabled: list[Ended]
+    postponed: list[Ended]
+
+
+async def record(tx: Tx, token: str, outcomes: Sequence[Outcome], ended: Sequence[Ended]) -> Recorded:
+    """Writes down outcomes of turns under way, and ends others. What was done under a lost lease is not written."""
     await leases.record_outcomes(tx, outcomes, token=token)
     # In the order in which queueing locks them, so that no two transactions wait in a circle.
-    in_order = sorted(ended, key=lambda turn: (turn.leased.account_id, turn.leased.id))
-    return [turn for turn in in_order if await _end_turn(tx, token, turn)]
+    recorded = Recorded([], [])
+    for turn in sorted(ended, key=lambda turn: (turn.leased.account_id, turn.leased.id)):
+        await _end_turn(tx, token, turn, recorded)
+    return recorded
 
 
-async def _end_turn(tx: Tx, token: str, turn: Ended) -> bool:
-    """Whether the endpoint was disabled by it."""
+async def _end_turn(tx: Tx, token: str, turn: Ended, recorded: Recorded) -> None:
     alive = await leases.lock_leased(tx, turn.leased, token=token)
     if alive is None:
-        return False
+        if await leases.holds_lease(tx, turn.leased, token=token):
+            recorded.postponed.append(turn)
+        return
     await leases.record_outcomes(tx, turn.outcomes, token=token)
     reason = turn.standing.disabled_reason if alive else None
     if reason is not None:
@@ -77,7 +85,8 @@ async def _end_turn(tx: Tx, token: str, turn: Ended) -> bool:
     due_at = await _next_due(tx, turn, token) if alive and reason is None else None
     standing = turn.standing
     await leases.release(tx, turn.leased, failures=standing.failures, probe_at=standing.probe_at, next_due_at=due_at)
-    return reason is not None
+    if reason is not None:
+        recorded.disabled.append(turn)
 
 
 async def _next_due(tx: Tx, turn: Ended, token: str) -> int | None:

@@ -1,6 +1,6 @@
 """Retention: deliveries and events go 30 days after they ended, endpoints soon after they were removed."""
 
-from pressroom.clock import HOUR
+from pressroom.clock import DAY, HOUR
 from pressroom.db import Tx
 from pressroom.domains.webhooks.models import RETENTION
 from pressroom.domains.webhooks.queries import retention
@@ -17,6 +17,11 @@ async def purge_events(tx: Tx, batch: int) -> int:
     An hour later, to be exact: nothing older than 30 days is queued again, so none of them can be just being queued.
     """
     return await retention.purge_events(tx, until=tx.now - RETENTION - HOUR, batch=batch)
+
+
+async def close_expired(tx: Tx, batch: int) -> int:
+    """Closes endpoints a day after their keys expired, when what was queued before has ended; how many."""
+    return await retention.close_expired(tx, until=tx.now - DAY, sweep_at=tx.now + RETENTION, batch=batch)
 
 
 async def sweep_endpoints(tx: Tx, batch: int) -> int:

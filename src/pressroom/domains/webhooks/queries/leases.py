@@ -90,10 +90,16 @@ FIND_TESTS: Final = Query(
     Waiting, f"{_DUE} AND d.event_type = 'webhook.test' AND w.closed_at IS NULL ORDER BY d.event_id LIMIT :limit"
 )
 
+# Whoever holds the lock may take a while; the worker has other endpoints to write about meanwhile.
 LOCK_LEASED: Final = Query(
     bool,
     "SELECT disabled_at IS NULL AND removed_at IS NULL FROM webhooks"
-    " WHERE account_id = :account_id AND id = :webhook_id AND lease_token = :token FOR UPDATE",
+    " WHERE account_id = :account_id AND id = :webhook_id AND lease_token = :token FOR UPDATE SKIP LOCKED",
+)
+
+HOLDS_LEASE: Final = Query(
+    str,
+    "SELECT id FROM webhooks WHERE account_id = :account_id AND id = :webhook_id AND lease_token = :token",
 )
 
 RECORD_OUTCOME: Final = Command(
@@ -167,8 +173,17 @@ async def find_tests(tx: Tx, leased: Leased, *, token: str, limit: int) -> list[
 
 
 async def lock_leased(tx: Tx, leased: Leased, *, token: str) -> bool | None:
-    """Whether the endpoint is still to be delivered to; None when the lease is lost. Nobody queues meanwhile."""
+    """Whether the endpoint is still to be delivered to. Nobody queues meanwhile.
+
+    None when the lease is lost, or somebody else holds the lock just now.
+    """
     return await tx.one(LOCK_LEASED, account_id=leased.account_id, webhook_id=leased.id, token=token)
+
+
+async def holds_lease(tx: Tx, leased: Leased, *, token: str) -> bool:
+    """Whether the lease still holds."""
+    held = await tx.one(HOLDS_LEASE, account_id=leased.account_id, webhook_id=leased.id, token=token)
+    return held is not None
 
 
 async def record_outcomes(tx: Tx, outcomes: Sequence[Outcome], *, token: str) -> None:

@@ -21,6 +21,13 @@ PURGE_EVENTS: Final = Command(
 )
 
 
+CLOSE_EXPIRED: Final = Command(
+    "UPDATE webhooks SET closed_at = :now, sweep_at = coalesce(sweep_at, :sweep_at) WHERE (account_id, id) IN"
+    " (SELECT account_id, id FROM webhooks WHERE key_expires_at <= :until AND closed_at IS NULL"
+    " ORDER BY key_expires_at LIMIT :batch FOR UPDATE SKIP LOCKED)"
+)
+
+
 class Sweepable(msgspec.Struct):
     """An endpoint for which things wait in vain."""
 
@@ -53,6 +60,11 @@ async def purge_deliveries(tx: Tx, *, until: int, batch: int) -> int:
 async def purge_events(tx: Tx, *, until: int, batch: int) -> int:
     """Removes events made up to `until` (milliseconds) that nobody waits for, oldest first; how many."""
     return await tx.run(PURGE_EVENTS, until=until, batch=batch)
+
+
+async def close_expired(tx: Tx, *, until: int, sweep_at: int, batch: int) -> int:
+    """Lets the endpoints of keys that expired up to `until` (milliseconds) hear of nothing more; how many."""
+    return await tx.run(CLOSE_EXPIRED, until=until, sweep_at=sweep_at, batch=batch, now=tx.now)
 
 
 async def find_sweepable(tx: Tx) -> Sweepable | None:
