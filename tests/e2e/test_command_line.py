@@ -3,9 +3,12 @@
 import json
 import re
 import resource
+import shlex
 import socket
 import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import pytest
@@ -181,12 +184,21 @@ def test_workers_share_a_port_and_stop_together(process_server: MakeProcess, req
         httpx.get(f"{server.base_url}/healthz")
 
 
-def test_a_server_takes_all_the_files_that_the_operator_allows(process_server: MakeProcess) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, hard), hard))
-    try:
-        server = process_server().start()
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+class Confined(ServerProcess):
+    """A server that begins with few files, of the many that it may have."""
 
-    assert resource.prlimit(server.pid, resource.RLIMIT_NOFILE) == (hard, hard)
+    def launch(self, *arguments: str) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        serve = " ".join([shlex.quote(sys.executable), "-m", "pressroom", "serve", *arguments])
+        self.process = subprocess.Popen(
+            ["sh", "-c", f"ulimit -Sn 256; exec {serve}"], cwd=self.folder, env=self.environment
+        )
+
+
+def test_a_server_takes_all_the_files_that_the_operator_allows(tmp_path: Path) -> None:
+    server = Confined(tmp_path / "server", ACCESS_LOG=0).start()
+    try:
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        assert resource.prlimit(server.pid, resource.RLIMIT_NOFILE) == (hard, hard)
+    finally:
+        server.kill()
