@@ -71,3 +71,56 @@ def test_networks_that_may_be_reached() -> None:
     with pytest.raises(SettingError) as refused:
         Settings({"PRESSROOM_OUTBOUND_ALLOW": "10.0.0.1/8"})
     assert refused.value.message.startswith("PRESSROOM_OUTBOUND_ALLOW is not a list of networks")
+
+
+def test_media_are_kept_beside_the_database_by_default() -> None:
+    its = Settings({"PRESSROOM_DATA_DIR": "/srv/press room?"})
+    assert its.blobs_url == "file:///srv/press room?/blobs"
+    assert Settings.blobs_url.shown == "file://DATA_DIR/blobs"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "file:///srv/media",
+        "s3://media",
+        "s3://media/",
+        "s3://my.media_1/press/room?region=eu-central-1",
+        "s3://media/press?endpoint=http://127.0.0.1:9000&region=auto",
+    ],
+)
+def test_where_media_may_be_kept(value: str) -> None:
+    assert Settings({"PRESSROOM_BLOBS_URL": value}).blobs_url == value
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("hidden", "is neither file:///FOLDER nor s3://BUCKET/PREFIX"),
+        ("file:///", "is neither file:///FOLDER nor s3://BUCKET/PREFIX"),
+        ("file://hidden", "is neither file:///FOLDER nor s3://BUCKET/PREFIX"),
+        ("gs://hidden/x", "is neither file:///FOLDER nor s3://BUCKET/PREFIX"),
+        ("https://hidden.example/x", "is neither file:///FOLDER nor s3://BUCKET/PREFIX"),
+        ("s3://", "is not s3://BUCKET/PREFIX"),
+        ("s3:///hidden", "is not s3://BUCKET/PREFIX"),
+        ("s3://hidden/../x", "is not s3://BUCKET/PREFIX"),
+        ("s3://hidden//x", "is not s3://BUCKET/PREFIX"),
+        ("s3://hidden/x#y", "is not s3://BUCKET/PREFIX"),
+        ("s3://key:hidden@media", "is not s3://BUCKET/PREFIX; credentials belong into AWS_ACCESS_KEY_ID"),
+        ("s3://media?secret_access_key=hidden", "may end in ?endpoint="),
+        ("s3://media?endpoint=hidden:9000", "has an endpoint that is not http://HOST:PORT"),
+        ("s3://media?endpoint=http://a:hidden@host", "has an endpoint that is not http://HOST:PORT"),
+        ("s3://media?endpoint=", "has an endpoint that is not"),
+        ("s3://media?region=hidden/x", "has a region that is none"),
+        ("s3://media?endpoint=http://hidden:9x", "has an endpoint that is not http://HOST:PORT"),
+        ("s3://[hidden", "is not s3://BUCKET/PREFIX"),
+        ("s3://[hidden]/", "is not s3://BUCKET/PREFIX"),
+        ("s3://key:hidden\u2100media", "is not s3://BUCKET/PREFIX"),
+    ],
+)
+def test_where_media_may_not_be_kept(value: str, why: str) -> None:
+    with pytest.raises(SettingError) as refused:
+        Settings({"PRESSROOM_BLOBS_URL": value})
+    assert refused.value.message.startswith(f"PRESSROOM_BLOBS_URL {why}")
+    assert "hidden" not in refused.value.message
+    assert "\n" not in refused.value.message

@@ -6,10 +6,11 @@ environment wins. A value that cannot be used raises SettingError with one line 
 
 import difflib
 import ipaddress
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, Generic, TypeVar, overload
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from dotenv import dotenv_values
 
@@ -29,6 +30,7 @@ class Setting(Generic[T]):
 
     `read` turns the variable's text into the value and raises ValueError with the end of a sentence
     ("is not a number"). `default` is text as a person would write it, or a function of the other settings.
+    A value that is `secret` is not repeated when it is refused.
     """
 
     def __init__(
@@ -37,11 +39,14 @@ class Setting(Generic[T]):
         default: "str | Callable[[Settings], str]",
         help_: str,
         shown: str = "",
+        *,
+        secret: bool = False,
     ) -> None:
         self.read = read
         self.default = default
         self.help = help_
         self.shown = shown or (default if isinstance(default, str) else "")
+        self.secret = secret
         self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -93,6 +98,36 @@ def _web_address(value: str) -> str:
 def _database(value: str) -> str:
     if not value.startswith(("sqlite:///", "postgresql://", "postgres://")):
         raise ValueError("is neither sqlite:///FILE nor postgresql://…")
+    return value
+
+
+_BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,62}")
+_BLOBS_PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
+
+
+def _blobs(value: str) -> str:
+    if value.startswith("file:///") and value.strip("/") != "file:":
+        return value
+    if not value.startswith("s3://"):
+        raise ValueError("is neither file:///FOLDER nor s3://BUCKET/PREFIX")
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        raise ValueError("is not s3://BUCKET/PREFIX") from None  # What urlsplit says may quote a password.
+    if not _BUCKET.fullmatch(parts.netloc) or not _BLOBS_PREFIX.fullmatch(parts.path) or parts.fragment:
+        raise ValueError("is not s3://BUCKET/PREFIX; credentials belong into AWS_ACCESS_KEY_ID and others")
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if not options.keys() <= {"endpoint", "region"}:
+        raise ValueError("may end in ?endpoint=…&region=… alone; credentials belong into AWS_ACCESS_KEY_ID and others")
+    if "endpoint" in options:
+        try:
+            _ = urlsplit(_web_address(options["endpoint"])).port
+        except ValueError:
+            raise ValueError(
+                "has an endpoint that is not http://HOST:PORT or https://HOST without a password"
+            ) from None
+    if "region" in options and not re.fullmatch("[a-z0-9-]+", options["region"]):
+        raise ValueError("has a region that is none, such as eu-central-1")
     return value
 
 
@@ -154,6 +189,14 @@ class Settings:
         "sqlite:///FILE or postgresql://USER@HOST/NAME.",
         "sqlite:///DATA_DIR/pressroom.db",
     )
+    blobs_url = Setting(
+        _blobs,
+        lambda its: f"file://{its.data_dir / 'blobs'}",
+        "Where media are kept: file:///FOLDER, or s3://BUCKET/PREFIX?endpoint=https://HOST&region=NAME with the "
+        "credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+        "file://DATA_DIR/blobs",
+        secret=True,
+    )
     redis_url = Setting(_redis, "", "redis://HOST:PORT/N: shares rate limits between processes.", "unset")
     requests_per_minute = Setting(_whole(1, 1_000_000), "60", "Requests per key in any 60 seconds.")
     requests_per_day = Setting(_whole(1, 1_000_000_000), "10000", "Requests per key in any 24 hours.")
@@ -183,6 +226,7 @@ class Settings:
         _waits, "60,120,240,480", "Seconds between the five attempts to deliver a webhook; each varies by a tenth."
     )
     body_timeout_seconds = Setting(_whole(1, 600), "10", "Time for a JSON body to arrive, in seconds.")
+    upload_timeout_seconds = Setting(_whole(1, 3_000), "300", "Time for an upload to arrive, in seconds.")
     access_log = Setting(_flag, "1", "1: a line of JSON for each request on standard error.")
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -200,7 +244,7 @@ class Settings:
                 self._values[setting.name] = setting.read(raw)
             except ValueError as error:
                 # An address may hold a password: its value is not repeated.
-                shown = "" if "@" in raw else f": {raw!r}"
+                shown = "" if setting.secret or "@" in raw else f": {raw!r}"
                 raise SettingError(f"{setting.variable} {error}{shown}") from None
         return self._values[setting.name]  # type: ignore[return-value]  # filled by this setting's own `read`
 

@@ -1,0 +1,27 @@
+"""Media bytes under keys: on local disk, or in an S3-compatible store.
+
+blobs = open_blobs(settings)
+await blobs.put_file("media/01J…/large.webp", file, "image/webp")     durable when it returns
+async for piece in blobs.read("media/01J…/large.webp", 0, 1_000):     pieces of at most 256 KiB
+    …
+"""
+
+from pathlib import Path
+
+from pressroom.blobs.disk import DiskBlobs
+from pressroom.blobs.s3 import S3Blobs
+from pressroom.blobs.store import BlobInfo, BlobMissing, Blobs, BlobsAway
+from pressroom.settings import Settings
+
+__all__ = ["BlobInfo", "BlobMissing", "Blobs", "BlobsAway", "open_blobs"]
+
+
+def open_blobs(settings: Settings) -> Blobs:
+    """The store that PRESSROOM_BLOBS_URL names, found usable; meant for the start, since it waits for the store.
+
+    Raises SettingError when the folder cannot be made or written, or the bucket is missing or out of reach.
+    """
+    url = settings.blobs_url
+    if url.startswith("file://"):
+        return DiskBlobs.open(Path(url.removeprefix("file://")))
+    return S3Blobs.open(url)

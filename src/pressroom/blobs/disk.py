@@ -1,0 +1,241 @@
+"""Media bytes on local disk, written by hand: obstore's LocalStore neither syncs a file nor the folder that names it.
+
+FOLDER/ab/cd/media=01J…=large.webp     `ab` and `cd` are a digest of the key: no folder grows large
+FOLDER/tmp/…                           what is being written; what a killed process leaves is swept at a start
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import stat
+import threading
+import time
+from collections.abc import AsyncGenerator
+from io import BytesIO, FileIO
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from pressroom.blobs.files import Threads, disk, go_on, new_file, sync_folder, write_whole
+from pressroom.blobs.store import PIECE, BlobInfo, BlobMissing, check_key, check_prefix, check_range, last_byte
+from pressroom.errors import SettingError
+
+THREADS: Final = 8
+TEMPORARY: Final = "tmp"
+LEFTOVER_SECONDS: Final = 3_600.0
+"""Age from which a file in `tmp` belongs to nobody: each write to it makes it young again."""
+
+_SLASH: Final = "="
+_TEMPORARY_NAME: Final = re.compile(r"[0-9a-f]{32}\.blob")
+
+
+class DiskBlobs:
+    """Blobs in a folder. Any number of processes may share it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._threads = Threads(THREADS)
+        self._settled: set[Path] = set()
+
+    @classmethod
+    def open(cls, folder: Path) -> "DiskBlobs":
+        """The store in `folder`, which is made if need be. Raises SettingError."""
+        temporary = folder / TEMPORARY
+        try:
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                sync_folder(folder.parent)
+            temporary.mkdir(mode=0o700, exist_ok=True)
+            probe = temporary / _temporary_name()
+            probe.touch(mode=0o600)
+            probe.unlink()
+            for file in temporary.iterdir():
+                if _TEMPORARY_NAME.fullmatch(file.name):  # The folder may be one that others use as well.
+                    _sweep(file, time.time() - LEFTOVER_SECONDS)
+        except OSError as error:
+            raise SettingError(f"PRESSROOM_BLOBS_URL: {folder} cannot be used: {error.strerror}.") from None
+        return cls(folder)
+
+    async def put_file(self, key: str, file: Path, content_type: str) -> None:
+        """Stores a file; the type is the caller's to keep (see `Blobs`)."""
+        place = self._place(key)
+
+        def copy(stop: threading.Event) -> None:
+            with file.open("rb", buffering=0) as source:
+                self._write(place, source, stop)
+
+        await self._threads.run(copy)
+
+    async def put(self, key: str, data: bytes, content_type: str) -> None:
+        """Stores bytes (see `Blobs`)."""
+        place = self._place(key)
+        await self._threads.run(lambda stop: self._write(place, BytesIO(data), stop))
+
+    async def fetch_to(self, key: str, file: Path) -> None:
+        """Copies a blob to a local file (see `Blobs`)."""
+        place = self._place(key)
+
+        def copy(stop: threading.Event) -> None:
+            with _opened(place, key) as source, new_file(file) as descriptor:
+                while piece := _piece(source, PIECE):
+                    go_on(stop)
+                    write_whole(descriptor, piece)
+
+        await self._threads.run(copy)
+
+    async def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
+        """Yields a range of bytes (see `Blobs`)."""
+        place = self._place(key)
+        check_range(start, end)
+        with await self._threads.run(lambda _: _opened(place, key)) as source:
+            size = os.fstat(source.fileno()).st_size
+            source.seek(start)
+            left = last_byte(end, size) - start
+            while left > 0:
+                wanted = min(left, PIECE)
+                piece = await self._threads.run(lambda _, wanted=wanted: _piece(source, wanted))
+                if not piece:
+                    return
+                left -= len(piece)
+                yield piece
+
+    async def stat(self, key: str) -> BlobInfo | None:
+        """Size and entity tag (see `Blobs`)."""
+        place = self._place(key)
+        return await self._threads.run(lambda _: _info(place))
+
+    async def delete(self, *keys: str) -> None:
+        """Removes blobs (see `Blobs`)."""
+        places = [self._place(key) for key in keys]
+
+        def remove(_: threading.Event) -> None:
+            with disk():
+                for place in places:
+                    with contextlib.suppress(FileNotFoundError):
+                        place.unlink()
+                        sync_folder(place.parent)
+
+        if places:
+            await self._threads.run(remove)
+
+    async def list_older(self, prefix: str, before: int) -> AsyncGenerator[str]:
+        """Yields keys by their age (see `Blobs`); holds those of 1 in 256 folders at a time."""
+        begin = check_prefix(prefix)
+        for first in await self._threads.run(lambda _: _folders(self._folder)):
+            for key in await self._threads.run(lambda stop, first=first: _older(first, begin, before, stop)):
+                yield key
+
+    @property
+    def origin(self) -> str | None:
+        """None: nobody but us reads this disk."""
+        return None
+
+    def presigned(self, key: str, seconds: int) -> str | None:
+        """None: nobody but us reads this disk."""
+        check_key(key)
+
+    async def close(self) -> None:
+        """Lets go of the threads (see `Blobs`)."""
+        self._threads.close()
+
+    def _place(self, key: str) -> Path:
+        # A name without slashes: `a` and `a/b` may both be keys, and no file stands in the way of a folder.
+        digest = hashlib.blake2b(check_key(key).encode(), digest_size=2).hexdigest()
+        return self._folder / digest[:2] / digest[2:] / key.replace("/", _SLASH)
+
+    def _write(self, place: Path, source: BinaryIO | FileIO, stop: threading.Event) -> None:
+        """Writes beside, syncs, renames, syncs the name. An error of `source` stays an OSError."""
+        temporary = self._folder / TEMPORARY / _temporary_name()
+        try:
+            with disk():
+                descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                while piece := source.read(PIECE):
+                    go_on(stop)
+                    with disk():
+                        write_whole(descriptor, piece)
+                with disk():
+                    # The kernel's own time of a write is too coarse to tell two quick ones apart in an entity tag.
+                    os.utime(descriptor, ns=(time.time_ns(), time.time_ns()))
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            go_on(stop)
+            with disk():
+                self._settle(place.parent)
+                temporary.replace(place)
+                sync_folder(place.parent)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+
+    def _settle(self, folder: Path) -> None:
+        """Makes both levels of folders, each name durable before anything is put below it."""
+        for each in (folder.parent, folder):
+            made = False
+            with contextlib.suppress(FileExistsError):
+                each.mkdir(mode=0o700)
+                made = True
+            # Another process may have made it and not yet synced it, so each of us does so once.
+            if made or each not in self._settled:
+                sync_folder(each.parent)
+                self._settled.add(each)
+
+
+def _temporary_name() -> str:
+    return f"{secrets.token_hex(16)}.blob"
+
+
+def _opened(place: Path, key: str) -> FileIO:
+    with disk():
+        try:
+            return place.open("rb", buffering=0)
+        except FileNotFoundError:
+            raise BlobMissing(f"There is no blob {key}.") from None
+
+
+def _piece(source: FileIO, size: int) -> bytes:
+    with disk():
+        return source.read(size) or b""
+
+
+def _info(place: Path) -> BlobInfo | None:
+    with disk():
+        try:
+            found = place.stat()
+        except FileNotFoundError:
+            return None
+    return BlobInfo(found.st_size, f"{found.st_mtime_ns:x}-{found.st_ino:x}-{found.st_size:x}")
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The folders of a level whose names are two hexadecimal digits."""
+    with disk():
+        try:
+            return [each for each in folder.iterdir() if len(each.name) == 2]
+        except FileNotFoundError:
+            return []
+
+
+def _older(first: Path, begin: str, before: int, stop: threading.Event) -> list[str]:
+    """The keys below a first-level folder that start with `begin` and were written before `before` (ms)."""
+    keys: list[str] = []
+    for folder in _folders(first):
+        go_on(stop)
+        with disk(), os.scandir(folder) as entries:
+            for entry in entries:
+                key = entry.name.replace(_SLASH, "/")
+                with contextlib.suppress(FileNotFoundError):
+                    if key.startswith(begin) and entry.stat().st_mtime_ns < before * 1_000_000:
+                        keys.append(key)
+    return keys
+
+
+def _sweep(file: Path, before: float) -> None:
+    """Removes a leftover that was last written before `before`, in seconds."""
+    with contextlib.suppress(FileNotFoundError):
+        found = file.stat()
+        if stat.S_ISREG(found.st_mode) and found.st_mtime < before:
+            file.unlink()
