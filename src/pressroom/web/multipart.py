@@ -1,0 +1,340 @@
+"""Reads one multipart/form-data body as it streams in, in bounded memory and on a bounded part of the disk.
+
+The parser finds the parts; here is decided what each may hold. A body that is no form is refused at once; what is
+wrong with single parts is gathered (CONTRACT: all faults of a body are listed). From the first fault on nothing more
+is kept: the rest is read for its faults alone.
+"""
+
+import re
+from collections import Counter
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+from multipart import MultipartError, MultipartSegment, ParserError, ParserLimitReached, PushMultipartParser
+
+from pressroom.errors import Code, Fault, Invalid
+from pressroom.web.form_data import (
+    CHARSET_FIELD,
+    MOST_PARTS,
+    TEXT_BYTES,
+    TEXTS_BYTES,
+    Faults,
+    Form,
+    FormRules,
+    IncomingFile,
+    Kind,
+    Part,
+    SeenFile,
+    ambiguity,
+    boundary_of,
+    encoding_fault,
+    malformed,
+    marks_file,
+    most_bytes,
+    printable,
+    text_of,
+)
+from pressroom.web.problems import PayloadTooLarge, UnsupportedMediaType
+from pressroom.web.spool import Spool, remove_all, to_its_end, unlink
+
+HEAD_BYTES: Final = 4_096
+AT_ONCE: Final = 64 * 1024
+"""Bytes given to the parser at a time: it copies what it is given."""
+
+MOST_HEADERS: Final = 8
+"""Of a part; RFC 7578 knows three."""
+
+LONGEST_HEADER: Final = 4_096 + 128
+
+_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+async def read_form(
+    chunks: AsyncIterator[bytes], content_type: str, content_length: int | None, rules: FormRules, folder: Path
+) -> Form:
+    """Reads a form; its files come to lie in `folder`, which exists, and are the caller's if there are no faults.
+
+    `content_type` and `content_length` are the request's headers. Whatever else happens, no file is left behind.
+    Raises UnsupportedMediaType, PayloadTooLarge, Invalid (no form at all, or too many faults or parts), Unavailable
+    (the disk is full), and whatever `chunks` raises.
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind != "multipart/form-data":
+        raise UnsupportedMediaType(f"This route takes multipart/form-data, not {printable(kind)!r}.")
+    most = most_bytes(rules)
+    too_large = PayloadTooLarge(f"A body for this route has at most {most:,} bytes.")
+    if content_length is not None and content_length > most:
+        raise too_large
+    reading = _Reading(boundary_of(content_type), rules, folder)
+    whole = False
+    try:
+        size = 0
+        async for chunk in chunks:
+            size += len(chunk)
+            if size > most:
+                raise too_large
+            for start in range(0, len(chunk), AT_ONCE):
+                await reading.take(chunk[start : start + AT_ONCE])
+        if content_length is not None and size != content_length:
+            raise malformed(f"The body has {size:,} bytes where Content-Length says {content_length:,}.")
+        form = reading.end()
+        whole = not form.faults
+        return form
+    finally:
+        if not whole:
+            await remove_all(reading.spools)
+
+
+async def discard(form: Form) -> None:
+    """Deletes the files of a form, those that were moved away or deleted already left aside."""
+    if form.files:
+        await to_its_end(lambda: [unlink(file.path) for file in form.files])
+
+
+class _Parser(PushMultipartParser):
+    """The library's parser, without the header lines that its lenient mode takes.
+
+    Its strict mode will not do: that refuses the line break after the last boundary when it comes in a chunk alone.
+    """
+
+    def _on_segment_headerline(self, line: bytes) -> None:
+        if line[:1] in {b" ", b"\t"} or _CONTROLS.search(line):
+            raise ParserError("Folded header, or control character in a header")
+        super()._on_segment_headerline(line)
+
+
+class _Reading:
+    """One form under way."""
+
+    def __init__(self, boundary: str, rules: FormRules, folder: Path) -> None:
+        self.rules = rules
+        self.folder = folder
+        self.faults = Faults()
+        self.spools: list[Spool] = []
+        self.files: list[IncomingFile] = []
+        self.seen: list[SeenFile] = []
+        self.texts: dict[str, list[str]] = {}
+        self.places = 0
+        """File parts that are done with, good or bad."""
+
+        self._given: Counter[str] = Counter()
+        self._text_bytes = 0
+        self._delimiter = b"--" + boundary.encode()
+        self._opening: bytes | None = b""
+        self._parser = _Parser(boundary, max_header_size=LONGEST_HEADER, max_header_count=MOST_HEADERS)
+        self._parts = 0
+        self._part: _Skipped | _Text | _File = _Skipped()
+
+    async def take(self, data: bytes) -> None:
+        """Reads on. Raises Invalid when this is no form."""
+        if self._opening is not None:
+            # The parser would skip a preamble, but not the same one wherever it is cut. No client sends any.
+            data = self._opening + data
+            self._opening = data
+            if len(data) < len(self._delimiter) + 2:
+                return
+            if not data.startswith((self._delimiter, b"\r\n" + self._delimiter)):
+                raise malformed("The body must begin with the boundary that Content-Type names, after two hyphens.")
+            self._opening = None
+        try:
+            for event in self._parser.parse(data):
+                if isinstance(event, MultipartSegment):
+                    self._part = self._begin(event)
+                elif event:
+                    await self._part.take(event)
+                else:
+                    await self._part.end()
+        except ParserLimitReached:
+            most = f"at most {MOST_HEADERS} headers of {LONGEST_HEADER:,} bytes"
+            raise malformed(f"The head of part {self._parts + 1} is too large: {most}.") from None
+        except MultipartError as error:
+            raise malformed(
+                f"The body is no well-formed multipart/form-data at part {self._parts} or after it ({error.args[0]}). "
+                "Leave it to an HTTP library to write the form."
+            ) from None
+
+    def end(self) -> Form:
+        """What came of the form. Raises Invalid when its last boundary is missing."""
+        try:
+            self._parser.close()
+        except MultipartError:
+            raise malformed(f"The body ends before its last boundary, in or after part {self._parts}.") from None
+        if not self.places:
+            self.faults.add(self.rules.file_field, Code.REQUIRED, "Send at least one file in this field.")
+        self.texts.pop(CHARSET_FIELD, None)
+        found = self.faults.found
+        return Form([] if found else self.files, self.texts, found, self.places, self.seen)
+
+    def has_room(self, size: int) -> bool:
+        """Whether a text of `size` bytes can be kept beside the others. That it cannot is said once."""
+        had_room = self._text_bytes <= TEXTS_BYTES
+        self._text_bytes += size
+        has_room = self._text_bytes <= TEXTS_BYTES
+        if had_room and not has_room:
+            message = f"The text fields have at most {TEXTS_BYTES:,} bytes together."
+            self.faults.add("body", Code.TOO_LONG, message)
+        return has_room
+
+    def _begin(self, segment: MultipartSegment) -> "_Skipped | _Text | _File":
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise Invalid([*self.faults.found, Fault("body", Code.TOO_MANY, f"A form has at most {MOST_PARTS} parts.")])
+        if (segment.content_type or "").startswith("multipart/"):
+            raise malformed(f"Part {self._parts} is multipart itself. Send each file as a part of its own.")
+        if unclear := ambiguity(segment.headerlist):
+            return self._skip("body", Code.INVALID_FORMAT, f"Part {self._parts} {unclear}.")
+        if not segment.name:
+            message = f'Part {self._parts} has no name. Send Content-Disposition: form-data; name="…".'
+            return self._skip("body", Code.INVALID_FORMAT, message)
+        return self._taken(_part_of(segment))
+
+    def _taken(self, part: Part) -> "_Skipped | _Text | _File":
+        rules = self.rules
+        if part.name == rules.file_field:
+            if part.kind is Kind.FILE:
+                return _File(self, part)
+            self.places += 1
+            place = f"{rules.file_field}[{self.places - 1}]"
+            return self._skip(place, Code.TYPE, "Must be a file: give the part a filename.")
+        if part.name not in rules.fields and part.name != CHARSET_FIELD:
+            known = ", ".join([rules.file_field, *rules.fields])
+            message = f"There is no such field; the form takes {known}."
+            return self._skip(printable(part.name), Code.UNKNOWN_FIELD, message)
+        self._given[part.name] += 1
+        times = self._given[part.name]
+        place = f"{part.name}[{times - 1}]" if part.name in rules.repeated else part.name
+        if part.kind is Kind.FILE:
+            return self._skip(place, Code.TYPE, "Must be text: send the part without a filename.")
+        if times == 2 and part.name not in rules.repeated:
+            return self._skip(place, Code.DUPLICATE, "Send this field once.")
+        if times > 1 and part.name not in rules.repeated:
+            return _Skipped()
+        return _Text(self, part, place)
+
+    def _skip(self, field: str, code: Code, message: str) -> "_Skipped":
+        self.faults.add(field, code, message)
+        return _Skipped()
+
+
+def _part_of(segment: MultipartSegment) -> Part:
+    starred = segment.filename is None and marks_file(segment.headerlist)
+    filename = "file" if starred else segment.filename
+    encodings = [value for name, value in segment.headerlist if name == "Content-Transfer-Encoding"]
+    return Part(
+        kind=Kind.TEXT if filename is None else Kind.FILE,
+        name=segment.name or "",
+        filename=filename,
+        content_type=segment.content_type,
+        charset=segment.charset,
+        transfer_encoding=encodings[0] if encodings else None,
+    )
+
+
+class _Skipped:
+    """A part whose fault is written down: its bytes are passed over."""
+
+    async def take(self, data: bytes) -> None:
+        """Passes bytes over."""
+
+    async def end(self) -> None:
+        """Nothing is left to do."""
+
+
+class _Text:
+    """A text field as it arrives."""
+
+    def __init__(self, form: _Reading, part: Part, place: str) -> None:
+        self._form = form
+        self._part = part
+        self._place = place
+        self._raw = bytearray()
+        self._refused = False
+        if message := encoding_fault(part):
+            self._refuse(Code.INVALID_FORMAT, message)
+
+    async def take(self, data: bytes) -> None:
+        """Keeps the bytes, as long as they are not too many."""
+        if self._refused:
+            return
+        if len(self._raw) + len(data) > TEXT_BYTES:
+            self._refuse(Code.TOO_LONG, f"At most {TEXT_BYTES:,} bytes.")
+        else:
+            self._raw += data
+
+    async def end(self) -> None:
+        """Hands the text on; in the place of one at fault an empty one, so that the others keep their places."""
+        text = "" if self._refused or not self._form.has_room(len(self._raw)) else self._text()
+        self._form.texts.setdefault(self._part.name, []).append(text)
+
+    def _text(self) -> str:
+        text = text_of(bytes(self._raw), self._part)
+        if isinstance(text, str):
+            return text
+        self._refuse(text.code, text.message)
+        return ""
+
+    def _refuse(self, code: Code, message: str) -> None:
+        self._refused = True
+        self._raw.clear()
+        self._form.faults.add(self._place, code, message)
+
+
+class _File:
+    """A file as it arrives."""
+
+    def __init__(self, form: _Reading, part: Part) -> None:
+        self._form = form
+        self._part = part
+        self._place = f"{form.rules.file_field}[{form.places}]"
+        self._size = 0
+        self._head = b""
+        self._spool: Spool | None = None
+        self._refused = False
+
+    async def take(self, data: bytes) -> None:
+        """Has the bytes written, unless this file or the form before it is at fault."""
+        self._size += len(data)
+        self._check()
+        if len(self._head) < HEAD_BYTES and not self._refused:
+            self._head += data[: HEAD_BYTES - len(self._head)]
+        if self._form.faults.found:
+            return
+        if self._spool is None:
+            self._spool = Spool(self._form.folder)
+            self._form.spools.append(self._spool)
+        await self._spool.add(data)
+
+    async def end(self) -> None:
+        """Hands the file on. An input that a browser's user left empty is no file."""
+        if not self._size and not self._part.filename:
+            return
+        self._check()
+        self._form.places += 1
+        if not self._size and not self._refused:
+            self._refuse(Code.TOO_SHORT, f"The file {printable(self._part.filename or '')!r} is empty.")
+        if self._refused:
+            return
+        name, kind = printable(self._part.filename or ""), self._part.content_type
+        declared = printable(kind) if kind else None
+        self._form.seen.append(SeenFile(self._form.places - 1, self._head, declared))
+        if self._spool is None or self._form.faults.found:
+            return
+        await self._spool.save()
+        self._form.files.append(IncomingFile(self._spool.path, self._size, self._head, declared, name))
+
+    def _check(self) -> None:
+        rules = self._form.rules
+        if self._refused:
+            return
+        if self._form.places >= rules.files:
+            self._refuse(Code.TOO_MANY, f"At most {rules.files} file{'s' if rules.files > 1 else ''}.")
+        elif message := encoding_fault(self._part):
+            self._refuse(Code.INVALID_FORMAT, message)
+        elif self._size > rules.file_bytes:
+            message = f"The file {printable(self._part.filename or '')!r} has more than {rules.file_bytes:,} bytes."
+            self._refuse(Code.TOO_LARGE, message)
+
+    def _refuse(self, code: Code, message: str) -> None:
+        self._refused = True
+        self._form.faults.add(self._place, code, message)

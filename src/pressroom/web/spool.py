@@ -1,0 +1,93 @@
+"""Files written piece by piece, in threads, so that the event loop never waits for a disk."""
+
+import asyncio
+import errno
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from io import BufferedWriter
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pressroom.errors import Unavailable
+
+T = TypeVar("T")
+
+AT_ONCE: Final = 256 * 1024
+"""Bytes that are gathered before a thread writes them."""
+
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class Spool:
+    """One file under a random name in `folder`. `save` or `remove` must be called in the end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / f"{secrets.token_hex(16)}.part"
+        self._waiting = bytearray()
+        self._stream: BufferedWriter | None = None
+
+    async def add(self, data: bytes) -> None:
+        """Takes the next bytes; returns when little is left to be written. Raises Unavailable when the disk fails."""
+        self._waiting += data
+        if len(self._waiting) >= AT_ONCE:
+            await self._write(last=False)
+
+    async def save(self) -> None:
+        """Writes what is left and closes the file. Raises Unavailable when the disk fails."""
+        await self._write(last=True)
+
+    def remove(self) -> None:
+        """Closes and deletes the file, however far it got. Blocks: call it in a thread."""
+        # What could not be written is not wanted any more, and one file that stays must not keep the others.
+        with suppress(OSError):
+            if self._stream is not None:
+                self._stream.close()
+        unlink(self.path)
+
+    async def _write(self, *, last: bool) -> None:
+        waiting, self._waiting = self._waiting, bytearray()
+        try:
+            await to_its_end(lambda: self._write_now(waiting, last=last))
+        except OSError as error:
+            if error.errno in _NO_ROOM:
+                raise Unavailable("The disk is full. Nothing was stored.", 10) from error
+            raise Unavailable("The upload cannot be written to disk. Nothing was stored.", 10) from error
+
+    def _write_now(self, data: bytearray, *, last: bool) -> None:
+        if self._stream is None:
+            self._stream = os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        self._stream.write(data)
+        if last:
+            self._stream.close()
+
+
+async def to_its_end(work: Callable[[], T]) -> T:
+    """Runs `work` in a thread and waits until it is done, even when cancelled: only then is its file nobody's.
+
+    The cancellation is raised afterwards, in place of the result.
+    """
+    done = asyncio.get_running_loop().run_in_executor(None, work)
+    cancellation: asyncio.CancelledError | None = None
+    while not done.done():
+        try:
+            await asyncio.wait({done})
+        except asyncio.CancelledError as error:
+            cancellation = error
+    if cancellation is not None:
+        done.exception()  # seen, so that asyncio does not report it as lost
+        raise cancellation
+    return done.result()
+
+
+def unlink(path: Path) -> None:
+    """Deletes a file that may be gone already. Blocks: call it in a thread."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+async def remove_all(spools: list[Spool]) -> None:
+    """Closes and deletes files."""
+    if spools:
+        await to_its_end(lambda: [spool.remove() for spool in spools])
