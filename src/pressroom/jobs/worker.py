@@ -1,0 +1,173 @@
+"""The worker of the queue: claims jobs by lease and hands them to whoever knows their kind."""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import SECOND, Clock
+from pressroom.db import Database, Tx
+from pressroom.errors import PressroomError
+from pressroom.jobs import queue
+from pressroom.jobs.queue import Job
+from pressroom.logs import Log
+
+POLL_SECONDS: Final = 1.0
+LEASE: Final = 60 * SECOND
+"""How long the jobs of a killed worker wait for another one."""
+
+RENEWAL_SECONDS: Final = 20.0
+PAUSE_SECONDS: Final = 0.5
+FATAL: Final = 10
+"""Tries beyond those that are granted, after which a job is what kills its workers."""
+
+
+class TryAgain(PressroomError):
+    """A job could not be done this time. `message` says why."""
+
+
+class Handler(msgspec.Struct, frozen=True):
+    """How jobs of one kind are done: `together` at once, of one account `each`; tried again after `waits`, which are in
+    milliseconds.
+
+    `work(job, token)` finishes the job in the transaction of its effect (`queue.finish`). When it raises, the job is
+    tried again; after the last wait it is dead, and `gave_up(tx, job, reason)` does what is left in that transaction.
+    """
+
+    kind: str
+    work: Callable[[Job, str], Awaitable[None]]
+    together: int
+    waits: tuple[int, ...]
+    gave_up: Callable[[Tx, Job, str], Awaitable[None]] | None = None
+    each: int = 1_000_000
+
+
+class JobWorker:
+    """Does jobs until it is stopped."""
+
+    def __init__(self, db: Database, clock: Clock, log: Log, handlers: Sequence[Handler]) -> None:
+        self._db = db
+        self._clock = clock
+        self._log = log
+        self._handlers = handlers
+        self._token = uuid.uuid4().hex
+        self._wake = db.listen()
+        self._stopping = False
+        self._drain_seconds = 0.0
+        self._under_way: dict[str, tuple[Job, asyncio.Task[None]]] = {}
+
+    async def run(self) -> None:
+        """Does jobs until `stop`; then finishes what is under way, or gives it back."""
+        renewal = asyncio.create_task(self._renew(), name="job leases")
+        try:
+            while not self._stopping:
+                self._wake.clear()
+                await self._look()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(0 if self._stopping else POLL_SECONDS):
+                        await self._wake.wait()
+            await self._drain()
+        finally:
+            renewal.cancel()
+
+    def stop(self, seconds: float) -> None:
+        """Has `run` begin nothing more and end within so many seconds. What is cut off is done again later."""
+        self._stopping = True
+        self._drain_seconds = seconds
+        self._wake.set()
+
+    async def settle(self) -> None:
+        """Does all that is due by the clock and returns when that is done: for whoever sets the clock."""
+        await self._look()
+        while self._under_way:
+            await asyncio.wait([task for _, task in self._under_way.values()], return_when=asyncio.FIRST_COMPLETED)
+            await self._look()
+
+    async def _look(self) -> None:
+        """Begins what is due."""
+        for handler in self._handlers:
+            try:
+                while await self._begin(handler):
+                    pass
+            except Exception as error:  # a worker that ended would take the whole process with it
+                self._log.event("jobs wait for the database", error=f"{type(error).__name__}: {error}")
+                await asyncio.sleep(PAUSE_SECONDS)
+                return
+
+    async def _begin(self, handler: Handler) -> bool:
+        """Begins jobs of a kind that are due; whether there may be more, and room for them.
+
+        Where accounts have shares they are claimed one by one: of those claimed together none sees the others.
+        """
+        busy = sum(job.kind == handler.kind for job, _ in self._under_way.values())
+        room, now = handler.together - busy, self._clock.now()
+        if room <= 0 or await self._db.one(queue.ANY_DUE, kind=handler.kind, now=now) is None:
+            return False
+        limit = 1 if handler.each < handler.together else room
+        jobs = await self._db.transact(
+            queue.claim, handler.kind, token=self._token, until=now + LEASE, limit=limit, each=handler.each
+        )
+        for job in jobs:
+            if job.id not in self._under_way:
+                task = asyncio.create_task(self._do(handler, job), name=f"{job.kind} {job.subject}")
+                self._under_way[job.id] = (job, task)
+        return len(jobs) == limit < room
+
+    async def _do(self, handler: Handler, job: Job) -> None:
+        try:
+            if job.tries > len(handler.waits) + FATAL:
+                raise TryAgain("Every worker that tried it was killed.")
+            await handler.work(job, self._token)
+        except asyncio.CancelledError:
+            await self._give_back(job)
+            raise
+        except Exception as error:  # one job that fails must not keep the others from being done
+            await self._failed(handler, job, error)
+        finally:
+            del self._under_way[job.id]
+            self._wake.set()
+
+    async def _failed(self, handler: Handler, job: Job, error: Exception) -> None:
+        reason = error.message if isinstance(error, PressroomError) else f"{type(error).__name__}: {error}"
+        self._log.event("job failed", kind=job.kind, subject=job.subject, tries=job.tries, error=reason)
+        last = job.tries > len(handler.waits)
+        due_at = None if last else self._clock.now() + handler.waits[job.tries - 1]
+        try:
+            await self._db.transact(self._record_failure, handler, job, reason, due_at)
+        except PressroomError as away:
+            self._log.event("job not given back", kind=job.kind, subject=job.subject, error=away.message)
+
+    async def _record_failure(self, tx: Tx, handler: Handler, job: Job, reason: str, due_at: int | None) -> None:
+        """Whoever lost the lease gives nothing up: another worker has the job."""
+        held = await queue.fail(tx, job, token=self._token, error=reason, due_at=due_at)
+        if held and due_at is None and handler.gave_up is not None:
+            await handler.gave_up(tx, job, reason)
+
+    async def _give_back(self, job: Job) -> None:
+        """A job that was cut off by a stop is no failure: another worker takes it up at once."""
+        with contextlib.suppress(PressroomError):
+            await self._db.transact(queue.give_back, job, self._token)
+
+    async def _drain(self) -> None:
+        tasks = [task for _, task in self._under_way.values()]
+        if not tasks:
+            return
+        _, late = await asyncio.wait(tasks, timeout=self._drain_seconds)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(RENEWAL_SECONDS)
+            jobs = [job for job, _ in self._under_way.values()]
+            if not jobs:
+                continue
+            try:
+                await self._db.transact(queue.renew, jobs, token=self._token, until=self._clock.now() + LEASE)
+            except Exception as error:  # one renewal that fails must not be the last
+                self._log.event("leases not renewed", error=f"{type(error).__name__}: {error}")
