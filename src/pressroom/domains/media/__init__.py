@@ -1,0 +1,1 @@
+"""Media: what is uploaded, its decoding apart from the server, its serving (CONTRACT 7)."""

@@ -1,0 +1,85 @@
+"""Keeping files with what they belong to, and bringing them from PROCESSING to their end."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from pressroom.db import Tx
+from pressroom.db.params import batches
+from pressroom.domains.media import queries
+from pressroom.domains.media.models import Media, NewMedia, new_token
+from pressroom.domains.media.sandbox import Processed
+from pressroom.ids import random_base62
+from pressroom.jobs import queue
+from pressroom.jobs.queue import Job
+
+SIGNING: Final = "media"
+"""The name of the secret that addresses in pages are signed with."""
+
+PICTURES: Final = "media"
+VIDEOS: Final = "video"
+"""The kinds of job that process a file, whose id is their subject: no picture waits for a video."""
+
+
+async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[NewMedia]) -> None:
+    """Keeps the files of a new post or clip, in their order, and has them processed."""
+    for position, new in enumerate(files):
+        await queries.insert_media(
+            tx,
+            media_id=new.id,
+            account_id=account_id,
+            owner_id=owner_id,
+            position=position,
+            token=new_token(),
+            kind=new.kind.mime,
+            alt_text=new.alt_text,
+        )
+        await queue.enqueue(tx, VIDEOS if new.kind.is_video else PICTURES, new.id, account_id=account_id)
+
+
+async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> dict[str, list[Media]]:
+    """The files of these posts or clips, by owner, each one's in their order."""
+    found: dict[str, list[Media]] = {}
+    for batch in batches(owner_ids):
+        for media in await queries.list_of_owners(tx, batch):
+            found.setdefault(media.owner_id, []).append(media)
+    return found
+
+
+async def move_of_owner(tx: Tx, owner_id: str) -> None:
+    """Gives the files of a post other addresses: those that its public page showed are for everybody who saw them."""
+    for media_id in await queries.find_of_owner(tx, owner_id):
+        await queries.renew_token(tx, media_id, new_token())
+
+
+async def hide_of_owner(tx: Tx, owner_id: str) -> None:
+    """Serves the files of what was deleted no more. They are kept for audit."""
+    await queries.hide_of_owner(tx, owner_id)
+
+
+async def finish_ready(tx: Tx, job: Job, token: str, done: Processed) -> bool:
+    """A file has been processed; False when the job was somebody else's by then, who finishes it too."""
+    if not await queue.finish(tx, job, token):
+        return False
+    await queries.make_ready(
+        tx,
+        job.subject,
+        width=done.width,
+        height=done.height,
+        duration=done.duration,
+        size_bytes=done.size_bytes,
+        placeholder=done.placeholder,
+    )
+    return True
+
+
+async def finish_failed(tx: Tx, job: Job, token: str, reason: str) -> bool:
+    """A file cannot be processed, and why; False when the job was somebody else's by then."""
+    if not await queue.finish(tx, job, token):
+        return False
+    await queries.make_failed(tx, job.subject, reason)
+    return True
+
+
+async def signing_secret(tx: Tx) -> str:
+    """What addresses of media in pages are signed with: the same on all servers."""
+    return await queries.shared_secret(tx, SIGNING, random_base62(32))

@@ -1,0 +1,207 @@
+"""`python -m pressroom.domains.media.forkserver FD`: makes one child for each file, from a process that has the
+decoders loaded and has never used them.
+
+`sandbox` starts it with FD, one end of a stream. Each byte that arrives brings two sockets: `line`, on which a child
+reads its Job and writes its answer, and `watch`, which the child never holds. When the child has ended, its Ended is
+written to watch; when watch is closed from the other side before that, the child is killed. At the end of the stream
+(the server process is gone, however it died) every child is killed and this process ends.
+"""
+
+import contextlib
+import errno
+import gc
+import os
+import selectors
+import signal
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from pressroom.domains.media.confinement import confine, die_with_parent
+from pressroom.domains.media.decoding import Crash, Job, Processed, Refusal, Undecodable
+from pressroom.domains.media.kinds import Kind
+
+NICENESS: Final = 10
+_LINE: Final = 3
+"""The one descriptor that a child keeps beside standard input and output."""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a child ended. status: as `subprocess` counts it, negative for a signal. CPU in seconds."""
+
+    status: int
+    max_rss_bytes: int
+    cpu_seconds: float
+
+
+def main() -> None:
+    """Serves until its stream ends."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    _yield_to_others()
+    _load_decoders()
+    gc.collect()
+    gc.freeze()
+    _Server(control).run()
+
+
+def _yield_to_others() -> None:
+    """Whoever publishes must not feel that somebody's video is being decoded."""
+    os.nice(NICENESS)
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def _load_decoders() -> None:
+    # Here and not at the top: only this process and its children load them, and children find them loaded.
+    from pressroom.domains.media import images, videos  # see above
+
+    images.prepare()
+    videos.prepare()
+
+
+class _Server:
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.watches: dict[int, socket.socket] = {}
+        self.selector = selectors.DefaultSelector()
+        self.wake_in, self.wake_out = socket.socketpair()
+        for end in (self.wake_in, self.wake_out):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self.wake_out.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        self.selector.register(self.control, selectors.EVENT_READ)
+        self.selector.register(self.wake_in, selectors.EVENT_READ)
+
+    def run(self) -> None:
+        open_ = True
+        while open_:
+            for key, _ in self.selector.select():
+                if key.fileobj is self.control:
+                    open_ = self._take()
+                elif key.fileobj is self.wake_in:
+                    with contextlib.suppress(BlockingIOError):
+                        self.wake_in.recv(4096)
+                elif isinstance(key.data, int):
+                    self._kill(key.data)
+            self._reap()
+        for pid in self.watches:
+            self._kill(pid)
+
+    def _take(self) -> bool:
+        """Starts a child for the next job; False when there will be none any more."""
+        try:
+            word, descriptors, _, _ = socket.recv_fds(self.control, 1, 2)
+        except ConnectionError:
+            return False
+        if not word:
+            return False
+        if len(descriptors) != 2:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            return True
+        line, watch = descriptors
+        server = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError:
+            # Both sockets close without a word, which says that there was no child.
+            os.close(line)
+            os.close(watch)
+            return True
+        if pid == 0:
+            _be_child(line, server)
+        os.close(line)
+        self.watches[pid] = socket.socket(fileno=watch)
+        self.selector.register(self.watches[pid], selectors.EVENT_READ, pid)
+        return True
+
+    def _kill(self, pid: int) -> None:
+        # A child that has not been waited for keeps its number, so no other process can be hit. Until it has made
+        # a group of its own, there is no group to hit.
+        if pid not in self.watches:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(KeyError):
+            self.selector.unregister(self.watches[pid])
+
+    def _reap(self) -> None:
+        while self.watches:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            watch = self.watches.pop(pid, None)
+            if watch is None:
+                continue
+            unit = 1 if sys.platform == "darwin" else 1024
+            code = os.waitstatus_to_exitcode(status)
+            ended = Ended(code, usage.ru_maxrss * unit, usage.ru_utime + usage.ru_stime)
+            with contextlib.suppress(KeyError):
+                self.selector.unregister(watch)
+            with contextlib.suppress(OSError):
+                watch.sendall(msgspec.json.encode(ended))
+            watch.close()
+
+
+def _be_child(line: int, server: int) -> None:
+    """All that a child does. Never returns."""
+    status = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        die_with_parent(server)
+        null = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1, 2):
+            os.dup2(null, standard)
+        os.dup2(line, _LINE)
+        os.closerange(_LINE + 1, os.sysconf("SC_OPEN_MAX"))
+        _answer(socket.socket(fileno=_LINE))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _answer(line: socket.socket) -> None:
+    with line.makefile("rb") as told:
+        job = msgspec.json.decode(told.read(), type=Job)
+    answer: Processed | Refusal | Crash
+    try:
+        answer = _process(job)
+    except Undecodable as error:
+        answer = Refusal(error.reason)
+    except MemoryError:
+        answer = Refusal("Decoding the file takes more memory than is allowed.")
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            answer = Refusal(f"What is made of the file would be larger than {job.limits.written_bytes:,} bytes.")
+        else:
+            answer = Crash(f"{type(error).__name__}: {error}"[:500])
+    except Exception as error:  # told to the server process, which writes it down
+        answer = Crash(f"{type(error).__name__}: {error}"[:500])
+    line.sendall(msgspec.json.encode(answer))
+
+
+def _process(job: Job) -> Processed:
+    from pressroom.domains.media import images, videos  # loaded by now
+
+    source, folder, kind = Path(job.source), Path(job.folder), Kind[job.kind]
+    os.environ["TMPDIR"] = tempfile.tempdir = job.folder
+    confine(source, folder, job.limits)
+    module = videos if kind.is_video else images
+    return module.process(source, kind, folder, job.limits)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""How a video is turned and sized: pure arithmetic on what its header says."""
+
+import struct
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from pressroom.domains.media.decoding import VIDEO_LONG_SIDE, VIDEO_RATE, VIDEO_SHORT_SIDE
+
+_MOST_STRETCHED: Final = 4
+
+
+class Turn(NamedTuple):
+    """How frames are brought upright: filters of FFmpeg by name and arguments, and whether sides change places."""
+
+    filters: tuple[tuple[str, str], ...]
+    swaps: bool
+
+
+UPRIGHT: Final = Turn((), swaps=False)
+_TURNED: Final = {
+    # The signs of the larger pair of the matrix: (a, d) while sides stay, (b, c) when they change places.
+    (False, 1, 1): UPRIGHT,
+    (False, -1, -1): Turn((("hflip", ""), ("vflip", "")), swaps=False),
+    (False, -1, 1): Turn((("hflip", ""),), swaps=False),
+    (False, 1, -1): Turn((("vflip", ""),), swaps=False),
+    (True, 1, -1): Turn((("transpose", "clock"),), swaps=True),
+    (True, -1, 1): Turn((("transpose", "cclock"),), swaps=True),
+    (True, 1, 1): Turn((("transpose", "cclock_flip"),), swaps=True),
+    (True, -1, -1): Turn((("transpose", "clock_flip"),), swaps=True),
+}
+
+
+def turn_of(matrix: bytes | None) -> Turn:
+    """The quarter turn and reflection nearest to a display matrix: nine 32-bit numbers, rows a b u, c d v, x y w.
+
+    A matrix that says nothing of use (none, too short, all zeros) leaves the picture as it is.
+    """
+    if matrix is None or len(matrix) < 36:
+        return UPRIGHT
+    a, b, _, c, d, *_ = struct.unpack("=9i", matrix[:36])
+    swaps = abs(b) + abs(c) > abs(a) + abs(d)
+    first, second = (b, c) if swaps else (a, d)
+    return _TURNED.get((swaps, _sign(first), _sign(second)), UPRIGHT)
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
+
+
+def displayed(width: int, height: int, pixel: Fraction | None, turn: Turn) -> tuple[int, int]:
+    """Width and height of square pixels, upright. Absurdly stretched pixels are taken for square ones."""
+    if pixel and Fraction(1, _MOST_STRETCHED) <= pixel <= _MOST_STRETCHED:
+        width = max(1, round(width * pixel))
+    return (height, width) if turn.swaps else (width, height)
+
+
+def fitted(width: int, height: int) -> tuple[int, int]:
+    """The size that a video of this displayed size is encoded in: at most 1080p, even, never enlarged but to 2."""
+    scale = min(
+        Fraction(1), Fraction(VIDEO_LONG_SIDE, max(width, height)), Fraction(VIDEO_SHORT_SIDE, min(width, height))
+    )
+    return _even(width * scale), _even(height * scale)
+
+
+def _even(length: Fraction) -> int:
+    return max(2, int(length) // 2 * 2)
+
+
+class Facts(NamedTuple):
+    """What decides whether a video may stay as it was encoded."""
+
+    container: str
+    video_codec: str
+    pixel_format: str
+    profile: str
+    width: int
+    height: int
+    pixel: Fraction | None
+    turn: Turn
+    rate: Fraction | None
+    start_seconds: float
+    audio_codec: str | None
+    audio_profile: str | None
+    audio_channels: int
+
+
+_PROFILES: Final = ("baseline", "constrained baseline", "main", "high")
+
+
+def suits(facts: Facts) -> bool:
+    """Whether every browser plays the video as it is, so that its packets may be copied."""
+    return (
+        facts.container == "mov"
+        and facts.video_codec == "h264"
+        and facts.pixel_format == "yuv420p"
+        and facts.profile.lower() in _PROFILES
+        and fitted(facts.width, facts.height) == (facts.width, facts.height)
+        and facts.pixel in {None, 0, 1}
+        and facts.turn == UPRIGHT
+        and (facts.rate is None or facts.rate <= VIDEO_RATE)
+        and abs(facts.start_seconds) <= 0.5
+        and (facts.audio_codec is None or (facts.audio_codec == "aac" and facts.audio_profile == "LC"))
+        and facts.audio_channels <= 2
+    )
+
+
+def ends_early(declared: float | None, ends: Sequence[float]) -> bool:
+    """Whether what was read of a file, track by track, ends well before the header says (both in seconds)."""
+    return declared is not None and max(ends, default=0.0) < 0.9 * declared - 0.5

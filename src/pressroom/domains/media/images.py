@@ -1,0 +1,241 @@
+"""Images, in a child process: upright, without metadata but for the colour profile, as WebP in two sizes.
+
+Only the loader of the sniffed kind is ever called; libvips guesses nothing, and its other loaders are blocked.
+"""
+
+import base64
+import errno
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pyvips
+from pyvips.voperation import concurrency_set
+
+from pressroom.domains.media.decoding import (
+    LARGE,
+    LARGE_SIDE,
+    THUMBNAIL,
+    THUMBNAIL_SIDE,
+    WEBP,
+    Limits,
+    Processed,
+    Rendition,
+    Undecodable,
+)
+from pressroom.domains.media.kinds import Kind
+
+QUALITY: Final = 82
+THUMBNAIL_QUALITY: Final = 75
+EFFORT: Final = 3
+ANIMATION_EFFORT: Final = 1
+"""A picture is encoded once, an animation as often as it has frames."""
+
+KERNEL_REACH: Final = 3
+"""Pixels of what is made that a pixel's neighbourhood reaches to each side when an image is made smaller."""
+
+PLACEHOLDER_SIDE: Final = 16
+PLACEHOLDER_CHARACTERS: Final = 400
+PROFILE_BYTES: Final = 1024 * 1024
+"""A longer colour profile carries something else; the picture is converted to sRGB instead."""
+
+_PROFILE: Final = "icc-profile-data"
+_KEEP_NONE: Final = 0
+_KEEP_PROFILE: Final = 8
+_LOADERS: Final = ("Jpeg", "Png", "Nsgif", "Webp")
+
+_LOAD: Final[dict[Kind, Callable[..., pyvips.Image]]] = {
+    Kind.JPEG: pyvips.Image.jpegload,
+    Kind.PNG: pyvips.Image.pngload,
+    Kind.GIF: pyvips.Image.gifload,
+    Kind.WEBP: pyvips.Image.webpload,
+}
+_PAGED: Final = frozenset({Kind.GIF, Kind.WEBP})
+
+
+def prepare() -> None:
+    """What is done once, before any child is made: every loader but the four is blocked, nothing is kept."""
+    pyvips.block_untrusted_set(True)
+    pyvips.operation_block_set("VipsForeignLoad", True)
+    for loader in _LOADERS:
+        pyvips.operation_block_set(f"VipsForeignLoad{loader}", False)
+    pyvips.cache_set_max(0)
+
+
+def process(source: Path, kind: Kind, folder: Path, limits: Limits) -> Processed:
+    """Makes large.webp, thumbnail.webp and a placeholder of the image `source`. Raises Undecodable."""
+    try:
+        frames = _check_header(source, kind, limits)
+        return _animation(source, kind, folder) if frames > 1 else _still(source, kind, folder)
+    except pyvips.Error as error:
+        raise _undecodable(error) from error
+
+
+def _undecodable(error: pyvips.Error) -> Undecodable | MemoryError | OSError:
+    text = f"{error.message} {error.detail}".lower()
+    if "out of memory" in text or "unable to allocate" in text or "memory allocation" in text:
+        return MemoryError()
+    if "file too large" in text:
+        return OSError(errno.EFBIG, "The image that was made is too large.")
+    if "no space left" in text:
+        return OSError(errno.ENOSPC, "There is no space for the image that was made.")
+    # What libvips says may name the server's own folders.
+    detail = re.sub(r"\S*/\S*", "", re.sub(r"\s+", " ", str(error.detail))).strip(" :")[:120]
+    return Undecodable(f"The image is damaged or incomplete ({detail or 'its header'}).")
+
+
+def _open(source: Path, kind: Kind, **options: object) -> pyvips.Image:
+    return _LOAD[kind](str(source), fail_on="error", access="sequential", **options)
+
+
+def _check_header(source: Path, kind: Kind, limits: Limits) -> int:
+    """The number of frames, after the size was judged by the header alone. Raises Undecodable."""
+    header = _open(source, kind)
+    width, height = header.width, header.height
+    frames = _integer(header, "n-pages", 1) if kind in _PAGED else 1
+    if width * height > limits.frame_pixels:
+        raise Undecodable(
+            f"The image has {width * height:,} pixels ({width:,} by {height:,}); at most {limits.frame_pixels:,} are"
+            " allowed."
+        )
+    if frames > limits.frames:
+        raise Undecodable(f"The image has {frames:,} frames; at most {limits.frames:,} are allowed.")
+    if width * height * frames > limits.all_pixels:
+        raise Undecodable(
+            f"The image has {width * height * frames:,} pixels over all {frames:,} frames; at most"
+            f" {limits.all_pixels:,} are allowed."
+        )
+    return frames
+
+
+def _still(source: Path, kind: Kind, folder: Path) -> Processed:
+    # To turn an image, all of it has to be there; it is small by then.
+    large = fitted(_displayable(_open(source, kind)), LARGE_SIDE).copy_memory().autorot().copy_memory()
+    files = [
+        write_webp(large, folder / LARGE),
+        write_webp(fitted(large, THUMBNAIL_SIDE), folder / THUMBNAIL, THUMBNAIL_QUALITY),
+    ]
+    return _processed(files, large)
+
+
+def _animation(source: Path, kind: Kind, folder: Path) -> Processed:
+    # Each rendition reads the file anew and is gone before the next: all frames together may not fit in memory. The
+    # encoder runs on one thread anyway, and more of them before it hold more lines at a time: twice the memory.
+    concurrency_set(1)
+    files = [
+        write_webp(_resized(_open(source, kind, n=-1), side), folder / name, quality, ANIMATION_EFFORT)
+        for side, name, quality in ((LARGE_SIDE, LARGE, QUALITY), (THUMBNAIL_SIDE, THUMBNAIL, THUMBNAIL_QUALITY))
+    ]
+    return _processed(files, _displayable(_open(source, kind)).copy_memory())
+
+
+def _resized(strip: pyvips.Image, side: int) -> pyvips.Image:
+    """An animation, whose frames hang below one another, with every frame fitted.
+
+    The strip is made smaller as one image, because to do it frame by frame holds all frames in memory. So that no
+    frame bleeds into the next, each is first continued above and below by its own edge, which is cut off afterwards.
+    """
+    strip = _displayable(strip)
+    width, height = strip.width, strip.get_page_height()
+    if max(width, height) <= side:
+        return strip
+    count = strip.height // height
+    scale = side / max(width, height)
+    margin = math.ceil(KERNEL_REACH / scale) + 1
+    tall, small_tall, small = height + 2 * margin, round((height + 2 * margin) * scale), max(1, round(height * scale))
+    top = round(margin * small_tall / tall)
+    even = strip.premultiply() if strip.hasalpha() else strip
+    apart = [
+        even.crop(0, place * height, width, height).embed(0, margin, width, tall, extend="copy")
+        for place in range(count)
+    ]
+    shrunk = _joined(apart).resize(scale, vscale=small_tall / tall)
+    frames = [shrunk.crop(0, place * small_tall + top, shrunk.width, small) for place in range(count)]
+    joined = _joined(frames)
+    joined = (joined.unpremultiply() if strip.hasalpha() else joined).cast("uchar").copy()
+    for name in ("delay", "loop"):
+        if strip.get_typeof(name):
+            joined.set_type(strip.get_typeof(name), name, strip.get(name))
+    joined.set_type(pyvips.GValue.gint_type, "page-height", small)
+    return joined
+
+
+def _joined(frames: list[pyvips.Image]) -> pyvips.Image:
+    return pyvips.Image.arrayjoin(frames, across=1)
+
+
+def _displayable(image: pyvips.Image) -> pyvips.Image:
+    """As 8-bit RGB, with its own profile where that is one for RGB, else as sRGB."""
+    profile = image.get(_PROFILE) if image.get_typeof(_PROFILE) else None
+    is_rgb = image.interpretation in {"srgb", "rgb16", "rgb"}
+    if isinstance(profile, bytes) and is_rgb and is_rgb_profile(profile):
+        return _eight_bit(image)
+    if isinstance(profile, bytes) or image.interpretation == "cmyk":
+        image = _converted(image)
+    image = _eight_bit(image).copy()
+    image.remove(_PROFILE)
+    return image
+
+
+def _converted(image: pyvips.Image) -> pyvips.Image:
+    try:
+        return image.icc_transform("srgb", embedded=True, intent="perceptual", black_point_compensation=True)
+    except pyvips.Error:
+        # A profile that does not fit the image: colours are what they would be without it.
+        return image
+
+
+def _eight_bit(image: pyvips.Image) -> pyvips.Image:
+    return image if image.interpretation == "srgb" and image.format == "uchar" else image.colourspace("srgb")
+
+
+def is_rgb_profile(profile: bytes) -> bool:
+    """Whether a colour profile may be passed on: whole, of a display's size, and for RGB."""
+    return (
+        128 <= len(profile) <= PROFILE_BYTES
+        and int.from_bytes(profile[:4], "big") == len(profile)
+        and profile[16:20] == b"RGB "
+        and profile[36:40] == b"acsp"
+    )
+
+
+def fitted(image: pyvips.Image, side: int) -> pyvips.Image:
+    """Within a square of `side` pixels, never enlarged, not turned."""
+    if max(image.width, image.height) <= side:
+        return image
+    return image.thumbnail_image(side, height=side, size="down", no_rotate=True)
+
+
+def _processed(files: list[Rendition], first: pyvips.Image) -> Processed:
+    main = files[0]
+    return Processed(main.width, main.height, None, main.size, files, placeholder(first))
+
+
+def write_webp(image: pyvips.Image, path: Path, quality: int = QUALITY, effort: int = EFFORT) -> Rendition:
+    """Writes `image` with its colour profile and nothing else that it carries."""
+    image.webpsave(str(path), Q=quality, effort=effort, smart_subsample=True, keep=_KEEP_PROFILE)
+    return Rendition(path.name, WEBP, image.width, image.get_page_height(), path.stat().st_size)
+
+
+def placeholder(image: pyvips.Image) -> str:
+    """A data URI of a picture of 16 pixels to be shown, blurred, until the image is there."""
+    tiny = _displayable(image)
+    tiny = tiny.thumbnail_image(PLACEHOLDER_SIDE, height=PLACEHOLDER_SIDE, no_rotate=True, output_profile="srgb")
+    uri = ""
+    for quality in (50, 20, 1):
+        uri = "data:image/webp;base64," + base64.b64encode(_tiny_webp(tiny, quality)).decode()
+        if len(uri) <= PLACEHOLDER_CHARACTERS:
+            return uri
+    flat = tiny.flatten() if tiny.hasalpha() else tiny
+    return "data:image/webp;base64," + base64.b64encode(_tiny_webp(flat, 1)).decode()
+
+
+def _tiny_webp(tiny: pyvips.Image, quality: int) -> bytes:
+    return tiny.webpsave_buffer(Q=quality, alpha_q=quality, effort=4, keep=_KEEP_NONE)
+
+
+def _integer(image: pyvips.Image, name: str, otherwise: int) -> int:
+    value = image.get(name) if image.get_typeof(name) else otherwise
+    return value if isinstance(value, int) else otherwise

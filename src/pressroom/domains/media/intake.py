@@ -1,0 +1,57 @@
+"""Taking files in: they stand in the store before the transaction that gives them to a post or a clip."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+from pressroom.blobs import Blobs
+from pressroom.domains.media.kinds import sniff
+from pressroom.domains.media.models import NewMedia, source
+from pressroom.errors import Refused, TooMany, Unavailable
+from pressroom.ids import new_id
+from pressroom.web.form_data import IncomingFile
+from pressroom.web.routing import Answer
+
+_AS_BYTES: Final = "application/octet-stream"
+
+
+class Taken:
+    """Files that stand in the store. `answered` says what became of the request that brought them."""
+
+    def __init__(self, files: list[NewMedia]) -> None:
+        self.files = files
+        self.unused = False
+
+    def answered(self, answer: Answer) -> Answer:
+        """`answer` itself. A repeated request's answer is an earlier one's, with that one's files."""
+        self.unused = answer.status != 201
+        return answer
+
+
+@asynccontextmanager
+async def taken_in(
+    blobs: Blobs, files: Sequence[IncomingFile], alt_texts: Sequence[str], now: int
+) -> AsyncGenerator[Taken]:
+    """Stores files whose forms have been checked; `alt_texts` describe them in their order.
+
+    What a refused or repeated request brought is removed again. When it is not known whether the transaction
+    happened, the files stay: an hour later they are swept if nothing refers to them.
+    """
+    taken = Taken([])
+    try:
+        for place, file in enumerate(files):
+            kind = sniff(file.head)
+            if kind is None:
+                raise ValueError("This file was not checked.")
+            alt_text = alt_texts[place] if place < len(alt_texts) else ""
+            new = NewMedia(new_id(now), kind, alt_text or None)
+            taken.files.append(new)
+            await blobs.put_file(source(new.id), file.path, _AS_BYTES)
+        yield taken
+    except (Refused, TooMany):
+        taken.unused = True
+        raise
+    finally:
+        if taken.unused:
+            with suppress(Unavailable):  # then they are swept
+                await blobs.delete(*[source(new.id) for new in taken.files])

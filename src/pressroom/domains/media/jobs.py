@@ -1,0 +1,115 @@
+"""Processing as a job: from the upload in the store to what is served, whatever is killed meanwhile."""
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from pressroom.blobs import Blobs
+from pressroom.clock import SECOND
+from pressroom.db import Database, Tx
+from pressroom.domains.media import actions, queries
+from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.models import ProcessingStatus, rendition, source
+from pressroom.domains.media.sandbox import ChildDied, Processed, Sandbox, SandboxAway, Undecodable
+from pressroom.errors import Unavailable
+from pressroom.jobs import queue
+from pressroom.jobs.queue import Job
+from pressroom.jobs.worker import Handler, TryAgain
+
+TOGETHER: Final = 2
+CHILDREN: Final = 2
+"""How often a child may die over a file before the file is taken to be undecodable."""
+
+WAITS: Final = (5 * SECOND, 30 * SECOND, 120 * SECOND, 600 * SECOND)
+LEFTOVER: Final = 3_600 * SECOND
+"""Age at which an upload that nothing refers to is swept: no request takes that long."""
+
+_DIED: Final = "The file could not be read within the limits of memory and time."
+
+
+def new_folder(below: Path) -> Path:
+    """An empty folder of one's own."""
+    below.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix="work-", dir=below))
+
+
+def sweep_folders(data_dir: Path, age: float = LEFTOVER / SECOND) -> None:
+    """Removes what requests and jobs that were killed left on the local disk, when it is `age` seconds old."""
+    for place in [*(data_dir / "incoming").glob("*"), *(data_dir / "processing").glob("*")]:
+        with contextlib.suppress(OSError):
+            if time.time() - place.stat().st_mtime >= age:
+                shutil.rmtree(place) if place.is_dir() else place.unlink()
+
+
+class Processing:
+    """Processes files of the database `db` in the store `blobs`, in folders below `folder`."""
+
+    def __init__(self, db: Database, blobs: Blobs, sandbox: Sandbox, folder: Path) -> None:
+        self._db = db
+        self._blobs = blobs
+        self._sandbox = sandbox
+        self._folder = folder
+
+    def handlers(self) -> tuple[Handler, Handler]:
+        """For the worker of the queue. Of one account's videos one is processed at a time."""
+        return (
+            Handler(actions.PICTURES, self.work, TOGETHER, WAITS, gave_up=self.give_up),
+            Handler(actions.VIDEOS, self.work, TOGETHER, WAITS, each=1, gave_up=self.give_up),
+        )
+
+    async def work(self, job: Job, token: str) -> None:
+        """Processes one file. Stored files are written first and told of afterwards; to do it twice does no harm."""
+        media = await self._db.one(queries.FIND_ANY, media_id=job.subject)
+        if media is None or media.status != ProcessingStatus.PROCESSING:
+            await self._db.transact(queue.finish, job, token)
+            return
+        if media.hidden_at is not None:
+            await self._db.transact(actions.finish_failed, job, token, "What it belonged to was deleted.")
+            await self._blobs.delete(source(media.id))
+            return
+        folder = await asyncio.to_thread(new_folder, self._folder)
+        try:
+            upload = folder / "upload"
+            await self._blobs.fetch_to(source(media.id), upload)
+            try:
+                done = await self._process(upload, Kind(media.kind), folder)
+            except Undecodable as undecodable:
+                ended = await self._db.transact(actions.finish_failed, job, token, undecodable.message)
+            else:
+                await self._store(media.id, done, folder)
+                ended = await self._db.transact(actions.finish_ready, job, token, done)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        if ended:
+            # It may hold where somebody lives; what is served does not. If the store is away, it is swept.
+            with contextlib.suppress(Unavailable):
+                await self._blobs.delete(source(media.id))
+
+    async def give_up(self, tx: Tx, job: Job, reason: str) -> None:
+        """The last try has failed."""
+        await queries.make_failed(tx, job.subject, reason)
+
+    async def sweep(self, now: int) -> None:
+        """Removes uploads that a request left behind when it was killed before its transaction."""
+        async for key in self._blobs.list_older("uploads", now - LEFTOVER):
+            media_id = key.removeprefix("uploads/").upper()
+            if await self._db.one(queries.IS_PROCESSING, media_id=media_id) is None:
+                await self._blobs.delete(key)
+
+    async def _store(self, media_id: str, done: Processed, folder: Path) -> None:
+        for file in done.files:
+            await self._blobs.put_file(rendition(media_id, file.name), folder / file.name, file.mime)
+
+    async def _process(self, upload: Path, kind: Kind, folder: Path) -> Processed:
+        for _ in range(CHILDREN):
+            try:
+                return await self._sandbox.process(upload, kind, folder)
+            except SandboxAway as away:
+                raise TryAgain(str(away)) from None
+            except ChildDied:
+                continue
+        raise Undecodable(_DIED)

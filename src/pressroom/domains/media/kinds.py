@@ -1,0 +1,118 @@
+"""What a file is, by its first bytes; never by its name or by what the sender calls it (CONTRACT 7)."""
+
+from enum import Enum
+from typing import Final
+
+HEAD_BYTES: Final = 4_096
+"""As much of a file's beginning as `sniff` ever looks at."""
+
+
+class Kind(Enum):
+    """One of the types that are taken (SPEC.md, Content and media)."""
+
+    JPEG = "image/jpeg"
+    PNG = "image/png"
+    GIF = "image/gif"
+    WEBP = "image/webp"
+    MP4 = "video/mp4"
+    MPEG = "video/mpeg"
+    QUICKTIME = "video/quicktime"
+    WEBM = "video/webm"
+
+    @property
+    def mime(self) -> str:
+        """The type's name in Content-Type."""
+        return self.value
+
+    @property
+    def is_video(self) -> bool:
+        """Whether it is one of the video types. An animated GIF is an image."""
+        return self.value.startswith("video/")
+
+
+_SIGNATURES: Final = (
+    (b"\xff\xd8\xff", Kind.JPEG),
+    (b"\x89PNG\r\n\x1a\n", Kind.PNG),
+    (b"GIF87a", Kind.GIF),
+    (b"GIF89a", Kind.GIF),
+    (b"\x00\x00\x01\xba", Kind.MPEG),  # A pack of a program stream.
+    (b"\x00\x00\x01\xb3", Kind.MPEG),  # A sequence header: video without a container.
+)
+
+# HEIC, AVIF, audio, 3GPP and camera raw files are of the same container with brands of their own.
+_MP4_BRANDS: Final = frozenset(
+    b"isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 mp41 mp42 avc1 M4VH M4VP MSNV XAVC dash cmfc cmfv".split()
+) | {b"M4V "}
+_QUICKTIME_BRAND: Final = b"qt  "
+_QUICKTIME_ATOMS: Final = frozenset({b"moov", b"mdat", b"wide", b"free", b"skip"})
+
+_EBML: Final = b"\x1a\x45\xdf\xa3"
+_DOC_TYPE: Final = 0x4282
+
+_NOTHING_DECLARED: Final = frozenset({"", "application/octet-stream"})
+_OTHER_NAMES: Final = {"image/jpg": "image/jpeg"}
+_ONE_FAMILY: Final = frozenset({Kind.MP4, Kind.QUICKTIME})
+
+
+def sniff(head: bytes) -> Kind | None:
+    """The kind of a file that begins with `head`; None for everything that is not taken."""
+    head = head[:HEAD_BYTES]
+    for signature, kind in _SIGNATURES:
+        if head.startswith(signature):
+            return kind
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return Kind.WEBP
+    if head.startswith(_EBML):
+        return Kind.WEBM if _doc_type(head) == b"webm" else None
+    return _container(head)
+
+
+def agrees(declared: str | None, kind: Kind) -> bool:
+    """Whether the Content-Type that came with a file is true of it. None and vague types declare nothing.
+
+    MP4 and QuickTime are one family: phones send either name for the same file.
+    """
+    name = (declared or "").partition(";")[0].strip().lower()
+    if name in _NOTHING_DECLARED:
+        return True
+    name = _OTHER_NAMES.get(name, name)
+    return name == kind.mime or (kind in _ONE_FAMILY and any(name == other.mime for other in _ONE_FAMILY))
+
+
+def _container(head: bytes) -> Kind | None:
+    atom = head[4:8]
+    if atom == b"ftyp":
+        brand = head[8:12]
+        if brand == _QUICKTIME_BRAND:
+            return Kind.QUICKTIME
+        return Kind.MP4 if brand in _MP4_BRANDS else None
+    # Files of old cameras begin without a brand. A size of 1 says that a longer size follows.
+    size = int.from_bytes(head[:4], "big")
+    return Kind.QUICKTIME if atom in _QUICKTIME_ATOMS and (size == 1 or size >= 8) else None
+
+
+def _doc_type(head: bytes) -> bytes | None:
+    """The document type that an EBML header names; None when it names none within the first 4 KiB."""
+    length, place = _number(head, 4)
+    end = min(len(head), place + length)
+    while place < end:
+        width = _width(head[place])
+        element = int.from_bytes(head[place : place + width], "big")
+        length, place = _number(head, place + width)
+        if element == _DOC_TYPE:
+            return head[place : place + length].rstrip(b"\0")
+        place += length
+    return None
+
+
+def _number(head: bytes, place: int) -> tuple[int, int]:
+    """A number of EBML's variable length at `place`, and the place after it. Beyond the end, (0, the end)."""
+    if place >= len(head):
+        return 0, len(head)
+    width = _width(head[place])
+    value = int.from_bytes(head[place : place + width], "big")
+    return value & ((1 << (7 * width)) - 1), place + width
+
+
+def _width(first: int) -> int:
+    return 9 - first.bit_length() if first else 8

@@ -1,0 +1,152 @@
+"""A file of a post or a clip, and its states."""
+
+import hmac
+import re
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import HOUR
+from pressroom.domains.media.kinds import Kind
+from pressroom.ids import random_base62
+
+FILES_BY_KEY: Final = 4
+FILE_BYTES_BY_KEY: Final = 8 * 1024 * 1024
+FILES_SIGNED_IN: Final = 10
+FILE_BYTES_SIGNED_IN: Final = 50 * 1024 * 1024
+ALT_TEXT_LIMIT: Final = 1_500
+SIGNED_FOR: Final = 6 * HOUR
+"""How long an address holds that a page shows of media that not everybody may see."""
+
+_SIGNED: Final = "signed."
+
+
+class ProcessingStatus(StrEnum):
+    """The states of a file."""
+
+    PROCESSING = "PROCESSING"
+    READY = "READY"
+    FAILED = "FAILED"
+
+
+TRANSITIONS: Final = {
+    ProcessingStatus.PROCESSING: frozenset({ProcessingStatus.READY, ProcessingStatus.FAILED}),
+    ProcessingStatus.READY: frozenset[ProcessingStatus](),
+    ProcessingStatus.FAILED: frozenset[ProcessingStatus](),
+}
+"""Where each state may lead: what has ended stays as it is."""
+
+
+def leading_to(state: ProcessingStatus) -> str:
+    """The states from which a file may come to `state`, as SQL lists them."""
+    return ", ".join(f"'{before}'" for before, after in TRANSITIONS.items() if state in after)
+
+
+if TRANSITIONS.keys() != set(ProcessingStatus):
+    raise ValueError("Every state of a file needs its line in TRANSITIONS.")
+
+
+class Variant(StrEnum):
+    """What is served of a file."""
+
+    MAIN = "main"
+    THUMBNAIL = "thumbnail"
+    POSTER = "poster"
+
+
+class MediaEntryType(StrEnum):
+    """What a client has to show."""
+
+    IMAGE = "image"
+    GIF = "gif"
+    VIDEO = "video"
+
+
+class NewMedia(msgspec.Struct):
+    """A file that has been taken in and stands in the store under its source's name, but belongs to nothing yet."""
+
+    id: str
+    kind: Kind
+    alt_text: str | None
+
+
+class Media(msgspec.Struct):
+    """A file as it is kept. `duration` in seconds, times in milliseconds; sizes are those of what is served."""
+
+    id: str
+    account_id: str
+    owner_id: str
+    position: int
+    token: str
+    kind: str
+    alt_text: str | None
+    status: ProcessingStatus
+    reason: str | None
+    width: int | None
+    height: int | None
+    duration: float | None
+    size_bytes: int | None
+    placeholder: str | None
+    created_at: int
+    hidden_at: int | None
+
+    @property
+    def type(self) -> MediaEntryType:
+        """What a client has to show; known from the start."""
+        if self.kind.startswith("video/"):
+            return MediaEntryType.VIDEO
+        return MediaEntryType.GIF if self.kind == "image/gif" else MediaEntryType.IMAGE
+
+    @property
+    def mime_type(self) -> str:
+        """The type of what is served, whatever was uploaded."""
+        return "video/mp4" if self.type is MediaEntryType.VIDEO else "image/webp"
+
+    def content_type(self, variant: Variant) -> str:
+        """The type of one variant."""
+        return self.mime_type if variant is Variant.MAIN else "image/webp"
+
+    def blob(self, variant: Variant) -> str:
+        """Where a variant stands in the store."""
+        is_video = self.type is MediaEntryType.VIDEO
+        name = {
+            Variant.MAIN: "video.mp4" if is_video else "large.webp",
+            Variant.THUMBNAIL: "thumbnail.webp",
+            Variant.POSTER: "poster.webp" if is_video else "large.webp",
+        }[variant]
+        return rendition(self.id, name)
+
+
+def new_token() -> str:
+    """The part of an address that cannot be guessed: 190 bits."""
+    return random_base62(32)
+
+
+def source(media_id: str) -> str:
+    """Where the upload itself stands in the store until it has been processed."""
+    return f"uploads/{media_id.lower()}"
+
+
+def rendition(media_id: str, name: str) -> str:
+    """Where a file made of it stands in the store."""
+    return f"media/{media_id.lower()}/{name}"
+
+
+def signed_token(media_id: str, secret: str, until: int) -> str:
+    """A token that holds until `until` (milliseconds), for pages: it does not tell the one that holds for good."""
+    return f"{_SIGNED}{media_id}.{until}.{_mac(media_id, secret, until)}"
+
+
+def read_signed(token: str, secret: str, now: int) -> str | None:
+    """The id that a signed token stands for; None when it is none of ours, or has run out by `now`."""
+    parts = token.removeprefix(_SIGNED).split(".")
+    if not token.startswith(_SIGNED) or len(parts) != 3 or not re.fullmatch("[0-9]{1,15}", parts[1]):
+        return None
+    media_id, until, mac = parts[0], int(parts[1]), parts[2]
+    expected = _mac(media_id, secret, until)
+    return media_id if hmac.compare_digest(mac.encode(), expected.encode()) and until > now else None
+
+
+def _mac(media_id: str, secret: str, until: int) -> str:
+    return hmac.digest(secret.encode(), f"media.{media_id}.{until}".encode(), "sha256").hex()[:32]

@@ -1,0 +1,224 @@
+"""Opens a video for reading, with nothing within reach but its own bytes, and for writing."""
+
+# PyAV leaves the parameters of its generic types and of **kwargs open.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+import contextlib
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import BinaryIO, Final, NoReturn, cast
+
+import av
+from av.audio.codeccontext import AudioCodecContext
+from av.audio.stream import AudioStream
+from av.container import InputContainer, OutputContainer
+from av.error import InvalidDataError
+from av.packet import Packet
+from av.stream import Disposition, Stream
+from av.video.codeccontext import VideoCodecContext
+from av.video.stream import VideoStream
+
+from pressroom.domains.media.decoding import Limits, Undecodable
+from pressroom.domains.media.kinds import Kind
+
+THREADS: Final = 2
+DAMAGED_PACKETS: Final = 0.1
+"""The share of packets that may fail to decode before a video is taken to be damaged."""
+
+_ELEMENTARY: Final = b"\x00\x00\x01\xb3"
+_FORMATS: Final = {Kind.MP4: "mov", Kind.QUICKTIME: "mov", Kind.WEBM: "matroska", Kind.MPEG: "mpeg"}
+_TIMED: Final = frozenset({"mov", "matroska"})
+"""Formats whose header tells the duration; that of others is an estimate."""
+
+VIDEO_CODECS: Final = [
+    "h264",
+    "hevc",
+    "vp8",
+    "vp9",
+    "libvpx",
+    "libvpx-vp9",
+    "av1",
+    "libdav1d",
+    "mpeg1video",
+    "mpeg2video",
+    "mpeg4",
+    "h263",
+    "mjpeg",
+    "prores",
+]
+AUDIO_CODECS: Final = [
+    "aac",
+    "mp3",
+    "mp3float",
+    "mp2",
+    "mp2float",
+    "mp1",
+    "mp1float",
+    "ac3",
+    "ac3_fixed",
+    "eac3",
+    "opus",
+    "libopus",
+    "vorbis",
+    "alac",
+    "pcm_s16le",
+    "pcm_s16be",
+    "pcm_s24le",
+    "pcm_s24be",
+    "pcm_s32le",
+    "pcm_u8",
+    "pcm_s8",
+    "pcm_f32le",
+    "pcm_alaw",
+    "pcm_mulaw",
+]
+
+
+class Opened:
+    """A video that was opened and judged by its header. `chosen` are the streams that are kept."""
+
+    def __init__(self, container: InputContainer, format_: str, limits: Limits) -> None:
+        self.container = container
+        self.format = format_
+        self.limits = limits
+        self.video = _best_video(container)
+        self.audio = _best_audio(container)
+        self.chosen: list[Stream] = [self.video, *([self.audio] if self.audio is not None else [])]
+        self.video.codec_context.thread_count = THREADS
+        self.video.codec_context.thread_type = "AUTO"
+        self.seconds = container.duration / 1_000_000 if container.duration and format_ in _TIMED else None
+        self.start_seconds = container.start_time / 1_000_000 if container.start_time else 0.0
+        self._check()
+
+    def packets(self) -> "Iterator[Packet[Stream]]":
+        """The packets of the chosen streams. Raises Undecodable at one that the file does not hold to its end."""
+        for packet in self.container.demux(*self.chosen):
+            if packet.is_corrupt:
+                raise Undecodable("The video is incomplete: the file ends within a picture.")
+            yield packet
+
+    def frames(self) -> Iterator[av.VideoFrame | av.AudioFrame]:
+        """What can be decoded of the chosen streams. Raises Undecodable when too much cannot, or is too large."""
+        read = failed = 0
+        for packet in self.packets():
+            read += 1
+            try:
+                frames = packet.decode()
+            except InvalidDataError:
+                failed += 1
+                continue
+            for frame in frames:
+                if isinstance(frame, av.VideoFrame):
+                    self.check_side(frame.width, frame.height)
+                    yield frame
+                elif isinstance(frame, av.AudioFrame):
+                    yield frame
+        if failed > DAMAGED_PACKETS * read:
+            raise Undecodable(f"The video is damaged: {failed:,} of its {read:,} packets cannot be decoded.")
+
+    def video_frames(self) -> Iterator[av.VideoFrame]:
+        """The pictures alone."""
+        self.chosen = [self.video]
+        for frame in self.frames():
+            if isinstance(frame, av.VideoFrame):
+                yield frame
+
+    def be_strict(self) -> None:
+        """Has decoders report all damage that they see instead of hiding it. To be called before any decoding."""
+        for stream in self.chosen:
+            stream.codec_context.options = {"err_detect": "crccheck+bitstream+buffer+explode"}
+
+    def check_side(self, width: int, height: int) -> None:
+        """Raises Undecodable for dimensions, in pixels, that are not allowed."""
+        limits = self.limits
+        if min(width, height) < 1:
+            raise Undecodable("The video has no picture that can be decoded.")
+        if max(width, height) > limits.video_side or width * height > limits.frame_pixels:
+            raise Undecodable(
+                f"The video is {width:,} by {height:,} pixels; at most {limits.video_side:,} on a side and"
+                f" {limits.frame_pixels:,} in all are allowed."
+            )
+
+    def _check(self) -> None:
+        context = self.video.codec_context
+        if context.name not in VIDEO_CODECS:
+            raise Undecodable(f"Videos encoded as {context.name} are not taken.")
+        self.check_side(context.width, context.height)
+        if self.seconds is not None and self.seconds > self.limits.video_seconds:
+            raise Undecodable(too_long(self.limits, self.seconds))
+
+
+def too_long(limits: Limits, seconds: float | None = None) -> str:
+    """The reason to refuse a video that lasts longer than is allowed."""
+    lasts = f"lasts {seconds:,.0f} seconds" if seconds is not None else "is too long"
+    return f"The video {lasts}; at most {limits.video_seconds:,} seconds are allowed."
+
+
+@contextlib.contextmanager
+def open_video(source: Path, kind: Kind, limits: Limits) -> Generator[Opened, None, None]:
+    """Opens `source` by the format of its kind alone. Raises Undecodable, or errors of FFmpeg."""
+    with source.open("rb") as file:
+        format_ = _format(file, kind)
+        with av.open(
+            file,
+            "r",
+            format=format_,
+            metadata_errors="replace",
+            io_open=_refuse,
+            container_options={
+                "format_whitelist": "mov,mp4,m4a,3gp,3g2,mj2" if format_ == "mov" else _name(format_),
+                "codec_whitelist": ",".join(VIDEO_CODECS + AUDIO_CODECS),
+                "protocol_whitelist": "none",
+                "max_streams": "32",
+            },
+        ) as container:
+            yield Opened(container, format_, limits)
+
+
+@contextlib.contextmanager
+def open_output(path: Path) -> Generator[OutputContainer, None, None]:
+    """Opens an MP4 for writing: its index goes to the front, and no name of a tool into it."""
+    options = {"movflags": "+faststart", "fflags": "+bitexact"}
+    with av.open(str(path), "w", format="mp4", options=options) as output:
+        yield output
+
+
+def _format(file: BinaryIO, kind: Kind) -> str:
+    head = file.read(len(_ELEMENTARY))
+    file.seek(0)
+    return "mpegvideo" if head == _ELEMENTARY else _FORMATS[kind]
+
+
+def _name(format_: str) -> str:
+    return "matroska,webm" if format_ == "matroska" else format_
+
+
+def _refuse(url: str, flags: int, options: dict[str, str]) -> NoReturn:
+    raise PermissionError("A video may not refer to another file.")
+
+
+def _best_video(container: InputContainer) -> VideoStream:
+    shown = [
+        stream
+        for stream in container.streams.video
+        if not stream.disposition & Disposition.attached_pic
+        and cast("VideoCodecContext | None", stream.codec_context) is not None
+    ]
+    if not shown:
+        raise Undecodable("The file has no video track.")
+    best = container.streams.best("video")
+    return next((stream for stream in shown if best is not None and stream.index == best.index), shown[0])
+
+
+def _best_audio(container: InputContainer) -> AudioStream | None:
+    """The sound that is kept. What cannot be decoded is left out: the pictures are what counts."""
+    known = [stream for stream in container.streams.audio if _is_known(stream)]
+    best = container.streams.best("audio")
+    return next(
+        (stream for stream in known if best is not None and stream.index == best.index), next(iter(known), None)
+    )
+
+
+def _is_known(stream: AudioStream) -> bool:
+    context = cast("AudioCodecContext | None", stream.codec_context)  # None for what FFmpeg does not know.
+    return context is not None and context.name in AUDIO_CODECS and context.sample_rate > 0 and context.channels > 0

@@ -1,0 +1,132 @@
+"""The media room's SQL."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+from pressroom.db.params import in_list, spread
+from pressroom.domains.media.models import Media, ProcessingStatus, leading_to
+
+_MEDIA: Final = (
+    "id, account_id, owner_id, position, token, kind, alt_text, status, reason, width, height, duration, size_bytes,"
+    " placeholder, created_at, hidden_at"
+)
+
+INSERT_MEDIA: Final = Command(
+    "INSERT INTO media (id, account_id, owner_id, position, token, kind, alt_text, status, created_at)"
+    " VALUES (:id, :account_id, :owner_id, :position, :token, :kind, :alt_text, 'PROCESSING', :now)"
+)
+
+LIST_OF_OWNERS: Final = Query(
+    Media, f"SELECT {_MEDIA} FROM media WHERE owner_id IN ({in_list('owner')}) ORDER BY owner_id, position"
+)
+
+FIND_BY_TOKEN: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE token = :token AND hidden_at IS NULL")
+
+FIND_BY_ID: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE id = :media_id AND hidden_at IS NULL")
+
+# Whatever became of its owner: what was begun is brought to its end.
+FIND_ANY: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE id = :media_id")
+
+MAKE_READY: Final = Command(
+    "UPDATE media SET status = 'READY', width = :width, height = :height, duration = :duration,"
+    " size_bytes = :size_bytes, placeholder = :placeholder WHERE id = :media_id"
+    f" AND status IN ({leading_to(ProcessingStatus.READY)})"
+)
+
+MAKE_FAILED: Final = Command(
+    "UPDATE media SET status = 'FAILED', reason = :reason WHERE id = :media_id"
+    f" AND status IN ({leading_to(ProcessingStatus.FAILED)})"
+)
+
+FIND_OF_OWNER: Final = Query(str, "SELECT id FROM media WHERE owner_id = :owner_id ORDER BY position")
+
+RENEW_TOKEN: Final = Command("UPDATE media SET token = :token WHERE id = :media_id")
+
+HIDE_OF_OWNER: Final = Command("UPDATE media SET hidden_at = :now WHERE owner_id = :owner_id")
+
+IS_PROCESSING: Final = Query(str, "SELECT id FROM media WHERE id = :media_id AND status = 'PROCESSING'")
+
+FIND_SECRET: Final = Query(str, "SELECT secret FROM server_secrets WHERE name = :name")
+
+KEEP_SECRET: Final = Command(
+    "INSERT INTO server_secrets (name, secret) VALUES (:name, :secret) ON CONFLICT (name) DO NOTHING"
+)
+
+
+async def insert_media(
+    tx: Tx,
+    *,
+    media_id: str,
+    account_id: str,
+    owner_id: str,
+    position: int,
+    token: str,
+    kind: str,
+    alt_text: str | None,
+) -> None:
+    """Keeps a file that is about to be processed."""
+    await tx.run(
+        INSERT_MEDIA,
+        id=media_id,
+        account_id=account_id,
+        owner_id=owner_id,
+        position=position,
+        token=token,
+        kind=kind,
+        alt_text=alt_text,
+        now=tx.now,
+    )
+
+
+async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> list[Media]:
+    """The files of these posts or clips, at most BATCH of them, each one's in their order."""
+    return await tx.all(LIST_OF_OWNERS, **spread("owner", owner_ids))
+
+
+async def make_ready(
+    tx: Tx,
+    media_id: str,
+    *,
+    width: int,
+    height: int,
+    duration: float | None,
+    size_bytes: int,
+    placeholder: str,
+) -> None:
+    """PROCESSING → READY."""
+    await tx.run(
+        MAKE_READY,
+        media_id=media_id,
+        width=width,
+        height=height,
+        duration=duration,
+        size_bytes=size_bytes,
+        placeholder=placeholder,
+    )
+
+
+async def make_failed(tx: Tx, media_id: str, reason: str) -> None:
+    """PROCESSING → FAILED."""
+    await tx.run(MAKE_FAILED, media_id=media_id, reason=reason)
+
+
+async def find_of_owner(tx: Tx, owner_id: str) -> list[str]:
+    """The ids of the files of a post or clip."""
+    return await tx.all(FIND_OF_OWNER, owner_id=owner_id)
+
+
+async def renew_token(tx: Tx, media_id: str, token: str) -> None:
+    """Gives a file another address."""
+    await tx.run(RENEW_TOKEN, media_id=media_id, token=token)
+
+
+async def hide_of_owner(tx: Tx, owner_id: str) -> None:
+    """Serves the files of a post or clip no more."""
+    await tx.run(HIDE_OF_OWNER, owner_id=owner_id, now=tx.now)
+
+
+async def shared_secret(tx: Tx, name: str, fresh: str) -> str:
+    """The secret of this name that all servers share: `fresh` if there was none."""
+    await tx.run(KEEP_SECRET, name=name, secret=fresh)
+    return await tx.one(FIND_SECRET, name=name) or fresh

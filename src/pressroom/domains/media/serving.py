@@ -1,0 +1,136 @@
+"""Media over HTTP: the bytes of what is READY, in ranges, to be kept for good (never by a name or type of a user's)."""
+
+import re
+from typing import Final
+
+from pressroom.blobs import BlobInfo
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.media import queries
+from pressroom.domains.media.models import Media, ProcessingStatus, Variant, read_signed
+from pressroom.errors import NotFound
+from pressroom.web.access import Public
+from pressroom.web.asgi import HeaderList
+from pressroom.web.routing import Answer, Call, declare
+
+PRESIGNED_SECONDS: Final = 300
+CARD_BLOB: Final = re.compile(r"[0-9a-f]{32}")
+
+_NONE: Final = NotFound("There is no such file, or it is not ready yet.")
+_RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
+
+SAFE: Final[HeaderList] = [
+    (b"accept-ranges", b"bytes"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; sandbox"),
+    (b"cross-origin-resource-policy", b"cross-origin"),
+]
+"""Should a browser ever take one of these files for a page, it may do nothing."""
+
+FOR_GOOD: Final = b"private, max-age=31536000, immutable"
+ONE_READER: Final = b"private, max-age=3600"
+
+
+@declare("GET", "/media/{token}", Public(), summary="A file of a post or clip")
+async def serve_media(call: Call[Caller]) -> Answer:
+    """What a file was made into."""
+    return await _serve(call, Variant.MAIN)
+
+
+@declare("GET", "/media/{token}/thumbnail", Public(), summary="Its thumbnail")
+async def serve_thumbnail(call: Call[Caller]) -> Answer:
+    """A small picture of it."""
+    return await _serve(call, Variant.THUMBNAIL)
+
+
+@declare("GET", "/media/{token}/poster", Public(), summary="The first picture of a video")
+async def serve_poster(call: Call[Caller]) -> Answer:
+    """What is shown before it is played."""
+    return await _serve(call, Variant.POSTER)
+
+
+@declare("GET", "/cards/{token}", Public(), summary="The thumbnail of a link's card")
+async def serve_card(call: Call[Caller]) -> Answer:
+    """Our own picture of a page."""
+    token = call.parameters["token"]
+    if not CARD_BLOB.fullmatch(token):
+        raise _NONE
+    return await serve_blob(call, f"cards/{token}", b"image/webp", FOR_GOOD)
+
+
+SERVING_ROUTES = [serve_media, serve_thumbnail, serve_poster, serve_card]
+
+
+async def _serve(call: Call[Caller], variant: Variant) -> Answer:
+    media, caching = await _find(call, call.parameters["token"])
+    if media is None or media.status != ProcessingStatus.READY:
+        raise _NONE
+    return await serve_blob(call, media.blob(variant), media.content_type(variant).encode(), caching)
+
+
+async def _find(call: Call[Caller], token: str) -> tuple[Media | None, bytes]:
+    """The file at an address, and how long its answer may be kept by whom."""
+    if not token.startswith("signed."):
+        return await call.db.one(queries.FIND_BY_TOKEN, token=token), FOR_GOOD
+    media_id = read_signed(token, call.means.media_secret, call.clock.now())
+    return (await call.db.one(queries.FIND_BY_ID, media_id=media_id) if media_id else None), ONE_READER
+
+
+async def serve_blob(call: Call[Caller], key: str, content_type: bytes, caching: bytes) -> Answer:
+    """A file of the store: whole, in part, or not at all when the client has it. Raises NotFound."""
+    info = await call.means.blobs.stat(key)
+    if info is None:
+        raise _NONE
+    if (elsewhere := call.means.blobs.presigned(key, PRESIGNED_SECONDS)) is not None:
+        moved: HeaderList = [(b"location", elsewhere.encode()), (b"cache-control", b"no-store")]
+        return Answer(302, b"", content_type, moved)
+    etag = f'"{info.etag}"'.encode()
+    headers: HeaderList = [*SAFE, (b"etag", etag), (b"cache-control", caching)]
+    if _has(call.headers.if_none_match, etag):
+        return Answer(304, b"", content_type, headers)
+    return _part(call, key, content_type, headers, info, etag)
+
+
+def _part(
+    call: Call[Caller], key: str, content_type: bytes, headers: HeaderList, info: BlobInfo, etag: bytes
+) -> Answer:
+    wanted = call.headers.range if call.headers.if_range in (None, etag.decode()) else None
+    if call.method == "HEAD":
+        wanted = None  # a range is asked of GET alone
+    part = byte_range(wanted, info.size)
+    if part is None:
+        start, end, status = 0, info.size, 200
+    elif part[0] >= part[1]:
+        # Not to be kept: a cache would answer others with it, who ask for parts that are there.
+        none: HeaderList = [*SAFE, (b"cache-control", b"no-store"), (b"content-range", b"bytes */%d" % info.size)]
+        return Answer(416, b"", content_type, none)
+    else:
+        (start, end), status = part, 206
+        headers.append((b"content-range", b"bytes %d-%d/%d" % (start, end - 1, info.size)))
+    stream = call.means.blobs.read(key, start, end)
+    return Answer(status, b"", content_type, headers, stream=stream, length=end - start)
+
+
+def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
+    """The one range that a Range header asks of `size` bytes, as [start, end).
+
+    None when it asks for none that we serve, so that the whole is sent; an empty range when none of it is there.
+    """
+    match = _RANGE.fullmatch(header.strip()) if header else None
+    if match is None or not (match[1] or match[2]):
+        return None
+    if not match[1]:
+        length = min(int(match[2]), size)
+        return (size - length, size) if length else (size, size)
+    start = int(match[1])
+    end = min(int(match[2]) + 1, size) if match[2] else size
+    if match[2] and int(match[2]) < start:
+        return None
+    return (start, end) if start < size else (size, size)
+
+
+def _has(header: str | None, etag: bytes) -> bool:
+    """Whether an If-None-Match names this tag."""
+    if header is None:
+        return False
+    tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]
+    return "*" in tags or etag.decode() in tags

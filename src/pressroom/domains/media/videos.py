@@ -1,0 +1,219 @@
+"""Videos, in a child process: H.264 and AAC in MP4, upright, at most 1080p, with a poster; nothing else is kept.
+
+What every browser plays already is copied packet by packet; all else is encoded anew (`transcoding`).
+"""
+
+# PyAV leaves the parameters of its generic types and of **kwargs open.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+import errno
+import importlib
+import pkgutil
+from fractions import Fraction
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import av
+import pyvips
+from av import error as av_error
+from av import logging as av_logging
+from av.bitstream import BitStreamFilterContext
+from av.container import OutputContainer
+from av.error import ArgumentError, FFmpegError, InvalidDataError
+from av.frame import Frame
+from av.stream import Stream
+
+from pressroom.domains.media import images
+from pressroom.domains.media.decoding import (
+    LARGE_SIDE,
+    MP4,
+    POSTER,
+    THUMBNAIL,
+    THUMBNAIL_SIDE,
+    VIDEO,
+    Limits,
+    Processed,
+    Rendition,
+    Undecodable,
+)
+from pressroom.domains.media.geometry import Facts, Turn, displayed, ends_early, fitted, suits, turn_of
+from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.opening import Opened, open_output, open_video, too_long
+from pressroom.domains.media.transcoding import NO_SEI, Pictures, frame_seconds, transcode
+
+POSTER_FRAMES: Final = 48
+"""How far the search for a frame that is not black goes."""
+
+_BLACK: Final = 24
+
+
+class _NotCopyable(Exception):
+    """The packets do not stand copying, so they are encoded anew."""
+
+
+class _Look(NamedTuple):
+    """What the first frames of a video show. width and height: as it will be encoded."""
+
+    facts: Facts
+    turn: Turn
+    width: int
+    height: int
+    poster: pyvips.Image
+    declared_seconds: float | None
+
+
+def prepare() -> None:
+    """What is done once, before any child is made: FFmpeg is kept quiet, and all of PyAV is loaded.
+
+    PyAV loads some of its modules when it first needs them; a confined child cannot read them any more.
+    """
+    av_logging.set_level(None)
+    for module in pkgutil.walk_packages(av.__path__, "av."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def process(source: Path, kind: Kind, folder: Path, limits: Limits) -> Processed:
+    """Makes video.mp4, poster.webp, thumbnail.webp and a placeholder of the video `source`. Raises Undecodable."""
+    try:
+        look = _look(source, kind, limits)
+        path = folder / VIDEO
+        if not suits(look.facts) or not _copied(source, kind, path, look, limits):
+            ends = transcode(source, kind, path, look.turn, (look.width, look.height), limits)
+            _check_whole(look, ends)
+        duration = _duration(path)
+    except av_error.MemoryError as error:
+        raise MemoryError from error
+    except FFmpegError as error:
+        if error.errno in {errno.EFBIG, errno.ENOSPC, errno.EDQUOT}:
+            raise OSError(error.errno, error.strerror) from error
+        raise Undecodable(f"The video is damaged or incomplete ({error.strerror}).") from error
+    poster = images.write_webp(images.fitted(look.poster, LARGE_SIDE), folder / POSTER)
+    small = images.fitted(look.poster, THUMBNAIL_SIDE)
+    thumbnail = images.write_webp(small, folder / THUMBNAIL, images.THUMBNAIL_QUALITY)
+    main = Rendition(VIDEO, MP4, look.width, look.height, path.stat().st_size)
+    files = [main, poster, thumbnail]
+    return Processed(main.width, main.height, duration, main.size, files, images.placeholder(small))
+
+
+def _look(source: Path, kind: Kind, limits: Limits) -> _Look:
+    """Judges the header and decodes the first frames. Raises Undecodable."""
+    with open_video(source, kind, limits) as opened:
+        video = opened.video
+        pictures: Pictures | None = None
+        turn, size, poster = turn_of(None), (0, 0), None
+        for number, frame in enumerate(opened.video_frames()):
+            if pictures is None:
+                matrix = frame.side_data.get("DISPLAYMATRIX")
+                turn = turn_of(bytes(matrix) if matrix is not None else None)
+                size = fitted(*displayed(frame.width, frame.height, video.sample_aspect_ratio, turn))
+                pictures = Pictures(turn, size, "rgb24")
+            for picture in pictures.push(frame):
+                image = _image(picture)
+                poster = poster if poster is not None else image
+                if image.avg() >= _BLACK:
+                    return _Look(_facts(opened, turn), turn, *size, image, opened.seconds)
+            if number + 1 >= POSTER_FRAMES:
+                break
+        if pictures is not None and poster is None:
+            poster = next((_image(picture) for picture in pictures.end()), None)
+        if poster is None:
+            raise Undecodable("The video has no picture that can be decoded.")
+        return _Look(_facts(opened, turn), turn, *size, poster, opened.seconds)
+
+
+def _image(picture: av.VideoFrame) -> pyvips.Image:
+    plane = picture.planes[0]
+    row = picture.width * 3
+    data = bytes(plane)
+    if plane.line_size != row:
+        data = b"".join(data[top : top + row] for top in range(0, plane.line_size * picture.height, plane.line_size))
+    image = pyvips.Image.new_from_memory(data, picture.width, picture.height, 3, "uchar")
+    return image.copy(interpretation="srgb").copy_memory()
+
+
+def _facts(opened: Opened, turn: Turn) -> Facts:
+    video, audio = opened.video, opened.audio
+    return Facts(
+        opened.format,
+        video.codec_context.name,
+        video.pix_fmt or "",
+        video.profile or "",
+        video.width,
+        video.height,
+        video.sample_aspect_ratio,
+        turn,
+        _fastest(video.average_rate, video.guessed_rate),
+        opened.start_seconds or 0.0,
+        audio.codec_context.name if audio is not None else None,
+        audio.profile if audio is not None else None,
+        audio.codec_context.channels if audio is not None else 0,
+    )
+
+
+def _fastest(*rates: Fraction | None) -> Fraction | None:
+    return next((rate for rate in rates if rate), None)
+
+
+def _copied(source: Path, kind: Kind, path: Path, look: _Look, limits: Limits) -> bool:
+    """Copies the packets; False when they do not stand it. Raises Undecodable."""
+    try:
+        with open_video(source, kind, limits) as opened, open_output(path) as output:
+            ends = _copy(opened, output, limits)
+    except (_NotCopyable, InvalidDataError, ArgumentError, ValueError):
+        path.unlink(missing_ok=True)
+        return False
+    _check_whole(look, ends)
+    return True
+
+
+def _copy(opened: Opened, output: OutputContainer, limits: Limits) -> list[float]:
+    """The end of each track in seconds. Everything is decoded beside it: a viewer's decoder shall meet no damage."""
+    opened.be_strict()
+    copies: dict[int, Stream] = {}
+    for stream in opened.chosen:
+        copy = output.add_stream_from_template(stream, opaque=True)
+        copy.metadata.clear()
+        copies[stream.index] = copy
+    no_sei = BitStreamFilterContext(NO_SEI, opened.video)
+    ends = dict.fromkeys(copies, 0.0)
+    last = dict.fromkeys(copies, -(2**63))
+    for packet in opened.packets():
+        if any(isinstance(frame, Frame) and frame.is_corrupt for frame in packet.decode()):
+            raise _NotCopyable
+        if packet.size == 0:
+            continue
+        index = packet.stream_index
+        if packet.dts is None or packet.pts is None or packet.dts <= last[index]:
+            raise _NotCopyable
+        if packet.is_discard and index == opened.video.index:
+            # An edit list cuts within a group of pictures; only a decoder can.
+            raise _NotCopyable
+        last[index] = packet.dts
+        ends[index] = max(ends[index], float((packet.pts + (packet.duration or 0)) * packet.time_base))
+        if ends[index] > limits.video_seconds:
+            raise Undecodable(too_long(limits))
+        for piece in no_sei.filter(packet) if index == opened.video.index else [packet]:
+            piece.stream = copies[index]
+            output.mux(piece)
+    for piece in no_sei.filter(None):
+        piece.stream = copies[opened.video.index]
+        output.mux(piece)
+    return list(ends.values())
+
+
+def _check_whole(look: _Look, ends: list[float]) -> None:
+    if ends_early(look.declared_seconds, ends):
+        raise Undecodable(
+            f"The video is incomplete: it should last {look.declared_seconds or 0:.1f} seconds and ends after"
+            f" {max(ends, default=0.0):.1f}."
+        )
+
+
+def _duration(path: Path) -> float:
+    """How long the video that was written lasts, in seconds, as players will see it."""
+    with av.open(str(path), "r", format="mp4") as written:
+        video = written.streams.video[0]
+        if written.duration:
+            return written.duration / 1_000_000
+        return frame_seconds(video.average_rate)
