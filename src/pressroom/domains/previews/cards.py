@@ -1,0 +1,167 @@
+"""Fetching cards: one fetch at a time for each page, over all processes, and a little patience for its outcome."""
+
+import asyncio
+import contextlib
+import shutil
+import uuid
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
+
+from pressroom.blobs import Blobs
+from pressroom.clock import Clock
+from pressroom.db import Database
+from pressroom.domains.media.jobs import new_folder
+from pressroom.domains.media.kinds import sniff
+from pressroom.domains.media.sandbox import ChildDied, Limits, Sandbox, Undecodable
+from pressroom.domains.previews import actions, queries
+from pressroom.domains.previews.fetching import CardUnavailable, fetch_card
+from pressroom.domains.previews.models import RETRIES, Card, CardStatus, Known, card_blob
+from pressroom.errors import Unavailable
+from pressroom.jobs import queue
+from pressroom.jobs.queue import Job
+from pressroom.jobs.worker import Handler, TryAgain
+from pressroom.logs import Log
+from pressroom.outbound import Door
+
+BUDGET_SECONDS: Final = 2.0
+"""How long the answer to a create waits for a card."""
+
+FETCH_SECONDS: Final = 5.0
+DECODED_TOGETHER: Final = 2
+IMAGE_LIMITS: Final = Limits(
+    wall_seconds=8.0,
+    address_bytes=700_000_000,
+    frame_pixels=25_000_000,
+    frames=100,
+    all_pixels=60_000_000,
+)
+"""How far a stranger's picture may go, that nobody here asked for."""
+
+TOGETHER: Final = 32
+"""Pages that one process fetches together."""
+
+OF_HOST: Final = 4
+"""Of those, from one host: one that hangs must not take all places."""
+
+POLL_SECONDS: Final = 0.1
+"""How often whoever waits for another process's fetch looks for its outcome."""
+
+
+class Cards:
+    """Fetches cards into the database `db` and their thumbnails into the store `blobs`."""
+
+    def __init__(
+        self, db: Database, door: Door, blobs: Blobs, sandbox: Sandbox, clock: Clock, log: Log, folder: Path
+    ) -> None:
+        self._db = db
+        self._door = door
+        self._blobs = blobs
+        self._sandbox = sandbox
+        self._clock = clock
+        self._log = log
+        self._folder = folder
+        self._room = asyncio.Semaphore(TOGETHER)
+        self._of_host: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._decoding = asyncio.Semaphore(DECODED_TOGETHER)
+        self._fetching: dict[str, asyncio.Task[None]] = {}
+
+    async def wait_for(self, url: str) -> None:
+        """Returns as soon as what is known of a page holds, and after two seconds in any case.
+
+        A fetch that takes longer goes on, and what it brings is shown from then on.
+        """
+        try:
+            async with asyncio.timeout(BUDGET_SECONDS):
+                known = await self._db.one(queries.FIND_KNOWN, url=url)
+                if known is None or not known.holds(self._clock.now()):
+                    await asyncio.shield(self._begin(url))
+        except TimeoutError:
+            return
+        except Exception as error:  # a card is never worth the post
+            self._log.event("link card not fetched", error=f"{type(error).__name__}: {error}")
+
+    def handler(self) -> Handler:
+        """For the worker of the queue: what was not fetched while its post was created is fetched later."""
+        return Handler(actions.FETCH, self._work, TOGETHER, RETRIES)
+
+    async def sweep(self, before: int) -> None:
+        """Removes thumbnails that no card has, stored before `before` (milliseconds) by somebody who was killed."""
+        async for key in self._blobs.list_older("cards", before):
+            if await self._db.one(queries.FIND_BY_IMAGE, image_token=key.removeprefix("cards/")) is None:
+                await self._blobs.delete(key)
+
+    async def close(self) -> None:
+        """Leaves off fetching; the jobs of what is wanted stand. Closes the door."""
+        tasks = list(self._fetching.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._door.close()
+
+    def _begin(self, url: str) -> asyncio.Task[None]:
+        """The fetch of this page that is under way in this process, begun now if there is none."""
+        if url not in self._fetching:
+            self._fetching[url] = asyncio.create_task(self._fetch(url), name="link card")
+            self._fetching[url].add_done_callback(lambda _: self._fetching.pop(url, None))
+        return self._fetching[url]
+
+    async def _work(self, job: Job, token: str) -> None:
+        await asyncio.shield(self._begin(job.subject))
+        known = await self._db.one(queries.FIND_KNOWN, url=job.subject)
+        wanting = known is None or known.status != CardStatus.READY
+        if wanting and job.tries <= len(RETRIES):
+            raise TryAgain("The page could not be fetched.")
+        await self._db.transact(queue.finish, job, token)
+
+    async def _fetch(self, url: str) -> None:
+        host = urlsplit(url).hostname or ""
+        async with self._of_host.setdefault(host, asyncio.Semaphore(OF_HOST)), self._room:
+            token = uuid.uuid4().hex
+            while not await self._db.transact(actions.claim, url, token):
+                if await self._wait_for_others(url):
+                    return
+            try:
+                card = await self._fetch_card(url)
+            except CardUnavailable:
+                await self._db.transact(actions.keep_failure, url, token)
+            else:
+                left_over = await self._db.transact(actions.keep_card, card, token)
+                if left_over is not None:
+                    with contextlib.suppress(Unavailable):  # then it is swept
+                        await self._blobs.delete(card_blob(left_over))
+
+    async def _wait_for_others(self, url: str) -> bool:
+        """Whether there is an outcome; False once whoever was to bring it has been silent for too long."""
+        while True:
+            known: Known | None = await self._db.one(queries.FIND_KNOWN, url=url)
+            now = self._clock.now()
+            if known is not None and known.holds(now):
+                return True
+            if known is None or known.leased_until <= now:
+                return False
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _fetch_card(self, url: str) -> Card:
+        found = await fetch_card(self._door, url, seconds=FETCH_SECONDS)
+        token = await self._keep_image(found.image) if found.image else None
+        return Card(url, found.title, found.description, found.site_name, token)
+
+    async def _keep_image(self, image: bytes) -> str | None:
+        """Stores a thumbnail of the page's image, made anew here; the token of its address, None if it is no image."""
+        kind = sniff(image[:4096])
+        if kind is None or kind.is_video:
+            return None
+        folder = await asyncio.to_thread(new_folder, self._folder)
+        try:
+            await asyncio.to_thread((folder / "image").write_bytes, image)
+            async with self._decoding:
+                await self._sandbox.process(folder / "image", kind, folder, IMAGE_LIMITS)
+            token = uuid.uuid4().hex
+            await self._blobs.put_file(card_blob(token), folder / "thumbnail.webp", "image/webp")
+        except (Undecodable, ChildDied, Unavailable, OSError):
+            return None
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        return token

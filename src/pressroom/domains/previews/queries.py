@@ -1,0 +1,89 @@
+"""The previews room's SQL."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+from pressroom.db.params import in_list, spread
+from pressroom.domains.previews.models import Card, Known
+
+FIND_CARDS: Final = Query(
+    Card,
+    "SELECT url, title, description, site_name, image_token FROM link_cards"
+    f" WHERE url IN ({in_list('url')}) AND (title IS NOT NULL OR description IS NOT NULL OR image_token IS NOT NULL)",
+)
+
+FIND_KNOWN: Final = Query(Known, "SELECT status, fetched_at, leased_until FROM link_cards WHERE url = :url")
+
+FIND_BY_IMAGE: Final = Query(str, "SELECT url FROM link_cards WHERE image_token = :image_token")
+
+# One fetch at a time over all processes: whoever gets a row back fetches, the others wait for the outcome.
+CLAIM: Final = Query(
+    str,
+    "INSERT INTO link_cards (url, status, fetched_at, leased_until, lease_token)"
+    " VALUES (:url, 'FETCHING', 0, :until, :token) ON CONFLICT (url) DO UPDATE SET leased_until = :until,"
+    " lease_token = :token WHERE link_cards.leased_until <= :now AND NOT"
+    " ((link_cards.status = 'READY' AND link_cards.fetched_at > :ready_since)"
+    " OR (link_cards.status = 'FAILED' AND link_cards.fetched_at > :failed_since)) RETURNING url",
+)
+
+KEEP_CARD: Final = Command(
+    "UPDATE link_cards SET status = 'READY', title = :title, description = :description, site_name = :site_name,"
+    " image_token = :image_token, fetched_at = :now, leased_until = 0, lease_token = NULL"
+    " WHERE url = :url AND lease_token = :token"
+)
+
+# A card that was good once is shown until there is a better one.
+KEEP_FAILURE: Final = Command(
+    "UPDATE link_cards SET status = 'FAILED', fetched_at = :now, leased_until = 0, lease_token = NULL"
+    " WHERE url = :url AND lease_token = :token"
+)
+
+PURGE_FAILURES: Final = Command(
+    "DELETE FROM link_cards WHERE url IN (SELECT url FROM link_cards WHERE fetched_at <= :until"
+    " AND leased_until <= :now AND title IS NULL AND description IS NULL AND image_token IS NULL"
+    " ORDER BY fetched_at LIMIT :batch)"
+)
+
+
+async def find_cards(tx: Tx, urls: Sequence[str]) -> list[Card]:
+    """The cards that there are of these pages, at most BATCH."""
+    return await tx.all(FIND_CARDS, **spread("url", urls))
+
+
+async def find_known(tx: Tx, url: str) -> Known | None:
+    """What is known of a page."""
+    return await tx.one(FIND_KNOWN, url=url)
+
+
+async def claim(tx: Tx, url: str, *, token: str, until: int, ready_since: int, failed_since: int) -> bool:
+    """Whether the page is ours to fetch until `until` (milliseconds): not when others do, or what is known holds."""
+    claimed = await tx.one(
+        CLAIM, url=url, token=token, until=until, ready_since=ready_since, failed_since=failed_since, now=tx.now
+    )
+    return claimed is not None
+
+
+async def keep_card(tx: Tx, card: Card, token: str) -> bool:
+    """Writes down what a page says of itself; False when somebody else has come to fetch it."""
+    kept = await tx.run(
+        KEEP_CARD,
+        url=card.url,
+        token=token,
+        title=card.title,
+        description=card.description,
+        site_name=card.site_name,
+        image_token=card.image_token,
+        now=tx.now,
+    )
+    return bool(kept)
+
+
+async def keep_failure(tx: Tx, url: str, token: str) -> None:
+    """Writes down that a page could not be fetched."""
+    await tx.run(KEEP_FAILURE, url=url, token=token, now=tx.now)
+
+
+async def purge_failures(tx: Tx, *, until: int, batch: int) -> int:
+    """Forgets pages without a card that were last tried up to `until` (milliseconds); how many."""
+    return await tx.run(PURGE_FAILURES, until=until, batch=batch, now=tx.now)

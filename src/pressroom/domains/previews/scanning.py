@@ -1,0 +1,175 @@
+"""The few tags of a page that say what it is, found in one pass whose time is linear in the page's length. Pure.
+
+A parser that builds the tree of a page does more than a card needs, and what it does has no bound: 1 MiB of
+`<div>` holds lexbor for minutes, and 1 MiB of attributes for half a minute. Here nothing is built. Tags are told from
+text, comments and scripts as the HTML standard tells them, and of the tree only this is known: what stands in a
+template or in a drawing is not the page's.
+"""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from html.entities import html5
+from typing import Final
+
+import msgspec
+
+_WS: Final = r" \t\n\r\f"
+
+# Every repetition is possessive: where a tag does not match, no other reading of it is tried.
+_VALUE: Final = rf"""=[{_WS}]*+(?:"[^"]*+"|'[^']*+'|[^{_WS}>"'][^{_WS}>]*+|(?=>))"""
+_OPENING: Final = re.compile(rf"<(?:(!--)|([!?]|/(?=[^A-Za-z]))|(/?)([A-Za-z][^{_WS}/>]*+))")
+_REST_OF_TAG: Final = re.compile(rf"(?>[^>=]++|{_VALUE})*+>")
+_ATTRIBUTE: Final = re.compile(
+    rf"""([^{_WS}/>=][^{_WS}/>=]*+)(?:[{_WS}]*+=[{_WS}]*+(?:"([^"]*+)"|'([^']*+)'|([^{_WS}>]*+)))?+"""
+)
+_COMMENT_END: Final = re.compile(r"--!?>")
+_SCRIPT_STEP: Final = re.compile(rf"(<!--(?!-?>))|(-->)|<(/?)script(?=[{_WS}/>])", re.ASCII | re.IGNORECASE)
+_CDATA: Final = "[CDATA["
+
+_NUMBERED: Final = r"&#(?:[0-9]{1,12}|[xX][0-9A-Fa-f]{1,8});?"
+_REFERENCE: Final = re.compile(rf"{_NUMBERED}|&[A-Za-z][A-Za-z0-9]{{0,31}};?")
+_REFERENCE_IN_VALUE: Final = re.compile(rf"{_NUMBERED}|&([A-Za-z][A-Za-z0-9]{{0,31}}(?:;|(?![=A-Za-z0-9])))")
+
+_TOLD: Final = frozenset({"meta", "link", "base", "title"})
+_FOREIGN: Final = frozenset({"svg", "math"})
+_RAW: Final = ("style", "xmp", "iframe", "noembed", "noframes", "noscript", "textarea", "title")
+"""Elements that hold text and no tags, besides script. A browser with scripts takes noscript so, and so do we."""
+_RAW_END: Final = {name: re.compile(rf"</{name}(?=[{_WS}/>])", re.ASCII | re.IGNORECASE) for name in _RAW}
+
+
+class Tag(msgspec.Struct):
+    """A start tag: its name and attributes with names in lower case; for a title its text as well."""
+
+    name: str
+    attributes: dict[str, str]
+    text: str = ""
+
+
+def scan(html: str, *, xml: bool = False) -> Iterator[Tag]:
+    """The meta, link, base and title tags of a page, in their order; those of templates and drawings left out.
+
+    `xml`: the page came as XHTML, where a tag closes itself with a slash and text may stand in CDATA sections. A tag
+    that the text ends in is left out. A title that is never closed ends at the next tag.
+    """
+    return _Scanner(html, xml).tags()
+
+
+def unescaped(text: str) -> str:
+    """Text with its character references replaced."""
+    return _REFERENCE.sub(lambda found: unescape(found[0]), text)
+
+
+class _Scanner:
+    def __init__(self, html: str, xml: bool) -> None:
+        self._html = html
+        self._xml = xml
+        self._position = 0
+        self._templates = 0
+        self._drawings = 0
+        self._titles_close = True
+
+    def tags(self) -> Iterator[Tag]:
+        html = self._html
+        while (opening := _OPENING.search(html, self._position)) is not None:
+            self._position = opening.end()
+            if opening[4] is None:
+                self._skip_declaration(comment=opening[1] is not None)
+                continue
+            rest = _REST_OF_TAG.match(html, opening.end())
+            if rest is None:
+                return
+            self._position = rest.end()
+            name = opening[4].lower()
+            if opening[3]:
+                self._close(name)
+            elif (tag := self._open(name, rest.start(), rest.end() - 1)) is not None:
+                yield tag
+
+    def _skip_declaration(self, *, comment: bool) -> None:
+        """Passes a comment, a CDATA section, or what is taken for a comment: up to the next `>`."""
+        html, at = self._html, self._position
+        if not comment:
+            cdata = (self._xml or self._drawings) and html.startswith(_CDATA, at)
+            end = html.find("]]>" if cdata else ">", at)
+            self._position = end + 1 if end >= 0 else len(html)
+        elif html.startswith((">", "->"), at):
+            self._position = html.index(">", at) + 1
+        else:
+            ended = _COMMENT_END.search(html, at)
+            self._position = ended.end() if ended else len(html)
+
+    def _close(self, name: str) -> None:
+        if name in _FOREIGN:
+            self._drawings = max(0, self._drawings - 1)
+        elif name == "template":
+            self._templates = max(0, self._templates - 1)
+
+    def _open(self, name: str, start: int, end: int) -> Tag | None:
+        """Passes what belongs to a start tag whose attributes are at `[start, end)`; the tag, if it is to be told."""
+        closed = self._html[end - 1] == "/"
+        if name in _FOREIGN:
+            self._drawings += not closed
+        elif name == "template":
+            self._templates += not (closed and self._xml)
+        text = ""
+        if not self._drawings and not (closed and self._xml):
+            text = self._pass_text(name)
+        if name not in _TOLD or self._templates or (name == "title" and self._drawings):
+            return None
+        return Tag(name, _attributes(self._html, start, end), text)
+
+    def _pass_text(self, name: str) -> str:
+        """Passes the text of an element that holds no tags, up to its end tag; the text, if it is a title's."""
+        html, start = self._html, self._position
+        if name == "plaintext":
+            self._position = len(html)
+        elif name == "script":
+            self._position = _script_end(html, start)
+        elif name == "title":
+            self._position = self._title_end(start)
+            return unescaped(html[start : self._position])
+        elif name in _RAW_END:
+            end = _RAW_END[name].search(html, start)
+            self._position = end.start() if end else len(html)
+        return ""
+
+    def _title_end(self, start: int) -> int:
+        end = _RAW_END["title"].search(self._html, start) if self._titles_close else None
+        if end is not None:
+            return end.start()
+        self._titles_close = False
+        at = self._html.find("<", start)
+        return at if at >= 0 else len(self._html)
+
+
+def _script_end(html: str, start: int) -> int:
+    """Where the text of a script ends. Within a comment in it, a script may hold a script."""
+    commented = nested = False
+    for step in _SCRIPT_STEP.finditer(html, start):
+        if step[1]:
+            commented = True
+        elif step[2]:
+            commented = nested = False
+        elif not step[3]:
+            nested = commented
+        elif nested:
+            nested = False
+        else:
+            return step.start()
+    return len(html)
+
+
+def _attributes(html: str, start: int, end: int) -> dict[str, str]:
+    """The attributes at `[start, end)`; of a name given twice the first counts."""
+    found: dict[str, str] = {}
+    for match in _ATTRIBUTE.finditer(html, start, end):
+        value = match[2] or match[3] or match[4] or ""
+        found.setdefault(match[1].lower(), _REFERENCE_IN_VALUE.sub(_referred, value))
+    return found
+
+
+def _referred(reference: re.Match[str]) -> str:
+    """What a reference in an attribute stands for; a name that is not known stays as it is: `?a=1&b=2`."""
+    name = reference[1]
+    return unescape(reference[0]) if name is None else html5.get(name, reference[0])
