@@ -1,0 +1,1 @@
+"""Clips: a video with a caption (SPEC, Clip)."""

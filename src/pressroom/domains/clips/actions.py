@@ -1,0 +1,57 @@
+"""Publishing clips and reading them. Each takes an open transaction first."""
+
+from pressroom.clock import iso
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.clips import queries
+from pressroom.domains.clips.models import ClipCreatedData, ClipDraft, ClipView, CreatedClip
+from pressroom.domains.events.actions import append_event
+from pressroom.domains.events.models import EventType
+from pressroom.domains.media.actions import attach_media, list_of_owners
+from pressroom.domains.media.models import ProcessingStatus
+from pressroom.domains.posts.actions.publish import joined_hub, spend_quota
+from pressroom.errors import NotFound
+from pressroom.ids import new_id
+
+
+async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, daily_quota: int) -> ClipView:
+    """Publishes a clip; the clip as its author sees it.
+
+    A caller with a key spends one unit of the account's `daily_quota`. Raises Unprocessable when the account is no
+    member of the hub, QuotaExceeded (SPEC, Per-account quotas).
+    """
+    if draft.hub_id is not None:
+        await joined_hub(tx, caller, draft.hub_id)
+    await spend_quota(tx, caller, daily_quota)
+    account, clip_id = caller.account, new_id(tx.now)
+    await queries.insert_clip(
+        tx,
+        clip_id=clip_id,
+        account_id=account.id,
+        key_id=caller.key.id if caller.key else None,
+        caption=draft.caption,
+        visibility=draft.visibility,
+        hub_id=draft.hub_id,
+    )
+    await attach_media(tx, account.id, clip_id, [draft.video])
+    created = CreatedClip(
+        id=clip_id,
+        author_id=account.id,
+        caption=draft.caption,
+        duration=None,
+        visibility=draft.visibility,
+        hub_id=draft.hub_id,
+        processing_status=ProcessingStatus.PROCESSING,
+        created_at=iso(tx.now),
+    )
+    await append_event(tx, EventType.POSTCLIP_CREATED, ClipCreatedData(created), account_id=account.id)
+    return await get_clip(tx, clip_id, account.id)
+
+
+async def get_clip(tx: Tx, clip_id: str, reader: str) -> ClipView:
+    """The clip, if `reader` (an account's id, or empty) may see it. Raises NotFound."""
+    clip = await queries.find_clip(tx, clip_id, reader=reader)
+    if clip is None or not clip.may_be_seen():
+        raise NotFound("There is no such clip.")
+    videos = await list_of_owners(tx, [clip_id])
+    return ClipView(clip, videos[clip_id][0])

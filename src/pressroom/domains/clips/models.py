@@ -1,0 +1,68 @@
+"""A clip, and what is told of it when it is published."""
+
+import msgspec
+
+from pressroom.domains.media.models import Media, NewMedia, ProcessingStatus
+from pressroom.domains.posts.visibility import Ties, Visibility, may_see
+
+
+class ClipDraft(msgspec.Struct):
+    """What a clip is made of."""
+
+    caption: str | None
+    visibility: Visibility
+    hub_id: str | None
+    video: NewMedia
+
+
+class Clip(msgspec.Struct):
+    """A clip with its author, key and hub, and what the reader it was read for has to do with it. Times in
+    milliseconds."""
+
+    id: str
+    account_id: str
+    key_id: str | None
+    caption: str | None
+    visibility: Visibility
+    hub_id: str | None
+    created_at: int
+    username: str
+    display_name: str
+    verified: bool
+    key_label: str | None
+    key_prefix: str | None
+    hub_name: str | None
+    hub_slug: str | None
+    is_author: bool
+    follows: bool
+    followed_back: bool
+
+    def may_be_seen(self) -> bool:
+        """Whether the reader may see it. A clip has no allowlist: CUSTOM is its author's alone."""
+        return may_see(Visibility(self.visibility), Ties(self.is_author, self.follows, self.followed_back))
+
+
+class ClipView(msgspec.Struct):
+    """A clip with its video."""
+
+    clip: Clip
+    video: Media
+
+
+class CreatedClip(msgspec.Struct, rename="camel"):
+    """The clip of postclip.created (SPEC, data per event). `duration` is in seconds."""
+
+    id: str
+    author_id: str
+    caption: str | None
+    duration: float | None
+    visibility: Visibility
+    hub_id: str | None
+    processing_status: ProcessingStatus
+    created_at: str
+
+
+class ClipCreatedData(msgspec.Struct):
+    """`data` of postclip.created."""
+
+    postclip: CreatedClip

@@ -1,0 +1,49 @@
+"""The clips room's SQL."""
+
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+from pressroom.domains.clips.models import Clip
+
+INSERT_CLIP: Final = Command(
+    "INSERT INTO clips (id, account_id, key_id, caption, visibility, hub_id, created_at)"
+    " VALUES (:id, :account_id, :key_id, :caption, :visibility, :hub_id, :now)"
+)
+
+FIND_CLIP: Final = Query(
+    Clip,
+    "SELECT c.id, c.account_id, c.key_id, c.caption, c.visibility, c.hub_id, c.created_at, a.username, a.display_name,"
+    " a.verified, k.label, k.key_prefix, h.name, h.slug, c.account_id = :reader,"
+    " (SELECT 1 FROM follows f WHERE f.account_id = :reader AND f.followed_id = c.account_id) IS NOT NULL,"
+    " (SELECT 1 FROM follows b WHERE b.account_id = c.account_id AND b.followed_id = :reader) IS NOT NULL"
+    " FROM clips c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
+    " LEFT JOIN hubs h ON h.id = c.hub_id WHERE c.id = :clip_id",
+)
+
+
+async def insert_clip(
+    tx: Tx,
+    *,
+    clip_id: str,
+    account_id: str,
+    key_id: str | None,
+    caption: str | None,
+    visibility: str,
+    hub_id: str | None,
+) -> None:
+    """Keeps a new clip."""
+    await tx.run(
+        INSERT_CLIP,
+        id=clip_id,
+        account_id=account_id,
+        key_id=key_id,
+        caption=caption,
+        visibility=visibility,
+        hub_id=hub_id,
+        now=tx.now,
+    )
+
+
+async def find_clip(tx: Tx, clip_id: str, *, reader: str) -> Clip | None:
+    """The clip with this id, visible or not, as `reader` (an account's id, or empty) finds it."""
+    return await tx.one(FIND_CLIP, clip_id=clip_id, reader=reader)

@@ -1,0 +1,83 @@
+"""Clips over HTTP."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.clips import actions
+from pressroom.domains.clips.models import ClipView
+from pressroom.domains.clips.schemas import CLIP_EXAMPLE, PUBLISH_CLIP_EXAMPLE, ClipOut, PublishClip, clip_shape
+from pressroom.domains.media.forms import file_faults
+from pressroom.domains.media.intake import taken_in
+from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN
+from pressroom.errors import Code, Fault, Invalid, NotFound, QuotaExceeded, Unprocessable
+from pressroom.web.access import Anyone, Keyed
+from pressroom.web.form_data import Form, FormRules
+from pressroom.web.routing import Answer, Call, FormSpec, Tag, declare, declare_with_body, json
+
+TAG = Tag("Clips", "Videos with a caption.")
+
+_TEXTS: Final = ("caption", "visibility", "hubId")
+
+
+def _faults(form: Form) -> Iterator[Fault]:
+    return file_faults(form, "video", video_only=True)
+
+
+CLIP_FORM: Final = FormSpec(
+    by_key=FormRules("video", 1, FILE_BYTES_BY_KEY, _TEXTS, frozenset()),
+    signed_in=FormRules("video", 1, FILE_BYTES_SIGNED_IN, _TEXTS, frozenset()),
+    json_texts=frozenset(),
+    faults=_faults,
+)
+
+
+@declare_with_body(
+    "POST",
+    "/api/clips",
+    Keyed("clips:write"),
+    summary="Publish a clip",
+    takes=PublishClip,
+    gives=ClipOut,
+    status=201,
+    fails=(
+        Invalid([Fault("video[0]", Code.UNSUPPORTED_MEDIA_TYPE, "By its bytes this is image/png; a video is needed.")]),
+        Unprocessable([Fault("hubId", Code.NOT_ALLOWED, "The account is not a member of such a hub.")]),
+        QuotaExceeded,
+    ),
+    idempotent=True,
+    tag=TAG,
+    form=CLIP_FORM,
+    example=PUBLISH_CLIP_EXAMPLE,
+    answer_example=CLIP_EXAMPLE,
+)
+async def publish_clip(call: Call[Caller], body: PublishClip) -> Answer:
+    """Publishes a video of at most 8 MB, signed in of 50 MB, with a caption. What it is comes from its bytes. It is
+    processed after the answer: `url` answers 404 until `processingStatus` is READY. It counts against the account's
+    content quota of the UTC day."""
+    if (answer := await call.once.stored()) is not None:
+        return answer
+    async with taken_in(call.means.blobs, call.files, [], call.clock.now()) as taken:
+        draft, quota = body.draft(taken.files[0]), call.settings.daily_content_quota
+        return taken.answered(await call.once(actions.publish_clip, _shown(call), 201, call.caller, draft, quota))
+
+
+@declare(
+    "GET",
+    "/api/clips/{id}",
+    Anyone(),
+    summary="Show a clip",
+    gives=ClipOut,
+    fails=(NotFound("There is no such clip."),),
+    tag=TAG,
+    answer_example=CLIP_EXAMPLE,
+)
+async def show_clip(call: Call[Caller]) -> Answer:
+    """One clip, if the reader may see it. Its page is /clip/{id}."""
+    reader = call.who.account.id if call.who else ""
+    return json(_shown(call)(await call.db.read(actions.get_clip, call.parameters["id"], reader)))
+
+
+def _shown(call: Call[Caller]) -> Callable[[ClipView], ClipOut]:
+    base_url = call.settings.base_url
+    return lambda view: clip_shape(view, base_url)

@@ -1,0 +1,90 @@
+"""The clips room's wire shapes."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.clock import iso
+from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
+from pressroom.domains.clips.models import Clip, ClipDraft, ClipView
+from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
+from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
+from pressroom.domains.media.models import NewMedia, ProcessingStatus, Variant
+from pressroom.domains.media.schemas import MEDIA_EXAMPLE, media_address
+from pressroom.domains.posts.schemas import VISIBILITY_HELP
+from pressroom.domains.posts.visibility import Visibility
+from pressroom.text import is_blank
+from pressroom.web.bodies import Body
+from pressroom.web.wire import Address, Id, Time
+
+
+class PublishClip(Body):
+    """The texts of a clip."""
+
+    caption: Annotated[str, Meta(max_length=2200)] | None = None
+    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
+    hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
+
+    def draft(self, video: NewMedia) -> ClipDraft:
+        """The clip to make of this video."""
+        caption = None if is_blank(self.caption) else self.caption
+        return ClipDraft(caption, self.visibility or Visibility.PUBLIC, self.hub_id, video)
+
+
+class ClipOut(msgspec.Struct, rename="camel"):
+    """A clip."""
+
+    id: Id
+    author: AuthorOut
+    caption: str | None
+    duration: Annotated[float | None, Meta(description="Seconds; null until it is READY.")]
+    visibility: Annotated[Visibility, Meta(description=VISIBILITY_HELP)]
+    hub: Annotated[PostHubOut | None, Meta(description="The hub that it was made into.")]
+    processing_status: Annotated[ProcessingStatus, Meta(description="READY and FAILED are final.")]
+    url: Annotated[Address, Meta(description="An MP4; answers 404 until it is READY.")]
+    thumbnail_url: Address
+    created_at: Time
+    source_api_key: Annotated[
+        SourceKeyOut | None, Meta(description="The key that made the clip; null: made signed in, in the web app.")
+    ]
+
+
+def clip_shape(view: ClipView, base_url: str) -> ClipOut:
+    """The clip as the reader that it was read for sees it."""
+    clip, video = view.clip, view.video
+    return ClipOut(
+        id=clip.id,
+        author=author_of(clip.account_id, clip.username, clip.display_name, verified=clip.verified, base_url=base_url),
+        caption=clip.caption,
+        duration=video.duration,
+        visibility=clip.visibility,
+        hub=_hub(clip, base_url),
+        processing_status=ProcessingStatus(video.status),
+        url=media_address(video.token, base_url),
+        thumbnail_url=media_address(video.token, base_url, Variant.THUMBNAIL),
+        created_at=iso(clip.created_at),
+        source_api_key=SourceKeyOut(clip.key_id, clip.key_label or "", clip.key_prefix or "") if clip.key_id else None,
+    )
+
+
+def _hub(clip: Clip, base_url: str) -> PostHubOut | None:
+    if clip.hub_id is None:
+        return None
+    return PostHubOut(clip.hub_id, clip.hub_name or "", clip.hub_slug or "", hub_avatar(clip.hub_id, base_url))
+
+
+PUBLISH_CLIP_EXAMPLE = PublishClip(caption="Inking the forme", visibility=Visibility.PUBLIC)
+CLIP_EXAMPLE = ClipOut(
+    id="01M7WVEB0X1R6S9D3F5G7H8JKM",
+    author=AUTHOR_EXAMPLE,
+    caption=PUBLISH_CLIP_EXAMPLE.caption,
+    duration=None,
+    visibility=Visibility.PUBLIC,
+    hub=None,
+    processing_status=ProcessingStatus.PROCESSING,
+    url=MEDIA_EXAMPLE.url,
+    thumbnail_url=MEDIA_EXAMPLE.thumbnail_url,
+    created_at="2026-11-20T16:08:12.345Z",
+    source_api_key=SOURCE_KEY_EXAMPLE,
+)

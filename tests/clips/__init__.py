@@ -1,0 +1,1 @@
+"""Clips: publishing them, reading them, and what becomes of their videos."""
