@@ -44,6 +44,7 @@ check: .venv/.develop ## Lint, types and the rules of the house
 bench: .venv/.develop ## Measure speed beside its floors, in the same run
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.deliveries
+	@$(BIN)/python -m benchmarks.media
 
 docs: .venv/.develop ## Renew the pages of docs/ that are made from the code
 	@$(BIN)/python docs/generate.py

@@ -19,6 +19,7 @@ import msgspec
 import uvloop
 
 from benchmarks.floor_deliveries import Floor
+from benchmarks.posting import Posted
 from benchmarks.processes import ROOT, Server, free_port, load_average, measure, real_server
 from benchmarks.queued import listeners, queue
 from benchmarks.sink import Arrived
@@ -138,10 +139,10 @@ def _steady(folder: Path, sink: Sink, paths: list[str], seconds: float) -> list[
     server = serve(folder, keys[0])
     try:
         given = ("--port", server.port, "--keys", folder / "keys.txt", "--per-second", STEADY)
-        measure("posting", *given, "--seconds", 1, answer=int)
+        measure("posting", *given, "--seconds", 1, answer=Posted)
         time.sleep(1)
         sink.report()
-        posted = measure("posting", *given, "--seconds", seconds, answer=int)
+        posted = measure("posting", *given, "--seconds", seconds, answer=Posted).count
         return _gather(sink, posted * sum(not path.startswith("/hang") for path in paths) // len(paths)).delays
     finally:
         server.stop()

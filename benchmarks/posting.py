@@ -6,9 +6,11 @@ python -m benchmarks.posting --port 8000 --keys FILE --per-second 300 --seconds 
 import argparse
 import asyncio
 import itertools
+import statistics
 import time
 from pathlib import Path
 
+import msgspec
 import uvloop
 
 from benchmarks.load import CONNECTIONS, Connection, Tally, creates
@@ -31,9 +33,18 @@ class Paced(Connection):
         self.busy = False
 
 
-async def run(port: int, keys: list[str], per_second: int, seconds: float) -> int:
-    """Posts at that rate, each request on a connection that is free; how many were answered 201."""
+class Posted(msgspec.Struct):
+    """How many creates were answered 201, and how long their answers took in milliseconds."""
+
+    count: int
+    p50: float
+    p99: float
+
+
+async def run(port: int, keys: list[str], per_second: int, seconds: float) -> Posted:
+    """Posts at that rate, each request on a connection that is free."""
     tally, requests = Tally(b"201 "), creates(port, keys)
+    tally.measuring = True
     loop = asyncio.get_running_loop()
     connections = [
         (await loop.create_connection(lambda: Paced(requests, tally), "127.0.0.1", port))[1]
@@ -51,7 +62,8 @@ async def run(port: int, keys: list[str], per_second: int, seconds: float) -> in
     while any(connection.busy for connection in connections):
         await asyncio.sleep(0.01)
     tally.stopping = True
-    return tally.answered - tally.refused
+    latencies = statistics.quantiles(tally.latencies, n=100)
+    return Posted(tally.answered - tally.refused, latencies[49] * 1000, latencies[98] * 1000)
 
 
 def main() -> None:
@@ -62,7 +74,9 @@ def main() -> None:
     parser.add_argument("--per-second", type=int, default=300)
     parser.add_argument("--seconds", type=float, default=10)
     given = parser.parse_args()
-    print(uvloop.run(run(given.port, given.keys.read_text("utf-8").split(), given.per_second, given.seconds)))
+    keys = given.keys.read_text("utf-8").split()
+    posted = uvloop.run(run(given.port, keys, given.per_second, given.seconds))
+    print(msgspec.json.encode(posted).decode())
 
 
 if __name__ == "__main__":
