@@ -9,6 +9,7 @@ from pressroom.domains.accounts.guard import SessionGuard
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.routes import account_routes
+from pressroom.domains.clips import routes as clip_routes
 from pressroom.domains.comments import routes as comment_routes
 from pressroom.domains.follows import routes as follow_routes
 from pressroom.domains.hubs import routes as hub_routes
@@ -19,6 +20,7 @@ from pressroom.domains.keys import routes as key_routes
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, RevokedBy
 from pressroom.domains.limits.guard import check_admitted, headers_of
+from pressroom.domains.media.serving import SERVING_ROUTES
 from pressroom.domains.notifications import routes as notification_routes
 from pressroom.domains.posts.routes import POST_ROUTES
 from pressroom.domains.reading.pages import reading_routes
@@ -31,7 +33,7 @@ from pressroom.web.asgi import HeaderList
 from pressroom.web.client_address import allowed
 from pressroom.web.openapi import describe
 from pressroom.web.pipeline import Guards, Pipeline
-from pressroom.web.routing import Headers, Once, Route
+from pressroom.web.routing import Headers, Means, Once, Route
 from pressroom.web.site import site_routes
 
 
@@ -41,6 +43,8 @@ def api_routes(passwords: Passwords) -> list[Route[Caller]]:
         *POST_ROUTES,
         comment_routes.create_comment,
         comment_routes.list_comments,
+        clip_routes.publish_clip,
+        clip_routes.show_clip,
         *account_routes(passwords),
         key_routes.list_keys,
         key_routes.create_key,
@@ -107,12 +111,12 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
     """The ASGI application over what `runtime` holds open."""
     api = api_routes(runtime.passwords)
     site: list[Route[Caller]] = site_routes(runtime.db, runtime.limiter, describe(api, EVENT_SHAPES, runtime.settings))
-    pages = reading_routes(runtime.views)
+    pages = [*reading_routes(runtime.views), *SERVING_ROUTES]
     return Pipeline(
         [*api, *pages, *site],
         RoomGuards(runtime),
         runtime.db,
-        runtime.outbound,
+        Means(runtime.outbound, runtime.blobs, runtime.cards.wait_for, runtime.media_secret),
         runtime.settings,
         runtime.clock,
         runtime.log,

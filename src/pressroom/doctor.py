@@ -15,6 +15,7 @@ from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.limits.guard import rates_of
 from pressroom.domains.limits.redis import RedisLimiter
 from pressroom.errors import PressroomError
+from pressroom.jobs import queue
 from pressroom.settings import Settings
 
 LITTLE_SPACE: Final = 256 * 1024 * 1024
@@ -49,6 +50,7 @@ async def examine(settings: Settings) -> list[Finding]:
         findings.append(await _attempt("database", lambda: _database(db)))
         if findings[-1].good:
             findings.append(await _attempt("clock", lambda: _clock(db)))
+            findings.append(await _attempt("jobs", lambda: _jobs(db)))
     finally:
         await db.close()
     return findings
@@ -113,6 +115,12 @@ async def _database(db: Database) -> Finding:
         verdict = await db.one(INTEGRITY)
         return Finding("database", good=verdict == "ok", says=f"SQLite, schema {version}, integrity: {verdict}.")
     return Finding("database", good=True, says=f"PostgreSQL, schema {version}.")
+
+
+async def _jobs(db: Database) -> Finding:
+    dead = await db.read(queue.count_dead)
+    says = f"{dead:,} jobs were given up; the table jobs says why." if dead else "None was given up."
+    return Finding("jobs", good=True, says=says)
 
 
 async def _clock(db: Database) -> Finding:

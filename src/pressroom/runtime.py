@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
 from pressroom.db import Database, Tx
 from pressroom.db.migrate import check_migrated, migrate
@@ -19,15 +20,24 @@ from pressroom.domains.limits import actions as limits
 from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.domains.media.actions import SIGNING, signing_secret
+from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
+from pressroom.domains.media.queries import FIND_SECRET
+from pressroom.domains.media.sandbox import Ended, Sandbox
 from pressroom.domains.notifications import actions as notifications
+from pressroom.domains.previews import actions as previews
+from pressroom.domains.previews.cards import Cards
 from pressroom.domains.reading.views import ViewCounter
 from pressroom.domains.webhooks.actions import retention as webhooks
 from pressroom.domains.webhooks.actions.queueing import fan_out
 from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.errors import PressroomError
+from pressroom.jobs import queue
 from pressroom.jobs.schedule import Every, Schedule
+from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound import Door, policy_of
+from pressroom.outbound.connections import Resolve
 from pressroom.settings import Settings
 
 WRITE_SECONDS = 1.0
@@ -58,6 +68,11 @@ class Runtime:
     clock: Clock
     db: Database
     outbound: Door
+    blobs: Blobs
+    cards: Cards
+    processing: Processing
+    sandbox: Sandbox
+    media_secret: str
     limiter: Limiter
     last_used: LastUsed
     views: ViewCounter
@@ -80,48 +95,105 @@ class Runtime:
             except (PressroomError, TimeoutError) as error:
                 self.log.event("not written down at the stop", what=what, error=str(error))
         self.passwords.close()
+        await self.cards.close()
+        await self.sandbox.close()
         await self.outbound.close()
+        await self.blobs.close()
         await self.db.close()
         self.log.close()
 
 
-async def open_runtime(settings: Settings, log: Log, clock: Clock | None = None) -> Runtime:
-    """Opens everything. Raises SettingError when something cannot be."""
+async def open_runtime(
+    settings: Settings, log: Log, clock: Clock | None = None, resolve: Resolve | None = None
+) -> Runtime:
+    """Opens everything; `resolve` looks names up for what goes out. Raises SettingError when something cannot be."""
     clock = clock or SystemClock()
     policy = policy_of(settings)
+    blobs = open_blobs(settings)
     db = await open_database(settings, clock)
     try:
         await check_migrated(db)
+        # Read first: a file that another program has locked for a while must not keep the server from starting.
+        media_secret = await db.one(FIND_SECRET, name=SIGNING) or await db.transact(signing_secret)
     except BaseException:
         await db.close()
         raise
     rates = rates_of(settings)
     limiter = RedisLimiter(rates, settings.redis_url) if settings.redis_url else MemoryLimiter(rates, db, clock)
+    door = Door(policy, resolve=resolve, log=log)
+    sandbox, folder = Sandbox(lambda ended: _tell(log, ended)), settings.data_dir / "processing"
+    processing = Processing(db, blobs, sandbox, folder)
+    # A door of their own: names of strangers' pages that hang must not keep webhooks waiting.
+    pages = Door(policy, resolve=resolve, log=log)
+    cards = Cards(db, pages, blobs, sandbox, clock, log, folder)
     last_used = LastUsed(db)
     views = ViewCounter(db)
-    schedule = Schedule(
-        [
-            Every(1, "limits", limiter.flush),
-            Every(1, "last used", last_used.flush),
-            Every(1, "views", views.flush),
-            Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),
-            Every(60, "sessions", lambda: _purge(db, accounts.purge)),
-            Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
-            Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
-            Every(60, "deliveries", lambda: _purge(db, webhooks.purge_deliveries)),
-            Every(60, "events", lambda: _purge(db, webhooks.purge_events)),
-            Every(60, "endpoints of expired keys", lambda: _purge(db, webhooks.close_expired)),
-            Every(60, "ended endpoints", lambda: _purge(db, webhooks.sweep_endpoints)),
-        ],
-        log,
+    schedule = Schedule(_entries(db, settings, limiter, last_used, views, processing, cards), log)
+    return Runtime(
+        settings=settings,
+        clock=clock,
+        db=db,
+        outbound=door,
+        blobs=blobs,
+        cards=cards,
+        processing=processing,
+        sandbox=sandbox,
+        media_secret=media_secret,
+        limiter=limiter,
+        last_used=last_used,
+        views=views,
+        passwords=Passwords(),
+        log=log,
+        schedule=schedule,
     )
-    return Runtime(settings, clock, db, Door(policy, log=log), limiter, last_used, views, Passwords(), log, schedule)
+
+
+def _tell(log: Log, ended: Ended) -> None:
+    """A child that did not end by itself is worth knowing."""
+    if ended.status != 0:
+        log.event("a child that decodes ended badly", status=ended.status, cpu_seconds=ended.cpu_seconds)
+
+
+def _entries(
+    db: Database,
+    settings: Settings,
+    limiter: Limiter,
+    last_used: LastUsed,
+    views: ViewCounter,
+    processing: Processing,
+    cards: Cards,
+) -> list[Every]:
+    """What is due every so often: writing behind, cleaning up."""
+    return [
+        Every(1, "limits", limiter.flush),
+        Every(1, "last used", last_used.flush),
+        Every(1, "views", views.flush),
+        Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),
+        Every(60, "sessions", lambda: _purge(db, accounts.purge)),
+        Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
+        Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
+        Every(60, "link cards", lambda: _purge(db, previews.purge_failures)),
+        Every(600, "uploads left behind", lambda: processing.sweep(SystemClock().now())),
+        Every(600, "cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),
+        Every(60, "dead jobs", lambda: _purge(db, queue.purge_dead)),
+        Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir)),
+        Every(60, "deliveries", lambda: _purge(db, webhooks.purge_deliveries)),
+        Every(60, "events", lambda: _purge(db, webhooks.purge_events)),
+        Every(60, "endpoints of expired keys", lambda: _purge(db, webhooks.close_expired)),
+        Every(60, "ended endpoints", lambda: _purge(db, webhooks.sweep_endpoints)),
+    ]
 
 
 def make_worker(runtime: Runtime) -> DeliveryWorker:
     """A worker that delivers webhooks with what `runtime` holds open, not yet started."""
     waits = [round(seconds * SECOND) for seconds in runtime.settings.webhook_retry_waits]
     return DeliveryWorker(runtime.db, runtime.outbound, runtime.clock, runtime.log, waits)
+
+
+def make_job_worker(runtime: Runtime) -> JobWorker:
+    """A worker that processes media and fetches cards, not yet started."""
+    handlers = [*runtime.processing.handlers(), runtime.cards.handler()]
+    return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)
 
 
 async def _purge(db: Database, purge: Callable[[Tx, int], Awaitable[int]]) -> None:

@@ -22,10 +22,12 @@ from pressroom.db import DatabaseAway
 from pressroom.db.lock import SessionLock
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.limits.memory import MemoryLimiter
+from pressroom.domains.media.jobs import sweep_folders
 from pressroom.domains.webhooks.actions.leasing import forget_leases
 from pressroom.errors import SettingError, Unavailable
+from pressroom.jobs import queue
 from pressroom.logs import Log
-from pressroom.runtime import Runtime, make_worker, open_runtime
+from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
 from pressroom.web.asgi import Application
 from pressroom.web.pipeline import Pipeline
@@ -154,33 +156,38 @@ def _stop_on_signals(stopping: asyncio.Event, *, sibling: bool) -> None:
 
 
 async def _deliver(runtime: Runtime, stopping: asyncio.Event) -> None:
-    """Delivers webhooks until the stop, then finishes what is under way. What ends it, ends the process too."""
+    """Delivers webhooks and does jobs until the stop, then finishes what is under way. What ends it ends all."""
     try:
         await _forget_leases(runtime)
-        worker = make_worker(runtime)
-        delivering = asyncio.create_task(worker.run())
+        workers = (make_worker(runtime), make_job_worker(runtime))
+        working = [asyncio.create_task(worker.run()) for worker in workers]
         stopped = asyncio.create_task(stopping.wait())
         runtime.log.event("delivering")
-        await asyncio.wait([delivering, stopped], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([*working, stopped], return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
-        worker.stop(DRAIN_SECONDS - RECORD_SECONDS)
-        _, late = await asyncio.wait([delivering], timeout=DRAIN_SECONDS)
+        for worker in workers:
+            worker.stop(DRAIN_SECONDS - RECORD_SECONDS)
+        _, late = await asyncio.wait(working, timeout=DRAIN_SECONDS)
         if late:
-            runtime.log.event("stopped before every delivery was written down")
-            delivering.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await delivering
+            runtime.log.event("stopped before everything was written down")
+        for task in late:
+            task.cancel()
+        for task in working:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
         runtime.log.event("delivers no more")
     finally:
         stopping.set()
 
 
 async def _forget_leases(runtime: Runtime) -> None:
-    """An embedded database is ours alone: nobody need wait half a minute for what a killed process held."""
+    """An embedded database is ours alone: nobody need wait for what a killed process held, or left behind."""
     if runtime.db.engine != "sqlite":
         return
+    await asyncio.to_thread(sweep_folders, runtime.settings.data_dir, 0)
     try:
         await runtime.db.transact(forget_leases)
+        await runtime.db.transact(queue.forget_leases)
     except Unavailable as error:
         runtime.log.event("leases not given back; they run out", error=error.message)
 

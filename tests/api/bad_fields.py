@@ -17,7 +17,6 @@ from tests.api.bad_values import (
     flag,
     formatted,
     items,
-    nothing,
     number,
     text,
     thing,
@@ -90,7 +89,38 @@ PUBLISH: Fields = {
     "poll.question": text(300, null=TAKEN, empty=TOO_SHORT, blank=TOO_SHORT),
     "poll.multiple": flag(null=TAKEN),
     "poll.durationMinutes": whole(5, 43_200, null=TAKEN),
-    "linkPreviewUrl": nothing(),
+    "linkPreviewUrl": formatted(
+        "https://page.example/heron",
+        [
+            "HTTP://PAGE.EXAMPLE",
+            " https://page.example/ ",
+            "https://page.example:8443/a b?q=1&q=%zz#part",
+            "https://m\u00fcnchen.example/\u00e4",
+            "https://[2001:db8::7]/",
+            "https://page.example/" + "x" * 2_027,
+        ],
+        {
+            "too_long": ["https://page.example/" + "x" * 2_028, "x" * 20_000],
+            "invalid_format": [
+                *(
+                    "",
+                    " ",
+                    "https://",
+                    "https:",
+                    "https:///x",
+                    "//page.example/",
+                    "/heron",
+                    "page.example",
+                    "mailto:a@b",
+                ),
+                *("javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "https://a b/", "https://a\0b/"),
+                *("https://you@page.example/", "https://you:me@page.example/", "https://@page.example/"),
+                *("https://page.example:x/", "https://page.example:99999/", "https://[::1/"),
+                "https://page.example/" + "\u00e4" * 2_000,
+            ],
+        },
+        null=TAKEN,
+    ),
 }
 COMMENT: Fields = {
     "content": text(500, null=TAKEN),

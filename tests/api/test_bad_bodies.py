@@ -92,11 +92,8 @@ REFUSED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "unknown: the empty name": ({"content": "a", "": 1}, [("", "unknown_field")]),
     "unknown: like a path": ({"content.x": 1}, [("content.x", "unknown_field"), ("content", "required")]),
     "unknown: snake case": ({"content": "a", "hub_id": None}, [("hub_id", "unknown_field")]),
-    "not in this version": (
-        {"content": "a", "linkPreviewUrl": "https://example.org/"},
-        [("linkPreviewUrl", "not_allowed")],
-    ),
-    "not in this version, false": ({"content": "a", "linkPreviewUrl": False}, [("linkPreviewUrl", "not_allowed")]),
+    "linkPreviewUrl: no address": ({"content": "a", "linkPreviewUrl": "here"}, [("linkPreviewUrl", "invalid_format")]),
+    "linkPreviewUrl: false": ({"content": "a", "linkPreviewUrl": False}, [("linkPreviewUrl", "type")]),
     "location: a string": ({"content": "a", "location": "Köln"}, [("location", "type")]),
     "location: a list": ({"content": "a", "location": []}, [("location", "type")]),
     "location: empty": ({"content": "a", "location": {}}, [("location.name", "required")]),
@@ -143,7 +140,7 @@ REFUSED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
             ("location.nmae", "unknown_field"),
             ("hubId", "type"),
             ("tags", "unknown_field"),
-            ("linkPreviewUrl", "not_allowed"),
+            ("linkPreviewUrl", "invalid_format"),
         ],
     ),
 }

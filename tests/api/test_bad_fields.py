@@ -41,7 +41,7 @@ def routes() -> dict[str, Route[Caller]]:
     """Every route that takes a JSON body."""
     passwords = Passwords()
     passwords.close()
-    return {route.name: route for route in api_routes(passwords) if route.takes is not None}
+    return {route.name: route for route in api_routes(passwords) if route.takes is not None and route.form is None}
 
 
 ROUTES = routes()

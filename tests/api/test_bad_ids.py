@@ -32,6 +32,9 @@ NO_POST = {"error": "Not found", "message": "There is no such post."}
 NO_HUB = {"error": "Not found", "message": "There is no such hub."}
 NO_KEY = {"error": "Not found", "message": "There is no such key."}
 NO_WEBHOOK = {"error": "Not found", "message": "There is no such webhook endpoint."}
+CLIP = b"\0\0\0\x18ftypisom\0\0\0\0isommp42"
+"""As much of a clip as its publication looks at."""
+
 OF_THE_AUTHOR = {"edit_post", "delete_post", "set_audience"}
 """What can be done with one's own posts alone."""
 
@@ -49,6 +52,7 @@ HUB_ROUTES = [route for route in ROUTES if route.path.startswith("/api/hubs/{id}
 KEY_ROUTES = [route for route in ROUTES if route.path == "/api/auth/api-keys/{keyId}"]
 OWN_KEY_ROUTES = [route for route in ROUTES if route.path == "/api/auth/api-keys/{keyId}/webhooks"]
 WEBHOOK_ROUTES = [route for route in ROUTES if "{webhookId}" in route.path]
+CLIP_ROUTES = [route for route in ROUTES if route.path == "/api/clips/{id}"]
 NAME_ROUTES = [route for route in ROUTES if route.path.startswith("/api/accounts/{username}")]
 
 
@@ -77,6 +81,8 @@ class World:
         self.own_post = publish(self.alice, poll={"options": ["a", "b"]})["id"]
         self.own_comment = comment(self.alice, self.own_post)
         self.own_webhook, self.bobs_webhook = self.add_webhook(self.alice), self.add_webhook(self.bob)
+        clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
+        self.own_clip = body_of(self.alice.web.post("/api/clips", files=clip), 201)["id"]
         self.unseen = {kind: find(self) for kind, find in UNSEEN.items()}
 
     def close(self) -> None:
@@ -106,6 +112,8 @@ class World:
             return self.own_post
         if route in HUB_ROUTES:
             return self.own_hub
+        if route in CLIP_ROUTES:
+            return self.own_clip
         return self.bob.account.username if route in NAME_ROUTES else self.alice.record.id
 
     def callers(self, route: Route[Caller]) -> list[httpx.Client]:
@@ -193,7 +201,7 @@ def world(server: LocalServer) -> Iterator[World]:
 def test_no_route_is_forgotten() -> None:
     assert {route.name for route in ROUTES} == {
         route.name
-        for group in (POST_ROUTES, HUB_ROUTES, KEY_ROUTES, OWN_KEY_ROUTES, WEBHOOK_ROUTES, NAME_ROUTES)
+        for group in (POST_ROUTES, HUB_ROUTES, KEY_ROUTES, OWN_KEY_ROUTES, WEBHOOK_ROUTES, NAME_ROUTES, CLIP_ROUTES)
         for route in group
     }
 

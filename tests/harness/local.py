@@ -17,8 +17,10 @@ from pressroom.domains.accounts.models import Account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import ApiKey, NewKey, Scope
 from pressroom.domains.webhooks.delivery import DeliveryWorker
+from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
-from pressroom.runtime import Runtime, make_worker, open_database, open_runtime
+from pressroom.outbound.connections import Resolve
+from pressroom.runtime import Runtime, make_job_worker, make_worker, open_database, open_runtime
 from pressroom.serve import make_server
 from pressroom.settings import Settings
 from tests.harness.process import free_port
@@ -26,18 +28,25 @@ from tests.harness.process import free_port
 T = TypeVar("T")
 
 
+async def _no_name(host: str, port: int) -> list[str]:
+    """Resolves nothing: what tests publish may link anywhere, and nothing is to be asked of the world."""
+    raise OSError(f"{host}:{port} is not looked up in tests")
+
+
 class LocalServer:
     """A whole server without a process of its own. Settings are given by their names without the prefix."""
 
-    def __init__(self, folder: Path, **settings: object) -> None:
+    def __init__(self, folder: Path, resolve: Resolve | None = None, **settings: object) -> None:
         self.clock = SettableClock()
         self.port = free_port()
         given: dict[str, object] = {"DATA_DIR": folder / "data", "PORT": self.port, **settings}
         self.settings = Settings({f"PRESSROOM_{name}": str(value) for name, value in given.items()})
         self.base_url = f"http://127.0.0.1:{self.port}"
         self.stream = io.StringIO()
+        self._resolve = resolve or _no_name
         self.runtime: Runtime
         self.worker: DeliveryWorker
+        self.job_worker: JobWorker
         self._accounts = 0
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -75,12 +84,19 @@ class LocalServer:
         """Delivers whatever is due by the clock, as a worker would."""
         self.run(self.worker.settle())
 
+    def do_jobs(self) -> None:
+        """Processes media and fetches cards that are due by the clock, as a worker would."""
+        self.run(self.job_worker.settle())
+
     async def _start(self) -> None:
         db = await open_database(self.settings, self.clock)
         await migrate(db)
         await db.close()
-        self.runtime = await open_runtime(self.settings, Log(requests=True, stream=self.stream), self.clock)
+        self.runtime = await open_runtime(
+            self.settings, Log(requests=True, stream=self.stream), self.clock, self._resolve
+        )
         self.worker = make_worker(self.runtime)
+        self.job_worker = make_job_worker(self.runtime)
         self._server = make_server(create_app(self.runtime), self.settings)
         self._serving = asyncio.ensure_future(self._server.serve())
         while True:

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import random
 import re
 import signal
 import socket
@@ -15,10 +16,12 @@ DEADLINE = 20.0
 
 
 def free_port() -> int:
-    """A port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nothing listens on, and that the system gives to nobody before it is used."""
+    while True:
+        port = random.randrange(10_000, 30_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class ServerProcess:

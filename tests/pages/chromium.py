@@ -8,7 +8,7 @@ from typing import Final
 CHROMIUM: Final = shutil.which("chromium")
 SECONDS: Final = 60
 
-_QUIET: Final = (
+QUIET: Final = (
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -23,6 +23,6 @@ _QUIET: Final = (
 
 def browse(url: str, profile: Path) -> tuple[str, list[str]]:
     """Opens a page: its elements once it has loaded, as HTML, and what was reported on the browser's console."""
-    command = [str(CHROMIUM), *_QUIET, f"--user-data-dir={profile}", "--dump-dom", url]
+    command = [str(CHROMIUM), *QUIET, f"--user-data-dir={profile}", "--dump-dom", url]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
     return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE:" in line]

@@ -15,7 +15,7 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "body": set(),
     "meta": {"charset", "name", "property", "content"},
     "link": {"rel", "href", "type", "title"},
-    "a": {"href", "class", "rel", "tabindex", "aria-hidden"},
+    "a": {"href", "class", "rel", "tabindex", "aria-hidden", "aria-label"},
     "header": {"class"},
     "nav": {"class", "aria-label"},
     "main": {"class", "id"},
@@ -27,14 +27,16 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "p": {"class", "dir"},
     "span": {"class", "dir"},
     "bdi": {"class", "dir"},
-    "b": set(),
+    "b": {"dir"},
     "h1": {"class"},
     "h2": {"class", "id"},
     "ul": {"class"},
     "ol": {"class"},
     "li": {"class", "id"},
     "time": {"datetime"},
-    "img": {"class", "src", "width", "height", "alt", "loading"},
+    "img": {"class", "src", "width", "height", "alt", "loading", "decoding", "aria-hidden"},
+    "video": {"controls", "playsinline", "preload", "poster", "width", "height", "aria-label"},
+    "source": {"src", "type"},
     "svg": {"class", "viewBox", "width", "height", "role", "aria-label", "aria-hidden"},
     "path": {"d"},
     "rect": {"width", "height"},
@@ -45,10 +47,13 @@ META: Final = {
     *("article:published_time", "article:modified_time"),
 }
 RELATIONS: Final = {"icon", "stylesheet", "canonical", "alternate"}
-WORDS: Final = {"content", "title", "href"}
+WORDS: Final = {"content", "title", "href", "alt", "aria-label"}
 """Attributes that may hold what people wrote."""
 
 FOREIGN: Final = "nofollow noopener ugc"
+CARD: Final = "nofollow ugc noopener noreferrer"
+OWN: Final = ("/avatars/", "/media/", "/cards/")
+"""Where pictures and videos come from; the few bytes that stand in for one come with the page."""
 
 
 def strange(page: Page, base_url: str) -> list[str]:
@@ -75,8 +80,9 @@ def _strange(node: LexborNode, base_url: str) -> Iterator[str]:
             yield f"{RUNS} in <{tag} {name}={value!r}>"
     if "href" in attributes and not _leads_well(attributes, base_url):
         yield f"<{tag} {attributes}>"
-    if "src" in attributes and not (attributes["src"] or "").startswith(f"{base_url}/avatars/"):
-        yield f"<{tag} {attributes}>"
+    for name in {"src", "poster"} & set(attributes):
+        if not _comes_well(attributes[name] or "", base_url):
+            yield f"<{tag} {attributes}>"
     if tag == "meta" and "content" in attributes:
         if (attributes.get("name") or attributes.get("property")) not in META:
             yield f"<{tag} {attributes}>"
@@ -84,9 +90,14 @@ def _strange(node: LexborNode, base_url: str) -> Iterator[str]:
         yield f"<{tag} {attributes}>"
 
 
+def _comes_well(src: str, base_url: str) -> bool:
+    """Whether a picture or video is ours."""
+    return src.startswith((*(f"{base_url}{place}" for place in OWN), "data:image/webp;base64,"))
+
+
 def _leads_well(attributes: dict[str, str | None], base_url: str) -> bool:
     """Whether a link leads to a page of our own, to a place on the map, or is marked as somebody's words."""
     href = attributes["href"] or ""
     own = href.startswith((f"{base_url}/", "/", "?before=", "#")) and not href.startswith(("//", "/\\"))
-    words = href.lower().startswith(("http://", "https://")) and attributes.get("rel") == FOREIGN
+    words = href.lower().startswith(("http://", "https://")) and attributes.get("rel") in (FOREIGN, CARD)
     return own or words or href.startswith("geo:")

@@ -10,6 +10,7 @@ from pressroom.app import create_app
 from tests.api.actors import Actor, body_of, nobody, publish
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
+from tests.pages.files import filmed
 from tests.pages.reader import Page, fetch
 
 SETTINGS = ROOMY
@@ -24,9 +25,14 @@ STATUSES = {
     "/@{username}": {200, 404},
     "/hub/{slug}": {200, 404},
     "/tag/{name}": {200, 404},
+    "/clip/{id}": {200, 404},
     "/oembed": {404},
     "/avatars/{name}": {404},
     "/avatars/hubs/{name}": {404},
+    "/media/{token}": {404},
+    "/media/{token}/thumbnail": {404},
+    "/media/{token}/poster": {404},
+    "/cards/{token}": {404},
     "/absent": {404},
 }
 """With which statuses each route answers with a page."""
@@ -51,6 +57,7 @@ def site(who: Actor) -> Known:
         body_of(who.web.post(f"/api/posts/{public}/bounce", json={"content": content}), 201)["id"]
         for content in (None, "Look")
     )
+    clips = [filmed(who, visibility=each)["id"] for each in ("PUBLIC", "PRIVATE")]
     body_of(who.web.post("/api/hubs", json={"name": "Letterpress", "slug": name}), 201)
     body_of(who.api.delete(f"/api/posts/{gone}"))
     permalinks = [f"{who.server.base_url}/post/{each}" for each in (public, private, gone)]
@@ -59,9 +66,12 @@ def site(who: Actor) -> Known:
         "/@{username}": [f"/@{name}", "/@absent", f"/@{name}?before={'0' * 26}"],
         "/hub/{slug}": [f"/hub/{name}", "/hub/absent"],
         "/tag/{name}": [f"/tag/{name}", "/tag/absent"],
+        "/clip/{id}": [*(f"/clip/{each}" for each in clips), "/clip/absent"],
         "/oembed": ["/oembed", *(f"/oembed?url={quote(each, safe='')}" for each in permalinks)],
         "/avatars/{name}": ["/avatars/absent"],
         "/avatars/hubs/{name}": ["/avatars/hubs/absent"],
+        **{path: [path.replace("{token}", "absent")] for path in ("/media/{token}", "/cards/{token}")},
+        **{path: [path.replace("{token}", "absent")] for path in ("/media/{token}/thumbnail", "/media/{token}/poster")},
     }
 
 
@@ -97,6 +107,8 @@ def check_policy(path: str, answer: httpx.Response) -> None:
     forbidden = policy(answer)
     assert {name: forbidden[name] for name in FORBIDDING} == FORBIDDING
     assert forbidden.get("script-src") == (["'self'"] if path == "/docs" else None)
+    assert forbidden.get("media-src") == (None if path == "/docs" else ["'self'"])
+    assert forbidden["img-src"] == ["'self'", "data:"]
     assert not {"script-src-elem", "script-src-attr", "object-src", "frame-src", "worker-src"} & set(forbidden)
     assert forbidden["style-src"] == (["'self'", "'unsafe-inline'"] if path == "/docs" else ["'self'"])
     assert not any("*" in value or "unsafe-eval" in value for values in forbidden.values() for value in values)

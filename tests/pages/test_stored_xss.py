@@ -6,9 +6,12 @@ from functools import cached_property
 
 import pytest
 
+from pressroom.domains.previews.urls import normalised
+from pressroom.outbound import UrlRefused
 from tests.api.actors import Actor, Json, body_of
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
+from tests.pages.files import introduced, made_ready, picture, video
 from tests.pages.gallery import hang_comments, hang_posts
 from tests.pages.hostile import HOSTILE, MARKER
 from tests.pages.markup import strange
@@ -39,7 +42,8 @@ class Wall:
     @cached_property
     def bearer(self) -> dict[str, str]:
         """The header of a key that is called so."""
-        body = {"label": self.short(60), "scopes": ["posts:write", "bounces:write", "comments:write"]}
+        scopes = ["posts:write", "bounces:write", "comments:write", "media:write", "clips:write"]
+        body = {"label": self.short(60), "scopes": scopes}
         key = body_of(self.author.web.post("/api/auth/api-keys", json=body), 201)["key"]
         return {"Authorization": f"Bearer {key}"}
 
@@ -75,6 +79,34 @@ class Wall:
         assert answer.status_code in (201, 400)
         return url if answer.status_code == 201 else None
 
+    @cached_property
+    def pictured(self) -> str:
+        """A post with a picture and a video that are described so; its path."""
+        name = "".join(letter for letter in self.short(99) if letter.isprintable())
+        files = [("media", (name, picture()[1], "image/png")), ("media", video())]
+        form = {"altText": [self.short(1_500)] * 2, "content": f"#{self.author.account.username}"}
+        answer = self.author.api.post("/api/posts/upload", files=files, data=form, headers=self.bearer)
+        return f"/post/{body_of(answer, 201)['id']}"
+
+    @cached_property
+    def filmed(self) -> str:
+        """A clip that is called so; its path."""
+        form = {"caption": self.short(2_200), "hubId": self.hub}
+        answer = self.author.api.post("/api/clips", files=[("video", video())], data=form, headers=self.bearer)
+        return f"/clip/{body_of(answer, 201)['id']}"
+
+    @cached_property
+    def linked(self) -> tuple[str, str]:
+        """A post with a card all of whose words are these, and whose address holds as many of them as it can: its path
+        and that address."""
+        start = f"https://{self.author.account.username}.example/"
+        address = next(url for url in (f"{start}{self.short(300)}", start) if _normalised(url))
+        url = normalised(address)
+        introduced(self.author, url, self.short(300), self.short(1_000), self.short(100), "0" * 32)
+        post = self.made("/api/posts", {"content": "Look", "linkPreviewUrl": address})
+        assert post["linkPreview"]["url"] == url
+        return f"/post/{post['id']}", url
+
     def bounce(self, content: str | None) -> str:
         """Bounces the post; the path of the bounce."""
         path = f"/api{self.post.replace('post', 'posts')}/bounce"
@@ -92,6 +124,22 @@ class Wall:
             f"{within} .text": self.tagged,
         }
 
+    def described(self) -> Iterator[tuple[str, dict[tuple[str, str], str]]]:
+        """Every page that shows some of it in attributes: what they hold, by the element's selector and their name."""
+        alt, slug = self.short(1_500), self.author.account.username
+        files = {(".file > img:not(.backdrop)", "alt"): alt, (".file > video", "aria-label"): alt}
+        path, url = self.linked
+        yield from ((each, files) for each in (self.pictured, f"/@{slug}", f"/tag/{slug}"))
+        yield from ((each, {("a.preview", "href"): url}) for each in (path, f"/@{slug}"))
+
+    def cards(self) -> Iterator[tuple[str, Shown]]:
+        """Every page that shows a card or a caption of these words."""
+        card = {".preview b": self.short(300), ".description": self.short(1_000), ".preview .site": self.short(100)}
+        names = {".who .name": self.short(100), ".chip bdi": self.short(100), ".via bdi": self.short(60)}
+        yield self.linked[0], card
+        yield f"/@{self.author.account.username}", card
+        yield self.filmed, {**names, ".text": self.short(2_200), "h1 bdi": self.short(100)}
+
     def pages(self) -> Iterator[tuple[str, Actor | None, Shown]]:
         """Every page that shows some of it, to whom, and what is read there."""
         slug, name, label, longest = self.author.account.username, self.short(100), self.short(60), self.short(500)
@@ -105,6 +153,13 @@ class Wall:
         yield f"/@{slug}", None, {**card, **self.parts(".nested"), **banner}
         yield f"/hub/{slug}", None, {**card, **banner}
         yield f"/tag/{slug}", None, card
+
+
+def _normalised(url: str) -> bool:
+    try:
+        return bool(normalised(url))
+    except UrlRefused:
+        return False
 
 
 def says(shown: str, written: str) -> bool:
@@ -127,6 +182,36 @@ def test_what_people_write_is_text(actor: MakeActor, words: str) -> None:
         if path == wall.post:
             assert page.values(".media a", "href") == ([address] if address else [])
     check_head(wall, visit(server, wall.post))
+
+
+@one_engine
+@pytest.mark.parametrize("words", HOSTILE, ids=lambda words: ascii(words[:40]))
+def test_what_describes_files_and_links_is_text(actor: MakeActor, words: str) -> None:
+    wall = Wall(actor(), words)
+    server = wall.author.server
+    body_of(wall.author.web.patch("/api/auth/me", json={"displayName": wall.short(100)}))
+    paths = (wall.pictured, wall.filmed)
+    made_ready(wall.author)
+
+    for path, held in wall.described():
+        page = visit(server, path)
+        assert strange(page, server.base_url) == [], path
+        for (selector, attribute), text in held.items():
+            assert text in page.values(selector, attribute), (path, selector)
+    for path, shown in wall.cards():
+        page = visit(server, path)
+        assert strange(page, server.base_url) == [], path
+        for selector, text in shown.items():
+            assert text in page.texts(selector), (path, selector)
+    check_clip(wall, visit(server, paths[1]))
+
+
+def check_clip(wall: Wall, page: Page) -> None:
+    """What the head of the clip's page says of it."""
+    name, (title,) = wall.short(100), page.texts("head > title")
+    assert says(title.removeprefix(f'{name}: "').removesuffix('"'), wall.short(2_200))
+    assert page.meta["og:title"] == title
+    assert says(page.meta["og:description"], wall.short(2_200))
 
 
 def check_head(wall: Wall, page: Page) -> None:

@@ -222,7 +222,7 @@ def authority(known: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch) -> t
     authority.configure_trust(trusting)
 
     def open_door(policy: Policy, **options: Any) -> Door:
-        return Door(policy, **options, resolve=names(known), tls=trusting)
+        return Door(policy, **{**options, "resolve": names(known), "tls": trusting})
 
     monkeypatch.setattr(pressroom.runtime, "Door", open_door)
     return authority

@@ -5,7 +5,7 @@ path and method (404, 405) → who calls (401, 403, 429: `Guards`) → body (408
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
@@ -14,12 +14,13 @@ from pressroom.clock import Clock
 from pressroom.db import Database
 from pressroom.errors import Code, Fault, Invalid, MissingKey, NotFound, NotSignedIn, PressroomError
 from pressroom.logs import Log
-from pressroom.outbound import Door
 from pressroom.settings import Settings
 from pressroom.web import bodies
 from pressroom.web.access import Access, Anyone, Keyed, Public, Visitor
 from pressroom.web.asgi import HeaderList, Receive, Scope, Send
 from pressroom.web.client_address import client_address
+from pressroom.web.forms import read_texts
+from pressroom.web.multipart import Form, discard, read_form
 from pressroom.web.origin import check_same_origin
 from pressroom.web.problems import (
     MethodNotAllowed,
@@ -29,7 +30,7 @@ from pressroom.web.problems import (
     answer_to,
 )
 from pressroom.web.router import Router
-from pressroom.web.routing import Answer, Call, Headers, Once, Route
+from pressroom.web.routing import Answer, Call, FormSpec, Headers, Means, Once, Route
 from pressroom.web.templating import not_found_page
 
 C = TypeVar("C")
@@ -51,7 +52,10 @@ _JOINED_BY: Final = {
     b"cookie": "; ",
     b"host": REPEATED,
     b"idempotency-key": REPEATED,
+    b"if-none-match": ", ",
+    b"if-range": REPEATED,
     b"origin": REPEATED,
+    b"range": REPEATED,
     b"sec-fetch-site": REPEATED,
     b"transfer-encoding": ", ",
     b"x-forwarded-for": ", ",
@@ -83,7 +87,7 @@ class Pipeline(Generic[C]):
         routes: Sequence[Route[C]],
         guards: Guards[C],
         db: Database,
-        outbound: Door,
+        means: Means,
         settings: Settings,
         clock: Clock,
         log: Log,
@@ -93,7 +97,7 @@ class Pipeline(Generic[C]):
         self._router = Router(routes)
         self._guards = guards
         self._db = db
-        self._outbound = outbound
+        self._means = means
         self._settings = settings
         self._clock = clock
         self._log = log
@@ -191,16 +195,44 @@ class Pipeline(Generic[C]):
         request_id: str,
         who: C | None,
     ) -> Answer:
-        body: msgspec.Struct | None = None
         faults: list[Fault] = []
         key = _idempotency_key(headers, faults) if route.idempotent else None
-        if route.takes is not None:
+        form = await self._read_form(route.form, incoming, headers) if route.form is not None else None
+        try:
+            body = await self._read_body(route, incoming, headers, form, faults)
+            call = self._call(scope, parameters, headers, client, request_id, who, form, key)
+            return await route.run(call, body)
+        finally:
+            if form is not None:
+                await discard(form)
+
+    async def _read_body(
+        self, route: Route[C], incoming: "_Incoming", headers: Headers, form: Form | None, faults: list[Fault]
+    ) -> msgspec.Struct | None:
+        """The body as the struct that the route takes. Raises Invalid with `faults` and all that are found."""
+        body: msgspec.Struct | None = None
+        if route.form is not None and form is not None and route.takes is not None:
+            body = read_texts(route.form, form, route.takes, faults, self._clock.now())
+        elif route.takes is not None:
             raw = await self._read_json(incoming, headers)
             given = raw if raw or not route.body_optional else b"{}"
             body = bodies.decode(route.takes, given, faults, self._clock.now())
         if faults:
             raise Invalid(faults)
-        call = Call(
+        return body
+
+    def _call(
+        self,
+        scope: Scope,
+        parameters: dict[str, str],
+        headers: Headers,
+        client: str,
+        request_id: str,
+        who: C | None,
+        form: Form | None,
+        idempotency_key: str | None,
+    ) -> Call[C]:
+        return Call(
             db=self._db,
             settings=self._settings,
             clock=self._clock,
@@ -211,12 +243,27 @@ class Pipeline(Generic[C]):
             headers=headers,
             client=client,
             request_id=request_id,
-            once=self._guards.once(who, route.method, scope["path"], key),
-            outbound=self._outbound,
+            once=self._guards.once(who, scope["method"], scope["path"], idempotency_key),
+            means=self._means,
+            files=form.files if form is not None else (),
             who=who,
             session_token=session_token(headers.cookie) if who is not None else None,
         )
-        return await route.run(call, body)
+
+    async def _read_form(self, spec: FormSpec, incoming: "_Incoming", headers: Headers) -> Form:
+        if (headers.content_encoding or "identity").lower() != "identity":
+            raise UnsupportedMediaType("Send the body without Content-Encoding.")
+        rules = spec.by_key if headers.authorization is not None else spec.signed_in
+        folder = self._settings.data_dir / "incoming"
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        seconds = float(self._settings.upload_timeout_seconds)
+        try:
+            async with asyncio.timeout(seconds):
+                return await read_form(
+                    incoming.chunks(), headers.content_type or "", headers.content_length, rules, folder
+                )
+        except TimeoutError:
+            raise RequestTimeout(f"The form did not arrive within {seconds:g} s.") from None
 
     async def _read_json(self, incoming: "_Incoming", headers: Headers) -> bytes:
         kind = (headers.content_type or "application/json").partition(";")[0].strip().lower()
@@ -252,6 +299,11 @@ class _Incoming:
             chunks.append(chunk)
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body piece by piece. Raises Invalid when it is cut off."""
+        while self.unread:
+            yield await self._chunk()
+
     async def drain(self) -> None:
         """Reads on for a while after an early answer, so that a client that is still sending gets to see it."""
         size = 0
@@ -273,15 +325,17 @@ class _Incoming:
 
 
 async def reply(send: Send, answer: Answer, more_headers: HeaderList, *, head: bool) -> None:
-    """Sends an answer; of one to HEAD the headers alone."""
-    headers = [
-        (b"content-type", answer.content_type),
-        (b"content-length", b"%d" % len(answer.body)),
-        *more_headers,
-        *answer.headers,
-    ]
+    """Sends an answer; of one to HEAD the headers alone. A stream is sent as it comes, never held as a whole."""
+    length = answer.length if answer.stream is not None else len(answer.body)
+    headers = [(b"content-type", answer.content_type), *more_headers, *answer.headers]
+    if answer.status != 304:  # Its length would be that of what it stands for (RFC 9110, 8.6).
+        headers.append((b"content-length", b"%d" % length))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if head else answer.body, "more_body": False})
+    if answer.stream is not None and not head:
+        async for piece in answer.stream:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+    body = b"" if head or answer.stream is not None else answer.body
+    await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def read_headers(scope: Scope) -> Headers:
@@ -304,6 +358,9 @@ def read_headers(scope: Scope) -> Headers:
         fetch_site=found.get(b"sec-fetch-site"),
         origin=found.get(b"origin"),
         host=found.get(b"host", ""),
+        range=found.get(b"range"),
+        if_range=found.get(b"if-range"),
+        if_none_match=found.get(b"if-none-match"),
     )
 
 

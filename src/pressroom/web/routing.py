@@ -6,19 +6,33 @@ A route is declared where it is written and listed in `app`; the OpenAPI documen
     async def create_post(call: Call[Caller], body: CreatePost) -> Answer: ...
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Concatenate, Final, Generic, ParamSpec, Protocol, Required, TypedDict, TypeVar, Unpack, cast
 
 import msgspec
 
+from pressroom.blobs import Blobs
 from pressroom.clock import Clock
 from pressroom.db import Database, Tx
-from pressroom.errors import NotSignedIn, PressroomError
+from pressroom.errors import Fault, NotSignedIn, PressroomError
 from pressroom.outbound import Door
 from pressroom.settings import Settings
 from pressroom.web.access import Access
 from pressroom.web.asgi import HeaderList
+from pressroom.web.form_data import Form, FormRules, IncomingFile
+
+
+@dataclass(frozen=True, slots=True)
+class FormSpec:
+    """What a multipart route takes: the rules of the form (for a request by key, and for one signed in), which of its
+    texts hold serialised JSON, and what else can be wrong with a form as a whole."""
+
+    by_key: FormRules
+    signed_in: FormRules
+    json_texts: frozenset[str]
+    faults: Callable[[Form], Iterator[Fault]]
+
 
 C = TypeVar("C")
 B = TypeVar("B", bound=msgspec.Struct)
@@ -30,12 +44,17 @@ _encoder = msgspec.json.Encoder()
 
 
 class Answer(msgspec.Struct):
-    """An answer: status, body, and headers beyond those that every answer bears."""
+    """An answer: status, body, and headers beyond those that every answer bears.
+
+    A `stream` of `length` bytes takes the place of a body that is not to be held in memory as a whole.
+    """
 
     status: int
     body: bytes
     content_type: bytes = JSON
     headers: HeaderList = msgspec.field(default_factory=HeaderList)
+    stream: AsyncIterator[bytes] | None = None
+    length: int = 0
 
 
 def json(shape: object, status: int = 200) -> Answer:
@@ -57,10 +76,17 @@ class Headers(msgspec.Struct):
     fetch_site: str | None
     origin: str | None
     host: str
+    range: str | None = None
+    if_range: str | None = None
+    if_none_match: str | None = None
 
 
 class Once(Protocol):
     """Runs a write in one transaction, at most once per Idempotency-Key."""
+
+    async def stored(self) -> Answer | None:
+        """The answer of an earlier request with this key: for routes that would do costly work beforehand."""
+        ...
 
     async def __call__(
         self,
@@ -73,6 +99,16 @@ class Once(Protocol):
     ) -> Answer:
         """Runs `action(tx, *args)`; the answer is `shape(result)` as JSON with `status`, or the stored one."""
         ...
+
+
+class Means(msgspec.Struct):
+    """What routes work with beside the database: the way out, the store of media, cards of pages that posts bear (to
+    be waited for a little), and the secret that signs addresses of media in pages."""
+
+    outbound: Door
+    blobs: Blobs
+    await_card: Callable[[str], Awaitable[None]]
+    media_secret: str
 
 
 class Call(msgspec.Struct, Generic[C]):
@@ -89,7 +125,8 @@ class Call(msgspec.Struct, Generic[C]):
     client: str
     request_id: str
     once: Once
-    outbound: Door
+    means: Means
+    files: Sequence[IncomingFile] = ()
     who: C | None = None
     session_token: str | None = None
 
@@ -117,10 +154,10 @@ class Tag:
 class Declaration(TypedDict, total=False):
     """What is said of an operation beside method, path and access.
 
-    `gives` is the struct of its success, `fails` what it may refuse with beyond what its access already
-    implies. `body_optional` takes no body for an empty one. `idempotent` takes an Idempotency-Key, `paged` takes
-    `limit` and `cursor`. `example` and `answer_example` show a body and its answer; `cookie` says what the answer
-    does to the session's cookie.
+    `gives` is the struct of its success, `fails` what it may refuse with beyond what its access already implies.
+    `form` has the body come as multipart/form-data. `body_optional` takes no body for an empty one. `idempotent` takes
+    an Idempotency-Key, `paged` takes `limit` and `cursor`. `example` and `answer_example` show a body and its answer;
+    `cookie` says what the answer does to the session's cookie.
     """
 
     summary: Required[str]
@@ -128,6 +165,7 @@ class Declaration(TypedDict, total=False):
     status: int
     fails: tuple[Refusal, ...]
     tag: Tag
+    form: FormSpec
     body_optional: bool
     idempotent: bool
     paged: bool
@@ -153,6 +191,7 @@ class Route(Generic[C]):
     status: int = 200
     fails: tuple[Refusal, ...] = ()
     tag: Tag | None = None
+    form: FormSpec | None = None
     body_optional: bool = False
     idempotent: bool = False
     paged: bool = False

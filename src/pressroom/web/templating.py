@@ -17,8 +17,8 @@ _environment: Final = jinja2.Environment(
 )
 
 POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self';"
-    " frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; img-src 'self' data:{elsewhere}; media-src 'self'{elsewhere};"
+    " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 DOCS_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
@@ -26,10 +26,16 @@ DOCS_POLICY: Final = (
 )
 
 
-def page(template: str, values: Mapping[str, object], *, code: int = 200, policy: str = POLICY) -> Answer:
-    """A page made of a template and its values. Nothing in it may load from elsewhere or run inline script."""
+def page(
+    template: str, values: Mapping[str, object], *, code: int = 200, policy: str = POLICY, media_from: str | None = None
+) -> Answer:
+    """A page made of a template and its values. Nothing in it may load from elsewhere or run inline script.
+
+    `media_from` is the origin of a store that pictures and videos may come from too.
+    """
     html = _environment.get_template(template).render(values)
-    return Answer(code, html.encode(), b"text/html; charset=utf-8", _page_headers(policy))
+    its_policy = policy.replace("{elsewhere}", f" {media_from}" if media_from else "")
+    return Answer(code, html.encode(), b"text/html; charset=utf-8", _page_headers(its_policy))
 
 
 def not_found_page(message: str) -> Answer:

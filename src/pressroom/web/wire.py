@@ -1,6 +1,6 @@
 """The strings that recur on the wire, annotated for the API reference."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -8,11 +8,6 @@ Id = Annotated[str, Meta(description="Opaque; sorts by time of creation.")]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Address = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 """Where something is to be fetched."""
-
-NotAvailable = Annotated[
-    Any, Meta(description="Not available in this version: only null is taken.", extra_json_schema={"type": "null"})
-]
-"""A field of a body that its `faults` refuse whenever it is given."""
 
 VISIBLE = r"\S"
 """Pattern of text that shows something: not white space alone."""

@@ -123,7 +123,9 @@ class Sqlite:
         )
         self._connection.execute(text, values).fetchall()
         self._connection.trace_v2(0, None)
-        walked = [line for line in plan if re.match(r"SCAN (?!CONSTANT)|USE TEMP B-TREE", line)]
+        parts = {line.removeprefix("CO-ROUTINE ") for line in plan if line.startswith("CO-ROUTINE ")}
+        walks = [line for line in plan if re.match(r"SCAN (?!CONSTANT)|USE TEMP B-TREE", line)]
+        walked = [line for line in walks if line.removeprefix("SCAN ") not in parts]
         shown = "\n".join(plan)
         return [Cost(walked, set(re.findall(r"INDEX (\w+)", shown)), sum(steps), shown)]
 

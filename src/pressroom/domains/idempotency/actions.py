@@ -45,6 +45,12 @@ async def once(tx: Tx, request: Request | None, effect: Callable[[Tx], Awaitable
     return Outcome(body, replayed=False)
 
 
+async def find_stored(tx: Tx, request: Request) -> bytes | None:
+    """The body that answered this write within the last 24 hours."""
+    body = await queries.find_stored(tx, **msgspec.structs.asdict(request), expired=tx.now - WINDOW)
+    return None if body is None else body.encode()
+
+
 async def purge_answers(tx: Tx, batch: int) -> int:
     """Removes up to `batch` answers whose 24 hours have passed; how many."""
     return await queries.purge_answers(tx, before=tx.now - WINDOW, batch=batch)

@@ -23,6 +23,11 @@ class OncePerKey:
         self._db = db
         self._request = request
 
+    async def stored(self) -> Answer | None:
+        """The answer of an earlier write with this identity, if there is one."""
+        body = None if self._request is None else await self._db.read(actions.find_stored, self._request)
+        return None if body is None else Answer(200, body, headers=[REPLAYED])
+
     async def __call__(
         self,
         action: Callable[Concatenate[Tx, P], Awaitable[R]],

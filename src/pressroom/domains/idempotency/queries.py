@@ -21,6 +21,8 @@ FIND_ANSWER: Final = Query(
     " AND idempotency_key = :idempotency_key AND method = :method AND path = :path",
 )
 
+FIND_STORED: Final = Query(str, f"{FIND_ANSWER.text} AND created_at > :expired")
+
 STORE_ANSWER: Final = Command(
     "UPDATE idempotent_answers SET body = :body WHERE account_id = :account_id"
     " AND idempotency_key = :idempotency_key AND method = :method AND path = :path"
@@ -50,6 +52,20 @@ async def claim(tx: Tx, *, account_id: str, method: str, path: str, idempotency_
 async def find_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> str | None:
     """The stored body."""
     return await tx.one(FIND_ANSWER, account_id=account_id, method=method, path=path, idempotency_key=idempotency_key)
+
+
+async def find_stored(
+    tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, expired: int
+) -> str | None:
+    """The stored body, if it was stored after `expired` (milliseconds)."""
+    return await tx.one(
+        FIND_STORED,
+        account_id=account_id,
+        method=method,
+        path=path,
+        idempotency_key=idempotency_key,
+        expired=expired,
+    )
 
 
 async def store_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, body: str) -> None:

@@ -12,11 +12,20 @@ async def spend_content_quota(tx: Tx, account_id: str, quota: int) -> None:
     Raises QuotaExceeded, with the seconds until UTC midnight (SPEC, Per-account quotas).
     """
     if quota <= 0 or await queries.spend_quota(tx, account_id=account_id, day=tx.now // DAY, quota=quota) is None:
-        midnight = next_midnight(tx.now)
-        raise QuotaExceeded(
-            f"The account has published {quota:,} posts and clips by API key today; the quota resets at UTC midnight.",
-            seconds_until(midnight, tx.now),
-        )
+        raise _exceeded(tx.now, quota)
+
+
+async def check_content_quota(tx: Tx, account_id: str, quota: int) -> None:
+    """Looks whether a unit is left, and takes none. Raises QuotaExceeded."""
+    if await queries.find_used(tx, account_id=account_id, day=tx.now // DAY) >= quota:
+        raise _exceeded(tx.now, quota)
+
+
+def _exceeded(now: int, quota: int) -> QuotaExceeded:
+    return QuotaExceeded(
+        f"The account has published {quota:,} posts and clips by API key today; the quota resets at UTC midnight.",
+        seconds_until(next_midnight(now), now),
+    )
 
 
 async def purge_limits(tx: Tx, batch: int) -> int:

@@ -23,6 +23,8 @@ SPEND_QUOTA: Final = Query(
     " WHERE content_quotas.used < :quota RETURNING used",
 )
 
+FIND_USED: Final = Query(int, "SELECT used FROM content_quotas WHERE account_id = :account_id AND day = :day")
+
 PURGE_QUOTAS: Final = Command(
     "DELETE FROM content_quotas WHERE (account_id, day) IN"
     " (SELECT account_id, day FROM content_quotas WHERE day < :before ORDER BY day LIMIT :batch)"
@@ -42,6 +44,11 @@ async def purge_windows(tx: Tx, *, before: int, batch: int) -> int:
 async def spend_quota(tx: Tx, *, account_id: str, day: int, quota: int) -> int | None:
     """Takes one unit of the account's quota of `day` (days since 1970); units used, or None when none is left."""
     return await tx.one(SPEND_QUOTA, account_id=account_id, day=day, quota=quota)
+
+
+async def find_used(tx: Tx, *, account_id: str, day: int) -> int:
+    """Units of the account's quota of `day` (days since 1970) that are used."""
+    return await tx.one(FIND_USED, account_id=account_id, day=day) or 0
 
 
 async def purge_quotas(tx: Tx, *, before: int, batch: int) -> int:

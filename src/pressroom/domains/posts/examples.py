@@ -2,6 +2,7 @@
 
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
 from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE
+from pressroom.domains.media.schemas import MEDIA_EXAMPLE
 from pressroom.domains.posts.models import PostType
 from pressroom.domains.posts.schemas import (
     BouncePost,
@@ -17,6 +18,7 @@ from pressroom.domains.posts.schemas import (
     PostOut,
     SetAudience,
     StatsOut,
+    UploadPost,
     Vote,
 )
 from pressroom.domains.posts.visibility import Visibility
@@ -65,6 +67,10 @@ def _post(original: OriginalPostOut, shares: OriginalPostOut | None = None, **ch
 
 
 POST_EXAMPLE = _post(ORIGINAL_EXAMPLE)
+UPLOAD_POST_EXAMPLE = UploadPost(content="The proof sheet", alt_text=["A proof sheet on the drying rack"])
+UPLOADED_POST_EXAMPLE = _post(
+    ORIGINAL_EXAMPLE, content=UPLOAD_POST_EXAMPLE.content, media=[MEDIA_EXAMPLE], poll=None, location=None
+)
 EDIT_POST_EXAMPLE = EditPost(content="The first run is dry. #letterpress", visibility=Visibility.FOLLOWERS)
 EDITED_POST_EXAMPLE = _post(
     ORIGINAL_EXAMPLE,

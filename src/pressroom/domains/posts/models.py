@@ -5,7 +5,9 @@ from typing import Final
 
 import msgspec
 
+from pressroom.domains.media.models import Media, NewMedia
 from pressroom.domains.posts.visibility import Ties, Visibility, may_see
+from pressroom.domains.previews.models import Card
 
 MENTIONED: Final = 50
 """Accounts that one post notifies at the most."""
@@ -39,11 +41,15 @@ class NewPoll(msgspec.Struct):
 class Draft(msgspec.Struct):
     """What a post is made of."""
 
-    content: str
+    content: str | None
     visibility: Visibility = Visibility.PUBLIC
     location: Location | None = None
     hub_id: str | None = None
     poll: NewPoll | None = None
+    link_preview_url: str | None = None
+    """The page whose card is shown, whatever the content links to."""
+
+    media: list[NewMedia] = msgspec.field(default_factory=list[NewMedia])
 
 
 class Edit(msgspec.Struct):
@@ -72,6 +78,9 @@ class Post(msgspec.Struct):
     hub_id: str | None = None
     original_id: str | None = None
     has_poll: bool = False
+    has_media: bool = False
+    preview_url: str | None = None
+    preview_forced: bool = False
     likes: int = 0
     comments: int = 0
     shares: int = 0
@@ -125,6 +134,8 @@ class View(msgspec.Struct):
     post: SeenPost
     poll: Poll | None = None
     original: "View | None" = None
+    media: list[Media] = msgspec.field(default_factory=list[Media])
+    card: Card | None = None
 
 
 class Version(msgspec.Struct):

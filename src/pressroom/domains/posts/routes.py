@@ -1,8 +1,11 @@
 """Posts over HTTP."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Concatenate, ParamSpec
 
+from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.media.intake import taken_in
 from pressroom.domains.posts.actions import bounce, change, publish, reach, react, reading
 from pressroom.domains.posts.examples import (
     AUDIENCE_EXAMPLE,
@@ -12,6 +15,8 @@ from pressroom.domains.posts.examples import (
     EDIT_POST_EXAMPLE,
     EDITED_POST_EXAMPLE,
     POST_EXAMPLE,
+    UPLOAD_POST_EXAMPLE,
+    UPLOADED_POST_EXAMPLE,
     VOTE_EXAMPLE,
     VOTED_EXAMPLE,
 )
@@ -27,13 +32,18 @@ from pressroom.domains.posts.schemas import (
     PostOut,
     SavedOut,
     SetAudience,
+    UploadPost,
     Vote,
     poll_shape,
     post_shape,
 )
+from pressroom.domains.posts.uploads import UPLOAD_FORM
+from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Anyone, Keyed, SessionOnly
 from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
+
+P = ParamSpec("P")
 
 TAG = Tag("Posts", "What an account publishes.")
 REACTIONS = Tag("Reactions", "What signed-in readers do with posts.")
@@ -48,6 +58,12 @@ _BAD_POST = Invalid(
             "Must be one of PUBLIC, FOLLOWERS, CONNECTIONS, PRIVATE, CUSTOM.",
         ),
         Fault("tags", Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?"),
+    ]
+)
+_BAD_UPLOAD = Invalid(
+    [
+        Fault("media[1]", Code.TOO_LARGE, "A file has at most 8,388,608 bytes."),
+        Fault("media[2]", Code.UNSUPPORTED_MEDIA_TYPE, "Declared as image/png, but by its bytes this is image/jpeg."),
     ]
 )
 _NO_MEMBER = Unprocessable(
@@ -79,8 +95,36 @@ async def create_post(call: Call[Caller], body: CreatePost) -> Answer:
     """Publishes a post in the name of the account. Hashtags and mentions are found in the text; mentioned accounts
     that may see the post are notified, 50 at the most. With a key it counts against the key's posts per minute and
     the account's content quota of the UTC day; signed in, without a key, neither applies."""
-    quota = call.settings.daily_content_quota
-    return await call.once(publish.publish_post, _shown(call), 201, call.caller, body.draft(), quota)
+    draft, quota = body.draft(), call.settings.daily_content_quota
+    if link_of(draft.content, draft.link_preview_url) is not None:
+        await _await_card(call, publish.foresee_post, call.caller, draft, quota)
+    return await call.once(publish.publish_post, _shown(call), 201, call.caller, draft, quota)
+
+
+@declare_with_body(
+    "POST",
+    "/api/posts/upload",
+    Keyed("media:write"),
+    summary="Publish a post with media",
+    takes=UploadPost,
+    gives=PostOut,
+    status=201,
+    fails=(_BAD_UPLOAD, _NO_MEMBER, QuotaExceeded),
+    idempotent=True,
+    tag=TAG,
+    form=UPLOAD_FORM,
+    example=UPLOAD_POST_EXAMPLE,
+    answer_example=UPLOADED_POST_EXAMPLE,
+)
+async def upload_post(call: Call[Caller], body: UploadPost) -> Answer:
+    """Publishes a post with up to 4 files of 8 MB each, signed in up to 10 of 50 MB. What a file is comes from its
+    bytes. Each is processed after the answer: `url` answers 404 until `processingStatus` is READY. Otherwise it is like
+    publishing a post, but for polls and link previews."""
+    if (answer := await call.once.stored()) is not None:
+        return answer
+    async with taken_in(call.means.blobs, call.files, body.alt_text or [], call.clock.now()) as taken:
+        draft, quota = body.draft(taken.files), call.settings.daily_content_quota
+        return taken.answered(await call.once(publish.publish_post, _shown(call), 201, call.caller, draft, quota))
 
 
 @declare(
@@ -122,6 +166,8 @@ async def edit_post(call: Call[Caller], body: EditPost) -> Answer:
     """Replaces the content, the visibility or both of one of the account's own posts and sets editedAt. The version
     before is kept. Hashtags and mentions follow the new text; nobody is notified twice of one post. Of a quote
     bounce the content alone can be edited, of a plain bounce nothing."""
+    if link_of(body.content) is not None:
+        await _await_card(call, change.foresee_edit, call.caller, call.parameters["id"], body.edit())
     return await call.once(change.edit_post, _shown(call), 200, call.caller, call.parameters["id"], body.edit())
 
 
@@ -169,15 +215,10 @@ async def bounce_post(call: Call[Caller], body: BouncePost) -> Answer:
     """Shares a PUBLIC post again: without content as a plain bounce, of which an account can have one of each post,
     with content as a quote. Bouncing a plain bounce bounces what it shares. Either counts against the account's
     content quota of the UTC day."""
-    return await call.once(
-        bounce.bounce_post,
-        _shown(call),
-        201,
-        call.caller,
-        call.parameters["id"],
-        body.commentary(),
-        call.settings.daily_content_quota,
-    )
+    post_id, content, quota = call.parameters["id"], body.commentary(), call.settings.daily_content_quota
+    if content is not None and link_of(content) is not None:
+        await _await_card(call, bounce.foresee_quote, call.caller, post_id, content, quota)
+    return await call.once(bounce.bounce_post, _shown(call), 201, call.caller, post_id, content, quota)
 
 
 @declare(
@@ -290,8 +331,28 @@ async def set_audience(call: Call[Caller], body: SetAudience) -> Answer:
     return json(AudienceOut(count))
 
 
+async def _await_card(
+    call: Call[Caller],
+    foresee: Callable[Concatenate[Tx, P], Awaitable[str | None]],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> None:
+    """Waits a little for the card of the page that a post is about to bear, which `foresee` names.
+
+    A repeated request fetches nothing, and what would be refused is refused before anything is fetched.
+    """
+    if await call.once.stored() is None and (url := await call.db.read(foresee, *args, **kwargs)) is not None:
+        await call.means.await_card(url)
+
+
+def _shown(call: Call[Caller]) -> Callable[[View], PostOut]:
+    base_url, now = call.settings.base_url, call.clock.now()
+    return lambda view: post_shape(view, base_url, now)
+
+
 POST_ROUTES = [
     create_post,
+    upload_post,
     show_post,
     edit_post,
     delete_post,
@@ -303,8 +364,3 @@ POST_ROUTES = [
     vote,
     set_audience,
 ]
-
-
-def _shown(call: Call[Caller]) -> Callable[[View], PostOut]:
-    base_url, now = call.settings.base_url, call.clock.now()
-    return lambda view: post_shape(view, base_url, now)

@@ -1,6 +1,6 @@
 """The posts room's wire shapes (SPEC, Post)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -11,12 +11,17 @@ from pressroom.domains.accounts.models import folded
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SourceKeyOut
+from pressroom.domains.media.models import ALT_TEXT_LIMIT, NewMedia
+from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.posts.models import Draft, Edit, Location, NewPoll, Poll, PostType, SeenPost, View
 from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.previews.links import LINK_LIMIT, link_of
+from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
 from pressroom.errors import Code, Fault
+from pressroom.outbound import UrlRefused
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
-from pressroom.web.wire import VISIBLE, Id, NotAvailable, Time, given
+from pressroom.web.wire import VISIBLE, Id, Time, given
 
 VISIBILITY_HELP = (
     "PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: "
@@ -86,18 +91,26 @@ class CreatePost(Body):
     location: LocationIn | None = None
     hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
     poll: PollIn | None = None
-    link_preview_url: NotAvailable = None
+    link_preview_url: (
+        Annotated[
+            str,
+            Meta(
+                max_length=LINK_LIMIT,
+                description="The page whose card is shown, instead of the content's first link.",
+                extra_json_schema={"format": "uri", "pattern": r"^\s*[hH][tT][tT][pP][sS]?:[/\\]{2}"},
+            ),
+        ]
+        | None
+    ) = None
 
     def faults(self, now: int) -> Iterator[Fault]:
         if is_blank(self.content):
             yield Fault("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
-        if self.location is not None and is_blank(self.location.name):
-            yield Fault("location.name", Code.TOO_SHORT, "The name of a place must not be blank.")
+        yield from _place_faults(self.location)
         if self.poll is not None:
             yield from self.poll.poll_faults()
         if self.link_preview_url is not None:
-            message = "linkPreviewUrl is not available in this version of the service."
-            yield Fault("linkPreviewUrl", Code.NOT_ALLOWED, message)
+            yield from _link_faults(self.link_preview_url)
 
     def draft(self) -> Draft:
         """The post to make."""
@@ -108,6 +121,34 @@ class CreatePost(Body):
             location=Location(place.name, place.latitude, place.longitude) if place else None,
             hub_id=self.hub_id,
             poll=self.poll.new_poll() if self.poll else None,
+            link_preview_url=self.link_preview_url,
+        )
+
+
+class UploadPost(Body):
+    """The texts of a post that is published with media."""
+
+    content: Annotated[str, Meta(max_length=5000, description="The text. Not needed beside media.")] | None = None
+    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
+    location: Annotated[LocationIn | None, Meta(description="Serialised JSON.")] = None
+    hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
+    alt_text: Annotated[
+        list[Annotated[str, Meta(max_length=ALT_TEXT_LIMIT)]] | None,
+        Meta(description="What each file shows, in the files' order; leave one empty to skip its file."),
+    ] = None
+
+    def faults(self, now: int) -> Iterator[Fault]:
+        yield from _place_faults(self.location)
+
+    def draft(self, files: Sequence[NewMedia]) -> Draft:
+        """The post to make of these files."""
+        place = self.location
+        return Draft(
+            content=None if is_blank(self.content) else self.content,
+            visibility=self.visibility or Visibility.PUBLIC,
+            location=Location(place.name, place.latitude, place.longitude) if place else None,
+            hub_id=self.hub_id,
+            media=list(files),
         )
 
 
@@ -181,7 +222,16 @@ class SetAudience(Body):
             seen.add(folded(username))
 
 
-NULL_SO_FAR = Meta(description="Always null in this version.")
+def _place_faults(place: LocationIn | None) -> Iterator[Fault]:
+    if place is not None and is_blank(place.name):
+        yield Fault("location.name", Code.TOO_SHORT, "The name of a place must not be blank.")
+
+
+def _link_faults(url: str) -> Iterator[Fault]:
+    try:
+        link_of(None, url)
+    except UrlRefused as refused:
+        yield Fault("linkPreviewUrl", Code.INVALID_FORMAT, refused.message)
 
 
 class LocationOut(msgspec.Struct, omit_defaults=True):
@@ -234,8 +284,11 @@ class OriginalPostOut(msgspec.Struct, rename="camel"):
 
     id: Id
     content: str | None
-    media: Annotated[list[object] | None, NULL_SO_FAR]
-    link_preview: Annotated[dict[str, object] | None, NULL_SO_FAR]
+    media: Annotated[list[MediaEntryOut] | None, Meta(description="Null: none.")]
+    link_preview: Annotated[
+        LinkPreviewOut | None,
+        Meta(description="Null until the page was fetched, and when there is media or no link."),
+    ]
     location: LocationOut | None
     type: Annotated[PostType, Meta(description="POST; SHARE: a plain bounce; QUOTE: a bounce with content.")]
     visibility: Annotated[Visibility, Meta(description=VISIBILITY_HELP)]
@@ -292,8 +345,8 @@ class AudienceOut(msgspec.Struct):
 Fields = tuple[
     str,
     str | None,
-    None,
-    None,
+    list[MediaEntryOut] | None,
+    LinkPreviewOut | None,
     LocationOut | None,
     PostType,
     Visibility,
@@ -339,8 +392,8 @@ def _fields(view: View, base_url: str, now: int) -> Fields:
     return (
         post.id,
         post.content,
-        None,
-        None,
+        [media_shape(media, base_url) for media in view.media] or None,
+        card_shape(view.card, base_url) if view.card else None,
         _location(post),
         post.type,
         post.visibility,

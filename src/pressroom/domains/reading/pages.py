@@ -4,15 +4,20 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
-from pressroom.clock import iso
+from pressroom.clock import HOUR, iso
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import avatar_address
+from pressroom.domains.clips.actions import get_clip
+from pressroom.domains.clips.models import ClipView
+from pressroom.domains.clips.schemas import clip_shape
 from pressroom.domains.comments.schemas import CommentOut, comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
+from pressroom.domains.media.models import SIGNED_FOR, Media, signed_token
+from pressroom.domains.media.schemas import media_shape
 from pressroom.domains.posts.actions.reading import get_post
 from pressroom.domains.posts.models import View
 from pressroom.domains.posts.schemas import PostOut, post_shape
@@ -97,7 +102,7 @@ def reading_routes(views: ViewCounter) -> list[Route[Caller]]:
             views.note(post.id)
         return _post_page(call, found, first=after is None)
 
-    return [permalink, profile, hub, tag, oembed]
+    return [permalink, profile, hub, tag, clip, oembed]
 
 
 @declare("GET", "/@{username}", Visitor(), summary="An account and its posts")
@@ -136,6 +141,22 @@ async def tag(call: Call[Caller]) -> Answer:
     return _page(call, "reading/tag.html", {"tag": name, "robots": None, **_posts(call, shelf)})
 
 
+@declare("GET", "/clip/{id}", Visitor(), summary="A clip and its player")
+async def clip(call: Call[Caller]) -> Answer:
+    """A clip, for those who may see it."""
+    view = await call.db.read(get_clip, call.parameters["id"], _reader(call))
+    public = view.clip.visibility == Visibility.PUBLIC
+    video = shown_media(call, view.video, public=public)
+    shape = clip_shape(ClipView(view.clip, video), call.settings.base_url)
+    values: dict[str, object] = {
+        "clip": shape,
+        "video": media_shape(video, call.settings.base_url),
+        "placeholders": {video.id: video.placeholder},
+        "robots": None if public else "noindex",
+    }
+    return _page(call, "reading/clip.html", values, everybody=public)
+
+
 @declare("GET", "/oembed", Visitor(), summary="A permalink as others embed it")
 async def oembed(call: Call[Caller]) -> Answer:
     """The oEmbed document, of type link, of a PUBLIC post's permalink."""
@@ -167,6 +188,11 @@ def shown_time(at: str) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
 
 
+def host_of(address: str) -> str:
+    """`https://www.example.org/a` → `example.org`."""
+    return (urlsplit(address).hostname or address).removeprefix("www.")
+
+
 def _post_page(call: Call[Caller], found: Permalink, *, first: bool) -> Answer:
     base_url, post, thread = call.settings.base_url, found.view.post, found.thread
     public = post.visibility == Visibility.PUBLIC
@@ -174,7 +200,8 @@ def _post_page(call: Call[Caller], found: Permalink, *, first: bool) -> Answer:
     address = f"{call.settings.permalink_base}{here}"
     values: dict[str, object] = {
         "gone": False,
-        "post": post_shape(found.view, base_url, call.clock.now()),
+        "post": _shapes(call, [found.view])[0],
+        "placeholders": _placeholders([found.view]),
         "versions": [EarlierVersion(each.content, each.visibility, iso(each.written_at)) for each in found.versions],
         "comments": [
             CommentEntry(comment_shape(each.comment, base_url), each.depth, thread.answers.get(each.comment.id))
@@ -193,6 +220,7 @@ def _posts(call: Call[Caller], shelf: Shelf) -> dict[str, object]:
     here = call.path
     return {
         "posts": _shapes(call, shelf.posts),
+        "placeholders": _placeholders(shelf.posts),
         "next_page": f"?before={shelf.next_page}" if shelf.next_page else None,
         "first_page": None if _before(call) == BEYOND else here,
     }
@@ -200,7 +228,26 @@ def _posts(call: Call[Caller], shelf: Shelf) -> dict[str, object]:
 
 def _shapes(call: Call[Caller], posts: Sequence[View]) -> list[PostOut]:
     now = call.clock.now()
+    for view in posts:
+        for each in (view, view.original):
+            if each is not None:
+                public = each.post.visibility == Visibility.PUBLIC
+                each.media = [shown_media(call, media, public=public) for media in each.media]
     return [post_shape(view, call.settings.base_url, now) for view in posts]
+
+
+def shown_media(call: Call[Caller], media: Media, *, public: bool) -> Media:
+    """The file as a page shows it: what not everybody may see has an address that runs out."""
+    if public:
+        return media
+    token = signed_token(media.id, call.means.media_secret, call.clock.now() // HOUR * HOUR + SIGNED_FOR)
+    return msgspec.structs.replace(media, token=token)
+
+
+def _placeholders(posts: Sequence[View]) -> dict[str, str | None]:
+    """The few bytes of picture that stand in for each file until it is there."""
+    views = [each for view in posts for each in (view, view.original) if each is not None]
+    return {media.id: media.placeholder for view in views for media in view.media}
 
 
 def _page(
@@ -213,9 +260,10 @@ def _page(
         "linked": linked,
         "excerpt": excerpt,
         "shown_time": shown_time,
+        "host_of": host_of,
         "viewer": call.who.account.username if call.who else None,
     }
-    answer = page(template, {**common, **values}, code=code)
+    answer = page(template, {**common, **values}, code=code, media_from=call.means.blobs.origin)
     answer.headers += ANYBODY if everybody and call.who is None else ONE_READER
     return answer
 

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-import msgspec
-
+from pressroom.domains.clips.models import ClipCreatedData, CreatedClip
 from pressroom.domains.comments.models import CommentCreatedData, CreatedComment
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.models import Revocation, RevocationData, RevokedBy
+from pressroom.domains.media.models import ProcessingStatus
 from pressroom.domains.posts.models import CreatedPost, PostCreatedData, PostType
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.webhooks.models import TestData
@@ -14,25 +14,6 @@ from pressroom.web.openapi.deliveries import EventShape
 
 _ACCOUNT: Final = "01KP2C3Z8D7Q1N5V0X4E6R9TBW"
 _POST: Final = "01M7WVE9SS0371E5H43QNHTMZJ"
-
-
-class CreatedClip(msgspec.Struct, rename="camel"):
-    """The clip of postclip.created (SPEC, data per event). `duration` is in seconds."""
-
-    id: str
-    author_id: str
-    caption: str | None
-    duration: float | None
-    visibility: Visibility
-    hub_id: str | None
-    processing_status: str
-    created_at: str
-
-
-class ClipCreatedData(msgspec.Struct):
-    """`data` of postclip.created."""
-
-    postclip: CreatedClip
 
 
 EVENT_SHAPES: Final = (
@@ -65,7 +46,7 @@ EVENT_SHAPES: Final = (
                 duration=None,
                 visibility=Visibility.PUBLIC,
                 hub_id=None,
-                processing_status="PROCESSING",
+                processing_status=ProcessingStatus.PROCESSING,
                 created_at="2026-11-20T16:08:12.345Z",
             )
         ),

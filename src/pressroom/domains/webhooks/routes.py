@@ -78,7 +78,7 @@ async def create_webhook(call: Call[Caller], body: CreateWebhook) -> Answer:
     account_id, key_id = call.caller.account.id, call.parameters["keyId"]
     await call.db.read(endpoints.check_key, account_id, key_id)  # nothing is looked up for a key that is none
     try:
-        await call.outbound.vet(body.url, account_id)
+        await call.means.outbound.vet(body.url, account_id)
     except UrlRefused as refused:
         raise Invalid([url_fault(refused.message)]) from None
     webhook, secret = await call.db.transact(endpoints.add_webhook, account_id, key_id, body.new_webhook())

@@ -6,10 +6,11 @@ from typing import Final, TypeVar, cast
 import msgspec
 
 from pressroom.web.access import Access, Anyone, Keyed, Public
+from pressroom.web.form_data import form_schema
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.refusals import Refusals
 from pressroom.web.openapi.schemas import Json, Schemas
-from pressroom.web.routing import Route
+from pressroom.web.routing import FormSpec, Route
 
 C = TypeVar("C")
 
@@ -34,7 +35,7 @@ def describe_operation(route: Route[C], schemas: Schemas, refusals: Refusals) ->
     if route.takes:
         operation["requestBody"] = {
             "required": not route.body_optional,
-            "content": {"application/json": _body(route, schemas)},
+            "content": _form(route, schemas) if route.form else {"application/json": _body(route, schemas)},
         }
     operation["responses"] = {**_successes(route, schemas), **refusals.responses(route)}
     return operation
@@ -101,6 +102,21 @@ def _body(route: Route[C], schemas: Schemas) -> Json:
     if route.example is not None:
         media["example"] = _given(plain(route.example))
     return media
+
+
+def _form(route: Route[C], schemas: Schemas) -> Json:
+    """A multipart body: its texts follow the same rules as JSON, and some of them hold JSON."""
+    spec, kind = cast("FormSpec", route.form), cast("type[msgspec.Struct]", route.takes)
+    # The schema stands in the form; as a component nothing would refer to it.
+    texts = cast("Json", schemas.components.pop(kind.__name__)["properties"])
+    media: Json = {"schema": form_schema(spec.by_key, texts)}
+    if route.example is not None:
+        file = "(the bytes of a file)"
+        files = [file] if spec.by_key.files > 1 else file
+        media["example"] = {spec.by_key.file_field: files, **cast("Json", _given(plain(route.example)))}
+    if spec.json_texts:
+        media["encoding"] = {name: {"contentType": "application/json"} for name in sorted(spec.json_texts)}
+    return {"multipart/form-data": media}
 
 
 def _given(value: object) -> object:

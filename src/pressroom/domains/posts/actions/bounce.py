@@ -2,11 +2,12 @@
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.posts.actions.publish import keep_and_tell, new_post, spend_quota
+from pressroom.domains.posts.actions.publish import check_quota, keep_and_tell, new_post, spend_quota
 from pressroom.domains.posts.actions.reading import get_post, get_view
 from pressroom.domains.posts.models import PostType, SeenPost, View
 from pressroom.domains.posts.queries import writing
 from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Conflict, Fault, NotFound, Unprocessable
 
 
@@ -21,16 +22,28 @@ async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None,
     visibility = await writing.count_bounce(tx, original.id, plain=kind is PostType.SHARE)
     if visibility is None:
         raise NotFound("There is no such post.")
-    if visibility != Visibility.PUBLIC:
-        message = f"Only PUBLIC posts can be bounced; this one is {visibility}."
-        raise Unprocessable([Fault("body", Code.NOT_ALLOWED, message)])
+    _check_public(visibility)
     if kind is PostType.SHARE and await writing.find_plain_bounce(tx, caller.account.id, original.id):
         raise Conflict("The account has bounced this post already. Delete that bounce first, or quote the post.")
     await spend_quota(tx, caller, daily_quota)
     bounce = new_post(tx, caller, kind, content)
     bounce.original_id = original.id
+    bounce.preview_url = link_of(content)
     await keep_and_tell(tx, bounce)
     return await get_view(tx, bounce.id, caller.account.id)
+
+
+async def foresee_quote(tx: Tx, caller: Caller, post_id: str, content: str, daily_quota: int) -> str | None:
+    """The page whose card a quote will bear; raises what `bounce_post` would, and writes nothing."""
+    _check_public((await _resolve(tx, post_id, caller.account.id)).visibility)
+    await check_quota(tx, caller, daily_quota)
+    return link_of(content)
+
+
+def _check_public(visibility: str) -> None:
+    if visibility != Visibility.PUBLIC:
+        message = f"Only PUBLIC posts can be bounced; this one is {visibility}."
+        raise Unprocessable([Fault("body", Code.NOT_ALLOWED, message)])
 
 
 async def _resolve(tx: Tx, post_id: str, reader: str) -> SeenPost:

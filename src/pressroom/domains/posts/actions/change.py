@@ -3,12 +3,15 @@
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.media.actions import hide_of_owner, move_of_owner
 from pressroom.domains.posts.actions.reach import reach_readers_anew
 from pressroom.domains.posts.actions.reading import get_view
 from pressroom.domains.posts.models import Edit, PostType, View
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.queries.writing import Owned
 from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.previews.actions import want_card
+from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Fault, NotFound, Unprocessable
 from pressroom.ids import new_id
 
@@ -27,9 +30,32 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> View:
     # Of two edits at once the second to get the lock may have begun first: time does not run backwards for that.
     at = max(tx.now, before.written_at)
     await writing.insert_version(tx, account_id=author, post_id=post_id, version_id=new_id(at), before=before)
-    await writing.edit_post(tx, account_id=author, post_id=post_id, content=content, visibility=visibility, at=at)
+    preview_url = _preview_url(before, content)
+    await writing.edit_post(
+        tx,
+        account_id=author,
+        post_id=post_id,
+        content=content,
+        visibility=visibility,
+        preview_url=preview_url,
+        at=at,
+    )
+    if before.has_media and before.visibility == Visibility.PUBLIC and visibility != Visibility.PUBLIC:
+        await move_of_owner(tx, post_id)
+    if preview_url is not None and preview_url != before.preview_url:
+        await want_card(tx, preview_url)
     await reach_readers_anew(tx, author, post_id, content or "", visibility)
     return await get_view(tx, post_id, author)
+
+
+async def foresee_edit(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> str | None:
+    """The page whose card the edited post will bear anew; raises what `edit_post` would, and writes nothing."""
+    before = await writing.find_own(tx, caller.account.id, post_id)
+    if before is None:
+        raise NotFound("There is no such post.")
+    _check_editable(before, edit)
+    url = _preview_url(before, before.content if edit.content is None else edit.content)
+    return None if url == before.preview_url else url
 
 
 async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
@@ -41,6 +67,8 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
     post = await _lock_own(tx, author, post_id)
     await writing.delete_post(tx, author, post_id)
     await reach.delete_tags(tx, account_id=author, post_id=post_id)
+    if post.has_media:
+        await hide_of_owner(tx, post_id)
     if post.original_id is not None:
         await writing.uncount_bounce(tx, post.original_id, plain=post.type == PostType.SHARE)
     await accounts.add_posts(tx, author, -1)
@@ -52,6 +80,13 @@ async def _lock_own(tx: Tx, author: str, post_id: str) -> Owned:
     if post is None:
         raise NotFound("There is no such post.")
     return post
+
+
+def _preview_url(before: Owned, content: str | None) -> str | None:
+    """The card follows the text, unless it was asked for by name or media takes its place."""
+    if before.preview_forced or before.has_media:
+        return before.preview_url
+    return link_of(content)
 
 
 def _check_editable(post: Owned, edit: Edit) -> None:

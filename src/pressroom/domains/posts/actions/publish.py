@@ -8,14 +8,14 @@ from pressroom.domains.events.actions import append_event
 from pressroom.domains.events.models import EventType
 from pressroom.domains.hubs.actions import find_joined
 from pressroom.domains.hubs.models import Hub
-from pressroom.domains.limits.actions import spend_content_quota
+from pressroom.domains.limits.actions import check_content_quota, spend_content_quota
+from pressroom.domains.media.actions import attach_media
 from pressroom.domains.posts.actions.reach import reach_readers
+from pressroom.domains.posts.actions.reading import complete
 from pressroom.domains.posts.models import (
     CreatedPost,
     Draft,
     NewPoll,
-    Poll,
-    PollOption,
     Post,
     PostCreatedData,
     PostType,
@@ -24,6 +24,8 @@ from pressroom.domains.posts.models import (
 )
 from pressroom.domains.posts.queries import polls, writing
 from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.previews.actions import want_card
+from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Fault, Unprocessable
 from pressroom.ids import new_id
 
@@ -34,16 +36,36 @@ async def publish_post(tx: Tx, caller: Caller, draft: Draft, daily_quota: int) -
     A caller with a key spends one unit of the account's `daily_quota`. Raises Unprocessable when the account is
     no member of the hub, QuotaExceeded (SPEC, POST /api/posts and Per-account quotas).
     """
-    hub = await _joined_hub(tx, caller, draft.hub_id) if draft.hub_id is not None else None
+    hub = await joined_hub(tx, caller, draft.hub_id) if draft.hub_id is not None else None
     await spend_quota(tx, caller, daily_quota)
     post = new_post(tx, caller, PostType.POST, draft.content, hub)
     post.visibility = draft.visibility
-    post.has_poll = draft.poll is not None
+    post.has_poll, post.has_media = draft.poll is not None, bool(draft.media)
+    if not draft.media:
+        post.preview_url = link_of(draft.content, draft.link_preview_url)
+        post.preview_forced = draft.link_preview_url is not None
     if draft.location is not None:
         place = draft.location
         post.location_name, post.latitude, post.longitude = place.name, place.latitude, place.longitude
     await keep_and_tell(tx, post)
-    return View(post, await _attach_poll(tx, post.id, draft.poll) if draft.poll else None)
+    await attach_media(tx, post.account_id, post.id, draft.media)
+    if draft.poll is not None:
+        await _attach_poll(tx, post.id, draft.poll)
+    return (await complete(tx, [post], caller.account.id))[0]
+
+
+async def foresee_post(tx: Tx, caller: Caller, draft: Draft, daily_quota: int) -> str | None:
+    """The page whose card a post of this draft will bear; raises what `publish_post` would, and writes nothing."""
+    if draft.hub_id is not None:
+        await joined_hub(tx, caller, draft.hub_id)
+    await check_quota(tx, caller, daily_quota)
+    return None if draft.media else link_of(draft.content, draft.link_preview_url)
+
+
+async def check_quota(tx: Tx, caller: Caller, daily_quota: int) -> None:
+    """Looks whether `spend_quota` would raise QuotaExceeded, and raises it."""
+    if caller.key is not None:
+        await check_content_quota(tx, caller.account.id, daily_quota)
 
 
 async def spend_quota(tx: Tx, caller: Caller, daily_quota: int) -> None:
@@ -82,13 +104,16 @@ def new_post(tx: Tx, caller: Caller, kind: PostType, content: str | None, hub: H
 async def keep_and_tell(tx: Tx, post: Post) -> None:
     """Keeps a new post, counts it for its account, makes it found and heard of, and appends its event."""
     await writing.insert_post(tx, post)
+    if post.preview_url is not None:
+        await want_card(tx, post.preview_url)
     if post.content is not None:
         await reach_readers(tx, post.account_id, post.id, post.content, post.visibility)
     await accounts.add_posts(tx, post.account_id, 1)
     await append_event(tx, EventType.POST_CREATED, _created(post), account_id=post.account_id)
 
 
-async def _joined_hub(tx: Tx, caller: Caller, hub_id: str) -> Hub:
+async def joined_hub(tx: Tx, caller: Caller, hub_id: str) -> Hub:
+    """The hub, of which the account is a member. Raises Unprocessable."""
     hub = await find_joined(tx, caller.account.id, hub_id)
     if hub is None:
         message = "The account is not a member of such a hub. Join it first, or leave hubId out."
@@ -96,12 +121,11 @@ async def _joined_hub(tx: Tx, caller: Caller, hub_id: str) -> Hub:
     return hub
 
 
-async def _attach_poll(tx: Tx, post_id: str, new: NewPoll) -> Poll:
+async def _attach_poll(tx: Tx, post_id: str, new: NewPoll) -> None:
     closes_at = tx.now + new.duration
     await polls.insert_poll(tx, post_id=post_id, question=new.question, multiple=new.multiple, closes_at=closes_at)
     for position, label in enumerate(new.options):
         await polls.insert_option(tx, post_id, position, label)
-    return Poll(new.question, new.multiple, closes_at, 0, [PollOption(label, 0) for label in new.options])
 
 
 def _created(post: Post) -> PostCreatedData:

@@ -7,10 +7,12 @@ from typing import Final
 from pressroom.db import Tx
 from pressroom.db.params import BATCH, batches
 from pressroom.domains.follows import queries as follows
+from pressroom.domains.media.actions import list_of_owners
 from pressroom.domains.posts.models import Poll, PollOption, SeenPost, Version, View
 from pressroom.domains.posts.queries import polls, reading
 from pressroom.domains.posts.queries.polls import OptionRow
 from pressroom.domains.posts.visibility import Ties, Visibility, may_see
+from pressroom.domains.previews.actions import find_cards
 from pressroom.errors import NotFound
 
 VERSIONS: Final = 50
@@ -39,12 +41,19 @@ async def get_view(tx: Tx, post_id: str, reader: str) -> View:
 
 
 async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[View]:
-    """The posts, in their order, with their polls and with what they share, as far as the reader may see that."""
+    """The posts, in their order, with polls, media, cards, and what they share as far as the reader may see that."""
     originals = await _standing(tx, [post.original_id for post in posts if post.original_id], reader)
     everyone = {post.id: post for post in (*posts, *originals)}
     their_polls = await _polls(tx, [post.id for post in everyone.values() if post.has_poll], reader)
-    shown = {post.id: View(post, their_polls.get(post.id)) for post in originals}
-    return [View(post, their_polls.get(post.id), shown.get(post.original_id or "")) for post in posts]
+    their_media = await list_of_owners(tx, [post.id for post in everyone.values() if post.has_media])
+    their_cards = await find_cards(tx, [post.preview_url for post in everyone.values() if post.preview_url])
+
+    def view(post: SeenPost, original: View | None = None) -> View:
+        card = their_cards.get(post.preview_url or "")
+        return View(post, their_polls.get(post.id), original, their_media.get(post.id, []), card)
+
+    shown = {post.id: view(post) for post in originals}
+    return [view(post, shown.get(post.original_id or "")) for post in posts]
 
 
 async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[View]:
@@ -53,14 +62,10 @@ async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: 
     Each visibility that the reader may see is read by its own index, so that what they may not see is never
     walked through.
     """
-    between = await follows.find_between(tx, account_id=reader, other_id=author)
-    ties = Ties(reader == author, between.follows, between.followed_back)
-    ids: list[str] = []
-    for visibility in Visibility:
-        if may_see(visibility, ties):
-            ids += await reading.list_of_account(tx, author, visibility, before=before, limit=limit)
-    if reader and reader != author:
-        ids += await _list_for_listed(tx, author, reader, before, limit)
+    if reader == author:
+        ids = await reading.list_of_own(tx, author, before=before, limit=limit)
+    else:
+        ids = await _list_for_others(tx, author, reader, before, limit)
     return await _views(tx, sorted(ids, reverse=True)[:limit], reader)
 
 
@@ -79,6 +84,17 @@ async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
     if not post.is_author or post.edited_at is None:
         return []
     return await reading.list_versions(tx, post.account_id, post.id, VERSIONS)
+
+
+async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[str]:
+    """The ids of an account's posts that somebody else may see, before `before`, in no order."""
+    between = await follows.find_between(tx, account_id=reader, other_id=author)
+    ties = Ties(False, between.follows, between.followed_back)
+    ids: list[str] = []
+    for visibility in Visibility:
+        if may_see(visibility, ties):
+            ids += await reading.list_of_account(tx, author, visibility, before=before, limit=limit)
+    return ids + await _list_for_listed(tx, author, reader, before, limit) if reader else ids
 
 
 async def _list_for_listed(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[str]:

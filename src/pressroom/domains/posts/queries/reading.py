@@ -25,7 +25,7 @@ VISIBLE: Final = (
 _SEEN: Final = (
     "p.id, p.account_id, p.key_id, p.type, p.content, p.visibility, p.location_name, p.latitude, p.longitude,"
     " p.created_at, p.updated_at, p.edited_at, p.deleted_at, p.hub_id, p.original_id, p.has_poll,"
-    " p.likes, p.comments, p.shares, p.share_count, p.views,"
+    " p.has_media, p.preview_url, p.preview_forced, p.likes, p.comments, p.shares, p.share_count, p.views,"
     " a.username, a.display_name, a.verified, k.label, k.key_prefix, h.name, h.slug,"
     " (SELECT 1 FROM likes i WHERE i.post_id = p.id AND i.account_id = :reader) IS NOT NULL,"
     " (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader) IS NOT NULL,"
@@ -45,6 +45,16 @@ LIST_OF_ACCOUNT: Final = Query(
     str,
     "SELECT id FROM posts WHERE account_id = :author AND visibility = :visibility AND deleted_at IS NULL"
     " AND id < :before ORDER BY id DESC LIMIT :limit",
+)
+
+# Each visibility by its own index, in one statement.
+LIST_OF_OWN: Final = Query(
+    str,
+    " UNION ALL ".join(
+        f"SELECT id FROM (SELECT id FROM posts WHERE account_id = :author AND visibility = '{visibility}'"
+        f" AND deleted_at IS NULL AND id < :before ORDER BY id DESC LIMIT :limit) AS {visibility.lower()}"
+        for visibility in Visibility
+    ),
 )
 
 # Lists yield identifiers alone, and the posts are read by those: a planner that is given all at once may walk through
@@ -91,6 +101,11 @@ async def find_posts(tx: Tx, post_ids: Sequence[str], *, reader: str) -> list[Se
 async def list_of_account(tx: Tx, author: str, visibility: Visibility, *, before: str, limit: int) -> list[str]:
     """The ids of an account's posts of one visibility, newest first, before `before`."""
     return await tx.all(LIST_OF_ACCOUNT, author=author, visibility=visibility, before=before, limit=limit)
+
+
+async def list_of_own(tx: Tx, author: str, *, before: str, limit: int) -> list[str]:
+    """The ids of an account's posts of whatever visibility, before `before`: the newest of each, in no order."""
+    return await tx.all(LIST_OF_OWN, author=author, before=before, limit=limit)
 
 
 async def list_for_listed(tx: Tx, author: str, *, reader: str, before: str, limit: int) -> list[str]:

@@ -10,8 +10,9 @@ from pressroom.domains.posts.visibility import Visibility
 
 INSERT_POST: Final = Command(
     "INSERT INTO posts (id, account_id, key_id, type, content, visibility, location_name, latitude, longitude,"
-    " created_at, updated_at, hub_id, original_id, has_poll) VALUES (:id, :account_id, :key_id, :type, :content,"
-    " :visibility, :location_name, :latitude, :longitude, :created_at, :updated_at, :hub_id, :original_id, :has_poll)"
+    " created_at, updated_at, hub_id, original_id, has_poll, has_media, preview_url, preview_forced)"
+    " VALUES (:id, :account_id, :key_id, :type, :content, :visibility, :location_name, :latitude, :longitude,"
+    " :created_at, :updated_at, :hub_id, :original_id, :has_poll, :has_media, :preview_url, :preview_forced)"
 )
 
 
@@ -22,15 +23,21 @@ class Owned(msgspec.Struct):
     content: str | None
     visibility: Visibility
     original_id: str | None
+    has_media: bool
+    preview_url: str | None
+    preview_forced: bool
     written_at: int
 
 
-# Whoever holds this row's lock is alone in changing the post.
-LOCK_OWN: Final = Query(
-    Owned,
-    "UPDATE posts SET views = views WHERE account_id = :account_id AND id = :post_id AND deleted_at IS NULL"
-    " RETURNING type, content, visibility, original_id, coalesce(edited_at, created_at)",
+_OWNED: Final = (
+    "type, content, visibility, original_id, has_media, preview_url, preview_forced, coalesce(edited_at, created_at)"
 )
+_STANDING: Final = "WHERE account_id = :account_id AND id = :post_id AND deleted_at IS NULL"
+
+# Whoever holds this row's lock is alone in changing the post.
+LOCK_OWN: Final = Query(Owned, f"UPDATE posts SET views = views {_STANDING} RETURNING {_OWNED}")
+
+FIND_OWN: Final = Query(Owned, f"SELECT {_OWNED} FROM posts {_STANDING}")
 
 INSERT_VERSION: Final = Command(
     "INSERT INTO post_versions (account_id, post_id, id, content, visibility, written_at)"
@@ -38,7 +45,8 @@ INSERT_VERSION: Final = Command(
 )
 
 EDIT_POST: Final = Command(
-    "UPDATE posts SET content = :content, visibility = :visibility, edited_at = :at, updated_at = :at"
+    "UPDATE posts SET content = :content, visibility = :visibility, preview_url = :preview_url, edited_at = :at,"
+    " updated_at = :at"
     " WHERE account_id = :account_id AND id = :post_id"
 )
 
@@ -86,12 +94,20 @@ async def insert_post(tx: Tx, post: Post) -> None:
         hub_id=post.hub_id,
         original_id=post.original_id,
         has_poll=post.has_poll,
+        has_media=post.has_media,
+        preview_url=post.preview_url,
+        preview_forced=post.preview_forced,
     )
 
 
 async def lock_own(tx: Tx, account_id: str, post_id: str) -> Owned | None:
     """The account's own post, if it stands; nobody else changes it until the transaction ends."""
     return await tx.one(LOCK_OWN, account_id=account_id, post_id=post_id)
+
+
+async def find_own(tx: Tx, account_id: str, post_id: str) -> Owned | None:
+    """The account's own post, if it stands."""
+    return await tx.one(FIND_OWN, account_id=account_id, post_id=post_id)
 
 
 async def insert_version(tx: Tx, *, account_id: str, post_id: str, version_id: str, before: Owned) -> None:
@@ -107,9 +123,26 @@ async def insert_version(tx: Tx, *, account_id: str, post_id: str, version_id: s
     )
 
 
-async def edit_post(tx: Tx, *, account_id: str, post_id: str, content: str | None, visibility: str, at: int) -> None:
-    """Changes what a post says and who may see it, `at` (milliseconds)."""
-    await tx.run(EDIT_POST, account_id=account_id, post_id=post_id, content=content, visibility=visibility, at=at)
+async def edit_post(
+    tx: Tx,
+    *,
+    account_id: str,
+    post_id: str,
+    content: str | None,
+    visibility: str,
+    preview_url: str | None,
+    at: int,
+) -> None:
+    """Changes what a post says, which page's card it bears and who may see it, `at` (milliseconds)."""
+    await tx.run(
+        EDIT_POST,
+        account_id=account_id,
+        post_id=post_id,
+        content=content,
+        visibility=visibility,
+        preview_url=preview_url,
+        at=at,
+    )
 
 
 async def delete_post(tx: Tx, account_id: str, post_id: str) -> None:
