@@ -250,6 +250,7 @@ def test_a_gzip_bomb(site: Site) -> None:
         ("gzip", gzip.compress(b"<title>T</title>" + bytes(1000))[:-9]),
         ("identity", b"<title>T</title>"),
     ],
+    ids=["gzip", "in capitals", "zlib", "deflate", "cut off", "not at all"],
 )
 def test_a_page_compressed_although_nobody_asked(site: Site, encoding: str, body: bytes) -> None:
     site.page("/a", body, {"Content-Encoding": encoding})
