@@ -26,15 +26,15 @@ class Desk:
         self.clock = clock
         self.run = run
 
-    def enqueue(self, *subjects: str, kind: str = "work", due_at: int = 0) -> None:
+    def enqueue(self, *subjects: str, kind: str = "work", due_at: int = 0, account_id: str = "") -> None:
         """Has these done."""
         for subject in subjects:
-            self.run(self.db.transact(queue.enqueue, kind, subject, due_at=due_at))
+            self.run(self.db.transact(queue.enqueue, kind, subject, account_id=account_id, due_at=due_at))
 
-    def claim(self, token: str = "me", kind: str = "work", limit: int = 10) -> list[Job]:
+    def claim(self, token: str = "me", kind: str = "work", limit: int = 10, each: int = 1_000) -> list[Job]:
         """Leases what is due, for a minute."""
         until = self.clock.now() + LEASE
-        return self.run(self.db.transact(queue.claim, kind, token=token, until=until, limit=limit))
+        return self.run(self.db.transact(queue.claim, kind, token=token, until=until, limit=limit, each=each))
 
     def finish(self, job: Job, token: str = "me") -> bool:
         """Ends a job."""
@@ -239,3 +239,18 @@ def test_copies_that_are_enqueued_at_once_are_one_job(desk: Desk) -> None:
     desk.run(enqueue_all())
 
     assert subjects(desk.claim()) == ["a"]
+
+
+def test_an_account_s_jobs_wait_for_each_other_and_for_nobody_else_s(desk: Desk) -> None:
+    desk.enqueue("a1", "a2", "a3", account_id="a")
+    desk.clock.advance(SECOND)
+    desk.enqueue("b1", account_id="b")
+
+    first, second = (desk.claim(limit=1, each=1) for _ in range(2))
+
+    assert (subjects(first)[0][0], subjects(second)) == ("a", ["b1"]), "however many of another account came before"
+    assert desk.claim(limit=1, each=1) == []
+    assert desk.finish(first[0])
+    assert subjects(desk.claim(limit=1, each=1))[0][0] == "a"
+    desk.clock.advance(LEASE)
+    assert len(desk.claim(limit=1, each=1)) == 1, "a lease that ran out holds nobody back"
