@@ -24,11 +24,20 @@ from pressroom.domains.keys.models import hash_secret
 from pressroom.domains.keys.queries import FIND_BEARER
 from pressroom.domains.limits.queries import SPEND_QUOTA
 from pressroom.domains.posts.queries.writing import INSERT_POST
+from pressroom.domains.webhooks.queries.deliveries import LOCK_LISTENERS
 from pressroom.ids import new_id
 
 BATCH: Final = 16
 READ: Final = FIND_BEARER
-WRITES: Final[tuple[Command, ...]] = (CLAIM, SPEND_QUOTA, INSERT_POST, ADD_POSTS, INSERT_EVENT, STORE_ANSWER)
+WRITES: Final[tuple[Command, ...]] = (
+    CLAIM,
+    SPEND_QUOTA,
+    INSERT_POST,
+    ADD_POSTS,
+    INSERT_EVENT,
+    LOCK_LISTENERS,
+    STORE_ANSWER,
+)
 """What one create executes, in its order, after the read. `benchmarks.drift` holds it to a real create."""
 
 PREPARED: Final = 20_000
@@ -65,13 +74,15 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings
                 "id": new_id(now + number), "account_id": account_id, "key_id": key_id, "type": "POST",
                 "content": "The harbour bridge opens again on Monday.", "visibility": "PUBLIC", "location_name": None,
                 "latitude": None, "longitude": None, "created_at": now, "updated_at": now,
-                "hub_id": None, "original_id": None, "has_poll": False,
+                "hub_id": None, "original_id": None, "has_poll": False, "has_media": False, "preview_url": None,
+                "preview_forced": False,
             },
             {"account_id": account_id, "count": 1},
             {
                 "id": new_id(now + number), "account_id": account_id, "key_id": None, "type": "post.created",
-                "data": EVENT, "created_at": now,
+                "data": EVENT, "now": now,
             },
+            {"account_id": account_id},
             {**identity, "body": ANSWER},
         ]  # fmt: skip
 
