@@ -18,9 +18,9 @@ from pressroom.domains.posts.schemas import (
     PostOut,
     SetAudience,
     StatsOut,
-    UploadPost,
     Vote,
 )
+from pressroom.domains.posts.uploads import UploadPost
 from pressroom.domains.posts.visibility import Visibility
 
 CREATE_POST_EXAMPLE = CreatePost(

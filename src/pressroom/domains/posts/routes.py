@@ -32,12 +32,11 @@ from pressroom.domains.posts.schemas import (
     PostOut,
     SavedOut,
     SetAudience,
-    UploadPost,
     Vote,
     poll_shape,
     post_shape,
 )
-from pressroom.domains.posts.uploads import UPLOAD_FORM
+from pressroom.domains.posts.uploads import UPLOAD_FORM, UploadPost
 from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Anyone, Keyed, SessionOnly

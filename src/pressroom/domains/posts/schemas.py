@@ -1,6 +1,6 @@
 """The posts room's wire shapes (SPEC, Post)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -11,7 +11,6 @@ from pressroom.domains.accounts.models import folded
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SourceKeyOut
-from pressroom.domains.media.models import ALT_TEXT_LIMIT, NewMedia
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.posts.models import Draft, Edit, Location, NewPoll, Poll, PostType, SeenPost, View
 from pressroom.domains.posts.visibility import Visibility
@@ -106,7 +105,7 @@ class CreatePost(Body):
     def faults(self, now: int) -> Iterator[Fault]:
         if is_blank(self.content):
             yield Fault("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
-        yield from _place_faults(self.location)
+        yield from place_faults(self.location)
         if self.poll is not None:
             yield from self.poll.poll_faults()
         if self.link_preview_url is not None:
@@ -122,33 +121,6 @@ class CreatePost(Body):
             hub_id=self.hub_id,
             poll=self.poll.new_poll() if self.poll else None,
             link_preview_url=self.link_preview_url,
-        )
-
-
-class UploadPost(Body):
-    """The texts of a post that is published with media."""
-
-    content: Annotated[str, Meta(max_length=5000, description="The text. Not needed beside media.")] | None = None
-    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
-    location: Annotated[LocationIn | None, Meta(description="Serialised JSON.")] = None
-    hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
-    alt_text: Annotated[
-        list[Annotated[str, Meta(max_length=ALT_TEXT_LIMIT)]] | None,
-        Meta(description="What each file shows, in the files' order; leave one empty to skip its file."),
-    ] = None
-
-    def faults(self, now: int) -> Iterator[Fault]:
-        yield from _place_faults(self.location)
-
-    def draft(self, files: Sequence[NewMedia]) -> Draft:
-        """The post to make of these files."""
-        place = self.location
-        return Draft(
-            content=None if is_blank(self.content) else self.content,
-            visibility=self.visibility or Visibility.PUBLIC,
-            location=Location(place.name, place.latitude, place.longitude) if place else None,
-            hub_id=self.hub_id,
-            media=list(files),
         )
 
 
@@ -222,7 +194,8 @@ class SetAudience(Body):
             seen.add(folded(username))
 
 
-def _place_faults(place: LocationIn | None) -> Iterator[Fault]:
+def place_faults(place: LocationIn | None) -> Iterator[Fault]:
+    """What is wrong with a place beyond its types."""
     if place is not None and is_blank(place.name):
         yield Fault("location.name", Code.TOO_SHORT, "The name of a place must not be blank.")
 

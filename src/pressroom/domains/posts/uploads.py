@@ -1,15 +1,56 @@
-"""The form of an upload (SPEC, POST /api/posts/upload)."""
+"""The form of an upload (SPEC, POST /api/posts/upload): its texts and its files."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final
+
+from msgspec import Meta
 
 from pressroom.domains.media.forms import alt_text_faults, file_faults
-from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN, FILES_BY_KEY, FILES_SIGNED_IN
+from pressroom.domains.media.models import (
+    ALT_TEXT_LIMIT,
+    FILE_BYTES_BY_KEY,
+    FILE_BYTES_SIGNED_IN,
+    FILES_BY_KEY,
+    FILES_SIGNED_IN,
+    NewMedia,
+)
+from pressroom.domains.posts.models import Draft, Location
+from pressroom.domains.posts.schemas import VISIBILITY_HELP, LocationIn, place_faults
+from pressroom.domains.posts.visibility import Visibility
 from pressroom.errors import Fault
+from pressroom.text import is_blank
+from pressroom.web.bodies import Body
 from pressroom.web.form_data import Form, FormRules
 from pressroom.web.routing import FormSpec
 
 _TEXTS: Final = ("content", "visibility", "hubId", "location", "altText")
+
+
+class UploadPost(Body):
+    """The texts of a post that is published with media."""
+
+    content: Annotated[str, Meta(max_length=5000, description="The text. Not needed beside media.")] | None = None
+    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
+    location: Annotated[LocationIn | None, Meta(description="Serialised JSON.")] = None
+    hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
+    alt_text: Annotated[
+        list[Annotated[str, Meta(max_length=ALT_TEXT_LIMIT)]] | None,
+        Meta(description="What each file shows, in the files' order; leave one empty to skip its file."),
+    ] = None
+
+    def faults(self, now: int) -> Iterator[Fault]:
+        yield from place_faults(self.location)
+
+    def draft(self, files: Sequence[NewMedia]) -> Draft:
+        """The post to make of these files."""
+        place = self.location
+        return Draft(
+            content=None if is_blank(self.content) else self.content,
+            visibility=self.visibility or Visibility.PUBLIC,
+            location=Location(place.name, place.latitude, place.longitude) if place else None,
+            hub_id=self.hub_id,
+            media=list(files),
+        )
 
 
 def _faults(form: Form) -> Iterator[Fault]:
