@@ -1,0 +1,50 @@
+"""Four connections reload the pages that cost most to render of all that the limits allow."""
+
+import asyncio
+import itertools
+
+from aiohttp import ClientSession
+
+from benchmarks.attacks import Attack, Stage, call, get, make_key, publish, sign_up
+
+CONNECTIONS = 4
+POSTS = 20
+COMMENTS = 100
+KINDS = {"tags": "#a ", "ligatures": "#ﷺ ", "mentions": "@abc ", "links": "http://a ", "marks": "&<>\"'"}
+"""What the densest texts are made of."""
+
+
+class DensePages(Attack):
+    """Profiles of quotes, a hub, a tag, and permalinks with comments, all of them as dense as can be."""
+
+    name = "dense pages"
+
+    async def prepare(self, stage: Stage, http: ClientSession) -> None:
+        pages: list[str] = []
+        for name, unit in KINDS.items():
+            session = await sign_up(http, stage, f"dense_{name}")
+            _, key = await make_key(http, stage, session)
+            hub = await call(http, stage, "/api/hubs", {"name": name, "slug": f"dense-{name}"}, session)
+            text = (unit * 5_000)[:5_000].strip()
+            for _ in range(POSTS):
+                post = await publish(http, stage, key, text, hubId=hub["id"])
+                await call(http, stage, f"/api/posts/{post}/bounce", {"content": text}, key)
+            for _ in range(COMMENTS):
+                comment = {"content": (unit * 500)[:500].strip()}
+                await call(http, stage, f"/api/posts/{post}/comments", comment, key)
+            pages += [f"/@dense_{name}", f"/post/{post}", f"/hub/dense-{name}"]
+        stage.notes["pages"] = [*pages, "/tag/a"]
+
+    async def run(self, stage: Stage, http: ClientSession) -> None:
+        pages = itertools.cycle(stage.notes["pages"])
+        async with asyncio.TaskGroup() as group:
+            for _ in range(CONNECTIONS):
+                group.create_task(_reload(stage, http, pages))
+
+
+async def _reload(stage: Stage, http: ClientSession, pages: "itertools.cycle[str]") -> None:
+    while True:
+        await get(http, stage.url(next(pages)))
+
+
+ATTACK = DensePages
