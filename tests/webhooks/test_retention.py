@@ -147,7 +147,10 @@ def test_a_removed_endpoint_goes_batch_by_batch(
     post(alice, 5)
     server.deliver()
     post(alice, 6)
-    hook.remove()
+    body_of(hook.remove())
+    later(alice, 30 * DAY - 1)
+    assert one_batch(server, sweep_endpoints, size) == 0, "one that continues it would find its envelopes"
+    later(alice, 1)
     left = []
     while stands(hook):
         assert one_batch(server, sweep_endpoints, size) == size
@@ -177,6 +180,7 @@ def test_what_a_disabled_endpoint_held_goes_30_days_later(
     assert events(alice) == 0
     assert hook.show()["status"] == "disabled"
     body_of(hook.remove())
+    later(alice, 30 * DAY)
     clean_up(server)
     assert not stands(hook)
 

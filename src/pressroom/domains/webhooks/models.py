@@ -26,6 +26,9 @@ REDELIVERED: Final = 1_000
 RETENTION: Final = 30 * DAY
 """How long a delivery is kept after it ended, and an event after it happened."""
 
+REMEMBERED: Final = 40
+"""Removed endpoints of a key that are kept so that those which continue them find their envelopes: the latest."""
+
 LOGGED: Final = 20
 """Attempts of one delivery that are remembered: the latest."""
 
@@ -38,6 +41,14 @@ class Status(StrEnum):
 
     ENABLED = "enabled"
     DISABLED = "disabled"
+
+
+class Speed(StrEnum):
+    """How quickly an endpoint answered when it was last sent something (docs/webhooks.md#slow-endpoints)."""
+
+    NEW = "new"
+    QUICK = "quick"
+    SLOW = "slow"
 
 
 class State(StrEnum):
@@ -71,6 +82,7 @@ class Webhook(msgspec.Struct):
     disabled_reason: str | None
     consecutive_failures: int
     probe_at: int | None
+    origin_id: str
 
     @property
     def status(self) -> Status:
@@ -104,6 +116,13 @@ class Listener(msgspec.Struct):
 def chose(events: str, kind: str) -> bool:
     """Whether events of this kind are among the chosen ones, which are separated by spaces."""
     return kind in events.split(" ")
+
+
+class Predecessor(msgspec.Struct):
+    """A removed endpoint that another one continues: the first of its line, and how quick it was."""
+
+    origin_id: str
+    speed: Speed
 
 
 class NewWebhook(msgspec.Struct):

@@ -4,7 +4,8 @@ from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey, Status
-from pressroom.domains.webhooks.models import ENDPOINTS, OVERLAP, NewWebhook, Webhook
+from pressroom.domains.webhooks import models
+from pressroom.domains.webhooks.models import ENDPOINTS, OVERLAP, RETENTION, NewWebhook, Speed, Webhook
 from pressroom.domains.webhooks.queries import endpoints
 from pressroom.domains.webhooks.signing import new_secret
 from pressroom.errors import Code, Conflict, Fault, NotFound, Unprocessable
@@ -16,9 +17,10 @@ KEY_ENDED = "The key is revoked or has expired. Create another key and add the e
 async def add_webhook(tx: Tx, account_id: str, key_id: str, new: NewWebhook) -> tuple[Webhook, str]:
     """Adds an endpoint to a key: its record and its secret, which is shown this once.
 
-    Raises NotFound, Unprocessable when the key is not active, Conflict when it has five endpoints (SPEC,
-    Per-account quotas). The account is locked first, so that two requests at once cannot both add the fifth, then the
-    key, so that a revocation either finds the endpoint or comes first.
+    One with the URL of a removed endpoint of the key continues that one (docs/webhooks.md#redeliver). Raises NotFound,
+    Unprocessable when the key is not active, Conflict when it has five endpoints (SPEC, Per-account quotas). The
+    account is locked first, so that two requests at once cannot both add the fifth or continue the same endpoint, then
+    the key, so that a revocation either finds the endpoint or comes first.
     """
     await accounts.lock_account(tx, account_id)
     key = await get_key(tx, account_id, key_id, lock=True)
@@ -26,6 +28,7 @@ async def add_webhook(tx: Tx, account_id: str, key_id: str, new: NewWebhook) -> 
     if await endpoints.count_webhooks(tx, key_id) >= ENDPOINTS:
         raise Conflict(f"A key has at most {ENDPOINTS} webhook endpoints; remove one to add another.")
     webhook_id, secret = new_id(tx.now), new_secret()
+    before = await endpoints.find_predecessor(tx, account_id, key_id, new.url)
     await endpoints.insert_webhook(
         tx,
         webhook_id=webhook_id,
@@ -35,6 +38,8 @@ async def add_webhook(tx: Tx, account_id: str, key_id: str, new: NewWebhook) -> 
         url=new.url,
         events=" ".join(new.events),
         secret=secret,
+        origin_id=before.origin_id if before else webhook_id,
+        speed=before.speed if before else Speed.NEW,
     )
     return await _get(tx, account_id, key_id, webhook_id), secret
 
@@ -57,10 +62,14 @@ async def list_webhooks(tx: Tx, account_id: str, key_id: str, before: str, limit
 
 
 async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> None:
-    """Removes an endpoint: from now on nothing is sent to it. Its rows go at the next sweep. Raises NotFound."""
+    """Removes an endpoint: from now on nothing is sent to it. Raises NotFound.
+
+    Its rows stay for as long as events can be redelivered, so that one which continues it finds their envelopes.
+    """
     await get_key(tx, account_id, key_id)
-    if not await endpoints.remove_webhook(tx, account_id, key_id, webhook_id):
+    if not await endpoints.remove_webhook(tx, account_id, key_id, webhook_id, sweep_at=tx.now + RETENTION):
         raise NotFound("There is no such webhook endpoint.")
+    await endpoints.forget_removed(tx, key_id, most=models.REMEMBERED)
 
 
 async def rotate_secret(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> tuple[str, int]:

@@ -5,29 +5,30 @@ from pressroom.domains.webhooks.actions.endpoints import lock_live
 from pressroom.domains.webhooks.envelope import new_envelope_id
 from pressroom.domains.webhooks.models import REDELIVERED, RETENTION, Redelivered, Redelivery, State
 from pressroom.domains.webhooks.queries import deliveries
+from pressroom.domains.webhooks.queries.deliveries import Happened
 from pressroom.ids import first_id, last_id
 
 
 async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: Redelivery) -> Redelivered:
     """Queues the oldest 1,000 of the wanted events for an endpoint; how many, and how many waited already.
 
-    An event that the endpoint was sent before keeps its envelope, byte for byte; one that it never was sent gets an
-    envelope with the event's own time (SPEC, redeliver). Only kinds that the endpoint chose are sent. Raises
-    NotFound, Unprocessable when the key is not active or the endpoint is disabled.
+    An event that the endpoint, or one that it continues, was sent or was to be sent keeps its envelope, byte for byte;
+    any other gets an envelope with the event's own time (docs/webhooks.md#redeliver). Only kinds that the endpoint
+    chose are sent. Raises NotFound, Unprocessable when the key is not active or the endpoint is disabled.
     """
     webhook = await lock_live(tx, account_id, key_id, webhook_id)
+    await deliveries.lock_continued(tx, account_id, webhook)
     events = await deliveries.find_events(
         tx,
         account_id,
-        key_id,
-        webhook_id,
+        webhook,
         since=first_id(max(wanted.since, tx.now - RETENTION + 1)),
         until=last_id(wanted.until),
         kinds=[kind for kind in wanted.kinds if webhook.takes(kind)],
         limit=REDELIVERED,
     )
     late = [event for event in events if event.state is None]
-    again = [event for event in events if event.state not in (None, State.PENDING)]
+    again = [event for event in events if event.state and not _waits(event, webhook_id)]
     await deliveries.queue_again(tx, account_id, webhook_id, again)
     await deliveries.queue_late(tx, account_id, webhook_id, late, [new_envelope_id() for _ in late])
     queued = len(again) + len(late)
@@ -35,3 +36,8 @@ async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wante
         await deliveries.make_due(tx, account_id, webhook_id, max(tx.now, webhook.probe_at or 0))
         tx.signal()
     return Redelivered(queued, len(events) - queued)
+
+
+def _waits(event: Happened, webhook_id: str) -> bool:
+    """Whether the event waits to be sent to this very endpoint; what waits at a removed one waits in vain."""
+    return event.state == State.PENDING and event.holder_id == webhook_id

@@ -1,4 +1,4 @@
-"""Retention: deliveries and events go 30 days after they ended, endpoints soon after they were removed."""
+"""Retention: deliveries go 30 days after they ended, events after they happened, endpoints after their removal."""
 
 from pressroom.clock import DAY, HOUR
 from pressroom.db import Tx

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Command, Query, Tx, Value
-from pressroom.domains.webhooks.models import Delivery, Listener
+from pressroom.domains.webhooks.models import Delivery, Listener, Webhook
 
 # The lock orders queueing against the end of a turn, which reads what is left and may find nothing.
 LOCK_LISTENERS: Final = Query(
@@ -26,11 +26,13 @@ MAKE_DUE: Final = Command(
     " AND (next_due_at IS NULL OR next_due_at > :due_at)"
 )
 
-# Under the endpoint's lock nobody else queues for it. A row that is pending is left alone: its outcome may just be
-# written down, by somebody who waits for that lock.
+# Under the endpoint's lock nobody else queues for it. A row of its own that is pending is left alone: its outcome may
+# just be written down, by somebody who waits for that lock. A row of an endpoint that it continues becomes its own, so
+# that an event never has two envelopes in one line of endpoints.
 QUEUE_AGAIN: Final = Command(
-    "UPDATE deliveries SET state = 'pending', redelivery = TRUE, tries = 0, due_at = :now, finished_at = NULL"
-    " WHERE account_id = :account_id AND webhook_id = :webhook_id AND event_id = :event_id AND state <> 'pending'"
+    "UPDATE deliveries SET webhook_id = :webhook_id, state = 'pending', redelivery = TRUE, tries = 0, due_at = :now,"
+    " finished_at = NULL WHERE account_id = :account_id AND webhook_id = :holder_id AND event_id = :event_id"
+    " AND (state <> 'pending' OR webhook_id <> :webhook_id)"
 )
 
 QUEUE_LATE: Final = Command(
@@ -41,17 +43,27 @@ QUEUE_LATE: Final = Command(
 
 
 class Happened(msgspec.Struct):
-    """An event to be sent again, and in what state the endpoint's delivery of it is, if there is one."""
+    """An event to be sent again, and in what state the delivery of it is, if there is one: of the endpoint itself or
+    of one that it continues, `holder_id`."""
 
     id: str
     type: str
+    holder_id: str | None
     state: str | None
 
 
+# A sweep that has begun on a removed endpoint holds its lock, or finds it held and comes back.
+LOCK_CONTINUED: Final = Query(
+    str,
+    "SELECT id FROM webhooks WHERE account_id = :account_id AND origin_id = :origin_id AND id <> :webhook_id"
+    " AND removed_at IS NOT NULL AND sweep_at > :now ORDER BY id FOR UPDATE",
+)
+
 FIND_EVENTS: Final = Query(
     Happened,
-    "SELECT e.id, e.type, d.state FROM events e LEFT JOIN deliveries d ON d.account_id = e.account_id"
-    " AND d.webhook_id = :webhook_id AND d.event_id = e.id"
+    "SELECT e.id, e.type, d.webhook_id, d.state FROM events e LEFT JOIN deliveries d ON d.account_id = e.account_id"
+    " AND d.webhook_id IN (SELECT id FROM webhooks WHERE account_id = :account_id AND origin_id = :origin_id"
+    " AND (id = :webhook_id OR removed_at IS NOT NULL AND sweep_at > :now)) AND d.event_id = e.id"
     " WHERE e.account_id = :account_id AND e.id >= :since AND e.id <= :until AND :kinds LIKE '% ' || e.type || ' %'"
     " AND (e.key_id IS NULL OR e.key_id = :key_id) ORDER BY e.id LIMIT :limit",
 )
@@ -95,15 +107,15 @@ async def make_due(tx: Tx, account_id: str, webhook_id: str, due_at: int) -> Non
 
 
 async def queue_again(tx: Tx, account_id: str, webhook_id: str, events: Sequence[Happened]) -> None:
-    """Queues anew what was delivered or failed before, in its envelope."""
+    """Queues anew what has an envelope, in that."""
     common: dict[str, Value] = {"account_id": account_id, "webhook_id": webhook_id, "now": tx.now}
-    await tx.run_each(QUEUE_AGAIN, [common | {"event_id": event.id} for event in events])
+    await tx.run_each(QUEUE_AGAIN, [common | {"event_id": event.id, "holder_id": event.holder_id} for event in events])
 
 
 async def queue_late(
     tx: Tx, account_id: str, webhook_id: str, events: Sequence[Happened], envelope_ids: Sequence[str]
 ) -> None:
-    """Queues what the endpoint was never sent, in new envelopes."""
+    """Queues what neither the endpoint nor one that it continues was ever to be sent, in new envelopes."""
     common: dict[str, Value] = {"account_id": account_id, "webhook_id": webhook_id, "now": tx.now}
     rows = [
         common | {"event_id": event.id, "event_type": event.type, "envelope_id": envelope_id}
@@ -112,19 +124,26 @@ async def queue_late(
     await tx.run_each(QUEUE_LATE, rows)
 
 
+async def lock_continued(tx: Tx, account_id: str, webhook: Webhook) -> None:
+    """Keeps the deliveries of the endpoints that this one continues until the transaction ends."""
+    await tx.all(LOCK_CONTINUED, account_id=account_id, webhook_id=webhook.id, origin_id=webhook.origin_id, now=tx.now)
+
+
 async def find_events(
-    tx: Tx, account_id: str, key_id: str, webhook_id: str, *, since: str, until: str, kinds: Sequence[str], limit: int
+    tx: Tx, account_id: str, webhook: Webhook, *, since: str, until: str, kinds: Sequence[str], limit: int
 ) -> list[Happened]:
     """Events from the identifier `since` to `until` of these kinds, but for those of other keys; oldest first."""
     return await tx.all(
         FIND_EVENTS,
         account_id=account_id,
-        key_id=key_id,
-        webhook_id=webhook_id,
+        key_id=webhook.key_id,
+        webhook_id=webhook.id,
+        origin_id=webhook.origin_id,
         since=since,
         until=until,
         limit=limit,
         kinds=f" {' '.join(kinds)} ",
+        now=tx.now,
     )
 
 

@@ -3,17 +3,26 @@
 from typing import Final
 
 from pressroom.db import Command, Query, Tx
-from pressroom.domains.webhooks.models import SHOWN, Webhook
+from pressroom.domains.webhooks.models import SHOWN, Predecessor, Webhook
 
 _WEBHOOK: Final = (
     f"id, key_id, url, events, substr(secret, 1, {SHOWN}), previous_secret_expires_at, created_at, disabled_at,"
-    " disabled_reason, consecutive_failures, probe_at"
+    " disabled_reason, consecutive_failures, probe_at, origin_id"
 )
 
 INSERT_WEBHOOK: Final = Command(
     "INSERT INTO webhooks (id, account_id, key_id, url, events, secret, created_at, key_expires_at,"
-    " consecutive_failures, leased_until) VALUES (:id, :account_id, :key_id, :url, :events, :secret, :now,"
-    " :key_expires_at, 0, 0)"
+    " consecutive_failures, leased_until, origin_id, speed) VALUES (:id, :account_id, :key_id, :url, :events, :secret,"
+    " :now, :key_expires_at, 0, 0, :origin_id, :speed)"
+)
+
+# Of twins, endpoints with one URL that stood side by side, each is continued by one: the last that was removed first.
+FIND_PREDECESSOR: Final = Query(
+    Predecessor,
+    "SELECT r.origin_id, r.speed FROM webhooks r WHERE r.key_id = :key_id AND r.removed_at IS NOT NULL"
+    " AND r.account_id = :account_id AND r.url = :url AND r.sweep_at > :now AND NOT EXISTS (SELECT 1 FROM webhooks s"
+    " WHERE s.account_id = r.account_id AND s.origin_id = r.origin_id AND s.removed_at IS NULL)"
+    " ORDER BY r.removed_at DESC, r.id DESC LIMIT 1",
 )
 
 COUNT_WEBHOOKS: Final = Query(int, "SELECT count(*) FROM webhooks WHERE key_id = :key_id AND removed_at IS NULL")
@@ -34,8 +43,14 @@ LIST_WEBHOOKS: Final = Query(
 
 REMOVE_WEBHOOK: Final = Query(
     str,
-    "UPDATE webhooks SET removed_at = :now, sweep_at = :now, next_due_at = NULL"
+    "UPDATE webhooks SET removed_at = :now, sweep_at = :sweep_at, next_due_at = NULL"
     " WHERE account_id = :account_id AND id = :webhook_id AND key_id = :key_id AND removed_at IS NULL RETURNING id",
+)
+
+FORGET_REMOVED: Final = Command(
+    "UPDATE webhooks SET sweep_at = :now WHERE key_id = :key_id AND removed_at IS NOT NULL AND sweep_at > :now"
+    " AND id NOT IN (SELECT id FROM webhooks WHERE key_id = :key_id AND removed_at IS NOT NULL"
+    " ORDER BY removed_at DESC, id DESC LIMIT :most)"
 )
 
 ROTATE_SECRET: Final = Command(
@@ -59,6 +74,8 @@ async def insert_webhook(
     url: str,
     events: str,
     secret: str,
+    origin_id: str,
+    speed: str,
 ) -> None:
     """Keeps a new endpoint."""
     await tx.run(
@@ -70,8 +87,15 @@ async def insert_webhook(
         events=events,
         secret=secret,
         key_expires_at=key_expires_at,
+        origin_id=origin_id,
+        speed=speed,
         now=tx.now,
     )
+
+
+async def find_predecessor(tx: Tx, account_id: str, key_id: str, url: str) -> Predecessor | None:
+    """The removed endpoint that a new one with this URL continues: the last that no other continues."""
+    return await tx.one(FIND_PREDECESSOR, account_id=account_id, key_id=key_id, url=url, now=tx.now)
 
 
 async def count_webhooks(tx: Tx, key_id: str) -> int:
@@ -90,10 +114,17 @@ async def list_webhooks(tx: Tx, key_id: str, *, before: str, limit: int) -> list
     return await tx.all(LIST_WEBHOOKS, key_id=key_id, before=before, limit=limit)
 
 
-async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> bool:
-    """Takes an endpoint away; False when there is none."""
-    removed = await tx.one(REMOVE_WEBHOOK, account_id=account_id, key_id=key_id, webhook_id=webhook_id, now=tx.now)
+async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, sweep_at: int) -> bool:
+    """Takes an endpoint away, its rows at `sweep_at` (milliseconds); False when there is none."""
+    removed = await tx.one(
+        REMOVE_WEBHOOK, account_id=account_id, key_id=key_id, webhook_id=webhook_id, sweep_at=sweep_at, now=tx.now
+    )
     return removed is not None
+
+
+async def forget_removed(tx: Tx, key_id: str, *, most: int) -> None:
+    """Has the next sweep take the key's removed endpoints but for the last `most`."""
+    await tx.run(FORGET_REMOVED, key_id=key_id, most=most, now=tx.now)
 
 
 async def rotate_secret(tx: Tx, account_id: str, webhook_id: str, *, secret: str, previous_expires_at: int) -> None:
