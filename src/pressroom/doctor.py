@@ -1,5 +1,6 @@
 """`pressroom doctor`: is everything in place? Looks, and changes nothing."""
 
+import asyncio
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pressroom.blobs import open_blobs
 from pressroom.clock import SECOND, SystemClock, iso
 from pressroom.db import Database, Query
 from pressroom.db.migrate import all_migrations, applied_version
@@ -14,6 +16,7 @@ from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.limits.guard import rates_of
 from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.domains.media.actions import expected_blobs
 from pressroom.errors import PressroomError
 from pressroom.jobs import queue
 from pressroom.settings import Settings
@@ -51,6 +54,7 @@ async def examine(settings: Settings) -> list[Finding]:
         if findings[-1].good:
             findings.append(await _attempt("clock", lambda: _clock(db)))
             findings.append(await _attempt("jobs", lambda: _jobs(db)))
+            findings.append(await _attempt("media store", lambda: _media_store(db, settings)))
     finally:
         await db.close()
     return findings
@@ -118,9 +122,30 @@ async def _database(db: Database) -> Finding:
 
 
 async def _jobs(db: Database) -> Finding:
-    dead = await db.read(queue.count_dead)
+    dead, deferred = await db.read(queue.count_dead), await db.read(queue.find_deferred)
+    if deferred.count:
+        waiting = "1 job waits" if deferred.count == 1 else f"{deferred.count:,} jobs wait"
+        says = f"{waiting} for what this installation lacks. Last said: {deferred.error}"
+        return Finding("jobs", good=False, says=says)
     says = f"{dead:,} jobs were given up; the table jobs says why." if dead else "None was given up."
     return Finding("jobs", good=True, says=says)
+
+
+async def _media_store(db: Database, settings: Settings) -> Finding:
+    """Whether the store that this process sees holds what the database refers to."""
+    blobs = await asyncio.to_thread(open_blobs, settings)
+    try:
+        expected = await db.read(expected_blobs)
+        missing = [key for key in expected if await blobs.stat(key) is None]
+        if not missing:
+            return Finding("media store", good=True, says=f"{blobs.place} holds what was looked for.")
+        says = (
+            f"{missing[0]} is not in {blobs.place}. Every process that serves or works must be given the same"
+            " PRESSROOM_BLOBS_URL: one shared folder, or S3."
+        )
+        return Finding("media store", good=False, says=says)
+    finally:
+        await blobs.close()
 
 
 async def _clock(db: Database) -> Finding:

@@ -196,7 +196,7 @@ def test_a_restart_takes_up_at_once_what_was_being_processed(roomy_server: MakeS
     assert wait_until(lambda: any(processing.glob("*/video.mp4")))
 
     server.kill()
-    assert rows(server, "SELECT status, tries FROM media, jobs WHERE subject = media.id") == [("PROCESSING", 1)]
+    assert rows(server, "SELECT status, tries FROM media, jobs WHERE subject = media.id") == [("PROCESSING", 0)]
     server.restart()
 
     ended = wait_until(lambda: rows(server, "SELECT status FROM media") == [("READY",)], LEASE / 1_000 / 2)

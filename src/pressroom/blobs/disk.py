@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import secrets
+import socket
 import stat
 import threading
 import time
@@ -125,6 +126,11 @@ class DiskBlobs:
         for first in await self._threads.run(lambda _: _folders(self._folder)):
             for key in await self._threads.run(lambda stop, first=first: _older(first, begin, before, stop)):
                 yield key
+
+    @property
+    def place(self) -> str:
+        """The folder."""
+        return f"the folder {self._folder} on {socket.gethostname()}"
 
     @property
     def origin(self) -> str | None:

@@ -64,6 +64,7 @@ class S3Blobs:
     def __init__(self, url: str, request_seconds: float = REQUEST_SECONDS) -> None:
         parts = urlsplit(url)
         self.bucket = parts.netloc
+        self._place = f"the bucket {parts.netloc}{parts.path.rstrip('/')}"
         # One by one, because not every store that speaks S3 deletes in bulk, and a blob has few renditions.
         config: S3Config = {"disable_bulk_delete": True}
         for name, value in parse_qsl(parts.query):
@@ -151,6 +152,11 @@ class S3Blobs:
                 # The store rounds down to seconds; what might be younger is left for the next time.
                 if (found["last_modified"].timestamp() + 1) * 1_000 < before:
                     yield found["path"]
+
+    @property
+    def place(self) -> str:
+        """The bucket, and the prefix in it."""
+        return self._place
 
     @property
     def origin(self) -> str | None:

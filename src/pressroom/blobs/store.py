@@ -79,6 +79,11 @@ class Blobs(Protocol):
         ...
 
     @property
+    def place(self) -> str:
+        """Where the store is, for the operator: a folder, or a bucket; without secrets."""
+        ...
+
+    @property
     def origin(self) -> str | None:
         """Where presigned addresses lead, as `https://host`; None on local disk."""
         ...

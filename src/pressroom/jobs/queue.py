@@ -2,6 +2,9 @@
 
 A job is claimed by lease, so that one whose worker was killed is taken up by another. Its row goes in the transaction
 that finishes it; after its last try it is dead, and stays for the operator to see.
+
+Jobs of one kind and account are one queue of their own (`job_queues`), and the queues take turns. To claim looks at
+the queues that are due and at the head of each, so it costs the same whether ten jobs wait or fifty thousand.
 """
 
 from collections.abc import Sequence
@@ -14,55 +17,127 @@ from pressroom.db import Command, Query, Tx
 from pressroom.ids import new_id
 
 RETENTION: Final = 30 * DAY
+LOOKS: Final = 100
+"""Queues that one claim looks at: some may be due in vain, and no transaction may be long."""
+
+_ERROR_CHARACTERS: Final = 500
 
 ENQUEUE: Final = Command(
     "INSERT INTO jobs (id, kind, subject, account_id, tries, due_at, leased_until, created_at)"
     " VALUES (:id, :kind, :subject, :account_id, 0, :due_at, 0, :now)"
-    " ON CONFLICT (kind, subject) DO UPDATE SET due_at = :due_at, tries = 0 WHERE jobs.due_at IS NULL"
+    " ON CONFLICT (kind, subject) DO UPDATE SET account_id = :account_id, due_at = :due_at, tries = 0, kills = 0,"
+    " deferrals = 0 WHERE jobs.due_at IS NULL"
+)
+
+# Queues are locked after jobs everywhere but in a claim, which waits for no lock while it holds one.
+OFFER: Final = Command(
+    "INSERT INTO job_queues (kind, account_id, due_at, claims) VALUES (:kind, :account_id, :due_at, 0)"
+    " ON CONFLICT (kind, account_id) DO UPDATE SET due_at = :due_at WHERE job_queues.due_at > :due_at"
 )
 
 
 class Job(msgspec.Struct):
-    """Something to be done. `tries` counts this one."""
+    """Something to be done.
+
+    tries: those that failed, and this one. kills: how often its worker was killed meanwhile. deferrals: how often it
+    had to wait for something that the machine lacked.
+    """
 
     id: str
     kind: str
     subject: str
+    account_id: str
     tries: int
+    kills: int
+    deferrals: int
 
 
+class Deferred(msgspec.Struct):
+    """Jobs that wait for what the machine lacks, and what one of them said."""
+
+    count: int
+    error: str
+
+
+ANY_DUE: Final = Query(str, "SELECT account_id FROM job_queues WHERE kind = :kind AND due_at <= :now LIMIT 1")
+
+_FIRST_QUEUE: Final = (
+    "SELECT account_id FROM job_queues WHERE kind = :kind AND due_at <= :now ORDER BY due_at, claims LIMIT 1 FOR UPDATE"
+)
+
+FIND_QUEUE: Final = Query(str, f"{_FIRST_QUEUE} SKIP LOCKED")
+
+AWAIT_QUEUE: Final = Query(str, _FIRST_QUEUE)
+
+COUNT_LEASED: Final = Query(
+    int,
+    "SELECT count(*) FROM (SELECT id FROM jobs WHERE kind = :kind AND account_id = :account_id AND due_at IS NOT NULL"
+    " AND leased_until > 0 AND leased_until > :now LIMIT :each) leased",
+)
+
+# A lease that is there and has run out is a worker that was killed.
 CLAIM: Final = Query(
     Job,
-    "UPDATE jobs SET tries = tries + 1, leased_until = :until, lease_token = :token WHERE id IN"
-    " (SELECT id FROM jobs j WHERE kind = :kind AND due_at <= :now AND leased_until <= :now"
-    " AND (SELECT count(*) FROM jobs r WHERE r.kind = :kind AND r.account_id = j.account_id"
-    " AND r.due_at IS NOT NULL AND r.leased_until > 0 AND r.leased_until > :now) < :each"
-    " ORDER BY due_at LIMIT :limit FOR UPDATE SKIP LOCKED)"
-    " RETURNING id, kind, subject, tries",
+    "UPDATE jobs SET kills = kills + CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END, leased_until = :until,"
+    " lease_token = :token WHERE id = (SELECT id FROM jobs WHERE kind = :kind AND account_id = :account_id"
+    " AND due_at <= :now AND leased_until <= :now ORDER BY due_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)"
+    " RETURNING id, kind, subject, account_id, tries + 1, kills, deferrals",
 )
 
-ANY_DUE: Final = Query(
-    str, "SELECT id FROM jobs WHERE kind = :kind AND due_at <= :now AND leased_until <= :now LIMIT 1"
+GO_BEHIND: Final = Command(
+    "UPDATE job_queues SET due_at = :now, claims = claims + 1 WHERE kind = :kind AND account_id = :account_id"
 )
+
+NEXT_END: Final = Query(
+    int,
+    "SELECT leased_until FROM jobs WHERE kind = :kind AND account_id = :account_id AND due_at IS NOT NULL"
+    " AND leased_until > 0 AND leased_until > :now ORDER BY leased_until LIMIT 1",
+)
+
+NEXT_DUE: Final = Query(
+    int,
+    "SELECT due_at FROM jobs WHERE kind = :kind AND account_id = :account_id AND due_at IS NOT NULL"
+    " AND leased_until <= :now ORDER BY due_at LIMIT 1",
+)
+
+LOOK_AGAIN: Final = Command("UPDATE job_queues SET due_at = :due_at WHERE kind = :kind AND account_id = :account_id")
+
+REMOVE_QUEUE: Final = Command("DELETE FROM job_queues WHERE kind = :kind AND account_id = :account_id")
 
 RENEW: Final = Command("UPDATE jobs SET leased_until = :until WHERE id = :id AND lease_token = :token")
 
 FINISH: Final = Command("DELETE FROM jobs WHERE id = :id AND lease_token = :token")
 
 FAIL: Final = Command(
-    "UPDATE jobs SET leased_until = 0, lease_token = NULL, due_at = :due_at, error = :error"
+    "UPDATE jobs SET leased_until = 0, lease_token = NULL, due_at = :due_at, tries = tries + 1, error = :error"
     " WHERE id = :id AND lease_token = :token"
 )
 
-# A claim counts as a try; to be stopped is none.
+DEFER: Final = Command(
+    "UPDATE jobs SET leased_until = 0, lease_token = NULL, due_at = :due_at, deferrals = deferrals + 1,"
+    " error = :error WHERE id = :id AND lease_token = :token"
+)
+
 GIVE_BACK: Final = Command(
-    "UPDATE jobs SET leased_until = 0, lease_token = NULL, due_at = :now, tries = tries - 1"
-    " WHERE id = :id AND lease_token = :token"
+    "UPDATE jobs SET leased_until = 0, lease_token = NULL, due_at = :due_at WHERE id = :id AND lease_token = :token"
 )
 
-FORGET_LEASES: Final = Command("UPDATE jobs SET leased_until = 0, lease_token = NULL WHERE lease_token IS NOT NULL")
+OFFER_LEASED: Final = Command(
+    "INSERT INTO job_queues (kind, account_id, due_at, claims)"
+    " SELECT DISTINCT kind, account_id, CAST(:now AS BIGINT), 0 FROM jobs WHERE lease_token IS NOT NULL"
+    " ON CONFLICT (kind, account_id) DO UPDATE SET due_at = :now"
+)
+
+FORGET_LEASES: Final = Command(
+    "UPDATE jobs SET leased_until = 0, lease_token = NULL, kills = kills + 1 WHERE lease_token IS NOT NULL"
+)
 
 COUNT_DEAD: Final = Query(int, "SELECT count(*) FROM jobs WHERE due_at IS NULL")
+
+DEFERRED: Final = Query(
+    Deferred,
+    "SELECT count(*), coalesce(max(error), '') FROM jobs WHERE due_at IS NOT NULL AND deferrals > 0",
+)
 
 PURGE_DEAD: Final = Command(
     "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE due_at IS NULL AND created_at <= :until"
@@ -73,26 +148,40 @@ PURGE_DEAD: Final = Command(
 async def enqueue(tx: Tx, kind: str, subject: str, *, account_id: str = "", due_at: int = 0) -> None:
     """Has a job done, at `due_at` (milliseconds) at the earliest; nothing when the same job waits already.
 
-    Of one account's jobs of a kind only so many are done together as their handler says.
+    Accounts take turns, and of one account's jobs of a kind only so many are done together as their handler says.
     """
+    due_at = max(due_at, tx.now)
     await tx.run(
-        ENQUEUE,
-        id=new_id(tx.now),
-        kind=kind,
-        subject=subject,
-        account_id=account_id,
-        due_at=max(due_at, tx.now),
-        now=tx.now,
+        ENQUEUE, id=new_id(tx.now), kind=kind, subject=subject, account_id=account_id, due_at=due_at, now=tx.now
     )
+    await tx.run(OFFER, kind=kind, account_id=account_id, due_at=due_at)
     tx.signal()
 
 
 async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: int = 1_000_000) -> list[Job]:
-    """Takes up to `limit` jobs of a kind that are due, oldest first, leased until `until` (milliseconds).
+    """Takes up to `limit` jobs of a kind that are due, leased until `until` (milliseconds).
 
-    Those of accounts that have `each` or more of them under way must wait.
+    Accounts take turns, each with its oldest job. Those that have `each` or more under way must wait.
     """
-    return await tx.all(CLAIM, kind=kind, token=token, until=until, limit=limit, each=each, now=tx.now)
+    claimed: list[Job] = []
+    for _ in range(LOOKS):
+        if len(claimed) >= limit:
+            break
+        account_id = await tx.one(FIND_QUEUE, kind=kind, now=tx.now)
+        if account_id is None and not claimed:
+            account_id = await tx.one(AWAIT_QUEUE, kind=kind, now=tx.now)
+        if account_id is None:
+            break
+        has_room = (await tx.one(COUNT_LEASED, kind=kind, account_id=account_id, each=each, now=tx.now) or 0) < each
+        job = None
+        if has_room:
+            job = await tx.one(CLAIM, kind=kind, account_id=account_id, token=token, until=until, now=tx.now)
+        if job is None:
+            await _look_again_later(tx, kind, account_id, has_room=has_room)
+        else:
+            claimed.append(job)
+            await tx.run(GO_BEHIND, kind=kind, account_id=account_id, now=tx.now)
+    return claimed
 
 
 async def renew(tx: Tx, jobs: Sequence[Job], *, token: str, until: int) -> None:
@@ -102,22 +191,34 @@ async def renew(tx: Tx, jobs: Sequence[Job], *, token: str, until: int) -> None:
 
 async def finish(tx: Tx, job: Job, token: str) -> bool:
     """Removes a job that is done, in the transaction of its effect; False when the lease was lost meanwhile."""
-    return bool(await tx.run(FINISH, id=job.id, token=token))
+    held = bool(await tx.run(FINISH, id=job.id, token=token))
+    await _offer(tx, job)
+    return held
 
 
 async def fail(tx: Tx, job: Job, *, token: str, error: str, due_at: int | None) -> bool:
     """Gives a job back, to be tried again at `due_at` (milliseconds) or, None, never; False when the lease was lost."""
-    return bool(await tx.run(FAIL, id=job.id, token=token, error=error[:500], due_at=due_at))
+    held = bool(await tx.run(FAIL, id=job.id, token=token, error=error[:_ERROR_CHARACTERS], due_at=due_at))
+    await _offer(tx, job)
+    return held
 
 
-async def give_back(tx: Tx, job: Job, token: str) -> None:
-    """Gives a job back that was cut off, as if it had not been claimed."""
-    await tx.run(GIVE_BACK, id=job.id, token=token, now=tx.now)
+async def defer(tx: Tx, job: Job, *, token: str, error: str, due_at: int) -> None:
+    """Gives a job back that lacked something, until `due_at` (milliseconds). It was no try."""
+    await tx.run(DEFER, id=job.id, token=token, error=error[:_ERROR_CHARACTERS], due_at=due_at)
+    await _offer(tx, job)
+
+
+async def give_back(tx: Tx, job: Job, token: str, due_at: int = 0) -> None:
+    """Gives a job back until `due_at` (milliseconds; now at the earliest), as if it had not been claimed."""
+    await tx.run(GIVE_BACK, id=job.id, token=token, due_at=max(due_at, tx.now))
+    await _offer(tx, job)
     tx.signal()
 
 
 async def forget_leases(tx: Tx) -> None:
     """Gives back the leases of workers that were killed: for whoever knows that no other worker is alive."""
+    await tx.run(OFFER_LEASED, now=tx.now)
     await tx.run(FORGET_LEASES)
 
 
@@ -126,6 +227,30 @@ async def count_dead(tx: Tx) -> int:
     return await tx.one(COUNT_DEAD) or 0
 
 
+async def find_deferred(tx: Tx) -> Deferred:
+    """Jobs that wait for what the machine lacks."""
+    return await tx.one(DEFERRED) or Deferred(0, "")
+
+
 async def purge_dead(tx: Tx, batch: int) -> int:
     """Removes jobs that were given up, 30 days after they were enqueued; how many."""
     return await tx.run(PURGE_DEAD, until=tx.now - RETENTION, batch=batch)
+
+
+async def _offer(tx: Tx, job: Job) -> None:
+    """Has a queue looked at: it may have a job that is due, now that one of its jobs is no longer under way."""
+    await tx.run(OFFER, kind=job.kind, account_id=job.account_id, due_at=tx.now)
+
+
+async def _look_again_later(tx: Tx, kind: str, account_id: str, *, has_room: bool) -> None:
+    """Sets a queue that was due in vain to when it may have something, or removes it when it is empty."""
+    of_queue = {"kind": kind, "account_id": account_id}
+    next_due = await tx.one(NEXT_DUE, now=tx.now, **of_queue) if has_room else None
+    # A lease that runs out makes its job due again; until then nobody need look.
+    next_end = await tx.one(NEXT_END, now=tx.now, **of_queue)
+    moments = [moment for moment in (next_due, next_end) if moment is not None]
+    if moments:
+        # One that is due now and was not claimed is locked by whoever gives it back, who will offer the queue.
+        await tx.run(LOOK_AGAIN, due_at=max(min(moments), tx.now + 1), **of_queue)
+    else:
+        await tx.run(REMOVE_QUEUE, **of_queue)

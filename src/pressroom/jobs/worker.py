@@ -10,23 +10,39 @@ import msgspec
 
 from pressroom.clock import SECOND, Clock
 from pressroom.db import Database, Tx
-from pressroom.errors import PressroomError
+from pressroom.errors import PressroomError, Unavailable
 from pressroom.jobs import queue
+from pressroom.jobs.outages import Outages, deferral
 from pressroom.jobs.queue import Job
 from pressroom.logs import Log
 
 POLL_SECONDS: Final = 1.0
-LEASE: Final = 60 * SECOND
-"""How long the jobs of a killed worker wait for another one."""
+LEASE: Final = 15 * SECOND
+"""How long the jobs of a killed worker wait for another one (PostgreSQL; on SQLite a start gives them back)."""
 
-RENEWAL_SECONDS: Final = 20.0
+RENEWAL_SECONDS: Final = 5.0
 PAUSE_SECONDS: Final = 0.5
-FATAL: Final = 10
-"""Tries beyond those that are granted, after which a job is what kills its workers."""
+KILLS: Final = 20
+"""How often a worker may be killed amid a job before the job is taken to be what kills them."""
 
 
 class TryAgain(PressroomError):
     """A job could not be done this time. `message` says why."""
+
+
+class Defer(PressroomError):
+    """A job lacked something that is no fault of its own and concerns it alone: it waits and spends no try.
+
+    What concerns every job of its kind (the store, the disk, the database) is an Unavailable or an OSError.
+    """
+
+
+class Postpone(PressroomError):
+    """A job comes back after `wait` milliseconds, as if it had not been claimed: it is only not its turn."""
+
+    def __init__(self, message: str, wait: int) -> None:
+        super().__init__(message)
+        self.wait = wait
 
 
 class Handler(msgspec.Struct, frozen=True):
@@ -35,6 +51,7 @@ class Handler(msgspec.Struct, frozen=True):
 
     `work(job, token)` finishes the job in the transaction of its effect (`queue.finish`). When it raises, the job is
     tried again; after the last wait it is dead, and `gave_up(tx, job, reason)` does what is left in that transaction.
+    What the machine lacks (Unavailable, OSError, Defer) is no try: see docs/media.md#when-something-is-away.
     """
 
     kind: str
@@ -58,6 +75,7 @@ class JobWorker:
         self._stopping = False
         self._drain_seconds = 0.0
         self._under_way: dict[str, tuple[Job, asyncio.Task[None]]] = {}
+        self._outages = Outages(clock, log)
 
     async def run(self) -> None:
         """Does jobs until `stop`; then finishes what is under way, or gives it back."""
@@ -100,45 +118,59 @@ class JobWorker:
     async def _begin(self, handler: Handler) -> bool:
         """Begins jobs of a kind that are due; whether there may be more, and room for them.
 
-        Where accounts have shares they are claimed one by one: of those claimed together none sees the others.
+        While what they need is away, one of them alone looks whether it is back.
         """
         busy = sum(job.kind == handler.kind for job, _ in self._under_way.values())
-        room, now = handler.together - busy, self._clock.now()
+        room, now = self._outages.room(handler.kind, handler.together, busy), self._clock.now()
         if room <= 0 or await self._db.one(queue.ANY_DUE, kind=handler.kind, now=now) is None:
             return False
-        limit = 1 if handler.each < handler.together else room
         jobs = await self._db.transact(
-            queue.claim, handler.kind, token=self._token, until=now + LEASE, limit=limit, each=handler.each
+            queue.claim, handler.kind, token=self._token, until=now + LEASE, limit=room, each=handler.each
         )
         for job in jobs:
             if job.id not in self._under_way:
                 task = asyncio.create_task(self._do(handler, job), name=f"{job.kind} {job.subject}")
                 self._under_way[job.id] = (job, task)
-        return len(jobs) == limit < room
+        return False
 
     async def _do(self, handler: Handler, job: Job) -> None:
         try:
-            if job.tries > len(handler.waits) + FATAL:
-                raise TryAgain("Every worker that tried it was killed.")
+            if job.kills > KILLS:
+                await self._failed(handler, job, f"The process was killed {job.kills} times amid it.", last=True)
+                return
             await handler.work(job, self._token)
+            self._outages.ended(handler.kind)
         except asyncio.CancelledError:
             await self._give_back(job)
             raise
+        except Postpone as later:
+            await self._give_back(job, self._clock.now() + later.wait)
+        except (Unavailable, OSError) as lack:
+            self._outages.began(handler.kind, _reason(lack))
+            await self._defer(job, lack)
+        except Defer as lack:
+            self._log.event("job deferred", kind=job.kind, subject=job.subject, error=lack.message)
+            await self._defer(job, lack)
         except Exception as error:  # one job that fails must not keep the others from being done
-            await self._failed(handler, job, error)
+            self._outages.ended(handler.kind)
+            await self._failed(handler, job, _reason(error), last=job.tries > len(handler.waits))
         finally:
             del self._under_way[job.id]
             self._wake.set()
 
-    async def _failed(self, handler: Handler, job: Job, error: Exception) -> None:
-        reason = error.message if isinstance(error, PressroomError) else f"{type(error).__name__}: {error}"
+    async def _failed(self, handler: Handler, job: Job, reason: str, *, last: bool) -> None:
         self._log.event("job failed", kind=job.kind, subject=job.subject, tries=job.tries, error=reason)
-        last = job.tries > len(handler.waits)
         due_at = None if last else self._clock.now() + handler.waits[job.tries - 1]
         try:
             await self._db.transact(self._record_failure, handler, job, reason, due_at)
         except PressroomError as away:
             self._log.event("job not given back", kind=job.kind, subject=job.subject, error=away.message)
+
+    async def _defer(self, job: Job, lack: Exception) -> None:
+        """Lets a job wait that lacked something. When the database is what is away, its lease runs out."""
+        due_at = self._clock.now() + deferral(job.deferrals)
+        with contextlib.suppress(PressroomError):
+            await self._db.transact(queue.defer, job, token=self._token, error=_reason(lack), due_at=due_at)
 
     async def _record_failure(self, tx: Tx, handler: Handler, job: Job, reason: str, due_at: int | None) -> None:
         """Whoever lost the lease gives nothing up: another worker has the job."""
@@ -146,10 +178,10 @@ class JobWorker:
         if held and due_at is None and handler.gave_up is not None:
             await handler.gave_up(tx, job, reason)
 
-    async def _give_back(self, job: Job) -> None:
+    async def _give_back(self, job: Job, due_at: int = 0) -> None:
         """A job that was cut off by a stop is no failure: another worker takes it up at once."""
         with contextlib.suppress(PressroomError):
-            await self._db.transact(queue.give_back, job, self._token)
+            await self._db.transact(queue.give_back, job, self._token, due_at)
 
     async def _drain(self) -> None:
         tasks = [task for _, task in self._under_way.values()]
@@ -171,3 +203,7 @@ class JobWorker:
                 await self._db.transact(queue.renew, jobs, token=self._token, until=self._clock.now() + LEASE)
             except Exception as error:  # one renewal that fails must not be the last
                 self._log.event("leases not renewed", error=f"{type(error).__name__}: {error}")
+
+
+def _reason(error: Exception) -> str:
+    return error.message if isinstance(error, PressroomError) else f"{type(error).__name__}: {error}"

@@ -6,7 +6,7 @@ from typing import Final
 from pressroom.db import Tx
 from pressroom.db.params import batches
 from pressroom.domains.media import queries
-from pressroom.domains.media.models import Media, NewMedia, new_token
+from pressroom.domains.media.models import Media, NewMedia, Variant, new_token, source
 from pressroom.domains.media.sandbox import Processed
 from pressroom.ids import random_base62
 from pressroom.jobs import queue
@@ -33,6 +33,8 @@ async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[N
             kind=new.kind.mime,
             alt_text=new.alt_text,
         )
+    # In one order, so that two requests of one account never wait for each other's queues.
+    for new in sorted(files, key=lambda new: new.kind.is_video):
         await queue.enqueue(tx, VIDEOS if new.kind.is_video else PICTURES, new.id, account_id=account_id)
 
 
@@ -83,3 +85,13 @@ async def finish_failed(tx: Tx, job: Job, token: str, reason: str) -> bool:
 async def signing_secret(tx: Tx) -> str:
     """What addresses of media in pages are signed with: the same on all servers."""
     return await queries.shared_secret(tx, SIGNING, random_base62(32))
+
+
+async def expected_blobs(tx: Tx) -> list[str]:
+    """Keys that the store must hold: the upload that waits longest, and what was made of the newest file.
+
+    Whoever uses another store than the rest of the installation finds at least one of them missing.
+    """
+    waiting = await queries.find_waiting(tx)
+    ready = await queries.find_newest_ready(tx)
+    return [*([source(waiting)] if waiting else []), *([ready.blob(Variant.MAIN)] if ready else [])]

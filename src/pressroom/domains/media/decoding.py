@@ -105,3 +105,7 @@ class ChildDied(Exception):
 
 class SandboxAway(ChildDied):
     """There was no child, or it got nothing to work with: the machine's fault and not the file's. Try again later."""
+
+
+class Starved(SandboxAway):
+    """There was a child and it got too little, time or room on the disk; most likely the machine's fault."""

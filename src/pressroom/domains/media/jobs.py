@@ -2,23 +2,24 @@
 
 import asyncio
 import contextlib
+import errno
 import shutil
 import tempfile
 import time
 from pathlib import Path
 from typing import Final
 
-from pressroom.blobs import Blobs
+from pressroom.blobs import BlobMissing, Blobs
 from pressroom.clock import SECOND
 from pressroom.db import Database, Tx
 from pressroom.domains.media import actions, queries
 from pressroom.domains.media.kinds import Kind
 from pressroom.domains.media.models import ProcessingStatus, rendition, source
-from pressroom.domains.media.sandbox import ChildDied, Processed, Sandbox, SandboxAway, Undecodable
+from pressroom.domains.media.sandbox import ChildDied, Limits, Processed, Sandbox, SandboxAway, Starved, Undecodable
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
-from pressroom.jobs.worker import Handler, TryAgain
+from pressroom.jobs.worker import Defer, Handler, TryAgain
 
 TOGETHER: Final = 2
 CHILDREN: Final = 2
@@ -27,6 +28,12 @@ CHILDREN: Final = 2
 WAITS: Final = (5 * SECOND, 30 * SECOND, 120 * SECOND, 600 * SECOND)
 LEFTOVER: Final = 3_600 * SECOND
 """Age at which an upload that nothing refers to is swept: no request takes that long."""
+
+STARVED: Final = 30
+"""How often a file may wait because its child got too little to work with: beyond, that may be the file's own doing."""
+
+LOST: Final = 300
+"""How often a file waits for an upload that is not in the store, a day and more, before it is taken to be lost."""
 
 _DIED: Final = "The file could not be read within the limits of memory and time."
 
@@ -74,9 +81,9 @@ class Processing:
         folder = await asyncio.to_thread(new_folder, self._folder)
         try:
             upload = folder / "upload"
-            await self._blobs.fetch_to(source(media.id), upload)
             try:
-                done = await self._process(upload, Kind(media.kind), folder)
+                await self._fetch(job, upload)
+                done = await self._process(job, upload, Kind(media.kind), folder)
             except Undecodable as undecodable:
                 ended = await self._db.transact(actions.finish_failed, job, token, undecodable.message)
             else:
@@ -104,12 +111,34 @@ class Processing:
         for file in done.files:
             await self._blobs.put_file(rendition(media_id, file.name), folder / file.name, file.mime)
 
-    async def _process(self, upload: Path, kind: Kind, folder: Path) -> Processed:
+    async def _fetch(self, job: Job, upload: Path) -> None:
+        try:
+            await self._blobs.fetch_to(source(job.subject), upload)
+        except BlobMissing:
+            if job.deferrals >= LOST:
+                raise Undecodable("The uploaded file was lost.") from None
+            raise Defer(
+                f"The upload is not in this worker's media store, {self._blobs.place}. Every process that serves or"
+                " works must be given the same PRESSROOM_BLOBS_URL: one shared folder, or S3."
+            ) from None
+
+    async def _process(self, job: Job, upload: Path, kind: Kind, folder: Path) -> Processed:
         for _ in range(CHILDREN):
             try:
                 return await self._sandbox.process(upload, kind, folder)
+            except Starved as starved:
+                if job.deferrals >= STARVED:
+                    raise TryAgain(str(starved)) from None
+                await asyncio.to_thread(_check_disk, folder)
+                raise Defer(str(starved)) from None
             except SandboxAway as away:
-                raise TryAgain(str(away)) from None
+                raise Defer(str(away)) from None
             except ChildDied:
                 continue
         raise Undecodable(_DIED)
+
+
+def _check_disk(folder: Path) -> None:
+    """Raises OSError when the working disk has no room for what a child may write."""
+    if shutil.disk_usage(folder).free < Limits().written_bytes:
+        raise OSError(errno.ENOSPC, "The disk of the working folder is full")

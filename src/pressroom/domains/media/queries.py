@@ -47,6 +47,12 @@ HIDE_OF_OWNER: Final = Command("UPDATE media SET hidden_at = :now WHERE owner_id
 
 IS_PROCESSING: Final = Query(str, "SELECT id FROM media WHERE id = :media_id AND status = 'PROCESSING'")
 
+FIND_WAITING: Final = Query(str, "SELECT id FROM media WHERE status = 'PROCESSING' ORDER BY id LIMIT 1")
+
+FIND_NEWEST_READY: Final = Query(
+    Media, f"SELECT {_MEDIA} FROM media WHERE status = 'READY' AND hidden_at IS NULL ORDER BY id DESC LIMIT 1"
+)
+
 FIND_SECRET: Final = Query(str, "SELECT secret FROM server_secrets WHERE name = :name")
 
 KEEP_SECRET: Final = Command(
@@ -124,6 +130,16 @@ async def renew_token(tx: Tx, media_id: str, token: str) -> None:
 async def hide_of_owner(tx: Tx, owner_id: str) -> None:
     """Serves the files of a post or clip no more."""
     await tx.run(HIDE_OF_OWNER, owner_id=owner_id, now=tx.now)
+
+
+async def find_waiting(tx: Tx) -> str | None:
+    """The file that waits longest to be processed."""
+    return await tx.one(FIND_WAITING)
+
+
+async def find_newest_ready(tx: Tx) -> Media | None:
+    """The file that was processed most recently of those that are served."""
+    return await tx.one(FIND_NEWEST_READY)
 
 
 async def shared_secret(tx: Tx, name: str, fresh: str) -> str:

@@ -38,12 +38,13 @@ from pressroom.domains.media.decoding import (
     Refusal,
     Rendition,
     SandboxAway,
+    Starved,
     Undecodable,
 )
 from pressroom.domains.media.forkserver import Ended
 from pressroom.domains.media.kinds import Kind
 
-__all__ = ["ChildDied", "Ended", "Limits", "Processed", "Rendition", "Sandbox", "SandboxAway", "Undecodable"]
+__all__ = ["ChildDied", "Ended", "Limits", "Processed", "Rendition", "Sandbox", "SandboxAway", "Starved", "Undecodable"]
 
 ANSWER_BYTES: Final = 16 * 1024
 PLACEHOLDER_BYTES: Final = 400
@@ -96,7 +97,7 @@ class Sandbox:
                 raise Undecodable(_printable(reason))
             case Crash(what):
                 if what.startswith("OSError"):
-                    raise SandboxAway(f"The child lacked something: {_printable(what)}")
+                    raise Starved(f"The child lacked something: {_printable(what)}")
                 raise ChildDied(f"The child failed: {_printable(what)}")
             case Processed():
                 return await asyncio.to_thread(check_answer, answer, kind, folder, limits)
@@ -268,7 +269,7 @@ def _overdue(ended: Ended | None, limits: Limits) -> ChildDied:
     """A child that hardly ran in all its time was starved by others, whatever its file is like."""
     what = f"The child was killed after {limits.wall_seconds:g} seconds."
     starved = ended is None or ended.cpu_seconds < limits.wall_seconds / 4
-    return SandboxAway(what) if starved else ChildDied(what)
+    return Starved(what) if starved else ChildDied(what)
 
 
 def _ended(said: bytes) -> Ended | None:

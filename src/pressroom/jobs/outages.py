@@ -1,0 +1,64 @@
+"""What jobs need and is away: how long each of them waits, and how little is begun meanwhile."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import MINUTE, SECOND, Clock
+from pressroom.logs import Log
+
+FIRST: Final = 5 * SECOND
+LONGEST_DEFERRAL: Final = 5 * MINUTE
+LONGEST_PAUSE: Final = 60 * SECOND
+MOST_REASONS: Final = 5
+"""Reasons that are told of one outage."""
+
+
+def deferral(deferrals: int) -> int:
+    """How long (milliseconds) a job waits that was deferred `deferrals` times before."""
+    return _grown(deferrals, LONGEST_DEFERRAL)
+
+
+class _Outage(msgspec.Struct):
+    times: int = 0
+    next_probe_at: int = 0
+    told: set[str] = msgspec.field(default_factory=set[str])
+
+
+class Outages:
+    """The kinds of job whose needs are away. One job at a time of such a kind is begun, ever more seldom.
+
+    So an outage neither wears out the queue nor fills the log: each reason is told once, and the end.
+    """
+
+    def __init__(self, clock: Clock, log: Log) -> None:
+        self._clock = clock
+        self._log = log
+        self._outages: dict[str, _Outage] = {}
+
+    def room(self, kind: str, together: int, busy: int) -> int:
+        """How many jobs of a kind may be begun, of which `together` may be and `busy` are under way."""
+        outage = self._outages.get(kind)
+        if outage is None:
+            return together - busy
+        return 1 if busy == 0 and outage.next_probe_at <= self._clock.now() else 0
+
+    def began(self, kind: str, reason: str) -> None:
+        """A job of the kind lacked something."""
+        outage, now = self._outages.setdefault(kind, _Outage()), self._clock.now()
+        if outage.next_probe_at <= now:  # what was begun before the outage was known says nothing new
+            outage.next_probe_at = now + _grown(outage.times, LONGEST_PAUSE)
+            outage.times += 1
+        if reason not in outage.told and len(outage.told) < MOST_REASONS:
+            outage.told.add(reason)
+            self._log.event("jobs wait for what they need; nothing of theirs is lost", kind=kind, error=reason)
+
+    def ended(self, kind: str) -> None:
+        """A job of the kind had what it needed."""
+        outage = self._outages.pop(kind, None)
+        if outage is not None:
+            self._log.event("jobs go on", kind=kind, probes=outage.times)
+
+
+def _grown(times: int, longest: int) -> int:
+    return min(FIRST << min(times, 16), longest)
