@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressroom.domains.media.models import SIGNED_FOR
+from pressroom.domains.media.addresses import LONGEST
 from tests.api.actors import Actor, Json, body_of, nobody, publish
 from tests.api.conftest import MakeActor
 from tests.api.test_visibility import READERS, SEEN_BY, crowd
@@ -93,7 +93,7 @@ def test_one_for_some_has_an_address_that_runs_out(alice: Actor) -> None:
     assert "/media/signed." in source
     assert clip["url"] not in page.html
     assert [nobody.get(each).status_code for each in (source, poster)] == [200, 200]
-    alice.server.clock.advance(SIGNED_FOR)
+    alice.server.clock.advance(LONGEST)
     assert [nobody.get(each).status_code for each in (source, poster)] == [404, 404]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pressroom.db.postgres import PostgresDatabase, PostgresTx
 from pressroom.db.sqlite import SqliteDatabase, SqliteTx
-from pressroom.domains.media.models import SIGNED_FOR
+from pressroom.domains.media.addresses import LONGEST
 from tests.api.actors import Actor, Json, body_of, nobody, publish, read
 from tests.api.conftest import MakeActor, one_engine
 from tests.api.test_visibility import SEEN_BY, set_audience
@@ -178,8 +178,8 @@ def test_what_is_for_some_has_addresses_that_run_out(actor: MakeActor, visibilit
         ]
         assert len(shown) == 4
         assert [nobody.get(url).status_code for url in shown] == [200] * 4
-        assert {nobody.get(url).headers["cache-control"] for url in shown} == {"private, max-age=3600"}
-        server.clock.advance(SIGNED_FOR)
+        assert {nobody.get(url).headers["cache-control"] for url in shown} == {"private, max-age=300"}
+        server.clock.advance(LONGEST)
         assert [nobody.get(url).status_code for url in shown] == [404] * 4
     assert fetch(server, permalink(post), alice).headers["cache-control"] == "no-store"
 

@@ -135,7 +135,8 @@ class Pipeline(Generic[C]):
             self._log.failure(request_id, error)
         await reply(send, answer, answer_headers, head=scope["method"] == "HEAD")
         now = self._clock.now()
-        self._log.request(now, request_id, scope["method"], scope["path"], answer.status, now - started, client)
+        path = self._router.without_token(scope["path"])
+        self._log.request(now, request_id, scope["method"], path, answer.status, now - started, client)
         if incoming.unread and (headers.content_length or headers.chunked):
             await incoming.drain()
 

@@ -2,12 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 from urllib.parse import unquote
 
 from pressroom.web.routing import Route
 
 C = TypeVar("C")
+
+TOKEN: Final = "{token}"  # noqa: S105  # a parameter's name
+"""The parameter that is a secret: whoever knows it may fetch, reset or confirm."""
 
 Methods = dict[str, Route[C]]
 _Segment = tuple[str, str | None]
@@ -23,6 +26,7 @@ class Router(Generic[C]):
     def __init__(self, routes: Sequence[Route[C]]) -> None:
         self._plain: dict[str, Methods[C]] = {}
         self._patterns: defaultdict[int, list[tuple[list[_Segment], Methods[C]]]] = defaultdict(list)
+        self._before_tokens = tuple({route.path.partition(TOKEN)[0] for route in routes if TOKEN in route.path})
         by_path: defaultdict[str, Methods[C]] = defaultdict(dict)
         for route in routes:
             by_path[route.path][route.method] = route
@@ -47,6 +51,13 @@ class Router(Generic[C]):
             if (parameters := _match(segments, given)) is not None:
                 return methods, parameters
         return None
+
+    def without_token(self, path: str) -> str:
+        """The path as it may be logged: what follows the place of a token is left out, whether it is one or not."""
+        for before in self._before_tokens:
+            if path.startswith(before):
+                return f"{before}[token]"
+        return path
 
 
 def _segment(part: str) -> _Segment:

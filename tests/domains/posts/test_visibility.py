@@ -24,7 +24,7 @@ from pressroom.domains.hubs import queries as hubs
 from pressroom.domains.posts.actions import reading
 from pressroom.domains.posts.models import Post, PostType, View
 from pressroom.domains.posts.queries import reach, writing
-from pressroom.domains.posts.visibility import Ties, Visibility, may_see
+from pressroom.domains.posts.visibility import Ties, Visibility, may_see, narrows
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND, new_id
 from tests.services.postgres import PostgresServer
@@ -137,6 +137,21 @@ def allowed(graph: Graph, post: Planned) -> set[int | None]:
         Visibility.CUSTOM: {*post.audience, post.author},
     }
     return rules[post.visibility]
+
+
+WIDER = {
+    "PUBLIC": "PUBLIC FOLLOWERS CONNECTIONS PRIVATE CUSTOM",
+    "FOLLOWERS": "FOLLOWERS CONNECTIONS PRIVATE",
+    "CONNECTIONS": "CONNECTIONS PRIVATE",
+    "PRIVATE": "PRIVATE",
+    "CUSTOM": "CUSTOM PRIVATE",
+}
+"""For each visibility, those from which a change to it shuts nobody out."""
+
+
+@pytest.mark.parametrize("after", Visibility)
+def test_which_changes_shut_somebody_out(after: Visibility) -> None:
+    assert {before for before in Visibility if not narrows(before, after)} == set(WIDER[after].split())
 
 
 @given(graphs())

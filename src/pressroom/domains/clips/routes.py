@@ -7,6 +7,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.clips import actions
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import CLIP_EXAMPLE, PUBLISH_CLIP_EXAMPLE, ClipOut, PublishClip, clip_shape
+from pressroom.domains.media.addresses import addresses_of
 from pressroom.domains.media.forms import file_faults
 from pressroom.domains.media.intake import taken_in
 from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN
@@ -79,5 +80,5 @@ async def show_clip(call: Call[Caller]) -> Answer:
 
 
 def _shown(call: Call[Caller]) -> Callable[[ClipView], ClipOut]:
-    base_url = call.settings.base_url
-    return lambda view: clip_shape(view, base_url)
+    addresses = addresses_of(call)
+    return lambda view: clip_shape(view, addresses)

@@ -10,8 +10,9 @@ from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author
 from pressroom.domains.clips.models import Clip, ClipDraft, ClipView
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
+from pressroom.domains.media.addresses import Addresses, variant_of
 from pressroom.domains.media.models import NewMedia, ProcessingStatus, Variant
-from pressroom.domains.media.schemas import MEDIA_EXAMPLE, media_address
+from pressroom.domains.media.schemas import MEDIA_EXAMPLE
 from pressroom.domains.posts.schemas import VISIBILITY_HELP
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.text import is_blank
@@ -50,9 +51,10 @@ class ClipOut(msgspec.Struct, rename="camel"):
     ]
 
 
-def clip_shape(view: ClipView, base_url: str) -> ClipOut:
+def clip_shape(view: ClipView, addresses: Addresses) -> ClipOut:
     """The clip as the reader that it was read for sees it."""
-    clip, video = view.clip, view.video
+    clip, video, base_url = view.clip, view.video, addresses.base_url
+    address = addresses.of(video, public=clip.visibility == Visibility.PUBLIC, own=clip.is_author)
     return ClipOut(
         id=clip.id,
         author=author_of(clip.account_id, clip.username, clip.display_name, verified=clip.verified, base_url=base_url),
@@ -61,8 +63,8 @@ def clip_shape(view: ClipView, base_url: str) -> ClipOut:
         visibility=clip.visibility,
         hub=_hub(clip, base_url),
         processing_status=ProcessingStatus(video.status),
-        url=media_address(video.token, base_url),
-        thumbnail_url=media_address(video.token, base_url, Variant.THUMBNAIL),
+        url=address,
+        thumbnail_url=variant_of(address, Variant.THUMBNAIL),
         created_at=iso(clip.created_at),
         source_api_key=SourceKeyOut(clip.key_id, clip.key_label or "", clip.key_prefix or "") if clip.key_id else None,
     )

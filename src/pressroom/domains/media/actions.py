@@ -48,7 +48,7 @@ async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> dict[str, list[Med
 
 
 async def move_of_owner(tx: Tx, owner_id: str) -> None:
-    """Gives the files of a post other addresses: those that its public page showed are for everybody who saw them."""
+    """Gives the files of a post or clip other addresses, once fewer may see it: none that was given before holds on."""
     for media_id in await queries.find_of_owner(tx, owner_id):
         await queries.renew_token(tx, media_id, new_token())
 

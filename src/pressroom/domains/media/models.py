@@ -1,13 +1,10 @@
 """A file of a post or a clip, and its states."""
 
-import hmac
-import re
 from enum import StrEnum
 from typing import Final
 
 import msgspec
 
-from pressroom.clock import HOUR
 from pressroom.domains.media.kinds import Kind
 from pressroom.ids import random_base62
 
@@ -16,10 +13,6 @@ FILE_BYTES_BY_KEY: Final = 8 * 1024 * 1024
 FILES_SIGNED_IN: Final = 10
 FILE_BYTES_SIGNED_IN: Final = 50 * 1024 * 1024
 ALT_TEXT_LIMIT: Final = 1_500
-SIGNED_FOR: Final = 6 * HOUR
-"""How long an address holds that a page shows of media that not everybody may see."""
-
-_SIGNED: Final = "signed."
 
 
 class ProcessingStatus(StrEnum):
@@ -118,8 +111,14 @@ class Media(msgspec.Struct):
         return rendition(self.id, name)
 
 
+class ServedMedia(Media):
+    """A file, and who may see what it belongs to."""
+
+    visibility: str | None
+
+
 def new_token() -> str:
-    """The part of an address that cannot be guessed: 190 bits."""
+    """What opens a file and cannot be guessed: 190 bits."""
     return random_base62(32)
 
 
@@ -131,22 +130,3 @@ def source(media_id: str) -> str:
 def rendition(media_id: str, name: str) -> str:
     """Where a file made of it stands in the store."""
     return f"media/{media_id.lower()}/{name}"
-
-
-def signed_token(media_id: str, secret: str, until: int) -> str:
-    """A token that holds until `until` (milliseconds), for pages: it does not tell the one that holds for good."""
-    return f"{_SIGNED}{media_id}.{until}.{_mac(media_id, secret, until)}"
-
-
-def read_signed(token: str, secret: str, now: int) -> str | None:
-    """The id that a signed token stands for; None when it is none of ours, or has run out by `now`."""
-    parts = token.removeprefix(_SIGNED).split(".")
-    if not token.startswith(_SIGNED) or len(parts) != 3 or not re.fullmatch("[0-9]{1,15}", parts[1]):
-        return None
-    media_id, until, mac = parts[0], int(parts[1]), parts[2]
-    expected = _mac(media_id, secret, until)
-    return media_id if hmac.compare_digest(mac.encode(), expected.encode()) and until > now else None
-
-
-def _mac(media_id: str, secret: str, until: int) -> str:
-    return hmac.digest(secret.encode(), f"media.{media_id}.{until}".encode(), "sha256").hex()[:32]

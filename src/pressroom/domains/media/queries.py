@@ -5,7 +5,7 @@ from typing import Final
 
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
-from pressroom.domains.media.models import Media, ProcessingStatus, leading_to
+from pressroom.domains.media.models import Media, ProcessingStatus, ServedMedia, leading_to
 
 _MEDIA: Final = (
     "id, account_id, owner_id, position, token, kind, alt_text, status, reason, width, height, duration, size_bytes,"
@@ -21,9 +21,17 @@ LIST_OF_OWNERS: Final = Query(
     Media, f"SELECT {_MEDIA} FROM media WHERE owner_id IN ({in_list('owner')}) ORDER BY owner_id, position"
 )
 
-FIND_BY_TOKEN: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE token = :token AND hidden_at IS NULL")
+# What a file belongs to says who may see it, and says so in one place.
+_SERVED: Final = (
+    f"SELECT {_MEDIA}, coalesce("
+    "(SELECT p.visibility FROM posts p WHERE p.account_id = media.account_id AND p.id = media.owner_id),"
+    " (SELECT c.visibility FROM clips c WHERE c.account_id = media.account_id AND c.id = media.owner_id)"
+    ") AS visibility FROM media WHERE hidden_at IS NULL"
+)
 
-FIND_BY_ID: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE id = :media_id AND hidden_at IS NULL")
+FIND_BY_TOKEN: Final = Query(ServedMedia, f"{_SERVED} AND token = :token")
+
+FIND_BY_ID: Final = Query(ServedMedia, f"{_SERVED} AND id = :media_id")
 
 # Whatever became of its owner: what was begun is brought to its end.
 FIND_ANY: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE id = :media_id")

@@ -5,12 +5,14 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from pressroom.domains.media.addresses import Addresses, variant_of
 from pressroom.domains.media.models import Media, MediaEntryType, ProcessingStatus, Variant
 from pressroom.web.wire import EXAMPLE_BASE, Address, Id
 
 
 class MediaEntryOut(msgspec.Struct, rename="camel"):
-    """A file of a post. Its address holds from the start and answers 404 until it is READY."""
+    """A file of a post. Its address holds from the start and answers 404 until it is READY. Of a post that is not
+    PUBLIC, readers other than the author get an address that ends within minutes: read the post again for the next."""
 
     id: Id
     url: Address
@@ -25,16 +27,12 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
     alt_text: Annotated[str | None, Meta(description="What it shows, for those who do not see it.")]
 
 
-def media_address(token: str, base_url: str, variant: Variant = Variant.MAIN) -> str:
-    """Where a file is to be fetched: its own token's address, or that of a signed one."""
-    return f"{base_url}/media/{token}" + ("" if variant is Variant.MAIN else f"/{variant}")
-
-
-def media_shape(media: Media, base_url: str) -> MediaEntryOut:
-    """The file as clients see it."""
+def media_shape(media: Media, addresses: Addresses, *, public: bool, own: bool) -> MediaEntryOut:
+    """The file as its author (`own`) or another reader sees it; `public`: everybody may see what it belongs to."""
+    address = addresses.of(media, public=public, own=own)
     return MediaEntryOut(
         media.id,
-        media_address(media.token, base_url),
+        address,
         media.type,
         media.mime_type,
         ProcessingStatus(media.status),
@@ -42,7 +40,7 @@ def media_shape(media: Media, base_url: str) -> MediaEntryOut:
         media.height,
         media.duration,
         media.size_bytes,
-        media_address(media.token, base_url, Variant.THUMBNAIL),
+        variant_of(address, Variant.THUMBNAIL),
         media.alt_text,
     )
 

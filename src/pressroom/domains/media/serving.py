@@ -1,18 +1,20 @@
-"""Media over HTTP: the bytes of what is READY, in ranges, to be kept for good (never by a name or type of a user's)."""
+"""Media over HTTP: the bytes of what is READY, in ranges, never by a name or type of a user's."""
 
 import re
 from typing import Final
 
 from pressroom.blobs import BlobInfo
+from pressroom.clock import SECOND
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media import queries
-from pressroom.domains.media.models import Media, ProcessingStatus, Variant, read_signed
+from pressroom.domains.media.addresses import STEP, is_signed, read_signed, seconds_left
+from pressroom.domains.media.models import Media, ProcessingStatus, Variant
 from pressroom.errors import NotFound
 from pressroom.web.access import Public
 from pressroom.web.asgi import HeaderList
 from pressroom.web.routing import Answer, Call, declare
 
-PRESIGNED_SECONDS: Final = 300
+PRESIGNED_SECONDS: Final = STEP // SECOND
 CARD_BLOB: Final = re.compile(r"[0-9a-f]{32}")
 
 _NONE: Final = NotFound("There is no such file, or it is not ready yet.")
@@ -27,7 +29,9 @@ SAFE: Final[HeaderList] = [
 """Should a browser ever take one of these files for a page, it may do nothing."""
 
 FOR_GOOD: Final = b"private, max-age=31536000, immutable"
-ONE_READER: Final = b"private, max-age=3600"
+"""What everybody may see never changes at its address."""
+
+PUBLIC: Final = "PUBLIC"
 
 
 @declare("GET", "/media/{token}", Public(), summary="A file of a post or clip")
@@ -61,26 +65,43 @@ SERVING_ROUTES = [serve_media, serve_thumbnail, serve_poster, serve_card]
 
 
 async def _serve(call: Call[Caller], variant: Variant) -> Answer:
-    media, caching = await _find(call, call.parameters["token"])
+    token = call.parameters["token"]
+    media, seconds = await (_find_signed(call, token) if is_signed(token) else _find_public(call, token))
     if media is None or media.status != ProcessingStatus.READY:
         raise _NONE
-    return await serve_blob(call, media.blob(variant), media.content_type(variant).encode(), caching)
+    caching = FOR_GOOD if seconds is None else b"private, max-age=%d" % seconds
+    key, content_type = media.blob(variant), media.content_type(variant).encode()
+    return await serve_blob(call, key, content_type, caching, seconds or PRESIGNED_SECONDS)
 
 
-async def _find(call: Call[Caller], token: str) -> tuple[Media | None, bytes]:
-    """The file at an address, and how long its answer may be kept by whom."""
-    if not token.startswith("signed."):
-        return await call.db.one(queries.FIND_BY_TOKEN, token=token), FOR_GOOD
-    media_id = read_signed(token, call.means.media_secret, call.clock.now())
-    return (await call.db.one(queries.FIND_BY_ID, media_id=media_id) if media_id else None), ONE_READER
+async def _find_public(call: Call[Caller], token: str) -> tuple[Media | None, int | None]:
+    """The file whose token this is, while everybody may see it."""
+    media = await call.db.one(queries.FIND_BY_TOKEN, token=token)
+    return (media if media is not None and media.visibility == PUBLIC else None), None
 
 
-async def serve_blob(call: Call[Caller], key: str, content_type: bytes, caching: bytes) -> Answer:
-    """A file of the store: whole, in part, or not at all when the client has it. Raises NotFound."""
+async def _find_signed(call: Call[Caller], token: str) -> tuple[Media | None, int | None]:
+    """The file at a signed address, and for how many seconds its answer may be kept."""
+    signed, now = read_signed(token), call.clock.now()
+    if signed is None or signed.has_ended(now):
+        return None, None
+    media = await call.db.one(queries.FIND_BY_ID, media_id=signed.media_id)
+    if media is None or not signed.is_genuine(media.token, call.means.media_secret):
+        return None, None
+    return media, seconds_left(signed.until, now)
+
+
+async def serve_blob(
+    call: Call[Caller], key: str, content_type: bytes, caching: bytes, presigned_seconds: int = PRESIGNED_SECONDS
+) -> Answer:
+    """A file of the store: whole, in part, or not at all when the client has it. Raises NotFound.
+
+    A store of its own serves it itself, at an address that holds for `presigned_seconds`.
+    """
     info = await call.means.blobs.stat(key)
     if info is None:
         raise _NONE
-    if (elsewhere := call.means.blobs.presigned(key, PRESIGNED_SECONDS)) is not None:
+    if (elsewhere := call.means.blobs.presigned(key, presigned_seconds)) is not None:
         moved: HeaderList = [(b"location", elsewhere.encode()), (b"cache-control", b"no-store")]
         return Answer(302, b"", content_type, moved)
     etag = f'"{info.etag}"'.encode()

@@ -5,6 +5,7 @@ from typing import Concatenate, ParamSpec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.media.addresses import addresses_of
 from pressroom.domains.media.intake import taken_in
 from pressroom.domains.posts.actions import bounce, change, publish, reach, react, reading
 from pressroom.domains.posts.examples import (
@@ -345,8 +346,8 @@ async def _await_card(
 
 
 def _shown(call: Call[Caller]) -> Callable[[View], PostOut]:
-    base_url, now = call.settings.base_url, call.clock.now()
-    return lambda view: post_shape(view, base_url, now)
+    addresses, now = addresses_of(call), call.clock.now()
+    return lambda view: post_shape(view, addresses, now)
 
 
 POST_ROUTES = [

@@ -11,6 +11,7 @@ from pressroom.domains.accounts.models import folded
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SourceKeyOut
+from pressroom.domains.media.addresses import Addresses
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.posts.models import Draft, Edit, Location, NewPoll, Poll, PostType, SeenPost, View
 from pressroom.domains.posts.visibility import Visibility
@@ -338,10 +339,10 @@ Fields = tuple[
 ]
 
 
-def post_shape(view: View, base_url: str, now: int) -> PostOut:
+def post_shape(view: View, addresses: Addresses, now: int) -> PostOut:
     """A post as the reader that it was read for sees it at `now` (milliseconds)."""
-    original = OriginalPostOut(*_fields(view.original, base_url, now)) if view.original else None
-    return PostOut(*_fields(view, base_url, now), original)
+    original = OriginalPostOut(*_fields(view.original, addresses, now)) if view.original else None
+    return PostOut(*_fields(view, addresses, now), original)
 
 
 def poll_shape(poll: Poll, now: int) -> PollOut:
@@ -358,14 +359,15 @@ def poll_shape(poll: Poll, now: int) -> PollOut:
     )
 
 
-def _fields(view: View, base_url: str, now: int) -> Fields:
-    post = view.post
+def _fields(view: View, addresses: Addresses, now: int) -> Fields:
+    post, base_url = view.post, addresses.base_url
+    public = post.visibility == Visibility.PUBLIC
     author = author_of(post.account_id, post.username, post.display_name, verified=post.verified, base_url=base_url)
     is_bounce = post.type != PostType.POST
     return (
         post.id,
         post.content,
-        [media_shape(media, base_url) for media in view.media] or None,
+        [media_shape(media, addresses, public=public, own=post.is_author) for media in view.media] or None,
         card_shape(view.card, base_url) if view.card else None,
         _location(post),
         post.type,

@@ -1,6 +1,7 @@
 """Who may see a post: one pure function (SPEC, Visibility values). `queries.reading.VISIBLE` says the same in SQL."""
 
 from enum import StrEnum
+from itertools import product
 
 import msgspec
 
@@ -40,3 +41,11 @@ def may_see(visibility: Visibility, ties: Ties) -> bool:
             return ties.is_author
         case Visibility.CUSTOM:
             return ties.is_author or ties.listed
+
+
+_ALL_TIES = [Ties(*each) for each in product((False, True), repeat=4)]
+
+
+def narrows(before: Visibility, after: Visibility) -> bool:
+    """Whether somebody who may see what has the visibility `before` may not once it has `after`."""
+    return any(may_see(before, ties) and not may_see(after, ties) for ties in _ALL_TIES)

@@ -8,15 +8,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
-from pressroom.clock import HOUR, iso
+from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import avatar_address
 from pressroom.domains.clips.actions import get_clip
-from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import clip_shape
 from pressroom.domains.comments.schemas import CommentOut, comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
-from pressroom.domains.media.models import SIGNED_FOR, Media, signed_token
+from pressroom.domains.media.addresses import addresses_of
 from pressroom.domains.media.schemas import media_shape
 from pressroom.domains.posts.actions.reading import get_post
 from pressroom.domains.posts.models import View
@@ -146,12 +145,11 @@ async def clip(call: Call[Caller]) -> Answer:
     """A clip, for those who may see it."""
     view = await call.db.read(get_clip, call.parameters["id"], _reader(call))
     public = view.clip.visibility == Visibility.PUBLIC
-    video = shown_media(call, view.video, public=public)
-    shape = clip_shape(ClipView(view.clip, video), call.settings.base_url)
+    addresses = addresses_of(call, lasting=False)
     values: dict[str, object] = {
-        "clip": shape,
-        "video": media_shape(video, call.settings.base_url),
-        "placeholders": {video.id: video.placeholder},
+        "clip": clip_shape(view, addresses),
+        "video": media_shape(view.video, addresses, public=public, own=view.clip.is_author),
+        "placeholders": {view.video.id: view.video.placeholder},
         "robots": None if public else "noindex",
     }
     return _page(call, "reading/clip.html", values, everybody=public)
@@ -227,21 +225,8 @@ def _posts(call: Call[Caller], shelf: Shelf) -> dict[str, object]:
 
 
 def _shapes(call: Call[Caller], posts: Sequence[View]) -> list[PostOut]:
-    now = call.clock.now()
-    for view in posts:
-        for each in (view, view.original):
-            if each is not None:
-                public = each.post.visibility == Visibility.PUBLIC
-                each.media = [shown_media(call, media, public=public) for media in each.media]
-    return [post_shape(view, call.settings.base_url, now) for view in posts]
-
-
-def shown_media(call: Call[Caller], media: Media, *, public: bool) -> Media:
-    """The file as a page shows it: what not everybody may see has an address that runs out."""
-    if public:
-        return media
-    token = signed_token(media.id, call.means.media_secret, call.clock.now() // HOUR * HOUR + SIGNED_FOR)
-    return msgspec.structs.replace(media, token=token)
+    addresses, now = addresses_of(call, lasting=False), call.clock.now()
+    return [post_shape(view, addresses, now) for view in posts]
 
 
 def _placeholders(posts: Sequence[View]) -> dict[str, str | None]:

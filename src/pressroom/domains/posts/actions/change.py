@@ -9,7 +9,7 @@ from pressroom.domains.posts.actions.reading import get_view
 from pressroom.domains.posts.models import Edit, PostType, View
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.queries.writing import Owned
-from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.posts.visibility import Visibility, narrows
 from pressroom.domains.previews.actions import want_card
 from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Fault, NotFound, Unprocessable
@@ -40,7 +40,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> View:
         preview_url=preview_url,
         at=at,
     )
-    if before.has_media and before.visibility == Visibility.PUBLIC and visibility != Visibility.PUBLIC:
+    if before.has_media and narrows(Visibility(before.visibility), visibility):
         await move_of_owner(tx, post_id)
     if preview_url is not None and preview_url != before.preview_url:
         await want_card(tx, preview_url)

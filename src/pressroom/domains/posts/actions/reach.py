@@ -3,6 +3,7 @@
 from pressroom.db import Tx
 from pressroom.db.params import batches
 from pressroom.domains.accounts.models import Caller, folded
+from pressroom.domains.media.actions import move_of_owner
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.posts.models import MENTIONED, PostType
@@ -50,8 +51,11 @@ async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str
     if unknown:
         raise Unprocessable(unknown)
     account_ids = [account_id for account_id in dict.fromkeys(named.values()) if account_id != author]
+    shrinks = not set(await reach.list_audience(tx, post_id)).issubset(account_ids)
     await reach.replace_audience(tx, post_id=post_id, author=author, account_ids=account_ids)
     if post.visibility == Visibility.CUSTOM:
+        if shrinks and post.has_media:
+            await move_of_owner(tx, post_id)
         await _notify_mentioned(tx, author, post_id, mentions(entities(post.content or "")), Visibility.CUSTOM)
     return len(named)
 

@@ -52,6 +52,8 @@ class Named(msgspec.Struct):
 
 FIND_NAMED: Final = Query(Named, f"SELECT id, username_key FROM accounts WHERE username_key IN ({in_list('name')})")
 
+LIST_AUDIENCE: Final = Query(str, "SELECT account_id FROM post_audiences WHERE post_id = :post_id")
+
 DELETE_AUDIENCE: Final = Command("DELETE FROM post_audiences WHERE post_id = :post_id")
 
 INSERT_AUDIENCE: Final = Command(
@@ -90,6 +92,11 @@ async def find_named(tx: Tx, names: Sequence[str]) -> dict[str, str]:
     """The ids of the accounts with these folded names, by name."""
     rows = [row for batch in batches(names) for row in await tx.all(FIND_NAMED, **spread("name", batch))]
     return {row.username_key: row.id for row in rows}
+
+
+async def list_audience(tx: Tx, post_id: str) -> list[str]:
+    """The accounts on the allowlist of a post."""
+    return await tx.all(LIST_AUDIENCE, post_id=post_id)
 
 
 async def replace_audience(tx: Tx, *, post_id: str, author: str, account_ids: Sequence[str]) -> None:
