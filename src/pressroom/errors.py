@@ -156,7 +156,7 @@ class QuotaExceeded(TooMany):
 
 
 class TooManyAttempts(TooMany):
-    """Failed sign-ins."""
+    """Failed sign-ins, or sign-ups from one address."""
 
 
 class Unavailable(PressroomError):

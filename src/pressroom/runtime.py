@@ -11,6 +11,7 @@ from pressroom.db import Database, Tx
 from pressroom.db.migrate import check_migrated, migrate
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
+from pressroom.domains.accounts import attempts
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.events.actions import on_event
@@ -169,7 +170,8 @@ def _entries(
         Every(1, "last used", last_used.flush),
         Every(1, "views", views.flush),
         Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),
-        Every(60, "sessions", lambda: _purge(db, accounts.purge)),
+        Every(60, "sessions", lambda: _purge(db, accounts.purge_sessions)),
+        Every(60, "attempts to sign in and up", lambda: _purge(db, attempts.purge_attempts)),
         Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
         Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
         Every(60, "link cards", lambda: _purge(db, previews.purge_failures)),

@@ -208,7 +208,15 @@ class Settings:
         _whole(1, 1_000_000), "600", "Rate-limit refusals within the abuse window that revoke a key."
     )
     abuse_window_seconds = Setting(_whole(1, 86_400), "600", "Length of the abuse window, in seconds.")
-    signup = Setting(_open_or_closed, "open", "Whether anyone may sign up: open or closed.")
+    signup = Setting(
+        _open_or_closed,
+        lambda its: "open" if its.dev else "closed",
+        "Whether anyone may sign up: open or closed. `pressroom account create` makes accounts either way.",
+        "closed; in development mode open",
+    )
+    signups_per_hour = Setting(
+        _whole(1, 10_000), "5", "Sign-ups per client address in any hour, tried ones too; of IPv6 per /64."
+    )
     trusted_proxies = Setting(_networks, "", "Networks of reverse proxies whose X-Forwarded-For is believed.", "empty")
     sign_in_failures_per_account = Setting(
         _whole(1, 10_000), "10", "Failed sign-ins per account in 15 minutes before more are refused."

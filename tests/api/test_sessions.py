@@ -10,6 +10,7 @@ import pytest
 
 from pressroom.clock import DAY, MINUTE
 from pressroom.db import Query
+from pressroom.domains.accounts.attempts import purge_attempts
 from tests.api.actors import Actor, nobody
 from tests.api.conftest import one_engine
 from tests.harness.local import LocalServer
@@ -24,6 +25,7 @@ SETTINGS = {
 }
 
 PASSWORD = "nine plums and a kettle"
+KNOWN = Query(str, "SELECT address_hash FROM known_addresses WHERE account_id = :account_id")
 SESSIONS = Query(str, "SELECT token_hash FROM sessions WHERE account_id = :account_id")
 
 _numbers = itertools.count(1)
@@ -217,10 +219,10 @@ def test_a_wrong_password_and_an_unknown_name_are_told_the_same(mira: Person) ->
 
 def test_after_too_many_failures_the_account_must_wait(mira: Person) -> None:
     for login in (mira.name, mira.name.upper(), f"{mira.name}@Example.org"):
-        assert label(mira.sign_in("wrong", login)) == (401, "Invalid credentials")
+        assert label(mira.sign_in("wrong", login, address="198.51.100.1")) == (401, "Invalid credentials")
 
     mira.server.clock.advance(500)
-    refused = mira.sign_in(address="198.51.100.1")
+    refused = mira.sign_in(address="198.51.100.4")
     assert label(refused) == (429, "Too many attempts")
     assert refused.json()["retryAfter"] == 900
     assert refused.headers["Retry-After"] == "900"
@@ -230,6 +232,55 @@ def test_after_too_many_failures_the_account_must_wait(mira: Person) -> None:
     assert label(mira.sign_in(address="198.51.100.2")) == (429, "Too many attempts")
     mira.server.clock.advance(1)
     assert mira.sign_in(address="198.51.100.3").status_code == 200
+
+
+def fail(person: Person, address: str) -> list[int]:
+    """Three wrong passwords, and one more that nobody looks at."""
+    return [person.sign_in("wrong", address=address).status_code for _ in range(4)]
+
+
+def test_failures_elsewhere_do_not_lock_the_owner_out(mira: Person) -> None:
+    first, second, stranger = (f"192.0.{next(_numbers)}.1" for _ in range(3))
+    assert mira.sign_in(address=first).status_code == 200
+    assert fail(mira, stranger) == [401, 401, 401, 429]
+
+    assert label(mira.sign_in(address=second)) == (429, "Too many attempts"), "nobody knows them there"
+    assert mira.sign_in(address=first).status_code == 200, "they have been here before"
+    assert mira.sign_in().status_code == 200, "and they signed up here"
+    assert label(mira.sign_in(address=stranger)) == (429, "Too many attempts"), "which opens nothing to others"
+
+
+def test_failures_at_a_known_address_count_there(mira: Person) -> None:
+    first = f"192.0.{next(_numbers)}.1"
+    mira.sign_in(address=first)
+
+    assert fail(mira, first) == [401, 401, 401, 429]
+    assert mira.sign_in().status_code == 200
+    assert mira.sign_in(address=f"192.0.{next(_numbers)}.1").status_code == 200
+    assert label(mira.sign_in(address=first)) == (429, "Too many attempts")
+    mira.server.clock.advance(15 * MINUTE)
+    assert mira.sign_in(address=first).status_code == 200
+
+
+def test_the_latest_addresses_are_known_for_a_while(mira: Person) -> None:
+    addresses = [f"192.0.{next(_numbers)}.1" for _ in range(21)]
+    for address in addresses:
+        mira.server.clock.advance(1)
+        assert mira.sign_in(address=address).status_code == 200
+    fail(mira, "198.51.100.77")
+
+    assert [mira.sign_in(address=address).status_code for address in (addresses[0], *addresses[1:3])] == [429, 200, 200]
+    account_id = mira.signed_up.json()["id"]
+    db = mira.server.runtime.db
+    kept = mira.server.run(db.read(lambda tx: tx.all(KNOWN, account_id=account_id)))
+    assert len(kept) == 20
+    assert not any(address in text for address in addresses for text in kept)
+
+    mira.server.clock.advance(90 * DAY)
+    fail(mira, "198.51.100.77")
+    assert label(mira.sign_in(address=addresses[20])) == (429, "Too many attempts")
+    mira.server.run(db.transact(purge_attempts, 1000))
+    assert mira.server.run(db.read(lambda tx: tx.all(KNOWN, account_id=account_id))) == []
 
 
 def test_a_success_forgives_the_failures_before_it(mira: Person) -> None:

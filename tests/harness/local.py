@@ -24,6 +24,7 @@ from pressroom.runtime import Runtime, make_job_worker, make_worker, open_databa
 from pressroom.serve import make_server
 from pressroom.settings import Settings
 from tests.harness.process import free_port
+from tests.harness.roomy import CROWDED
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ class LocalServer:
     def __init__(self, folder: Path, resolve: Resolve | None = None, **settings: object) -> None:
         self.clock = SettableClock()
         self.port = free_port()
-        given: dict[str, object] = {"DATA_DIR": folder / "data", "PORT": self.port, **settings}
+        given: dict[str, object] = {**CROWDED, "DATA_DIR": folder / "data", "PORT": self.port, **settings}
         self.settings = Settings({f"PRESSROOM_{name}": str(value) for name, value in given.items()})
         self.base_url = f"http://127.0.0.1:{self.port}"
         self.stream = io.StringIO()

@@ -12,6 +12,8 @@ import sys
 import time
 from pathlib import Path
 
+from tests.harness.roomy import CROWDED
+
 DEADLINE = 20.0
 
 
@@ -31,7 +33,7 @@ class ServerProcess:
         self.folder = folder
         self.port = int(str(settings.pop("PORT", free_port())))
         self.base_url = f"http://127.0.0.1:{self.port}"
-        self.settings: dict[str, object] = {"DATA_DIR": folder / "data", "PORT": self.port, **settings}
+        self.settings: dict[str, object] = {**CROWDED, "DATA_DIR": folder / "data", "PORT": self.port, **settings}
         self.log = folder / "server.log"
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -8,3 +8,9 @@ ROOMY: dict[str, object] = {
     "ABUSE_REFUSALS": 1_000_000,
     "ACCESS_LOG": 0,
 }
+
+CROWDED: dict[str, object] = {
+    "SIGNUP": "open",
+    "SIGNUPS_PER_HOUR": 10_000,
+}
+"""What every server of the tests starts with: many people sign up from one address."""

@@ -1,19 +1,25 @@
 """What people do with their accounts. Each takes an open transaction first."""
 
 import hashlib
-import ipaddress
 import secrets
 
 import msgspec
 
-from pressroom.clock import MINUTE, seconds_until
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries
-from pressroom.domains.accounts.models import SESSION_LIFE, SESSION_RENEWAL, Account, Caller, Profile, folded
-from pressroom.errors import Conflict, NotFound, TooManyAttempts
+from pressroom.domains.accounts.models import (
+    KNOWN_ADDRESS_LIFE,
+    KNOWN_ADDRESSES,
+    SESSION_LIFE,
+    SESSION_RENEWAL,
+    Account,
+    Caller,
+    Profile,
+    folded,
+    network_of,
+)
+from pressroom.errors import Conflict, NotFound
 from pressroom.ids import new_id
-
-SIGN_IN_WINDOW = 15 * MINUTE
 
 
 class NewAccount(msgspec.Struct):
@@ -50,9 +56,15 @@ async def create_account(tx: Tx, new: NewAccount) -> Account:
     return account
 
 
-async def sign_up(tx: Tx, new: NewAccount) -> tuple[Account, str]:
-    """Makes an account and begins a session: the account and the cookie's value."""
+async def check_not_taken(tx: Tx, username: str, email: str) -> None:
+    """Raises Conflict when the user name or the e-mail address is taken."""
+    await _refuse_taken(tx, username, email)
+
+
+async def sign_up(tx: Tx, new: NewAccount, client: str) -> tuple[Account, str]:
+    """Makes an account and begins a session at the address `client`: the account and the cookie's value."""
     account = await create_account(tx, new)
+    await remember_address(tx, account.id, client)
     return account, await begin_session(tx, account.id)
 
 
@@ -75,36 +87,18 @@ async def renew_session(tx: Tx, token: str) -> None:
     await queries.renew_session(tx, token_hash=hash_token(token), expires_at=tx.now + SESSION_LIFE)
 
 
-async def attempt_sign_in(
-    tx: Tx, login: str, client: str, per_account: int, per_address: int
-) -> queries.Credentials | None:
-    """Counts an attempt before the password is looked at; the account that `login` names.
-
-    Raises TooManyAttempts once the account has failed `per_account` times, by whichever of its names, or the
-    client's address `per_address` times, within 15 minutes. Counting first keeps a burst from slipping through.
-    """
-    credentials = await queries.find_credentials(tx, folded(login))
-    named = _account_subject(credentials.id) if credentials else _unknown_subject(login)
-    for subject, limit in ((named, per_account), (_address_subject(client), per_address)):
-        attempts = await queries.count_attempt(tx, subject=subject, window_ends_at=tx.now + SIGN_IN_WINDOW)
-        if attempts.failures > limit:
-            seconds = seconds_until(attempts.window_ends_at, tx.now)
-            raise TooManyAttempts(f"Too many failed sign-ins; try again in {seconds} s.", seconds)
-    return credentials
+async def remember_address(tx: Tx, account_id: str, client: str) -> None:
+    """Notes that the account was signed in to from the address `client`; the latest addresses are kept, as hashes."""
+    await queries.remember_address(tx, account_id=account_id, address_hash=_hash_address(account_id, client))
+    await queries.forget_addresses(tx, account_id=account_id, but=KNOWN_ADDRESSES)
 
 
-async def forgive_sign_in(tx: Tx, login: str, client: str) -> None:
-    """The password was never looked at: the attempt is taken back."""
-    credentials = await queries.find_credentials(tx, folded(login))
-    await queries.forgive_attempt(tx, _account_subject(credentials.id) if credentials else _unknown_subject(login))
-    await queries.forgive_attempt(tx, _address_subject(client))
-
-
-async def complete_sign_in(tx: Tx, client: str, account_id: str) -> str:
-    """The password was right: the account's failures are forgotten and a session begins; its cookie's value."""
-    await queries.forget_attempts(tx, _account_subject(account_id))
-    await queries.forgive_attempt(tx, _address_subject(client))
-    return await begin_session(tx, account_id)
+async def find_known_address(tx: Tx, account_id: str, client: str) -> str | None:
+    """The hash of the address `client`, if the account was signed in to from there within the last 90 days."""
+    address_hash = _hash_address(account_id, client)
+    since = tx.now - KNOWN_ADDRESS_LIFE
+    known = await queries.is_known_address(tx, account_id=account_id, address_hash=address_hash, since=since)
+    return address_hash if known else None
 
 
 async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
@@ -150,14 +144,5 @@ async def _refuse_taken(tx: Tx, username: str, email: str | None, but: str = "")
         raise Conflict("There is already an account with this e-mail address.")
 
 
-def _account_subject(account_id: str) -> str:
-    return f"account:{account_id}"
-
-
-def _unknown_subject(login: str) -> str:
-    return "login:" + hashlib.sha256(folded(login).encode()).hexdigest()
-
-
-def _address_subject(client: str) -> str:
-    # Whoever has one IPv6 address has 2**64 of them.
-    return f"address:{ipaddress.ip_network((client, 64), strict=False) if ':' in client else client}"
+def _hash_address(account_id: str, client: str) -> str:
+    return hashlib.sha256(f"{account_id} {network_of(client)}".encode()).hexdigest()

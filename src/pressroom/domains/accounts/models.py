@@ -1,7 +1,8 @@
 """An account, whoever calls in its name, and the rules for names and addresses."""
 
+import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -13,6 +14,10 @@ from pressroom.text import is_blank
 SESSION_LIFE: Final = 30 * DAY
 SESSION_RENEWAL: Final = DAY
 """A session that is used is prolonged at most once in this time."""
+
+KNOWN_ADDRESSES: Final = 20
+KNOWN_ADDRESS_LIFE: Final = 90 * DAY
+"""How many addresses of right sign-ins are remembered for an account, and how long after the last one there."""
 
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]{3,30}")
 _EMAIL: Final = re.compile(
@@ -65,6 +70,16 @@ class Profile(msgspec.Struct):
 def folded(name: str) -> str:
     """A user name or e-mail address as it is compared: without regard to case."""
     return name.casefold()
+
+
+def network_of(client: str) -> str:
+    """Whom a client's address stands for: itself, and for IPv6 its network of 64 bits, all of which one client has."""
+    return str(ipaddress.ip_network((client, 64), strict=False)) if ":" in client else client
+
+
+def without_passed(times: Sequence[int], now: int, window: int) -> list[int]:
+    """The times (milliseconds) less than `window` ago, in order; those ahead count as `now`: the clock was set back."""
+    return sorted(min(at, now) for at in times if now - at < window)
 
 
 def username_faults(username: object) -> Iterator[Fault]:

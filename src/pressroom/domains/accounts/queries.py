@@ -115,6 +115,42 @@ PURGE_ATTEMPTS: Final = Command(
     " WHERE window_ends_at <= :now ORDER BY window_ends_at LIMIT :batch)"
 )
 
+# Whoever holds the row of an address counts its sign-ups alone.
+LOCK_SIGN_UPS: Final = Query(
+    str,
+    "INSERT INTO sign_up_attempts (subject, times, updated_at) VALUES (:subject, '[]', :now)"
+    " ON CONFLICT (subject) DO UPDATE SET updated_at = excluded.updated_at RETURNING times",
+)
+
+SAVE_SIGN_UPS: Final = Command("UPDATE sign_up_attempts SET times = :times WHERE subject = :subject")
+
+PURGE_SIGN_UPS: Final = Command(
+    "DELETE FROM sign_up_attempts WHERE subject IN (SELECT subject FROM sign_up_attempts"
+    " WHERE updated_at <= :before ORDER BY updated_at LIMIT :batch)"
+)
+
+REMEMBER_ADDRESS: Final = Command(
+    "INSERT INTO known_addresses (account_id, address_hash, seen_at) VALUES (:account_id, :address_hash, :now)"
+    " ON CONFLICT (account_id, address_hash) DO UPDATE SET seen_at = excluded.seen_at"
+)
+
+FORGET_ADDRESSES: Final = Command(
+    "DELETE FROM known_addresses WHERE account_id = :account_id AND address_hash NOT IN"
+    " (SELECT address_hash FROM known_addresses WHERE account_id = :account_id"
+    " ORDER BY seen_at DESC, address_hash LIMIT :but)"
+)
+
+IS_KNOWN_ADDRESS: Final = Query(
+    int,
+    "SELECT 1 FROM known_addresses"
+    " WHERE account_id = :account_id AND address_hash = :address_hash AND seen_at > :since",
+)
+
+PURGE_ADDRESSES: Final = Command(
+    "DELETE FROM known_addresses WHERE (account_id, address_hash) IN (SELECT account_id, address_hash"
+    " FROM known_addresses WHERE seen_at <= :before ORDER BY seen_at LIMIT :batch)"
+)
+
 
 async def find_account(tx: Tx, account_id: str) -> Account | None:
     """The account with this id."""
@@ -227,7 +263,47 @@ async def forget_attempts(tx: Tx, subject: str) -> None:
     await tx.run(FORGET_ATTEMPTS, subject=subject)
 
 
-async def purge(tx: Tx, batch: int) -> int:
-    """Removes ended sessions and passed windows, oldest first; how many rows."""
-    sessions = await tx.run(PURGE_SESSIONS, now=tx.now, batch=batch)
-    return sessions + await tx.run(PURGE_ATTEMPTS, now=tx.now, batch=batch)
+async def lock_sign_ups(tx: Tx, subject: str) -> str:
+    """When an address tried to sign up (JSON, milliseconds); nobody else counts for it until the transaction ends."""
+    return await tx.one(LOCK_SIGN_UPS, subject=subject, now=tx.now) or "[]"
+
+
+async def save_sign_ups(tx: Tx, subject: str, times: str) -> None:
+    """Keeps when an address tried to sign up (JSON, milliseconds)."""
+    await tx.run(SAVE_SIGN_UPS, subject=subject, times=times)
+
+
+async def remember_address(tx: Tx, *, account_id: str, address_hash: str) -> None:
+    """Notes an address of a right sign-in."""
+    await tx.run(REMEMBER_ADDRESS, account_id=account_id, address_hash=address_hash, now=tx.now)
+
+
+async def forget_addresses(tx: Tx, *, account_id: str, but: int) -> None:
+    """Forgets all but the latest `but` addresses of an account."""
+    await tx.run(FORGET_ADDRESSES, account_id=account_id, but=but)
+
+
+async def is_known_address(tx: Tx, *, account_id: str, address_hash: str, since: int) -> bool:
+    """Whether the account was signed in to from this address after `since` (milliseconds)."""
+    found = await tx.one(IS_KNOWN_ADDRESS, account_id=account_id, address_hash=address_hash, since=since)
+    return found is not None
+
+
+async def purge_sessions(tx: Tx, batch: int) -> int:
+    """Removes ended sessions, oldest first; how many."""
+    return await tx.run(PURGE_SESSIONS, now=tx.now, batch=batch)
+
+
+async def purge_attempts(tx: Tx, batch: int) -> int:
+    """Removes attempts to sign in whose window has passed, oldest first; how many."""
+    return await tx.run(PURGE_ATTEMPTS, now=tx.now, batch=batch)
+
+
+async def purge_sign_ups(tx: Tx, *, before: int, batch: int) -> int:
+    """Removes attempts to sign up of addresses that have tried none since `before` (milliseconds); how many."""
+    return await tx.run(PURGE_SIGN_UPS, before=before, batch=batch)
+
+
+async def purge_addresses(tx: Tx, *, before: int, batch: int) -> int:
+    """Removes addresses last signed in from before `before` (milliseconds); how many."""
+    return await tx.run(PURGE_ADDRESSES, before=before, batch=batch)

@@ -1,9 +1,9 @@
 """Sign-up, sign-in and the account itself over HTTP."""
 
 from pressroom.db import ConstraintViolated
-from pressroom.domains.accounts import actions
+from pressroom.domains.accounts import actions, attempts
 from pressroom.domains.accounts.cookies import session_cookie
-from pressroom.domains.accounts.models import Account, Caller
+from pressroom.domains.accounts.models import Account, Caller, network_of
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.schemas import (
     ACCOUNT_EXAMPLE,
@@ -26,6 +26,7 @@ NEW_SESSION = "The new session, for 30 days from its last use."
 
 _NAME_TAKEN = Conflict("The user name mira_press is taken.")
 _EMAIL_TAKEN = Conflict("There is already an account with this e-mail address.")
+_CLOSED = NotFound("This server is not open for sign-up; ask its operator for an account.")
 _BAD_SIGN_UP = Invalid(
     [
         Fault("password", Code.TOO_SHORT, "At least 10 characters."),
@@ -49,7 +50,8 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
             _BAD_SIGN_UP,
             _NAME_TAKEN,
             _EMAIL_TAKEN,
-            NotFound("This server is not open for sign-up; ask its operator for an account."),
+            _CLOSED,
+            TooManyAttempts,
         ),
         tag=TAG,
         example=SIGN_UP_EXAMPLE,
@@ -58,12 +60,20 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
     )
     async def sign_up(call: Call[Caller], body: SignUp) -> Answer:
         """Makes an account and signs it in: the answer sets the session's cookie. Where the operator has closed
-        sign-up, it is a 404."""
-        if not call.settings.signup:
-            raise NotFound("This server is not open for sign-up; ask its operator for an account.")
-        password_hash = await passwords.hash(body.password)
+        sign-up, it is a 404. Whatever becomes of them, sign-ups are counted by address; after too many within an hour,
+        wait as long as the answer says."""
+        settings = call.settings
+        if not settings.signup:
+            raise _CLOSED
+        attempted_at = await call.db.transact(attempts.attempt_sign_up, call.client, settings.signups_per_hour)
+        await call.db.read(actions.check_not_taken, body.username, body.email)
+        try:
+            password_hash = await passwords.hash(body.password, network_of(call.client))
+        except Unavailable:
+            await call.db.transact(attempts.forgive_sign_up, call.client, attempted_at)
+            raise
         new = actions.NewAccount(body.username, body.email, password_hash, body.display_name)
-        account, token = await call.db.transact(actions.sign_up, new)
+        account, token = await call.db.transact(actions.sign_up, new, call.client)
         return _signed_in(call, account, token, 201)
 
     @declare_with_body(
@@ -81,24 +91,26 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
     )
     async def sign_in(call: Call[Caller], body: SignIn) -> Answer:
         """Begins a session: the answer sets its cookie. An unknown login and a wrong password get the same
-        answer. Failures are counted per login and per address; after too many, wait as long as the answer says."""
+        answer. Failures are counted per login and per address; after too many, wait as long as the answer says. An
+        address from which the account was signed in to before has a count of its own."""
         settings = call.settings
-        credentials = await call.db.transact(
-            actions.attempt_sign_in,
+        attempt = await call.db.transact(
+            attempts.attempt_sign_in,
             body.login,
             call.client,
             settings.sign_in_failures_per_account,
             settings.sign_in_failures_per_address,
         )
+        credentials = attempt.credentials
         password_hash = credentials.password_hash if credentials else None
         try:
-            matches = await passwords.verify(body.password, password_hash)
+            matches = await passwords.verify(body.password, password_hash, network_of(call.client))
         except Unavailable:
-            await call.db.transact(actions.forgive_sign_in, body.login, call.client)
+            await call.db.transact(attempts.forgive_sign_in, attempt)
             raise
         if not matches or credentials is None:
             raise WrongCredentials("The user name, e-mail address or password is wrong.")
-        token = await call.db.transact(actions.complete_sign_in, call.client, credentials.id)
+        token = await call.db.transact(attempts.complete_sign_in, call.client, credentials.id, attempt)
         return _signed_in(call, credentials, token, 200)
 
     return [sign_up, sign_in, sign_out, show_me, edit_me]

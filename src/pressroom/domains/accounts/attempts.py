@@ -1,0 +1,110 @@
+"""How often sign-in and sign-up may be tried, by account and by address (docs/limits.md#signing-in-and-up).
+
+Each function takes an open transaction first. An attempt is counted before the password is looked at, so that a burst
+gains nothing.
+"""
+
+import hashlib
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import HOUR, MINUTE, seconds_until
+from pressroom.db import Tx
+from pressroom.domains.accounts import actions, queries
+from pressroom.domains.accounts.models import KNOWN_ADDRESS_LIFE, folded, network_of, without_passed
+from pressroom.errors import TooManyAttempts
+
+SIGN_IN_WINDOW: Final = 15 * MINUTE
+SIGN_UP_WINDOW: Final = HOUR
+
+_decoder: Final = msgspec.json.Decoder(list[int])
+
+
+class SignInAttempt(msgspec.Struct):
+    """An attempt that was counted: the account that the login names, and what it was counted against."""
+
+    credentials: queries.Credentials | None
+    named: str
+    address: str
+
+
+async def attempt_sign_in(tx: Tx, login: str, client: str, per_account: int, per_address: int) -> SignInAttempt:
+    """Counts an attempt from the address `client` to sign in as `login`.
+
+    An address from which the account was signed in to before has a count of its own for that account, so that failures
+    from elsewhere do not lock the owner out. Raises TooManyAttempts once the account has failed `per_account` times, by
+    whichever of its names, or the address `per_address` times, within 15 minutes.
+    """
+    credentials = await queries.find_credentials(tx, folded(login))
+    named = await _named_subject(tx, credentials, login, client)
+    attempt = SignInAttempt(credentials, named, _address_subject(client))
+    for subject, limit in ((attempt.named, per_account), (attempt.address, per_address)):
+        attempts = await queries.count_attempt(tx, subject=subject, window_ends_at=tx.now + SIGN_IN_WINDOW)
+        if attempts.failures > limit:
+            seconds = seconds_until(attempts.window_ends_at, tx.now)
+            raise TooManyAttempts(f"Too many failed sign-ins; try again in {seconds} s.", seconds)
+    return attempt
+
+
+async def forgive_sign_in(tx: Tx, attempt: SignInAttempt) -> None:
+    """Takes an attempt back whose password was never looked at."""
+    await queries.forgive_attempt(tx, attempt.named)
+    await queries.forgive_attempt(tx, attempt.address)
+
+
+async def complete_sign_in(tx: Tx, client: str, account_id: str, attempt: SignInAttempt) -> str:
+    """Begins a session after a right password: the failures that it was counted with are forgotten, and the address is
+    remembered. The value of the session's cookie."""
+    await queries.forget_attempts(tx, attempt.named)
+    await queries.forgive_attempt(tx, attempt.address)
+    await actions.remember_address(tx, account_id, client)
+    return await actions.begin_session(tx, account_id)
+
+
+async def attempt_sign_up(tx: Tx, client: str, per_hour: int) -> int:
+    """Counts a sign-up from the address `client`, whatever becomes of it; its time, by which it can be taken back.
+
+    Raises TooManyAttempts when the address has tried `per_hour` times within the last hour.
+    """
+    subject = network_of(client)
+    times = without_passed(_decoder.decode(await queries.lock_sign_ups(tx, subject)), tx.now, SIGN_UP_WINDOW)
+    if len(times) >= per_hour:
+        seconds = seconds_until(times[-per_hour] + SIGN_UP_WINDOW, tx.now)
+        raise TooManyAttempts(
+            f"The limit of {per_hour:,} sign-ups an hour from one address is reached; try again in {seconds} s.",
+            seconds,
+        )
+    await _save_sign_ups(tx, subject, [*times, tx.now])
+    return tx.now
+
+
+async def forgive_sign_up(tx: Tx, client: str, at: int) -> None:
+    """Takes back the sign-up that was counted at `at` (milliseconds): nobody looked at it."""
+    subject = network_of(client)
+    times = _decoder.decode(await queries.lock_sign_ups(tx, subject))
+    if at in times:
+        times.remove(at)
+        await _save_sign_ups(tx, subject, times)
+
+
+async def purge_attempts(tx: Tx, batch: int) -> int:
+    """Removes attempts whose window has passed, and addresses that are known no more, oldest first; how many rows."""
+    sign_ins = await queries.purge_attempts(tx, batch)
+    sign_ups = await queries.purge_sign_ups(tx, before=tx.now - SIGN_UP_WINDOW, batch=batch)
+    return sign_ins + sign_ups + await queries.purge_addresses(tx, before=tx.now - KNOWN_ADDRESS_LIFE, batch=batch)
+
+
+async def _save_sign_ups(tx: Tx, subject: str, times: list[int]) -> None:
+    await queries.save_sign_ups(tx, subject, msgspec.json.encode(times).decode())
+
+
+async def _named_subject(tx: Tx, credentials: queries.Credentials | None, login: str, client: str) -> str:
+    if credentials is None:
+        return "login:" + hashlib.sha256(folded(login).encode()).hexdigest()
+    address = await actions.find_known_address(tx, credentials.id, client)
+    return f"account:{credentials.id}" + (f":{address}" if address else "")
+
+
+def _address_subject(client: str) -> str:
+    return f"address:{network_of(client)}"
