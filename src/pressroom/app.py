@@ -35,6 +35,7 @@ from pressroom.web.openapi import describe
 from pressroom.web.pipeline import Guards, Pipeline
 from pressroom.web.routing import Headers, Means, Once, Route
 from pressroom.web.site import site_routes
+from pressroom.web.slices import Slices
 
 
 def api_routes(passwords: Passwords) -> list[Route[Caller]]:
@@ -116,7 +117,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         [*api, *pages, *site],
         RoomGuards(runtime),
         runtime.db,
-        Means(runtime.outbound, runtime.blobs, runtime.cards.wait_for, runtime.media_secret),
+        Means(runtime.outbound, runtime.blobs, runtime.cards.wait_for, runtime.media_secret, Slices()),
         runtime.settings,
         runtime.clock,
         runtime.log,

@@ -70,7 +70,12 @@ def is_blank(text: str | None) -> bool:
 
 
 def entities(text: str) -> list[Entity]:
-    """The hashtags, mentions and URLs of a text, in their order; no two overlap.
+    """The hashtags, mentions and URLs of a text, in their order; no two overlap. See `find_entities`."""
+    return list(find_entities(text))
+
+
+def find_entities(text: str) -> Iterator[Entity]:
+    """The hashtags, mentions and URLs of a text, one after the other as far as they are asked for; no two overlap.
 
     A word character is a letter, mark or decimal digit (Unicode categories L*, M*, Nd) or `_`.
 
@@ -86,15 +91,23 @@ def entities(text: str) -> list[Entity]:
     URLs come first: no character of a URL belongs to a hashtag or mention, so `#http://example.org` is a URL.
     """
     if not _ANY_SIGN.search(text):
-        return []
-    found: list[Entity] = []
+        return
     position = 0
     for url in _urls(text):
-        found.extend(_hashtags_and_mentions(text, position, url.start))
-        found.append(url)
+        yield from _hashtags_and_mentions(text, position, url.start)
+        yield url
         position = url.end
-    found.extend(_hashtags_and_mentions(text, position, len(text)))
-    return found
+    yield from _hashtags_and_mentions(text, position, len(text))
+
+
+def count_signs(text: str) -> int:
+    """How many hashtags, mentions and URLs a text can hold at the most: found in no time, for budgets."""
+    return text.count("#") + text.count("@") + text.count("://")
+
+
+def ends_surely(entity: Entity, text: str) -> bool:
+    """Whether an entity of `text` would be the same if more text followed."""
+    return bool(text[entity.end :].strip(_TRAILING))
 
 
 def tag_identity(name: str) -> str:

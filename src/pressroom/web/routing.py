@@ -21,6 +21,7 @@ from pressroom.settings import Settings
 from pressroom.web.access import Access
 from pressroom.web.asgi import HeaderList
 from pressroom.web.form_data import Form, FormRules, IncomingFile
+from pressroom.web.slices import Slices
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +104,13 @@ class Once(Protocol):
 
 class Means(msgspec.Struct):
     """What routes work with beside the database: the way out, the store of media, cards of pages that posts bear (to
-    be waited for a little), and the secret that signs addresses of media in pages."""
+    be waited for a little), the secret that signs addresses of media in pages, and what renders pages in slices."""
 
     outbound: Door
     blobs: Blobs
     await_card: Callable[[str], Awaitable[None]]
     media_secret: str
+    slices: Slices
 
 
 class Call(msgspec.Struct, Generic[C]):

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pressroom.domains.reading.markup import excerpt, linked
+from pressroom.domains.reading.markup import (
+    IN_LIST,
+    LINES_IN_LIST,
+    LINKS_IN_LIST,
+    excerpt,
+    linked,
+    linked_parts,
+    shortened,
+)
 from pressroom.text import EntityKind, entities
 
 REL = 'rel="nofollow noopener ugc"'
@@ -145,6 +153,58 @@ MARKUP = [*"<>\"'&;/=`#@ \n\\()[]{}%", "<a href=", "http://", "https://e.org/", 
 @example("<" * 1000)
 def test_any_text_is_read_as_it_was_written(text: str) -> None:
     check(text)
+
+
+PEOPLE_WRITE = ["#a", "@ann", "http://e.org/a(b", "word", " ", "\n", "x" * 90, ".", "!", ")", "é", "#", "http://"]
+LONG = st.lists(st.sampled_from(PEOPLE_WRITE) | st.characters(exclude_categories=["Cs"]), max_size=400).map("".join)
+
+
+@given(LONG)
+@example("#a " * 1_700)
+def test_parts_are_the_whole(text: str) -> None:
+    assert "".join(linked_parts(text)) == linked(text)
+
+
+def test_no_part_is_long() -> None:
+    assert max(part.count("<a ") for part in linked_parts("#a " * 1_700)) <= 100
+
+
+@given(LONG)
+@example("#a" + "b" * 99)
+@example("http://e.org/" + "a" * 2_000)
+@example("x" * 990 + " http://e.org/" + "a" * 20)
+@example("x" * (IN_LIST - 12) + " http://e.org...and more")
+@example("x" * (IN_LIST - 4) + " @ann_and_others")
+@example("x" * (IN_LIST - 3) + " #a " + "y" * 99)
+@example("#a " * (LINKS_IN_LIST + 1))
+@example("\n" * 20 + "a")
+@example("a\u0301" * IN_LIST)
+def test_a_shortened_text_is_the_beginning_of_the_whole_and_links_to_the_same(text: str) -> None:
+    html, more = shortened(text)
+    page, whole = Reader(str(html)), Reader(str(linked(text)))
+    assert text.startswith(page.text.removesuffix("…") if more else page.text)
+    assert more or page.text == text
+    assert page.links == whole.links[: len(page.links)]
+    assert len(page.links) <= LINKS_IN_LIST
+    assert len(page.text) <= IN_LIST + 1
+    assert page.text.count("\n") < LINES_IN_LIST
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("", ""),
+        ("a b", "a b"),
+        ("x " * 600, "x " * 499 + "x…"),
+        ("x" * 2_000, "x" * 1_000 + "…"),
+        ("a\n" * 30, "a\n" * 15 + "a…"),
+        ("#a " * 50, "#a " * 50),
+        ("#a " * 51, "#a " * 49 + "#a…"),
+        ("#" * 999, "#" * 999),
+    ],
+)
+def test_what_a_list_shows(text: str, shown: str) -> None:
+    assert Reader(str(shortened(text).html)).text == shown
 
 
 @pytest.mark.parametrize("name", ["Köln", "ﷺ", "ŀa", "क्षत्रिय", "a_1", "\uff21\uff22\uff23"])

@@ -9,12 +9,13 @@ from pressroom.db.params import batches
 from pressroom.domains.accounts.actions import get_account_by_username
 from pressroom.domains.accounts.models import Account
 from pressroom.domains.comments import queries as comments
-from pressroom.domains.comments.models import Placed, in_threads
+from pressroom.domains.comments.models import Comment, Placed, in_threads
 from pressroom.domains.follows.queries import find_between
 from pressroom.domains.hubs.actions import get_hub_by_slug
 from pressroom.domains.hubs.models import Hub
 from pressroom.domains.posts.actions import reading
 from pressroom.domains.posts.models import SeenPost, Version, View
+from pressroom.domains.reading.markup import weight
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND
 
@@ -22,7 +23,11 @@ POSTS: Final = 20
 """Posts on a page."""
 
 COMMENTS: Final = 100
-"""Comments on a page."""
+"""Comments on a page, at the most."""
+
+THREAD_WEIGHT: Final = 60_000
+"""What the comments of a page weigh at the most: 100 long ones with a few links each, or 15 that hold nothing but
+links. Further ones are on the next page."""
 
 DEEPEST: Final = 5
 """Replies below this depth are not indented further; they name whom they answer."""
@@ -106,7 +111,7 @@ async def _open_thread(tx: Tx, post: SeenPost, after: tuple[str, str]) -> Thread
     if not post.comments:
         return Thread([], {}, None)
     found = await comments.list_in_threads(tx, post.id, thread_id=after[0], after=after[1], limit=COMMENTS + 1)
-    shown = found[:COMMENTS]
+    shown = _as_many_as_fit(found[:COMMENTS])
     placed = in_threads(shown)
     names = {comment.id: comment.display_name for comment in shown}
     elsewhere = [comment.parent_id for comment in shown if comment.parent_id and comment.parent_id not in names]
@@ -117,5 +122,15 @@ async def _open_thread(tx: Tx, post: SeenPost, after: tuple[str, str]) -> Thread
         for each in placed
         if each.comment.parent_id in names and (each.depth == 0 or each.depth > DEEPEST)
     }
-    last = shown[-1] if len(found) > COMMENTS else None
+    last = shown[-1] if len(found) > len(shown) else None
     return Thread(placed, answers, (last.thread_id, last.id) if last else None)
+
+
+def _as_many_as_fit(found: list[Comment]) -> list[Comment]:
+    """The comments that one page can bear: at least the first."""
+    total = 0
+    for place, comment in enumerate(found):
+        total += weight(comment.content or "") + len(comment.media_url or "")
+        if total > THREAD_WEIGHT and place:
+            return found[:place]
+    return found

@@ -23,7 +23,7 @@ from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.reading import actions
 from pressroom.domains.reading.actions import Permalink, Shelf
-from pressroom.domains.reading.markup import excerpt, linked
+from pressroom.domains.reading.markup import excerpt, linked, linked_parts, shortened
 from pressroom.domains.reading.views import ViewCounter
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND
@@ -31,7 +31,7 @@ from pressroom.text import tag_identity
 from pressroom.web.access import Visitor
 from pressroom.web.asgi import HeaderList
 from pressroom.web.routing import Answer, Call, Route, declare, json
-from pressroom.web.templating import page
+from pressroom.web.templating import page_in_slices
 
 _ID: Final = re.compile(r"[0-9A-Z]{26}")
 _PERMALINK: Final = re.compile(r"([0-9A-Z]{26})([/?#].*)?", re.DOTALL)
@@ -96,10 +96,12 @@ def reading_routes(views: ViewCounter) -> list[Route[Caller]]:
         found = await call.db.read(actions.open_permalink, call.parameters["id"], _reader(call), start)
         post = found.view.post
         if post.deleted_at is not None:
-            return _page(call, "reading/post.html", {"gone": True, "robots": "noindex"}, code=410, everybody=False)
+            return await _page(
+                call, "reading/post.html", {"gone": True, "robots": "noindex"}, code=410, everybody=False
+            )
         if not post.is_author and call.method == "GET":
             views.note(post.id)
-        return _post_page(call, found, first=after is None)
+        return await _post_page(call, found, first=after is None)
 
     return [permalink, profile, hub, tag, clip, oembed]
 
@@ -121,7 +123,7 @@ async def profile(call: Call[Caller]) -> Answer:
         iso(account.created_at),
     )
     values = {"account": head, "hidden": found.hidden, "robots": "noindex" if account.is_private else None}
-    return _page(call, "reading/profile.html", {**values, **_posts(call, found.shelf)})
+    return await _page(call, "reading/profile.html", {**values, **_posts(call, found.shelf)})
 
 
 @declare("GET", "/hub/{slug}", Visitor(), summary="A hub and its posts")
@@ -129,7 +131,7 @@ async def hub(call: Call[Caller]) -> Answer:
     """What the reader may see in a hub."""
     found, shelf = await call.db.read(actions.open_hub, call.parameters["slug"], _reader(call), _before(call))
     values = {"hub": hub_shape(found, call.settings.base_url), "robots": None}
-    return _page(call, "reading/hub.html", {**values, **_posts(call, shelf)})
+    return await _page(call, "reading/hub.html", {**values, **_posts(call, shelf)})
 
 
 @declare("GET", "/tag/{name}", Visitor(), summary="The public posts with a hashtag")
@@ -137,7 +139,7 @@ async def tag(call: Call[Caller]) -> Answer:
     """The PUBLIC posts with a hashtag, however it is written."""
     name = tag_identity(call.parameters["name"])
     shelf = await call.db.read(actions.open_tag, name, _reader(call), _before(call))
-    return _page(call, "reading/tag.html", {"tag": name, "robots": None, **_posts(call, shelf)})
+    return await _page(call, "reading/tag.html", {"tag": name, "robots": None, **_posts(call, shelf)})
 
 
 @declare("GET", "/clip/{id}", Visitor(), summary="A clip and its player")
@@ -152,7 +154,7 @@ async def clip(call: Call[Caller]) -> Answer:
         "placeholders": {view.video.id: view.video.placeholder},
         "robots": None if public else "noindex",
     }
-    return _page(call, "reading/clip.html", values, everybody=public)
+    return await _page(call, "reading/clip.html", values, everybody=public)
 
 
 @declare("GET", "/oembed", Visitor(), summary="A permalink as others embed it")
@@ -191,7 +193,7 @@ def host_of(address: str) -> str:
     return (urlsplit(address).hostname or address).removeprefix("www.")
 
 
-def _post_page(call: Call[Caller], found: Permalink, *, first: bool) -> Answer:
+async def _post_page(call: Call[Caller], found: Permalink, *, first: bool) -> Answer:
     base_url, post, thread = call.settings.base_url, found.view.post, found.thread
     public = post.visibility == Visibility.PUBLIC
     here = f"/post/{post.id}"
@@ -210,7 +212,7 @@ def _post_page(call: Call[Caller], found: Permalink, *, first: bool) -> Answer:
         "oembed": f"{base_url}/oembed?{urlencode({'url': address})}" if public else None,
         "robots": None if public else "noindex",
     }
-    return _page(call, "reading/post.html", values, everybody=public)
+    return await _page(call, "reading/post.html", values, everybody=public)
 
 
 def _posts(call: Call[Caller], shelf: Shelf) -> dict[str, object]:
@@ -235,7 +237,7 @@ def _placeholders(posts: Sequence[View]) -> dict[str, str | None]:
     return {media.id: media.placeholder for view in views for media in view.media}
 
 
-def _page(
+async def _page(
     call: Call[Caller], template: str, values: dict[str, object], *, code: int = 200, everybody: bool = True
 ) -> Answer:
     """A page of `values` and what all pages are made of. `everybody`: signed-out visitors may see it too."""
@@ -243,12 +245,16 @@ def _page(
         "base_url": call.settings.base_url,
         "permalink_base": call.settings.permalink_base,
         "linked": linked,
+        "linked_parts": linked_parts,
+        "shortened": shortened,
         "excerpt": excerpt,
         "shown_time": shown_time,
         "host_of": host_of,
         "viewer": call.who.account.username if call.who else None,
     }
-    answer = page(template, {**common, **values}, code=code, media_from=call.means.blobs.origin)
+    answer = await page_in_slices(
+        call.means.slices, template, {**common, **values}, code=code, media_from=call.means.blobs.origin
+    )
     answer.headers += ANYBODY if everybody and call.who is None else ONE_READER
     return answer
 

@@ -1,0 +1,165 @@
+"""The densest pages that the limits allow: each is bounded, and nobody waits for the whole of one.
+
+Work is counted, in characters of HTML that are made in one round of the event loop; no clock is read.
+"""
+
+import asyncio
+import threading
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from pressroom.web.slices import SLICE, Slices
+from tests.api.actors import Actor, body_of
+from tests.api.conftest import one_engine
+from tests.harness.local import LocalServer
+from tests.harness.roomy import ROOMY
+from tests.pages.reader import fetch, visit
+from tests.pages.test_threads import turned
+
+SETTINGS = {**ROOMY, "SESSION_WRITES_PER_MINUTE": 100_000}
+
+POST = 5_000
+COMMENT = 500
+UNITS = {"tags": "#a ", "ligatures": "#ﷺ ", "mentions": "@abc ", "links": "http://a ", "signs": "&<>\"'"}
+
+every_unit = pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+
+
+def dense(unit: str, length: int) -> str:
+    return (unit * length)[:length].strip()
+
+
+class Wall:
+    """An account whose pages are as dense as can be."""
+
+    def __init__(self, author: Actor, unit: str) -> None:
+        self.author, self.server = author, author.server
+        hub = body_of(author.web.post("/api/hubs", json={"name": "Wall", "slug": author.account.username}), 201)
+        body_of(author.web.patch("/api/auth/me", json={"bio": dense(unit, COMMENT)}))
+        for _ in range(20):
+            post = body_of(author.api.post("/api/posts", json={"content": dense(unit, POST), "hubId": hub["id"]}), 201)
+            quote = body_of(
+                author.api.post(f"/api/posts/{post['id']}/bounce", json={"content": dense(unit, POST)}), 201
+            )
+        self.lists = [f"/@{author.account.username}", f"/hub/{hub['slug']}"]
+        self.post = post
+        self.quote = quote
+
+    @property
+    def permalinks(self) -> list[str]:
+        return [f"/post/{self.post['id']}", f"/post/{self.quote['id']}"]
+
+    def discuss(self, unit: str, count: int) -> list[str]:
+        """Comments under the post; their ids."""
+        path = f"/api/posts/{self.post['id']}/comments"
+        made: list[str] = []
+        for _ in range(count):
+            made.append(body_of(self.author.api.post(path, json={"content": dense(unit, COMMENT)}), 201)["id"])
+            self.server.clock.advance(1)
+        return made
+
+
+@one_engine
+@every_unit
+def test_a_list_shows_the_beginnings_of_its_posts(alice: Actor, unit: str) -> None:
+    wall = Wall(alice, unit)
+
+    for path in wall.lists:
+        page = visit(wall.server, path)
+        assert len(page.posts) == 20
+        for text in page.texts(".card .text"):
+            assert len(text) <= 1_001
+            assert text.endswith("…")
+            assert dense(unit, POST).startswith(text[:-1])
+        assert len(page.links(".card .text")) <= 50 * len(page.texts(".card .text"))
+        reads_on = [href for said, href in page.links(".card .more") if said == "Read on"]
+        assert len(reads_on) == len(page.texts(".card .text"))
+        assert wall.lists[0] != path or f"{wall.server.base_url}{wall.permalinks[1]}" in reads_on
+        assert len(page.html) < 500_000
+    whole = visit(wall.server, wall.permalinks[0])
+    assert whole.texts(".post > .text") == [dense(unit, POST)]
+
+
+@one_engine
+@every_unit
+def test_a_page_of_comments_ends_before_it_is_too_much(alice: Actor, unit: str) -> None:
+    wall = Wall(alice, unit)
+    made = wall.discuss(unit, 120)
+
+    pages = list(turned(wall.server, wall.post))
+
+    shown = [each for page in pages for each in page.values("li.comment", "id")]
+    assert shown == [f"comment-{each}" for each in made], "each comment stands on one page, in order"
+    for page in pages:
+        assert page.texts(".comment .text") == [dense(unit, COMMENT)] * len(page.texts(".comment .text"))
+        assert len(page.links(".comment .text")) <= 3_000
+        assert len(page.html) < 900_000
+
+
+@one_engine
+def test_comments_as_people_write_them_are_a_hundred_to_a_page(alice: Actor) -> None:
+    wall = Wall(alice, "word ")
+    wall.discuss("The harbour bridge opens again: https://example.org/harbour, says @mira. #harbour " + "x" * 420, 101)
+
+    assert [len(page.texts(".comment .text")) for page in turned(wall.server, wall.post)] == [100, 1]
+
+
+@one_engine
+@every_unit
+def test_nobody_waits_for_the_whole_of_a_page(alice: Actor, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = Wall(alice, unit)
+    wall.discuss(unit, 30)
+    for number in range(30):
+        body_of(alice.web.patch(f"/api/posts/{wall.post['id']}", json={"content": dense(unit, POST - 10 * number)}))
+    most = Most(wall.server, monkeypatch)
+
+    readers = [
+        threading.Thread(target=fetch, args=(wall.server, path, alice)) for path in [*wall.lists, *wall.permalinks] * 3
+    ]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+
+    assert most.stop() < 4 * SLICE
+    assert most.made > 50 * SLICE
+
+
+class Most:
+    """Counts the HTML that is rendered on the server's loop, and the most of it in any one round of the loop."""
+
+    def __init__(self, server: LocalServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.made = 0
+        self._before = 0
+        self._most = 0
+        self._server = server
+        join = Slices.join
+
+        async def counted(slices: Slices, pieces: Iterable[str]) -> str:
+            return await join(slices, self._count(pieces))
+
+        monkeypatch.setattr(Slices, "join", counted)
+        self._handle: asyncio.Handle
+        server.run(self._begin())
+
+    def stop(self) -> int:
+        """The most characters in one round."""
+        self._server.run(self._end())
+        return self._most
+
+    def _count(self, pieces: Iterable[str]) -> Iterator[str]:
+        for piece in pieces:
+            self.made += len(piece)
+            yield piece
+
+    def _beat(self) -> None:
+        self._most = max(self._most, self.made - self._before)
+        self._before = self.made
+        self._handle = asyncio.get_running_loop().call_soon(self._beat)
+
+    async def _begin(self) -> None:
+        self._beat()
+
+    async def _end(self) -> None:
+        self._handle.cancel()
