@@ -60,6 +60,8 @@ def _commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Co
 
 def _demands(access: Access) -> str:
     match access:
+        case Keyed(anyone=True):
+            return "anyone, any key"
         case Keyed(scope=None):
             return "any key, or signed in"
         case Keyed(scope=scope):

@@ -90,10 +90,10 @@ class RoomGuards(Guards[Caller]):
     async def by_session(self, token: str, answer_headers: HeaderList) -> Caller | None:
         return await self._sessions.identify(token, answer_headers)
 
-    def once(self, who: Caller | None, method: str, path: str, idempotency_key: str | None) -> Once:
+    def once(self, who: Caller | None, method: str, path: str, idempotency_key: str | None, body_hash: str) -> Once:
         if idempotency_key is None or who is None:
             return OncePerKey(self._db, None)
-        return OncePerKey(self._db, Write(who.account.id, method, path, idempotency_key))
+        return OncePerKey(self._db, Write(who.account.id, method, path, idempotency_key), body_hash)
 
     async def _check_rates(self, bearer: Bearer, access: Access, answer_headers: HeaderList) -> None:
         is_post = isinstance(access, Keyed) and access.counts_as_post

@@ -119,6 +119,8 @@ class World:
     def callers(self, route: Route[Caller]) -> list[httpx.Client]:
         """Everybody as whom somebody other than an author may call the route."""
         match route.access:
+            case Keyed(anyone=True):
+                return [self.nobody, self.alice.api, self.alice.web]
             case Keyed():
                 return [self.alice.api, self.alice.web]
             case Anyone():

@@ -152,7 +152,7 @@ def test_any_visible_characters_will_do(alice: Actor, key: str) -> None:
     "method", ["GET", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "BREW", "post", "X" * 200]
 )
 def test_a_wrong_method_is_told_the_right_ones(alice: Actor, method: str) -> None:
-    reply = exchange(alice.server, method, "/api/posts", alice.bearer, "Cookie: session=x")
+    reply = exchange(alice.server, method, "/api/posts/upload", alice.bearer, "Cookie: session=x")
 
     assert reply.status == 405
     assert reply.header("allow") == "POST"

@@ -124,8 +124,9 @@ def test_each_operation_says_who_may_call_it(document: Json) -> None:
         operation = document["paths"][route.path][route.method.lower()]
         scope = getattr(route.access, "scope", None)
         assert operation.get("x-required-scope") == scope
+        signed_out = [{}] if getattr(route.access, "anyone", False) else []
         expected = {
-            "Keyed": [{"apiKey": [scope] if scope else []}, {"session": []}],
+            "Keyed": [{"apiKey": [scope] if scope else []}, {"session": []}, *signed_out],
             "SessionOnly": [{"session": []}],
             "Anyone": [],
         }

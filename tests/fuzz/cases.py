@@ -79,7 +79,7 @@ def plans(operation: Operation) -> st.SearchStrategy[Plan]:
 def request_of(plan: Plan, way: Way, subjects: Subjects, document: Json) -> httpx.Request:
     """The request of a plan that goes out in this way. Raises UnicodeEncodeError for what no header can hold."""
     subject, manner = way
-    parts = _parts(plan.case, subjects.find(subject) if plan.case.path_parameters else None)
+    parts = _parts(plan.case, subjects.find(subject, plan.case.path) if plan.case.path_parameters else None)
     if manner is Manner.LINKED and isinstance(parts.get("json"), dict):
         path = httpx.URL(parts["url"]).path
         named = {field: subjects.find_for(field, path) for field in _reference_fields(plan.case, document)}

@@ -8,6 +8,9 @@ from tests.api.actors import Actor
 from tests.harness.documented import Json
 from tests.harness.local import LocalServer
 
+CLIP = b"\0\0\0\x18ftypisom\0\0\0\0isommp42"
+"""What passes for a video until somebody decodes it."""
+
 USES = 6
 """How often a post is named before a new one takes its place: by then most that can happen to it has happened."""
 
@@ -36,11 +39,14 @@ class Subjects:
         self._known: dict[Subject, tuple[str, int]] = {}
         self._made: dict[str, str] = {}
         self._hub = self._make_hub()
+        self._clip = self._make_clip()
 
-    def find(self, subject: Subject) -> str | None:
-        """The id of such a post; none for what is made up."""
+    def find(self, subject: Subject, path: str) -> str | None:
+        """The id of such a post, or of a clip where `path` is a clip's; none for what is made up."""
         if subject is Subject.MADE_UP:
             return None
+        if path.startswith("/api/clips"):
+            return self._clip
         post_id, uses = self._known.get(subject, ("", USES))
         if uses >= USES:
             post_id, uses = self._make(subject), 0
@@ -76,6 +82,12 @@ class Subjects:
         if subject is Subject.DELETED and "delete" in self._paths.get("/api/posts/{id}", {}):
             actor.api.delete(f"/api/posts/{post_id}").raise_for_status()
         return post_id
+
+    def _make_clip(self) -> str | None:
+        if "post" not in self._paths.get("/api/clips", {}):
+            return None
+        files = {"video": ("clip.mp4", CLIP, "video/mp4")}
+        return str(self.author.web.post("/api/clips", files=files).raise_for_status().json()["id"])
 
     def _make_hub(self) -> str | None:
         if "post" not in self._paths.get("/api/hubs", {}):

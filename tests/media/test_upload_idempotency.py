@@ -3,6 +3,8 @@
 import asyncio
 from collections import Counter
 
+import httpx
+
 from tests.api.actors import NOTHING, Actor, body_of, objections, refusal
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -41,6 +43,29 @@ def test_a_replay_stores_nothing_and_answers_the_first(alice: Actor) -> None:
         assert replay.content == first.content
     assert kept(alice.server) == before
     assert alice.written() == (1, 1, 1, 1)
+
+
+def test_a_replay_tells_whether_the_parts_were_others(alice: Actor) -> None:
+    files = [file(image("PNG"), "image/png"), file()]
+    parts = [file_part(), text_part("content", "One")]
+
+    def again(boundary: str) -> httpx.Response:
+        content = form(parts, boundary)
+        headers = {**form_headers(content, alice.key, boundary), "Idempotency-Key": "parts"}
+        return alice.api.post(UPLOAD, content=content, headers=headers)
+
+    upload(alice.api, *files, content="One", idempotency_key="key")
+    again("first")
+
+    assert "Idempotent-Body-Differs" not in upload(alice.api, *files, content="One", idempotency_key="key").headers
+    assert "Idempotent-Body-Differs" not in again("second").headers, "the boundary is no part of what is said"
+    for others in (
+        upload(alice.api, *files, content="Two", idempotency_key="key"),
+        upload(alice.api, *reversed(files), content="One", idempotency_key="key"),
+        upload(alice.api, files[0], content="One", idempotency_key="key"),
+        upload(alice.api, files[0], file(image(colour="blue")), content="One", idempotency_key="key"),
+    ):
+        assert (others.status_code, others.headers["Idempotent-Body-Differs"]) == (200, "true")
 
 
 def test_a_replay_after_the_processing_answers_the_first(alice: Actor) -> None:

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """An API key with `scope` (None: any key), or a signed-in owner.
+    """An API key with `scope` (None: any key), or a signed-in owner; with `anyone`, somebody signed out as well.
 
     `counts_as_post` says that the key's posts-per-minute limit applies on top.
     """
 
     scope: str | None = None
     counts_as_post: bool = False
+    anyone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class FormRules(msgspec.Struct, frozen=True):
 
 
 class IncomingFile(msgspec.Struct):
-    """A file that arrived whole, at `path`, with `size` bytes, the first 4,096 of them in `head`.
+    """A file that arrived whole, at `path`, with `size` bytes, the first 4,096 of them in `head`; `digest` is SHA-256.
 
     `declared_type` and `name` are the client's word, cut to a bounded length: for messages, never for a path.
     """
@@ -62,6 +62,7 @@ class IncomingFile(msgspec.Struct):
     head: bytes
     declared_type: str | None
     name: str
+    digest: str = ""
 
 
 class SeenFile(msgspec.Struct):

@@ -321,7 +321,9 @@ class _File:
         if self._spool is None or self._form.faults.found:
             return
         await self._spool.save()
-        self._form.files.append(IncomingFile(self._spool.path, self._size, self._head, declared, name))
+        self._form.files.append(
+            IncomingFile(self._spool.path, self._size, self._head, declared, name, self._spool.digest)
+        )
 
     def _check(self) -> None:
         rules = self._form.rules

@@ -16,10 +16,12 @@ from pressroom.errors import Code, Fault, Invalid, MissingKey, NotFound, NotSign
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import bodies
-from pressroom.web.access import Access, Anyone, Keyed, Public, Visitor
+from pressroom.web.access import Access, Anyone, Keyed, Public, SessionOnly, Visitor
 from pressroom.web.asgi import HeaderList, Receive, Scope, Send
 from pressroom.web.client_address import client_address
 from pressroom.web.forms import read_texts
+from pressroom.web.idempotency import fingerprint, read_key
+from pressroom.web.locations import location_of
 from pressroom.web.multipart import Form, discard, read_form
 from pressroom.web.origin import check_same_origin
 from pressroom.web.problems import (
@@ -74,8 +76,8 @@ class Guards(Protocol[C]):
         """The caller of a session, if it is one."""
         ...
 
-    def once(self, who: C | None, method: str, path: str, idempotency_key: str | None) -> Once:
-        """The means to carry out a write once."""
+    def once(self, who: C | None, method: str, path: str, idempotency_key: str | None, body_hash: str) -> Once:
+        """The means to carry out a write once; `body_hash` is the fingerprint of its body."""
         ...
 
 
@@ -179,9 +181,9 @@ class Pipeline(Generic[C]):
             return who
         if (who is not None or isinstance(access, Anyone)) and scope["method"] not in SAFE:
             check_same_origin(headers, self._settings.base_url)
-        if who is None and isinstance(access, Keyed):
+        if who is None and isinstance(access, Keyed) and not access.anyone:
             raise MissingKey("Send the header Authorization: Bearer <API key>.")
-        if who is None and not isinstance(access, Anyone):
+        if who is None and isinstance(access, SessionOnly):
             raise NotSignedIn("Sign in first: this is done with a session, not with an API key.")
         return who
 
@@ -197,25 +199,28 @@ class Pipeline(Generic[C]):
         who: C | None,
     ) -> Answer:
         faults: list[Fault] = []
-        key = _idempotency_key(headers, faults) if route.idempotent else None
+        key = None if route.method in SAFE else read_key(headers.idempotency_key, faults)
         form = await self._read_form(route.form, incoming, headers) if route.form is not None else None
         try:
-            body = await self._read_body(route, incoming, headers, form, faults)
-            call = self._call(scope, parameters, headers, client, request_id, who, form, key)
-            return await route.run(call, body)
+            raw = await self._read_json(route, incoming, headers) if route.takes and form is None else b""
+            body = self._decode(route, raw, form, faults)
+            body_hash = "" if key is None else fingerprint(raw, form)
+            once = self._guards.once(who, route.method, scope["path"], key, body_hash)
+            call = self._call(scope, parameters, headers, client, request_id, who, form, once)
+            answer = await route.run(call, body)
+            if route.location is not None:
+                answer.headers.append(location_of(route.location, call, answer))
+            return answer
         finally:
             if form is not None:
                 await discard(form)
 
-    async def _read_body(
-        self, route: Route[C], incoming: "_Incoming", headers: Headers, form: Form | None, faults: list[Fault]
-    ) -> msgspec.Struct | None:
+    def _decode(self, route: Route[C], raw: bytes, form: Form | None, faults: list[Fault]) -> msgspec.Struct | None:
         """The body as the struct that the route takes. Raises Invalid with `faults` and all that are found."""
         body: msgspec.Struct | None = None
         if route.form is not None and form is not None and route.takes is not None:
             body = read_texts(route.form, form, route.takes, faults, self._clock.now())
         elif route.takes is not None:
-            raw = await self._read_json(incoming, headers)
             given = raw if raw or not route.body_optional else b"{}"
             body = bodies.decode(route.takes, given, faults, self._clock.now())
         if faults:
@@ -231,7 +236,7 @@ class Pipeline(Generic[C]):
         request_id: str,
         who: C | None,
         form: Form | None,
-        idempotency_key: str | None,
+        once: Once,
     ) -> Call[C]:
         return Call(
             db=self._db,
@@ -244,7 +249,7 @@ class Pipeline(Generic[C]):
             headers=headers,
             client=client,
             request_id=request_id,
-            once=self._guards.once(who, scope["method"], scope["path"], idempotency_key),
+            once=once,
             means=self._means,
             files=form.files if form is not None else (),
             who=who,
@@ -266,19 +271,20 @@ class Pipeline(Generic[C]):
         except TimeoutError:
             raise RequestTimeout(f"The form did not arrive within {seconds:g} s.") from None
 
-    async def _read_json(self, incoming: "_Incoming", headers: Headers) -> bytes:
-        kind = (headers.content_type or "application/json").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            raise UnsupportedMediaType(f"This route takes application/json, not {kind[:100]!r}.")
-        if (headers.content_encoding or "identity").lower() != "identity":
-            raise UnsupportedMediaType("Send the body without Content-Encoding.")
+    async def _read_json(self, route: Route[C], incoming: "_Incoming", headers: Headers) -> bytes:
+        may_be_empty = route.body_optional and not headers.content_length
+        if not may_be_empty:
+            _check_json(headers)
         if (headers.content_length or 0) > JSON_LIMIT:
             raise PayloadTooLarge(f"A JSON body has at most {JSON_LIMIT:,} bytes.")
         try:
             async with asyncio.timeout(self._body_seconds):
-                return await incoming.read(JSON_LIMIT)
+                raw = await incoming.read(JSON_LIMIT)
         except TimeoutError:
             raise RequestTimeout(f"The body did not arrive within {self._body_seconds:g} s.") from None
+        if raw and may_be_empty:
+            _check_json(headers)
+        return raw
 
 
 class _Incoming:
@@ -374,15 +380,12 @@ def session_token(cookie: str) -> str | None:
     return None
 
 
-def _idempotency_key(headers: Headers, faults: list[Fault]) -> str | None:
-    key = headers.idempotency_key
-    if key is None:
-        return None
-    if 1 <= len(key) <= 255 and all("!" <= character <= "~" for character in key):
-        return key
-    message = "Send one Idempotency-Key of 1 to 255 visible ASCII characters, for example a UUID."
-    faults.append(Fault("header.Idempotency-Key", Code.INVALID_FORMAT, message))
-    return None
+def _check_json(headers: Headers) -> None:
+    kind = (headers.content_type or "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise UnsupportedMediaType(f"This route takes application/json, not {kind[:100]!r}.")
+    if (headers.content_encoding or "identity").lower() != "identity":
+        raise UnsupportedMediaType("Send the body without Content-Encoding.")
 
 
 def _peer(scope: Scope) -> str:

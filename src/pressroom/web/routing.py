@@ -85,6 +85,10 @@ class Headers(msgspec.Struct):
 class Once(Protocol):
     """Runs a write in one transaction, at most once per Idempotency-Key."""
 
+    def hiding(self, *fields: str) -> "Once":
+        """The same, but stored answers have null in place of `fields`: what is shown once is not stored."""
+        ...
+
     async def stored(self) -> Answer | None:
         """The answer of an earlier request with this key: for routes that would do costly work beforehand."""
         ...
@@ -159,7 +163,8 @@ class Declaration(TypedDict, total=False):
     `gives` is the struct of its success, `fails` what it may refuse with beyond what its access already implies.
     `form` has the body come as multipart/form-data. `body_optional` takes no body for an empty one. `idempotent` takes
     an Idempotency-Key, `paged` takes `limit` and `cursor`. `example` and `answer_example` show a body and its answer;
-    `cookie` says what the answer does to the session's cookie.
+    `cookie` says what the answer does to the session's cookie. `location` is the path at which what was made is found,
+    `{made}` in it the id in the answer.
     """
 
     summary: Required[str]
@@ -175,6 +180,7 @@ class Declaration(TypedDict, total=False):
     example: msgspec.Struct
     answer_example: object
     cookie: str
+    location: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +207,7 @@ class Route(Generic[C]):
     example: msgspec.Struct | None = None
     answer_example: object = None
     cookie: str = ""
+    location: str | None = None
 
 
 def declare(

@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from io import BufferedWriter
 from pathlib import Path
 from typing import Final, TypeVar
@@ -27,6 +28,12 @@ class Spool:
         self.path = folder / f"{secrets.token_hex(16)}.part"
         self._waiting = bytearray()
         self._stream: BufferedWriter | None = None
+        self._hash = sha256()
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what was written so far, in hexadecimal digits."""
+        return self._hash.hexdigest()
 
     async def add(self, data: bytes) -> None:
         """Takes the next bytes; returns when little is left to be written. Raises Unavailable when the disk fails."""
@@ -59,6 +66,7 @@ class Spool:
         if self._stream is None:
             self._stream = os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         self._stream.write(data)
+        self._hash.update(data)
         if last:
             self._stream.close()
 

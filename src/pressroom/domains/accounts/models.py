@@ -58,6 +58,18 @@ class Caller(msgspec.Struct):
     key: SourceKey | None = None
 
 
+class Reader(msgspec.Struct, frozen=True):
+    """Who reads: an account by its id, `by_key` through one of its keys; the id is empty for somebody signed out."""
+
+    id: str
+    by_key: bool
+
+
+def reader_of(caller: Caller | None) -> Reader:
+    """Who reads, of whoever calls."""
+    return Reader("", by_key=False) if caller is None else Reader(caller.account.id, by_key=caller.key is not None)
+
+
 class Profile(msgspec.Struct):
     """Changes to an account; UNSET leaves a field as it is, None clears the bio."""
 

@@ -46,6 +46,7 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
         takes=SignUp,
         gives=AccountOut,
         status=201,
+        location="/api/auth/me",
         fails=(
             _BAD_SIGN_UP,
             _NAME_TAKEN,
@@ -122,14 +123,16 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
     SessionOnly(),
     summary="Sign out",
     gives=MessageOut,
+    idempotent=True,
     tag=TAG,
     answer_example=MessageOut("Signed out"),
     cookie="Takes the session's cookie away.",
 )
 async def sign_out(call: Call[Caller]) -> Answer:
-    """Ends the session that the cookie stands for."""
-    await call.db.transact(actions.end_session, call.session_token or "")
-    answer = json(MessageOut("Signed out"))
+    """Ends the session that the cookie stands for, also where the answer is a replay."""
+    token = call.session_token or ""
+    answer = await call.once(actions.end_session, lambda _: MessageOut("Signed out"), 200, token)
+    await call.db.transact(actions.end_session, token)  # A replay must not leave signed in whoever sends it.
     answer.headers.append(session_cookie("", secure=_secure(call)))
     return answer
 
@@ -156,17 +159,20 @@ async def show_me(call: Call[Caller]) -> Answer:
     takes=EditProfile,
     gives=AccountOut,
     fails=(Invalid([Fault("bio", Code.TOO_LONG, "At most 500 characters; this has 612.")]), _NAME_TAKEN),
+    idempotent=True,
     tag=TAG,
     example=EDIT_PROFILE_EXAMPLE,
     answer_example=ACCOUNT_EXAMPLE,
 )
 async def edit_me(call: Call[Caller], body: EditProfile) -> Answer:
     """Changes the fields that are given, and no others."""
+    base_url = call.settings.base_url
     try:
-        account = await call.db.transact(actions.edit_profile, call.caller, body.profile())
+        return await call.once(
+            actions.edit_profile, lambda account: account_shape(account, base_url), 200, call.caller, body.profile()
+        )
     except ConstraintViolated:
         raise Conflict(f"The user name {body.username} was taken at this very moment.") from None
-    return json(account_shape(account, call.settings.base_url))
 
 
 def _signed_in(call: Call[Caller], account: Account, token: str, status: int) -> Answer:

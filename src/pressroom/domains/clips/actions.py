@@ -48,10 +48,10 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, daily_quota: in
     return await get_clip(tx, clip_id, account.id)
 
 
-async def get_clip(tx: Tx, clip_id: str, reader: str) -> ClipView:
-    """The clip, if `reader` (an account's id, or empty) may see it. Raises NotFound."""
+async def get_clip(tx: Tx, clip_id: str, reader: str, *, by_key: bool = False) -> ClipView:
+    """The clip, if `reader` (an account's id, or empty), or with `by_key` their key, may see it. Raises NotFound."""
     clip = await queries.find_clip(tx, clip_id, reader=reader)
-    if clip is None or not clip.may_be_seen():
+    if clip is None or not clip.may_be_seen() or (by_key and not clip.may_be_read_by_key()):
         raise NotFound("There is no such clip.")
     videos = await list_of_owners(tx, [clip_id])
     return ClipView(clip, videos[clip_id][0])

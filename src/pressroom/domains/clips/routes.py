@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.clips import actions
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import CLIP_EXAMPLE, PUBLISH_CLIP_EXAMPLE, ClipOut, PublishClip, clip_shape
@@ -12,7 +12,7 @@ from pressroom.domains.media.forms import file_faults
 from pressroom.domains.media.intake import taken_in
 from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN
 from pressroom.errors import Code, Fault, Invalid, NotFound, QuotaExceeded, Unprocessable
-from pressroom.web.access import Anyone, Keyed
+from pressroom.web.access import Keyed
 from pressroom.web.form_data import Form, FormRules
 from pressroom.web.routing import Answer, Call, FormSpec, Tag, declare, declare_with_body, json
 
@@ -41,6 +41,7 @@ CLIP_FORM: Final = FormSpec(
     takes=PublishClip,
     gives=ClipOut,
     status=201,
+    location="/api/clips/{made}",
     fails=(
         Invalid([Fault("video[0]", Code.UNSUPPORTED_MEDIA_TYPE, "By its bytes this is image/png; a video is needed.")]),
         Unprocessable([Fault("hubId", Code.NOT_ALLOWED, "The account is not a member of such a hub.")]),
@@ -66,7 +67,7 @@ async def publish_clip(call: Call[Caller], body: PublishClip) -> Answer:
 @declare(
     "GET",
     "/api/clips/{id}",
-    Anyone(),
+    Keyed(anyone=True),
     summary="Show a clip",
     gives=ClipOut,
     fails=(NotFound("There is no such clip."),),
@@ -74,9 +75,11 @@ async def publish_clip(call: Call[Caller], body: PublishClip) -> Answer:
     answer_example=CLIP_EXAMPLE,
 )
 async def show_clip(call: Call[Caller]) -> Answer:
-    """One clip, if the reader may see it. Its page is /clip/{id}."""
-    reader = call.who.account.id if call.who else ""
-    return json(_shown(call)(await call.db.read(actions.get_clip, call.parameters["id"], reader)))
+    """One clip, if the reader may see it: with a key, what its account published and what anyone may see. Ask again
+    until `processingStatus` has left PROCESSING. Its page is /clip/{id}."""
+    reader = reader_of(call.who)
+    view = await call.db.read(actions.get_clip, call.parameters["id"], reader.id, by_key=reader.by_key)
+    return json(_shown(call)(view))
 
 
 def _shown(call: Call[Caller]) -> Callable[[ClipView], ClipOut]:

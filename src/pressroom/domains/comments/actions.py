@@ -35,9 +35,14 @@ async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft)
     return comment
 
 
-async def list_in_time(tx: Tx, post_id: str, reader: str, after: str, limit: int) -> list[Comment]:
-    """Comments on a post that `reader` (an account's id, or empty) sees, oldest first. Raises NotFound."""
-    await get_post(tx, post_id, reader)
+async def list_in_time(
+    tx: Tx, post_id: str, reader: str, after: str, limit: int, *, by_key: bool = False
+) -> list[Comment]:
+    """Comments on a post that `reader` (an account's id, or empty), or with `by_key` their key, sees, oldest first.
+
+    Raises NotFound.
+    """
+    await get_post(tx, post_id, reader, by_key=by_key)
     return await queries.list_in_time(tx, post_id, after=after, limit=limit)
 
 

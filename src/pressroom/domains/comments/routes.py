@@ -1,6 +1,6 @@
 """Comments over HTTP."""
 
-from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.comments import actions
 from pressroom.domains.comments.models import NO_PARENT
 from pressroom.domains.comments.schemas import (
@@ -12,7 +12,7 @@ from pressroom.domains.comments.schemas import (
     comment_shape,
 )
 from pressroom.errors import Code, Fault, Invalid, NotFound, Unprocessable
-from pressroom.web.access import Anyone, Keyed
+from pressroom.web.access import Keyed
 from pressroom.web.paging import read_page, split
 from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
 
@@ -29,6 +29,7 @@ _NO_POST = NotFound("There is no such post.")
     takes=CreateComment,
     gives=CommentOut,
     status=201,
+    location="/api/posts/{id}/comments",
     fails=(
         Invalid([Fault("content", Code.TOO_LONG, "At most 500 characters; this has 612.")]),
         _NO_POST,
@@ -56,7 +57,7 @@ async def create_comment(call: Call[Caller], body: CreateComment) -> Answer:
 @declare(
     "GET",
     "/api/posts/{id}/comments",
-    Anyone(),
+    Keyed(anyone=True),
     summary="List comments",
     gives=CommentList,
     fails=(Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]), _NO_POST),
@@ -65,9 +66,12 @@ async def create_comment(call: Call[Caller], body: CreateComment) -> Answer:
     answer_example=CommentList([COMMENT_EXAMPLE], None),
 )
 async def list_comments(call: Call[Caller]) -> Answer:
-    """All comments on a post that the reader may see, replies among them, oldest first."""
+    """All comments on a post that the reader may see, replies among them, oldest first. With a key: on what its
+    account published and on what anyone may see."""
     page = read_page(call.query)
-    reader = call.who.account.id if call.who else ""
-    comments = await call.db.read(actions.list_in_time, call.parameters["id"], reader, page.after, page.limit + 1)
+    reader = reader_of(call.who)
+    comments = await call.db.read(
+        actions.list_in_time, call.parameters["id"], reader.id, page.after, page.limit + 1, by_key=reader.by_key
+    )
     shown, cursor = split(comments, page, lambda comment: comment.id)
     return json(CommentList([comment_shape(each, call.settings.base_url) for each in shown], cursor))

@@ -5,7 +5,7 @@ from pressroom.domains.follows import actions
 from pressroom.domains.follows.schemas import FollowingOut
 from pressroom.errors import Code, Fault, NotFound, Unprocessable
 from pressroom.web.access import SessionOnly
-from pressroom.web.routing import Answer, Call, Tag, declare, json
+from pressroom.web.routing import Answer, Call, Tag, declare
 
 TAG = Tag("Follows", "Who follows whom: what FOLLOWERS and CONNECTIONS posts go by.")
 
@@ -22,14 +22,14 @@ _NOBODY = NotFound("There is no account mira_press.")
         _NOBODY,
         Unprocessable([Fault("username", Code.NOT_ALLOWED, "Nobody can follow their own account.")]),
     ),
+    idempotent=True,
     tag=TAG,
     answer_example=FollowingOut(True),
 )
 async def follow(call: Call[Caller]) -> Answer:
     """From now on the account's FOLLOWERS posts are for the caller too, and its CONNECTIONS posts where the account
     follows back. Following once more changes nothing."""
-    await call.db.transact(actions.follow, call.caller, call.parameters["username"])
-    return json(FollowingOut(True))
+    return await call.once(actions.follow, lambda _: FollowingOut(True), 200, call.caller, call.parameters["username"])
 
 
 @declare(
@@ -39,10 +39,12 @@ async def follow(call: Call[Caller]) -> Answer:
     summary="Unfollow an account",
     gives=FollowingOut,
     fails=(_NOBODY,),
+    idempotent=True,
     tag=TAG,
     answer_example=FollowingOut(False),
 )
 async def unfollow(call: Call[Caller]) -> Answer:
     """Takes a follow back. Where there is none, nothing changes."""
-    await call.db.transact(actions.unfollow, call.caller, call.parameters["username"])
-    return json(FollowingOut(False))
+    return await call.once(
+        actions.unfollow, lambda _: FollowingOut(False), 200, call.caller, call.parameters["username"]
+    )

@@ -48,18 +48,20 @@ async def list_hubs(call: Call[Caller]) -> Answer:
     takes=CreateHub,
     gives=HubOut,
     status=201,
+    location="/api/hubs/{made}",
     fails=(
         Invalid([Fault("slug", Code.INVALID_FORMAT, "A slug has 3 to 40 characters of a-z, 0-9 and -.")]),
         Conflict("The slug letterpress is taken."),
     ),
+    idempotent=True,
     tag=TAG,
     example=CREATE_HUB_EXAMPLE,
     answer_example=HUB_EXAMPLE,
 )
 async def create_hub(call: Call[Caller], body: CreateHub) -> Answer:
     """Makes a hub, whose first member the account is."""
-    hub = await call.db.transact(actions.create_hub, call.caller, body.new_hub())
-    return json(hub_shape(hub, call.settings.base_url), 201)
+    base_url = call.settings.base_url
+    return await call.once(actions.create_hub, lambda hub: hub_shape(hub, base_url), 201, call.caller, body.new_hub())
 
 
 @declare(
@@ -86,14 +88,14 @@ async def show_hub(call: Call[Caller]) -> Answer:
     summary="Join a hub",
     gives=MemberOut,
     fails=(_NO_HUB,),
+    idempotent=True,
     tag=TAG,
     answer_example=MemberOut(True),
 )
 async def join_hub(call: Call[Caller]) -> Answer:
     """From now on the account, and with it each of its keys, may publish into the hub. Joining once more changes
     nothing."""
-    await call.db.transact(actions.join_hub, call.caller, call.parameters["id"])
-    return json(MemberOut(True))
+    return await call.once(actions.join_hub, lambda _: MemberOut(True), 200, call.caller, call.parameters["id"])
 
 
 @declare(
@@ -103,10 +105,10 @@ async def join_hub(call: Call[Caller]) -> Answer:
     summary="Leave a hub",
     gives=MemberOut,
     fails=(_NO_HUB,),
+    idempotent=True,
     tag=TAG,
     answer_example=MemberOut(False),
 )
 async def leave_hub(call: Call[Caller]) -> Answer:
     """The account publishes into the hub no more; what it published there stays."""
-    await call.db.transact(actions.leave_hub, call.caller, call.parameters["id"])
-    return json(MemberOut(False))
+    return await call.once(actions.leave_hub, lambda _: MemberOut(False), 200, call.caller, call.parameters["id"])

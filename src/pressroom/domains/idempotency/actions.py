@@ -22,33 +22,52 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The body that answers a write, and whether it is a stored one."""
+    """The body that answers a write. `replayed`: it is a stored one; `body_differs`: asked for with another body."""
 
     body: bytes
-    replayed: bool
+    replayed: bool = False
+    body_differs: bool = False
 
 
-async def once(tx: Tx, request: Request | None, effect: Callable[[Tx], Awaitable[bytes]]) -> Outcome:
+async def once(
+    tx: Tx,
+    request: Request | None,
+    body_hash: str,
+    effect: Callable[[Tx], Awaitable[bytes]],
+    storable: Callable[[bytes], bytes],
+) -> Outcome:
     """Runs `effect` and stores the body that it returns, or returns the stored one without running it.
 
     All of it happens in `tx`: effect and answer are kept both or neither. A refusal raised by `effect`
     leaves no trace, so the request may be tried again under its key. Without a `request` the effect just runs.
+
+    Args:
+        tx: The open transaction.
+        request: The write's identity; None where the client named no key.
+        body_hash: The fingerprint of the request's body, to tell a replay that came with another one.
+        effect: Does the write; returns the answer's body.
+        storable: Takes out of that body what must not be stored.
     """
     if request is None:
-        return Outcome(await effect(tx), replayed=False)
+        return Outcome(await effect(tx))
     identity = msgspec.structs.asdict(request)
-    if not await queries.claim(tx, **identity, expired=tx.now - WINDOW):
-        body = await queries.find_answer(tx, **identity)
-        return Outcome((body or "").encode(), replayed=True)
+    if not await queries.claim(tx, **identity, body_hash=body_hash, expired=tx.now - WINDOW):
+        answer = await queries.find_answer(tx, **identity)
+        return _replay(answer, body_hash) if answer else Outcome(b"", replayed=True)
     body = await effect(tx)
-    await queries.store_answer(tx, **identity, body=body.decode())
-    return Outcome(body, replayed=False)
+    await queries.store_answer(tx, **identity, body=storable(body).decode())
+    return Outcome(body)
 
 
-async def find_stored(tx: Tx, request: Request) -> bytes | None:
-    """The body that answered this write within the last 24 hours."""
-    body = await queries.find_stored(tx, **msgspec.structs.asdict(request), expired=tx.now - WINDOW)
-    return None if body is None else body.encode()
+async def find_stored(tx: Tx, request: Request, body_hash: str) -> Outcome | None:
+    """The answer to this write within the last 24 hours."""
+    answer = await queries.find_stored(tx, **msgspec.structs.asdict(request), expired=tx.now - WINDOW)
+    return None if answer is None else _replay(answer, body_hash)
+
+
+def _replay(answer: queries.StoredAnswer, body_hash: str) -> Outcome:
+    differs = answer.body_hash not in ("", body_hash)
+    return Outcome(answer.body.encode(), replayed=True, body_differs=differs)
 
 
 async def purge_answers(tx: Tx, batch: int) -> int:

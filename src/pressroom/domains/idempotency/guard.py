@@ -1,32 +1,47 @@
 """`once`: how a route carries out its write at most once per Idempotency-Key."""
 
 from collections.abc import Awaitable, Callable
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import msgspec
 
 from pressroom.db import Database, Tx
 from pressroom.domains.idempotency import actions
-from pressroom.web.routing import Answer
+from pressroom.web.routing import Answer, Once
 
 R = TypeVar("R")
 P = ParamSpec("P")
 
-REPLAYED = (b"idempotent-replayed", b"true")
+REPLAYED: Final = (b"idempotent-replayed", b"true")
+BODY_DIFFERS: Final = (b"idempotent-body-differs", b"true")
 _encoder = msgspec.json.Encoder()
 
 
 class OncePerKey:
-    """Runs one call's action. `request` is the write's identity, None when the client sent no Idempotency-Key."""
+    """Runs one call's action.
 
-    def __init__(self, db: Database, request: actions.Request | None) -> None:
+    `request` is the write's identity, None when the client sent no Idempotency-Key; `body_hash` the fingerprint of
+    its body; `hidden` the fields of an answer that are shown once and never stored.
+    """
+
+    def __init__(
+        self, db: Database, request: actions.Request | None, body_hash: str = "", hidden: tuple[str, ...] = ()
+    ) -> None:
         self._db = db
         self._request = request
+        self._body_hash = body_hash
+        self._hidden = hidden
+
+    def hiding(self, *fields: str) -> Once:
+        """The same, but stored answers have null in place of `fields`."""
+        return OncePerKey(self._db, self._request, self._body_hash, fields)
 
     async def stored(self) -> Answer | None:
         """The answer of an earlier write with this identity, if there is one."""
-        body = None if self._request is None else await self._db.read(actions.find_stored, self._request)
-        return None if body is None else Answer(200, body, headers=[REPLAYED])
+        if self._request is None:
+            return None
+        outcome = await self._db.read(actions.find_stored, self._request, self._body_hash)
+        return None if outcome is None else _replay(outcome)
 
     async def __call__(
         self,
@@ -42,7 +57,14 @@ class OncePerKey:
         async def effect(tx: Tx) -> bytes:
             return _encoder.encode(shape(await action(tx, *args, **kwargs)))
 
-        outcome = await self._db.transact(actions.once, self._request, effect)
-        if outcome.replayed:
-            return Answer(200, outcome.body, headers=[REPLAYED])
-        return Answer(status, outcome.body)
+        outcome = await self._db.transact(actions.once, self._request, self._body_hash, effect, self._storable)
+        return _replay(outcome) if outcome.replayed else Answer(status, outcome.body)
+
+    def _storable(self, body: bytes) -> bytes:
+        if not self._hidden:
+            return body
+        return _encoder.encode(msgspec.json.decode(body, type=dict[str, object]) | dict.fromkeys(self._hidden))
+
+
+def _replay(outcome: actions.Outcome) -> Answer:
+    return Answer(200, outcome.body, headers=[REPLAYED, *([BODY_DIFFERS] if outcome.body_differs else [])])

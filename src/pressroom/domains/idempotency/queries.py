@@ -2,26 +2,36 @@
 
 from typing import Final
 
+import msgspec
+
 from pressroom.db import Command, Query, Tx
+
+
+class StoredAnswer(msgspec.Struct, frozen=True):
+    """The body that answered a write, and the hash of the body that asked for it; empty: not known."""
+
+    body: str
+    body_hash: str
+
 
 # Whoever inserts the row owns the effect; a copy sent at the same time waits here for the owner's commit.
 # A row past its window is taken over as if it were not there.
 CLAIM: Final = Query(
     int,
-    "INSERT INTO idempotent_answers (account_id, method, path, idempotency_key, body, created_at)"
-    " VALUES (:account_id, :method, :path, :idempotency_key, '', :now)"
+    "INSERT INTO idempotent_answers (account_id, method, path, idempotency_key, body, body_hash, created_at)"
+    " VALUES (:account_id, :method, :path, :idempotency_key, '', :body_hash, :now)"
     " ON CONFLICT (account_id, idempotency_key, method, path)"
-    " DO UPDATE SET body = '', created_at = excluded.created_at"
+    " DO UPDATE SET body = '', body_hash = excluded.body_hash, created_at = excluded.created_at"
     " WHERE idempotent_answers.created_at <= :expired RETURNING 1",
 )
 
 FIND_ANSWER: Final = Query(
-    str,
-    "SELECT body FROM idempotent_answers WHERE account_id = :account_id"
+    StoredAnswer,
+    "SELECT body, body_hash FROM idempotent_answers WHERE account_id = :account_id"
     " AND idempotency_key = :idempotency_key AND method = :method AND path = :path",
 )
 
-FIND_STORED: Final = Query(str, f"{FIND_ANSWER.text} AND created_at > :expired")
+FIND_STORED: Final = Query(StoredAnswer, f"{FIND_ANSWER.text} AND created_at > :expired")
 
 STORE_ANSWER: Final = Command(
     "UPDATE idempotent_answers SET body = :body WHERE account_id = :account_id"
@@ -35,7 +45,9 @@ PURGE_ANSWERS: Final = Command(
 )
 
 
-async def claim(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, expired: int) -> bool:
+async def claim(
+    tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, body_hash: str, expired: int
+) -> bool:
     """Whether this transaction is the first under its key since `expired` (milliseconds)."""
     claimed = await tx.one(
         CLAIM,
@@ -43,21 +55,22 @@ async def claim(tx: Tx, *, account_id: str, method: str, path: str, idempotency_
         method=method,
         path=path,
         idempotency_key=idempotency_key,
+        body_hash=body_hash,
         now=tx.now,
         expired=expired,
     )
     return claimed is not None
 
 
-async def find_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> str | None:
-    """The stored body."""
+async def find_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> StoredAnswer | None:
+    """The stored answer."""
     return await tx.one(FIND_ANSWER, account_id=account_id, method=method, path=path, idempotency_key=idempotency_key)
 
 
 async def find_stored(
     tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, expired: int
-) -> str | None:
-    """The stored body, if it was stored after `expired` (milliseconds)."""
+) -> StoredAnswer | None:
+    """The stored answer, if it was stored after `expired` (milliseconds)."""
     return await tx.one(
         FIND_STORED,
         account_id=account_id,

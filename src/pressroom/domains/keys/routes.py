@@ -38,17 +38,24 @@ _BAD_KEY = Invalid(
     takes=CreateKey,
     gives=CreatedKeyOut,
     status=201,
+    location="/api/auth/api-keys/{made}",
     fails=(_BAD_KEY, Conflict("An account has at most 5 active keys; revoke one to create another.")),
+    idempotent=True,
     tag=TAG,
     example=CREATE_KEY_EXAMPLE,
     answer_example=CREATED_KEY_EXAMPLE,
 )
 async def create_key(call: Call[Caller], body: CreateKey) -> Answer:
-    """Makes a key bound to the account. Its plaintext is in this answer and nowhere else, ever again.
-    An account has at most 5 active keys; the sixth is a 409."""
+    """Makes a key bound to the account. Its plaintext is in this answer and nowhere else, ever again: a replay has null
+    in its place. An account has at most 5 active keys; the sixth is a 409."""
     now = call.clock.now()
-    key, secret = await call.db.transact(actions.create_key, call.caller.account.id, body.new_key(now))
-    return json(created_key_shape(key, secret, now), 201)
+    return await call.once.hiding("key")(
+        actions.create_key,
+        lambda made: created_key_shape(*made, now),
+        201,
+        call.caller.account.id,
+        body.new_key(now),
+    )
 
 
 @declare(
@@ -93,10 +100,17 @@ async def show_key(call: Call[Caller]) -> Answer:
     summary="Revoke an API key",
     gives=ApiKeyOut,
     fails=(_NO_KEY,),
+    idempotent=True,
     tag=TAG,
     answer_example=REVOKED_KEY_EXAMPLE,
 )
 async def revoke_key(call: Call[Caller]) -> Answer:
     """Takes the key back for good; from the next request on it is refused. Revoking a revoked key changes nothing."""
-    key = await call.db.transact(actions.revoke_own_key, call.caller.account.id, call.parameters["keyId"])
-    return json(key_shape(key, call.clock.now()))
+    now = call.clock.now()
+    return await call.once(
+        actions.revoke_own_key,
+        lambda key: key_shape(key, now),
+        200,
+        call.caller.account.id,
+        call.parameters["keyId"],
+    )

@@ -130,11 +130,8 @@ class CreatedKeyOut(ApiKeyOut):
     """A new key. `key` is the key itself: it is shown here once and cannot be recovered."""
 
     key: Annotated[
-        str,
-        Meta(
-            description="Store it now. Only a hash of it is kept here.",
-            extra_json_schema={"pattern": "^svc_live_[0-9A-Za-z]{38}$"},
-        ),
+        Annotated[str, Meta(extra_json_schema={"pattern": "^svc_live_[0-9A-Za-z]{38}$"})] | None,
+        Meta(description="Store it now: only a hash of it is kept here. Null in a replay, which shows it no more."),
     ]
 
 

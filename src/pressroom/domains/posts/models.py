@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from pressroom.domains.media.models import Media, NewMedia
-from pressroom.domains.posts.visibility import Ties, Visibility, may_see
+from pressroom.domains.posts.visibility import Ties, Visibility, key_may_read, may_see
 from pressroom.domains.previews.models import Card
 
 MENTIONED: Final = 50
@@ -108,6 +108,10 @@ class SeenPost(Post):
     def may_be_seen(self) -> bool:
         """Whether the reader may see it, deleted or not."""
         return may_see(Visibility(self.visibility), Ties(self.is_author, self.follows, self.followed_back, self.listed))
+
+    def may_be_read_by_key(self) -> bool:
+        """Whether a key of the reader may read it."""
+        return key_may_read(Visibility(self.visibility), is_author=self.is_author)
 
 
 class PollOption(msgspec.Struct):

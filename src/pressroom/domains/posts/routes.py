@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Concatenate, ParamSpec
 
 from pressroom.db import Tx
-from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.media.addresses import addresses_of
 from pressroom.domains.media.intake import taken_in
 from pressroom.domains.posts.actions import bounce, change, publish, reach, react, reading
@@ -30,6 +30,7 @@ from pressroom.domains.posts.schemas import (
     EditPost,
     LikedOut,
     PollOut,
+    PostList,
     PostOut,
     SavedOut,
     SetAudience,
@@ -40,7 +41,8 @@ from pressroom.domains.posts.schemas import (
 from pressroom.domains.posts.uploads import UPLOAD_FORM, UploadPost
 from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, QuotaExceeded, Unprocessable
-from pressroom.web.access import Anyone, Keyed, SessionOnly
+from pressroom.web.access import Keyed, SessionOnly
+from pressroom.web.paging import read_page, split
 from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
 
 P = ParamSpec("P")
@@ -85,6 +87,7 @@ _NO_MEMBER = Unprocessable(
     takes=CreatePost,
     gives=PostOut,
     status=201,
+    location="/api/posts/{made}",
     fails=(_BAD_POST, _NO_MEMBER, QuotaExceeded),
     idempotent=True,
     tag=TAG,
@@ -109,6 +112,7 @@ async def create_post(call: Call[Caller], body: CreatePost) -> Answer:
     takes=UploadPost,
     gives=PostOut,
     status=201,
+    location="/api/posts/{made}",
     fails=(_BAD_UPLOAD, _NO_MEMBER, QuotaExceeded),
     idempotent=True,
     tag=TAG,
@@ -130,7 +134,7 @@ async def upload_post(call: Call[Caller], body: UploadPost) -> Answer:
 @declare(
     "GET",
     "/api/posts/{id}",
-    Anyone(),
+    Keyed(anyone=True),
     summary="Show a post",
     gives=PostOut,
     fails=(_NO_POST,),
@@ -138,11 +142,30 @@ async def upload_post(call: Call[Caller], body: UploadPost) -> Answer:
     answer_example=POST_EXAMPLE,
 )
 async def show_post(call: Call[Caller]) -> Answer:
-    """One post, if it stands and the reader may see it. For people and the pages that they open; its permalink is
-    /post/{id}."""
-    reader = call.who.account.id if call.who else ""
-    view = await call.db.read(reading.get_view, call.parameters["id"], reader)
+    """One post, if it stands and the reader may see it: with a key, what its account published and what anyone may
+    see. Ask again until each `processingStatus` has left PROCESSING. Its permalink is /post/{id}."""
+    reader = reader_of(call.who)
+    view = await call.db.read(reading.get_view, call.parameters["id"], reader.id, by_key=reader.by_key)
     return json(_shown(call)(view))
+
+
+@declare(
+    "GET",
+    "/api/posts",
+    SessionOnly(),
+    summary="List your posts",
+    gives=PostList,
+    fails=(Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
+    tag=TAG,
+    paged=True,
+    answer_example=PostList([POST_EXAMPLE], None),
+)
+async def list_posts(call: Call[Caller]) -> Answer:
+    """What the account published and did not delete, of every visibility, bounces too, newest first."""
+    page, own = read_page(call.query), call.caller.account.id
+    views = await call.db.read(reading.list_of_account, own, own, page.before, page.limit + 1)
+    shown, cursor = split(views, page, lambda view: view.post.id)
+    return json(PostList([_shown(call)(view) for view in shown], cursor))
 
 
 @declare_with_body(
@@ -199,6 +222,7 @@ async def delete_post(call: Call[Caller]) -> Answer:
     body_optional=True,
     gives=PostOut,
     status=201,
+    location="/api/posts/{made}",
     fails=(
         Invalid([Fault("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214.")]),
         _NO_POST,
@@ -228,13 +252,13 @@ async def bounce_post(call: Call[Caller], body: BouncePost) -> Answer:
     summary="Like a post",
     gives=LikedOut,
     fails=(_NO_POST,),
+    idempotent=True,
     tag=REACTIONS,
     answer_example=LikedOut(True),
 )
 async def like_post(call: Call[Caller]) -> Answer:
     """The account likes the post. Once more changes nothing."""
-    await call.db.transact(react.like_post, call.caller, call.parameters["id"])
-    return json(LikedOut(True))
+    return await call.once(react.like_post, lambda _: LikedOut(True), 200, call.caller, call.parameters["id"])
 
 
 @declare(
@@ -244,13 +268,13 @@ async def like_post(call: Call[Caller]) -> Answer:
     summary="Take a like back",
     gives=LikedOut,
     fails=(_NO_POST,),
+    idempotent=True,
     tag=REACTIONS,
     answer_example=LikedOut(False),
 )
 async def unlike_post(call: Call[Caller]) -> Answer:
     """The account likes the post no longer. Where it did not, nothing changes."""
-    await call.db.transact(react.unlike_post, call.caller, call.parameters["id"])
-    return json(LikedOut(False))
+    return await call.once(react.unlike_post, lambda _: LikedOut(False), 200, call.caller, call.parameters["id"])
 
 
 @declare(
@@ -260,13 +284,13 @@ async def unlike_post(call: Call[Caller]) -> Answer:
     summary="Save a post",
     gives=SavedOut,
     fails=(_NO_POST,),
+    idempotent=True,
     tag=REACTIONS,
     answer_example=SavedOut(True),
 )
 async def save_post(call: Call[Caller]) -> Answer:
     """Marks the post for the account alone. Once more changes nothing."""
-    await call.db.transact(react.save_post, call.caller, call.parameters["id"])
-    return json(SavedOut(True))
+    return await call.once(react.save_post, lambda _: SavedOut(True), 200, call.caller, call.parameters["id"])
 
 
 @declare(
@@ -276,13 +300,13 @@ async def save_post(call: Call[Caller]) -> Answer:
     summary="Take a save back",
     gives=SavedOut,
     fails=(_NO_POST,),
+    idempotent=True,
     tag=REACTIONS,
     answer_example=SavedOut(False),
 )
 async def unsave_post(call: Call[Caller]) -> Answer:
     """Takes the mark back. Where there is none, nothing changes."""
-    await call.db.transact(react.unsave_post, call.caller, call.parameters["id"])
-    return json(SavedOut(False))
+    return await call.once(react.unsave_post, lambda _: SavedOut(False), 200, call.caller, call.parameters["id"])
 
 
 @declare_with_body(
@@ -298,14 +322,17 @@ async def unsave_post(call: Call[Caller]) -> Answer:
         Conflict("The account has voted in this poll already; a vote is final."),
         Unprocessable([Fault("body", Code.NOT_ALLOWED, "This poll is closed.")]),
     ),
+    idempotent=True,
     tag=REACTIONS,
     example=VOTE_EXAMPLE,
     answer_example=VOTED_EXAMPLE,
 )
 async def vote(call: Call[Caller], body: Vote) -> Answer:
     """Votes, once and for all; the answer is the poll with the vote in it."""
-    poll = await call.db.transact(react.vote, call.caller, call.parameters["id"], body.choices)
-    return json(poll_shape(poll, call.clock.now()))
+    now = call.clock.now()
+    return await call.once(
+        react.vote, lambda poll: poll_shape(poll, now), 200, call.caller, call.parameters["id"], body.choices
+    )
 
 
 @declare_with_body(
@@ -320,6 +347,7 @@ async def vote(call: Call[Caller], body: Vote) -> Answer:
         _NO_POST,
         Unprocessable([Fault("usernames[1]", Code.INVALID_CHOICE, "There is no account otto.")]),
     ),
+    idempotent=True,
     tag=TAG,
     example=AUDIENCE_EXAMPLE,
     answer_example=AudienceOut(2),
@@ -327,8 +355,7 @@ async def vote(call: Call[Caller], body: Vote) -> Answer:
 async def set_audience(call: Call[Caller], body: SetAudience) -> Answer:
     """Makes these accounts the allowlist of one of the account's own posts, instead of those before. It counts while
     the post's visibility is CUSTOM."""
-    count = await call.db.transact(reach.set_audience, call.caller, call.parameters["id"], body.usernames)
-    return json(AudienceOut(count))
+    return await call.once(reach.set_audience, AudienceOut, 200, call.caller, call.parameters["id"], body.usernames)
 
 
 async def _await_card(
@@ -353,6 +380,7 @@ def _shown(call: Call[Caller]) -> Callable[[View], PostOut]:
 POST_ROUTES = [
     create_post,
     upload_post,
+    list_posts,
     show_post,
     edit_post,
     delete_post,

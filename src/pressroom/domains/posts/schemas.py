@@ -291,6 +291,13 @@ class PostOut(OriginalPostOut):
     ]
 
 
+class PostList(msgspec.Struct, rename="camel"):
+    """A page of posts, newest first."""
+
+    posts: list[PostOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
 class DeletedOut(msgspec.Struct):
     """What was deleted."""
 

@@ -49,3 +49,8 @@ _ALL_TIES = [Ties(*each) for each in product((False, True), repeat=4)]
 def narrows(before: Visibility, after: Visibility) -> bool:
     """Whether somebody who may see what has the visibility `before` may not once it has `after`."""
     return any(may_see(before, ties) and not may_see(after, ties) for ties in _ALL_TIES)
+
+
+def key_may_read(visibility: Visibility, *, is_author: bool) -> bool:
+    """Whether a key may read a post: its own account's, and what anybody may see; not what the account may see."""
+    return may_see(visibility, Ties(is_author=is_author))

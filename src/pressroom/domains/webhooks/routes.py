@@ -62,27 +62,38 @@ _BAD_PAGE = Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number f
     takes=CreateWebhook,
     gives=CreatedWebhookOut,
     status=201,
+    location=_ONE.replace("webhookId", "made"),
     fails=(
         Invalid([url_fault("The host resolves to 10.0.0.7, which is a private address; use a public one.")]),
         NotFound("There is no such key."),
         Conflict("A key has at most 5 webhook endpoints; remove one to add another."),
         _KEY_ENDED,
     ),
+    idempotent=True,
     tag=TAG,
     example=CREATE_WEBHOOK_EXAMPLE,
     answer_example=CREATED_WEBHOOK_EXAMPLE,
 )
 async def create_webhook(call: Call[Caller], body: CreateWebhook) -> Answer:
     """Has the chosen events of the key's account sent to the address from now on. Its signing secret is in this
-    answer and nowhere else, ever again. A key has at most 5 endpoints; the sixth is a 409."""
+    answer and its replays, and nowhere else, ever again. A key has at most 5 endpoints; the sixth is a 409."""
+    if (answer := await call.once.stored()) is not None:
+        return answer
     account_id, key_id = call.caller.account.id, call.parameters["keyId"]
     await call.db.read(endpoints.check_key, account_id, key_id)  # nothing is looked up for a key that is none
     try:
         await call.means.outbound.vet(body.url, account_id)
     except UrlRefused as refused:
         raise Invalid([url_fault(refused.message)]) from None
-    webhook, secret = await call.db.transact(endpoints.add_webhook, account_id, key_id, body.new_webhook())
-    return json(created_webhook_shape(webhook, secret, call.clock.now()), 201)
+    now = call.clock.now()
+    return await call.once(
+        endpoints.add_webhook,
+        lambda added: created_webhook_shape(*added, now),
+        201,
+        account_id,
+        key_id,
+        body.new_webhook(),
+    )
 
 
 @declare(
@@ -128,14 +139,15 @@ async def show_webhook(call: Call[Caller]) -> Answer:
     summary="Remove a webhook endpoint",
     gives=RemovedOut,
     fails=(_NONE,),
+    idempotent=True,
     tag=TAG,
     answer_example=RemovedOut("Webhook endpoint removed", WEBHOOK_EXAMPLE.id),
 )
 async def remove_webhook(call: Call[Caller]) -> Answer:
     """Sends the endpoint nothing more; at most what is under way still arrives. Add it again, and redeliver brings
     what it missed."""
-    await call.db.transact(endpoints.remove_webhook, *_named(call))
-    return json(RemovedOut("Webhook endpoint removed", call.parameters["webhookId"]))
+    removed = RemovedOut("Webhook endpoint removed", call.parameters["webhookId"])
+    return await call.once(endpoints.remove_webhook, lambda _: removed, 200, *_named(call))
 
 
 @declare(
@@ -146,14 +158,14 @@ async def remove_webhook(call: Call[Caller]) -> Answer:
     gives=TestSentOut,
     status=202,
     fails=(_NONE, _KEY_ENDED, _DISABLED),
+    idempotent=True,
     tag=TAG,
     answer_example=TEST_SENT_EXAMPLE,
 )
 async def send_test(call: Call[Caller]) -> Answer:
     """Queues a `webhook.test` for the endpoint, ahead of everything else that waits. It is tried once, and its failure
     does not count."""
-    envelope_id = await call.db.transact(queueing.send_test, *_named(call))
-    return json(TestSentOut(envelope_id), 202)
+    return await call.once(queueing.send_test, TestSentOut, 202, *_named(call))
 
 
 @declare(
@@ -182,6 +194,7 @@ async def list_deliveries(call: Call[Caller]) -> Answer:
     summary="Rotate a signing secret",
     gives=RotatedOut,
     fails=(_NONE, _KEY_ENDED),
+    idempotent=True,
     tag=TAG,
     answer_example=ROTATED_EXAMPLE,
 )
@@ -189,8 +202,12 @@ async def rotate_webhook(call: Call[Caller]) -> Answer:
     """Issues a new secret, with which everything is signed from now on. Receivers should accept either for 24
     hours: a delivery that is under way may bear the old signature."""
     account_id, key_id, webhook_id = _named(call)
-    secret, until = await call.db.transact(endpoints.rotate_secret, account_id, key_id, webhook_id)
-    return json(RotatedOut(webhook_id, secret, secret[:SHOWN], iso(until)))
+
+    def shape(rotated: tuple[str, int]) -> RotatedOut:
+        secret, until = rotated
+        return RotatedOut(webhook_id, secret, secret[:SHOWN], iso(until))
+
+    return await call.once(endpoints.rotate_secret, shape, 200, account_id, key_id, webhook_id)
 
 
 @declare_with_body(
@@ -206,6 +223,7 @@ async def rotate_webhook(call: Call[Caller]) -> Answer:
         _KEY_ENDED,
         _DISABLED,
     ),
+    idempotent=True,
     tag=TAG,
     example=REDELIVER_EXAMPLE,
     answer_example=REDELIVERED_EXAMPLE,
@@ -215,8 +233,13 @@ async def redeliver_events(call: Call[Caller], body: RedeliverEvents) -> Answer:
     what happened while no endpoint stood. At most 1,000 events a call, from the last 30 days: ask for spans that
     hold fewer. Envelopes keep their id, time and bytes. Answers before anything is sent."""
     wanted = body.redelivery(call.clock.now())
-    result = await call.db.transact(redelivery.redeliver, *_named(call), wanted)
-    return json(RedeliveredOut(result.queued, result.skipped_duplicates))
+    return await call.once(
+        redelivery.redeliver,
+        lambda result: RedeliveredOut(result.queued, result.skipped_duplicates),
+        200,
+        *_named(call),
+        wanted,
+    )
 
 
 def _named(call: Call[Caller]) -> tuple[str, str, str]:

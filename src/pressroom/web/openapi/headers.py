@@ -13,6 +13,8 @@ RATE_LIMITS: Final = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit
 RETRY_AFTER: Final = "Retry-After"
 CHALLENGE: Final = "WWW-Authenticate"
 REPLAYED: Final = "Idempotent-Replayed"
+BODY_DIFFERS: Final = "Idempotent-Body-Differs"
+LOCATION: Final = "Location"
 ALLOW: Final = "Allow"
 COOKIE: Final = "Set-Cookie"
 
@@ -72,6 +74,16 @@ def components(settings: Settings) -> dict[str, Json]:
         RETRY_AFTER: _header("Seconds to wait before the next try.", 12, {"type": "integer", "minimum": 1}),
         CHALLENGE: _header("The scheme to authenticate with.", "Bearer", {"type": "string", "enum": ["Bearer"]}),
         ALLOW: _header("The methods that the path takes.", "GET, POST, HEAD"),
+        LOCATION: _header(
+            "Where what was made is found.",
+            f"{settings.base_url}/api/posts/01KVCVX25JSSB86WQ50AY87SX4",
+            {"type": "string", "format": "uri"},
+        ),
+        BODY_DIFFERS: {
+            "description": "On a replay: the body of this request was not that of the first.",
+            "schema": {"type": "string", "enum": ["true"]},
+            "example": "true",
+        },
     }
 
 

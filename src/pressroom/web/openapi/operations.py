@@ -54,6 +54,8 @@ def plain(example: object) -> object:
 
 def _demands(access: Access) -> str:
     match access:
+        case Keyed(anyone=True):
+            return "For everybody, signed in or not, and for any active API key, whatever its scopes."
         case Keyed(scope=None):
             return "For any active API key, whatever its scopes, or a session."
         case Keyed(scope=scope):
@@ -68,6 +70,8 @@ def _demands(access: Access) -> str:
 
 def _security(access: Access) -> list[Json]:
     match access:
+        case Keyed(anyone=True):
+            return [{"apiKey": []}, {"session": []}, {}]
         case Keyed(scope=scope):
             return [{"apiKey": [scope] if scope else []}, {"session": []}]
         case Anyone() | Public():
@@ -133,6 +137,8 @@ def _successes(route: Route[C], schemas: Schemas) -> dict[str, Json]:
     its_headers = headers.of_answer(route.status, route.access)
     if route.cookie:
         its_headers[headers.COOKIE] = headers.session_cookie(route.cookie)
+    if route.location:
+        its_headers[headers.LOCATION] = headers.reference(headers.LOCATION)
     success: Json = {
         "description": _DONE[route.status],
         "headers": its_headers,
@@ -143,7 +149,11 @@ def _successes(route: Route[C], schemas: Schemas) -> dict[str, Json]:
         replay: Json = {
             **success,
             "description": prose.REPLAY if route.status != 200 else f"Done. {prose.REPLAY}",
-            "headers": {**its_headers, headers.REPLAYED: headers.replayed(always=route.status != 200)},
+            "headers": {
+                **its_headers,
+                headers.REPLAYED: headers.replayed(always=route.status != 200),
+                headers.BODY_DIFFERS: headers.reference(headers.BODY_DIFFERS),
+            },
         }
         successes = {"200": replay, **successes} if route.status != 200 else {"200": replay}
     return successes

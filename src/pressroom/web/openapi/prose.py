@@ -32,11 +32,13 @@ Answers may gain fields; ignore those that you do not know. HEAD is answered lik
 
 ## Idempotency
 
-Give a write that takes it the header `Idempotency-Key`, a fresh UUID for example, and send it again whenever the \
+Give a write the header `Idempotency-Key`, a fresh UUID for example, and send it again whenever the \
 answer did not arrive. The first request that succeeds stores its answer for 24 hours, in the same transaction as its \
 effect; every repetition gets that answer, with status 200 and `Idempotent-Replayed: true`, and has no other effect. \
-What counts as a repetition is the same account, method, path and key; the body is not compared. A request that was \
-refused or failed stores nothing and may be sent again under its key.
+What counts as a repetition is the same account, method, path and key; where its body is another than the first one's, \
+the answer also has `Idempotent-Body-Differs: true`. A request that was refused or failed stores nothing and may be \
+sent again under its key. Signing up and in, which no account does, store nothing. A stored answer never holds a new \
+API key: the replay of its creation has null in its place.
 
 ## Webhooks
 

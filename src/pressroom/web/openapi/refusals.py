@@ -145,7 +145,7 @@ class Refusals:
         if route.takes:
             yield from (RequestTimeout, PayloadTooLarge, UnsupportedMediaType)
         if not isinstance(route.access, Public):
-            if isinstance(route.access, Keyed):
+            if isinstance(route.access, Keyed) and not route.access.anyone:
                 yield MissingKey
             yield from _KEY_NEEDED
             if isinstance(route.access, SessionOnly):

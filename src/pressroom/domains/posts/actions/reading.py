@@ -21,10 +21,13 @@ VERSIONS: Final = 50
 _NO_POST: Final = "There is no such post."
 
 
-async def get_post(tx: Tx, post_id: str, reader: str) -> SeenPost:
-    """The post, if it stands and the reader may see it. Raises NotFound, the same in all other cases."""
+async def get_post(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -> SeenPost:
+    """The post, if it stands and the reader, or with `by_key` their key, may see it.
+
+    Raises NotFound, the same in all other cases.
+    """
     post = await find_post(tx, post_id, reader)
-    if post is None or post.deleted_at is not None:
+    if post is None or post.deleted_at is not None or (by_key and not post.may_be_read_by_key()):
         raise NotFound(_NO_POST)
     return post
 
@@ -35,9 +38,12 @@ async def find_post(tx: Tx, post_id: str, reader: str) -> SeenPost | None:
     return post if post is not None and post.may_be_seen() else None
 
 
-async def get_view(tx: Tx, post_id: str, reader: str) -> View:
-    """The post with its poll and what it shares. Raises NotFound as `get_post` does."""
-    return (await complete(tx, [await get_post(tx, post_id, reader)], reader))[0]
+async def get_view(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -> View:
+    """The post with its poll and what it shares, if the reader may see it. Raises NotFound as `get_post` does."""
+    view = (await complete(tx, [await get_post(tx, post_id, reader, by_key=by_key)], reader))[0]
+    if by_key and view.original and not view.original.post.may_be_read_by_key():
+        view.original = None
+    return view
 
 
 async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[View]:

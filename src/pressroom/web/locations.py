@@ -1,0 +1,35 @@
+"""Where to find what a request made: the header Location of every 201 and of its replays."""
+
+import re
+from typing import Final, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from pressroom.web.routing import Answer, Call
+
+C = TypeVar("C")
+
+_PLACE: Final = re.compile(r"{(\w+)}")
+
+
+class _Made(msgspec.Struct):
+    """The one field that the answer to a creation always has."""
+
+    id: str
+
+
+_decoder = msgspec.json.Decoder(_Made)
+
+
+def location_of(template: str, call: Call[C], answer: Answer) -> tuple[bytes, bytes]:
+    """The header Location.
+
+    Args:
+        template: A path in which `{made}` stands for the id in the answer, other names for the request's parameters.
+        call: The request.
+        answer: The answer to it: a 201, or the replay of one.
+    """
+    known = {**call.parameters, "made": _decoder.decode(answer.body).id}
+    path = _PLACE.sub(lambda place: quote(known[place[1]], safe=""), template)
+    return b"location", (call.settings.base_url + path).encode()

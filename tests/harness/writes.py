@@ -1,0 +1,118 @@
+"""Every write that a signed-in owner can send, each prepared so that it succeeds and changes something."""
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+
+SETTINGS: Final[dict[str, object]] = {"DEV": 1}
+"""Of a server that takes the addresses of the endpoints made here."""
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Write:
+    """A request; `status` is that of its first answer."""
+
+    method: str
+    path: str
+    body: Mapping[str, object] | None = None
+    status: int = 200
+
+
+@dataclass(frozen=True)
+class People:
+    """Whoever writes, signed in, and another account."""
+
+    web: httpx.Client
+    other: httpx.Client
+
+    def post(self, **more: object) -> str:
+        """A new post's path."""
+        return f"/api/posts/{self.made('/api/posts', content='Hello', **more)}"
+
+    def key(self) -> str:
+        """A new key's path."""
+        return f"/api/auth/api-keys/{self.made('/api/auth/api-keys', label='test', scopes=['posts:write'])}"
+
+    def webhook(self) -> str:
+        """A new endpoint's path, of a new key."""
+        key = self.key()
+        return f"{key}/webhooks/{self.made(f'{key}/webhooks', **ENDPOINT)}"
+
+    def hub(self, maker: httpx.Client) -> str:
+        """A new hub's path."""
+        answer = maker.post("/api/hubs", json=new_hub())
+        assert answer.status_code == 201, answer.text
+        return f"/api/hubs/{answer.json()['id']}"
+
+    def name(self) -> str:
+        """The other account's user name."""
+        return str(self.other.get("/api/auth/me").json()["username"])
+
+    def made(self, path: str, **body: object) -> str:
+        """The id of something new."""
+        answer = self.web.post(path, json=body)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    def after(self, path: str) -> str:
+        """The same path, once something was posted to it."""
+        answer = self.web.post(path)
+        assert answer.status_code == 200, answer.text
+        return path
+
+
+ENDPOINT: Final = {"url": "http://127.0.0.1:9/hook", "events": ["post.created"]}
+LONG_AGO: Final = "2000-01-01T00:00:00Z"
+
+
+def new_hub() -> dict[str, Any]:
+    """The body that makes a hub."""
+    return {"name": "Club", "slug": f"club-{next(_numbers)}"}
+
+
+def _redelivery(people: People) -> Write:
+    endpoint = people.webhook()
+    people.post()
+    return Write("POST", f"{endpoint}/redeliver", {"since": LONG_AGO})
+
+
+WRITES: Final[dict[str, Callable[[People], Write]]] = {
+    "create_post": lambda _: Write("POST", "/api/posts", {"content": "One"}, 201),
+    "edit_post": lambda people: Write("PATCH", people.post(), {"content": "Two"}),
+    "delete_post": lambda people: Write("DELETE", people.post()),
+    "bounce_post": lambda people: Write("POST", f"{people.post()}/bounce", None, 201),
+    "create_comment": lambda people: Write("POST", f"{people.post()}/comments", {"content": "One"}, 201),
+    "like_post": lambda people: Write("POST", f"{people.post()}/like"),
+    "unlike_post": lambda people: Write("DELETE", people.after(f"{people.post()}/like")),
+    "save_post": lambda people: Write("POST", f"{people.post()}/save"),
+    "unsave_post": lambda people: Write("DELETE", people.after(f"{people.post()}/save")),
+    "vote": lambda people: Write("POST", f"{people.post(poll={'options': ['a', 'b']})}/poll/votes", {"choices": [0]}),
+    "set_audience": lambda people: Write("PUT", f"{people.post()}/audience", {"usernames": [people.name()]}),
+    "edit_me": lambda _: Write("PATCH", "/api/auth/me", {"bio": "One"}),
+    "create_key": lambda _: Write("POST", "/api/auth/api-keys", {"label": "One", "scopes": ["posts:write"]}, 201),
+    "revoke_key": lambda people: Write("DELETE", people.key()),
+    "create_webhook": lambda people: Write("POST", f"{people.key()}/webhooks", ENDPOINT, 201),
+    "remove_webhook": lambda people: Write("DELETE", people.webhook()),
+    "send_test": lambda people: Write("POST", f"{people.webhook()}/test", None, 202),
+    "rotate_webhook": lambda people: Write("POST", f"{people.webhook()}/rotate"),
+    "redeliver_events": _redelivery,
+    "create_hub": lambda _: Write("POST", "/api/hubs", new_hub(), 201),
+    "join_hub": lambda people: Write("POST", f"{people.hub(people.other)}/membership"),
+    "leave_hub": lambda people: Write("DELETE", f"{people.hub(people.web)}/membership"),
+    "follow": lambda people: Write("POST", f"/api/accounts/{people.name()}/follow"),
+    "unfollow": lambda people: Write("DELETE", people.after(f"/api/accounts/{people.name()}/follow")),
+}
+"""By the name of the route. Uploads and signing out have tests of their own."""
+
+ONCE: Final = frozenset({"key"})
+"""Fields that a replay shows as null."""
+
+
+def replay_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a replay of the write that was answered with `body` has to say."""
+    return {**body, **dict.fromkeys(ONCE & body.keys())}
