@@ -2,15 +2,13 @@
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import resource
 import signal
 import socket
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable
 from enum import StrEnum
-from pathlib import Path
 from typing import Final
 
 from granian.constants import HTTPModes, Interfaces
@@ -18,10 +16,7 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
 from pressroom.app import create_app
-from pressroom.db import DatabaseAway
-from pressroom.db.lock import SessionLock
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.media.jobs import sweep_folders
 from pressroom.domains.webhooks.actions.leasing import forget_leases
 from pressroom.errors import SettingError, Unavailable
@@ -29,6 +24,7 @@ from pressroom.jobs import queue
 from pressroom.logs import Log
 from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
+from pressroom.sole_counter import alone_on_file, sole_counter
 from pressroom.web.asgi import Application
 from pressroom.web.pipeline import Pipeline
 
@@ -50,14 +46,6 @@ BUFFER: Final = 64 * 1024
 
 HEADERS_MILLISECONDS: Final = 10_000
 """How long a client may take to send the head of a request."""
-
-API_LOCK: Final = 7_238_002
-RETRY_SECONDS: Final = 0.25
-
-_ALONE: Final = (
-    "Another Pressroom serves this database already. Rate limits would be counted twice:"
-    " set PRESSROOM_REDIS_URL to run several."
-)
 
 
 class Part(StrEnum):
@@ -85,7 +73,7 @@ async def serve(
     if not sibling and only is not Part.WORKER:
         check_port_is_free(settings.host, settings.port)
     _take_all_files()
-    with _alone_on_file(settings):
+    with alone_on_file(settings):
         runtime = await open_runtime(settings, log)
         try:
             stopping = asyncio.Event()
@@ -96,7 +84,7 @@ async def serve(
                 return
             if only is Part.API and runtime.db.engine == "sqlite":
                 log.event("nothing is delivered while this runs: no other process can open this database")
-            async with _alone_on_postgres(runtime, stopping):
+            async with sole_counter(runtime, stopping):
                 await announce(runtime)
                 delivering = asyncio.create_task(_deliver(runtime, stopping)) if only is None else None
                 try:
@@ -222,66 +210,3 @@ async def _drained(serving: asyncio.Task[None], app: Pipeline[Caller]) -> bool:
             serving.cancel()
             return True
     return False
-
-
-@contextlib.contextmanager
-def _alone_on_file(settings: Settings) -> Generator[None]:
-    """An embedded database is served by one process."""
-    if not settings.database_url.startswith("sqlite:///"):
-        yield
-        return
-    file = Path(settings.database_url.removeprefix("sqlite:///") + ".lock")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        lock = file.open("w")
-    except OSError as error:
-        raise SettingError(f"PRESSROOM_DATA_DIR: cannot write {file}: {error.strerror}.") from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise SettingError(_ALONE.replace("set PRESSROOM_REDIS_URL", "move to PostgreSQL and Redis")) from None
-        yield
-
-
-@contextlib.asynccontextmanager
-async def _alone_on_postgres(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenerator[None]:
-    """Without Redis, PostgreSQL too is served by one API process."""
-    limiter = runtime.limiter
-    if runtime.db.engine != "postgres" or not isinstance(limiter, MemoryLimiter):
-        yield
-        return
-    lock = SessionLock(runtime.settings.database_url, API_LOCK)
-    if not await lock.take():
-        raise SettingError(_ALONE)
-    watch = asyncio.create_task(_stay_alone(lock, limiter, runtime.log, stopping))
-    try:
-        yield
-    finally:
-        watch.cancel()
-        await lock.release()
-
-
-async def _stay_alone(lock: SessionLock, limiter: MemoryLimiter, log: Log, stopping: asyncio.Event) -> None:
-    """Takes the lock again when the database's connection was lost; stops the server if another one has it.
-
-    Meanwhile nothing is admitted: another server may be counting.
-    """
-    while True:
-        await lock.lost()
-        limiter.suspend()
-        log.event("the database is away; nothing is admitted until its lock is ours again")
-        while (taken := await _take_when_there(lock)) is None:
-            await asyncio.sleep(RETRY_SECONDS)
-        if not taken:
-            log.event("another server has taken over this database; stopping")
-            stopping.set()
-            return
-        limiter.resume()
-
-
-async def _take_when_there(lock: SessionLock) -> bool | None:
-    try:
-        return await lock.take()
-    except DatabaseAway:
-        return None

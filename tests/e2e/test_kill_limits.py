@@ -2,18 +2,20 @@
 
 import asyncio
 import json
+import resource
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from tests.harness.days import stay_within_a_day
-from tests.harness.owners import Owner, who_am_i
+from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import ServerProcess
 from tests.harness.publishers import Publisher, told
 from tests.harness.records import count, disagreements, rows
-from tests.harness.wire import at_once
+from tests.harness.wire import Request, ask, at_once
 from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
@@ -80,6 +82,58 @@ def test_no_kill_overruns_the_daily_quota(
     assert count(server, "posts") == 100, story
     assert rows(server, "SELECT used FROM content_quotas") == [(100,)], story
     assert disagreements(server, publishers) == [], story
+
+
+@pytest.mark.parametrize("limit", ["REQUESTS_PER_MINUTE", "POSTS_PER_MINUTE"])
+def test_what_a_key_wrote_counts_after_a_kill(
+    roomy_server: MakeServer, engine_settings: dict[str, object], limit: str
+) -> None:
+    """Each life is ended before it can save what it counted."""
+    server = roomy_server(**{limit: 20}, **engine_settings).start()
+    key = Owner(server).key("all", ("posts:write", "posts:delete", "comments:write"))
+    shared = ask(publish(server, key, "shared")).json()["id"]
+    writes = {
+        "REQUESTS_PER_MINUTE": [
+            Request(server.port, "POST", f"/api/posts/{shared}/comments", {}, {"content": "a comment"}),
+            Request(server.port, "PATCH", f"/api/posts/{shared}", {}, {"content": "edited"}),
+            Request(server.port, "POST", "/api/posts", {}, {"content": "to be deleted"}),
+        ],
+        "POSTS_PER_MINUTE": [Request(server.port, "POST", "/api/posts", {}, {"content": "a post"})] * 4,
+    }[limit]
+
+    for _ in range(10):
+        answers = at_once([replace(write, headers={"Authorization": f"Bearer {key}"}) for write in writes])
+        if limit == "REQUESTS_PER_MINUTE" and answers[-1].status == 201:
+            path = f"/api/posts/{answers[-1].json()['id']}"
+            ask(Request(server.port, "DELETE", path, {"Authorization": f"Bearer {key}"}))
+        server.kill()
+        server.restart()
+
+    statement = WRITTEN if limit == "REQUESTS_PER_MINUTE" else "SELECT created_at FROM posts"
+    moments = [at / 1000 for (at,) in rows(server, statement)]
+    assert 15 <= most_in_a_minute(moments) <= 20
+
+
+WRITTEN = (
+    "SELECT created_at FROM posts UNION ALL SELECT created_at FROM comments"
+    " UNION ALL SELECT replaced_at FROM post_versions UNION ALL SELECT deleted_at FROM posts WHERE deleted_at > 0"
+)
+
+
+def test_what_cannot_be_saved_is_not_admitted(roomy_server: MakeServer) -> None:
+    server = roomy_server(REQUESTS_PER_MINUTE=200).start()
+    key = Owner(server).key()
+    assert burst(server, key)
+
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+    assert wait_until(lambda: ask(who_am_i(server, key)).status == 503), "what cannot be saved is admitted for ever"
+    refused = ask(who_am_i(server, key))
+    assert (refused.status, refused.json()["error"], refused.headers["retry-after"]) == (503, "Unavailable", "1")
+    assert {answer.status for answer in at_once([who_am_i(server, key)] * 50)} == {503}
+    assert ask(Request(server.port, "GET", "/readyz")).status == 503
+
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert wait_until(lambda: ask(who_am_i(server, key)).status == 200), "it does not recover"
 
 
 async def publish_300(server: ServerProcess, publishers: list[Publisher], moments: list[int]) -> None:

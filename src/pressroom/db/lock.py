@@ -1,7 +1,8 @@
-"""A lock in PostgreSQL that one process holds for as long as its connection lives."""
+"""A lock in PostgreSQL that one process holds, and knows that it holds (docs/limits.md#one-process-counts)."""
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol, cast
 
@@ -10,7 +11,39 @@ import asyncpg
 from pressroom.db import DatabaseAway, Value
 
 PATIENCE: Final = 3.0
-"""Seconds to wait for a holder that was just killed: PostgreSQL may take a moment to notice."""
+"""Seconds to wait for PostgreSQL's answer, and for a holder that was just killed: it may take a moment to notice."""
+
+PULSE_SECONDS: Final = 1.0
+"""How often the holder asks whether the lock is still its own."""
+
+LEASE_SECONDS: Final = 5.0
+"""How long after it was last seen the lock counts as held. A successor waits longer than that before it acts."""
+
+_AWAY: Final = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+
+# PostgreSQL lets go of the lock of a session whose peer has gone without a word.
+_KEEPALIVES: Final = {
+    "application_name": "pressroom lock",
+    "tcp_keepalives_idle": "5",
+    "tcp_keepalives_interval": "3",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+}
+
+_TAKE: Final = "SELECT pg_try_advisory_lock($1)"
+
+# Asked of the session itself: behind a pooler it may not be the one that took the lock.
+_SEE: Final = (
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid() AND objsubid = 1"
+    " AND classid = ($1::bigint >> 32)::oid AND objid = ($1::bigint & 4294967295)::oid"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+
+_WHO: Final = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+
+_END: Final = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::text::timestamptz"
+)
 
 
 class _Connection(Protocol):
@@ -20,13 +53,21 @@ class _Connection(Protocol):
     def terminate(self) -> None: ...
 
 
+def seconds_awake() -> float:
+    """Seconds on a clock that nobody sets, and that goes on while the process, or the machine, is asleep."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
 class SessionLock:
     """The advisory lock `number` of the database at `url`."""
 
-    def __init__(self, url: str, number: int) -> None:
+    def __init__(self, url: str, number: int, clock: Callable[[], float] = seconds_awake) -> None:
         self._url = url
         self._number = number
+        self._clock = clock
         self._connection: _Connection | None = None
+        self._session: Sequence[Value] | None = None
+        self._seen_at = 0.0
         self._ended = asyncio.Event()
 
     async def take(self) -> bool:
@@ -34,22 +75,33 @@ class SessionLock:
         await self.release()
         connect = cast("Callable[..., Awaitable[_Connection]]", asyncpg.connect)
         try:
-            self._connection = await connect(self._url, timeout=PATIENCE, command_timeout=PATIENCE)
+            self._connection = connection = await connect(
+                self._url, timeout=PATIENCE, command_timeout=PATIENCE, server_settings=_KEEPALIVES
+            )
             self._ended.clear()
-            self._connection.add_termination_listener(lambda _: self._ended.set())
-            deadline = asyncio.get_running_loop().time() + PATIENCE
-            while not await self._try(self._connection):
-                if asyncio.get_running_loop().time() > deadline:
-                    await self.release()
-                    return False
-                await asyncio.sleep(0.05)
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            connection.add_termination_listener(lambda _: self._ended.set())
+            if self._session is not None:
+                # Our own earlier session may hold the lock still, at the end of a connection that leads nowhere.
+                await connection.fetchrow(_END, *self._session)
+            taken = await self._take(connection)
+            self._session = await connection.fetchrow(_WHO)
+        except _AWAY as error:
+            await self.release()
             raise DatabaseAway("The database cannot be reached right now.") from error
-        return True
+        if not taken:
+            await self.release()
+        return taken
+
+    def is_held(self) -> bool:
+        """Whether the lock was seen to be ours within the lease."""
+        return self._connection is not None and self._clock() - self._seen_at < LEASE_SECONDS
 
     async def lost(self) -> None:
-        """Waits until the connection, and with it the lock, has gone."""
-        await self._ended.wait()
+        """Asks again and again whether the lock is ours; returns when it is not, or when nobody says so."""
+        while self._connection is not None and await self._see(self._connection):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), PULSE_SECONDS)
+                return
 
     async def release(self) -> None:
         """Lets go."""
@@ -58,6 +110,25 @@ class SessionLock:
                 self._connection.terminate()
             self._connection = None
 
-    async def _try(self, connection: _Connection) -> bool:
-        row = await connection.fetchrow("SELECT pg_try_advisory_lock($1)", self._number)
-        return bool(row and row[0])
+    async def _take(self, connection: _Connection) -> bool:
+        deadline = self._clock() + PATIENCE
+        while True:
+            asked_at = self._clock()
+            row = await connection.fetchrow(_TAKE, self._number)
+            if row and row[0]:
+                self._seen_at = asked_at
+                return True
+            if self._clock() > deadline:
+                return False
+            await asyncio.sleep(0.05)
+
+    async def _see(self, connection: _Connection) -> bool:
+        asked_at = self._clock()
+        try:
+            row = await connection.fetchrow(_SEE, self._number)
+        except _AWAY:
+            return False
+        if not row or not row[0]:
+            return False
+        self._seen_at = asked_at
+        return True

@@ -5,17 +5,19 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pressroom.clock import DAY, HOUR, MINUTE, SettableClock
-from pressroom.db import Database, Tx
+from pressroom.db import Database, DiskFull, Tx
 from pressroom.db.migrate import migrate
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
-from pressroom.domains.limits.memory import IDLE, MemoryLimiter
-from pressroom.domains.limits.models import Rates
-from pressroom.domains.limits.windows import StoredWindows, merged
+from pressroom.domains.limits.memory import FORGIVEN_SECONDS, IDLE, MemoryLimiter, Superseded
+from pressroom.domains.limits.models import KeyWrite, Rates
+from pressroom.domains.limits.windows import StoredWindows, merged, with_writes
 from pressroom.errors import Unavailable
 
 RATES = Rates(per_minute=5)
@@ -93,7 +95,7 @@ def test_what_either_process_counted_counts_after_a_resume(tmp_path: Path) -> No
         clock.advance(10)
         assert await admitted(owner, key_id, 2) == 2
         await owner.close()
-        limiter.resume()
+        await limiter.take_over("limiter")
         assert await admitted(limiter, key_id, 9) == 1
 
     with_key(tmp_path, story)
@@ -118,3 +120,99 @@ def test_two_accounts_of_one_key_are_merged() -> None:
     other = StoredWindows([2, 3], [], [(0, 1), (DAY, 2)], [9])
     both = StoredWindows([1, 2, 2, 3], [2], [(0, 3), (5, 1), (DAY, 2)], [9])
     assert merged(one, other) == merged(other, one) == both
+
+
+def test_a_process_that_was_superseded_saves_nothing_more(tmp_path: Path) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        before, after = MemoryLimiter(RATES, db, clock), MemoryLimiter(RATES, db, clock)
+        await before.take_over("before")
+        assert await admitted(before, key_id, 1) == 1
+        await after.take_over("after")
+        assert await admitted(after, key_id, 4) == 4
+        await after.flush()
+        with pytest.raises(Superseded):
+            await before.flush()
+        await after.close()
+        assert await admitted(MemoryLimiter(RATES, db, clock), key_id, 9) == 1
+
+    with_key(tmp_path, story)
+
+
+def test_nothing_is_admitted_while_the_process_may_not(tmp_path: Path) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        limiter, allowed = MemoryLimiter(RATES, db, clock), [True]
+        await limiter.take_over("limiter", lambda: allowed[0])
+        assert await admitted(limiter, key_id, 1) == 1
+        allowed[0] = False
+        with pytest.raises(Unavailable):
+            await limiter.attempt(key_id, is_post=False)
+        with pytest.raises(Unavailable):
+            await limiter.ping()
+        allowed[0] = True
+        assert await admitted(limiter, key_id, 9) == 4
+
+    with_key(tmp_path, story)
+
+
+def test_unsaved_counting_older_than_a_second_admits_nothing_more(tmp_path: Path) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        seconds, full = [0.0], Full(db)
+        limiter = MemoryLimiter(RATES, full, clock, monotonic=lambda: seconds[0])
+        assert await admitted(limiter, key_id, 1) == 1
+        full.is_full = True
+        with pytest.raises(DiskFull):
+            await limiter.flush()
+        assert await admitted(limiter, key_id, 1) == 1, "a kill may forget this"
+        seconds[0] += FORGIVEN_SECONDS + 0.1
+        with pytest.raises(Unavailable):
+            await limiter.attempt(key_id, is_post=False)
+        with pytest.raises(Unavailable):
+            await limiter.ping()
+        full.is_full = False
+        await limiter.flush()
+        assert await admitted(limiter, key_id, 9) == 3
+
+    with_key(tmp_path, story)
+
+
+def test_a_request_waits_for_a_save_that_is_late(tmp_path: Path) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        seconds = [0.0]
+        limiter = MemoryLimiter(RATES, db, clock, monotonic=lambda: seconds[0])
+        assert await admitted(limiter, key_id, 1) == 1
+        seconds[0] += FORGIVEN_SECONDS + 0.1
+        waiting = asyncio.create_task(limiter.attempt(key_id, is_post=False))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        await limiter.flush()
+        assert (await waiting).refused_by is None
+
+    with_key(tmp_path, story)
+
+
+class Full:
+    """A database that has no room to write while it is `is_full`."""
+
+    def __init__(self, db: Database) -> None:
+        self.one, self.read, self._db = db.one, db.read, db
+        self.is_full = False
+
+    async def transact(self, action: Callable[..., Awaitable[object]], *args: object) -> object:
+        """As the database does, unless it is full."""
+        if self.is_full:
+            raise DiskFull("No room.")
+        return await self._db.transact(action, *args)
+
+
+WRITES = st.lists(st.builds(KeyWrite, st.integers(0, 5 * MINUTE), st.booleans()), max_size=30)
+
+
+@given(WRITES)
+def test_each_write_since_the_last_save_counts_once(writes: list[KeyWrite]) -> None:
+    stored = StoredWindows([0], [0], [(0, 1)], [7], 0)
+    recovered = with_writes(stored, writes)
+    assert recovered.attempts == sorted([0, *(write.at for write in writes)])
+    assert recovered.posts == sorted([0, *(write.at for write in writes if write.is_post)])
+    assert sum(count for _, count in recovered.day) == 1 + len(writes)
+    assert [minute for minute, _ in recovered.day] == sorted({0, *(write.at // MINUTE for write in writes)})
+    assert recovered.refusals == [7]

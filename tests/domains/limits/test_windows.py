@@ -87,7 +87,8 @@ def test_windows_survive_being_stored(requests: list[tuple[int, bool]], cut: int
     for place, (step, is_post) in enumerate(requests):
         now += step
         if place == cut:
-            stored = Windows(RATES, msgspec.json.decode(msgspec.json.encode(stored.stored()), type=StoredWindows))
+            state = msgspec.json.encode(stored.stored(now))
+            stored = Windows(RATES, msgspec.json.decode(state, type=StoredWindows))
         assert kept.attempt(now, is_post=is_post) == stored.attempt(now, is_post=is_post)
 
 

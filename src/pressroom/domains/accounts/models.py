@@ -57,6 +57,11 @@ class Caller(msgspec.Struct):
     account: Account
     key: SourceKey | None = None
 
+    @property
+    def key_id(self) -> str | None:
+        """The identifier of the key; None for someone signed in."""
+        return self.key.id if self.key else None
+
 
 class Reader(msgspec.Struct, frozen=True):
     """Who reads: an account by its id, `by_key` through one of its keys; the id is empty for somebody signed out."""

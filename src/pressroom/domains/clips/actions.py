@@ -28,7 +28,7 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, daily_quota: in
         tx,
         clip_id=clip_id,
         account_id=account.id,
-        key_id=caller.key.id if caller.key else None,
+        key_id=caller.key_id,
         caption=draft.caption,
         visibility=draft.visibility,
         hub_id=draft.hub_id,

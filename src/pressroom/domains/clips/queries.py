@@ -4,6 +4,7 @@ from typing import Final
 
 from pressroom.db import Command, Query, Tx
 from pressroom.domains.clips.models import Clip
+from pressroom.domains.limits.models import KeyWrite
 
 INSERT_CLIP: Final = Command(
     "INSERT INTO clips (id, account_id, key_id, caption, visibility, hub_id, created_at)"
@@ -18,6 +19,14 @@ FIND_CLIP: Final = Query(
     " (SELECT 1 FROM follows b WHERE b.account_id = c.account_id AND b.followed_id = :reader) IS NOT NULL"
     " FROM clips c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
     " LEFT JOIN hubs h ON h.id = c.hub_id WHERE c.id = :clip_id",
+)
+
+# What a key wrote since a time: of use when the process that counted its requests was killed.
+CLIPS_BY_KEY: Final = Query(
+    KeyWrite,
+    "SELECT created_at, FALSE FROM clips"
+    " WHERE account_id = (SELECT account_id FROM api_keys WHERE id = :key_id) AND id >= :first_id AND key_id = :key_id"
+    " AND created_at >= :since",
 )
 
 

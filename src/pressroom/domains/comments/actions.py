@@ -70,7 +70,7 @@ def _comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft, parent: 
         username=account.username,
         display_name=account.display_name,
         verified=account.verified,
-        key_id=key.id if key else None,
+        key_id=caller.key_id,
         key_label=key.label if key else None,
         key_prefix=key.key_prefix if key else None,
     )

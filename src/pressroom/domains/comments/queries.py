@@ -8,6 +8,7 @@ import msgspec
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
 from pressroom.domains.comments.models import Comment
+from pressroom.domains.limits.models import KeyWrite
 
 INSERT_COMMENT: Final = Command(
     "INSERT INTO comments (id, post_id, parent_id, thread_id, account_id, key_id, content, media_type, media_url,"
@@ -45,6 +46,14 @@ LIST_AUTHORS: Final = Query(
     Author,
     "SELECT c.id, a.display_name FROM comments c JOIN accounts a ON a.id = c.account_id"
     f" WHERE c.post_id = :post_id AND c.id IN ({in_list('id')})",
+)
+
+# What a key wrote since a time: of use when the process that counted its requests was killed.
+COMMENTS_BY_KEY: Final = Query(
+    KeyWrite,
+    "SELECT created_at, FALSE FROM comments"
+    " WHERE account_id = (SELECT account_id FROM api_keys WHERE id = :key_id) AND id >= :first_id AND key_id = :key_id"
+    " AND created_at >= :since",
 )
 
 

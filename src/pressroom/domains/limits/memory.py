@@ -1,62 +1,112 @@
-"""Windows in the process's memory, written behind to the database once a second."""
+"""Windows in the process's memory, saved to the database twice a second (docs/limits.md#where-they-are-kept)."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import msgspec
 
-from pressroom.clock import MINUTE, Clock
-from pressroom.db import Database, Tx
+from pressroom.clock import DAY, MINUTE, Clock
+from pressroom.db import Database, Query, Tx
 from pressroom.domains.limits import queries
-from pressroom.domains.limits.models import Rates, Verdict
-from pressroom.domains.limits.windows import StoredWindows, Windows, merged, not_after
-from pressroom.errors import Unavailable
+from pressroom.domains.limits.models import Holder, KeyWrite, Rates, Verdict
+from pressroom.domains.limits.windows import StoredWindows, Windows, merged, not_after, with_writes
+from pressroom.errors import PressroomError, Unavailable
+from pressroom.ids import first_id
 
-IDLE = 2 * MINUTE
+IDLE: Final = 2 * MINUTE
 """Windows untouched for so long, and saved, are let go; they are loaded again when their key returns."""
+
+FORGIVEN_SECONDS: Final = 1.0
+"""The age of unsaved counting past which nothing more is admitted: a kill forgets no more than this."""
+
+SAVE_PATIENCE: Final = 2.0
+"""Seconds that a request waits for a save that is late."""
+
+
+class Superseded(PressroomError):
+    """Another process keeps the windows now; what this one counted is not written over what that one saves."""
 
 
 class MemoryLimiter:
-    """The limiter of a single API process. A crash loses at most what was counted since the last flush."""
+    """The limiter of a single API process. A crash forgets at most the last second of requests that wrote nothing.
 
-    def __init__(self, rates: Rates, db: Database, clock: Clock) -> None:
+    `written` are queries for what a key wrote (`key_id`, `first_id`, `since`), which counts also after a crash.
+    `monotonic` gives seconds.
+    """
+
+    def __init__(
+        self,
+        rates: Rates,
+        db: Database,
+        clock: Clock,
+        written: Sequence[Query[KeyWrite]] = (),
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.rates = rates
         self._db = db
         self._clock = clock
+        self._written = written
+        self._monotonic = monotonic
         self._windows: dict[str, Windows] = {}
         self._touched: dict[str, int] = {}
         self._dirty: set[str] = set()
+        self._dirty_since: float | None = None
+        self._saving_since: float | None = None
+        self._save_failed = False
+        self._tried_to_save = asyncio.Event()
+        self._holder: str | None = None
+        self._recover_before = 0
         self._suspended = False
+        self._may_admit: Callable[[], bool] = _always
         self._unsaved: dict[str, StoredWindows] = {}
         self._encoder = msgspec.json.Encoder()
         self._decoder = msgspec.json.Decoder(StoredWindows)
 
+    async def take_over(self, holder: str, may_admit: Callable[[], bool] | None = None) -> None:
+        """Begins to count, as the process `holder`, in the place of the process before.
+
+        Unless that one stopped in order, what keys have written since it last saved counts as well. Nothing is admitted
+        while `may_admit` says no.
+        """
+        before = await self._db.transact(queries.set_holder, holder)
+        if before is not None and not before.clean and before.holder != self._holder:
+            self._recover_before = self._clock.now()
+        self._holder = holder
+        self._may_admit = may_admit or _always
+        self._resume()
+
     async def attempt(self, key_id: str, *, is_post: bool) -> Verdict:
-        """Charges one request of a key and says what the windows make of it. Raises Unavailable while suspended."""
-        windows = self._windows.get(key_id) or await self._load(key_id)
-        self._check_not_suspended()
+        """Charges one request of a key and says what the windows make of it.
+
+        Raises Unavailable while this process may not count, or cannot save what it counts.
+        """
+        if self._is_save_late():
+            await self._wait_for_save()
+        while (windows := self._windows.get(key_id)) is None:
+            await self._load(key_id)
+        self._check_counting()
         verdict = windows.attempt(self._clock.now(), is_post=is_post)
         self._touched[key_id] = verdict.now
         self._dirty.add(key_id)
+        if self._dirty_since is None:
+            self._dirty_since = self._monotonic()
         return verdict
 
     async def peek(self, key_id: str) -> Verdict:
         """The state of the key's minute; charges nothing."""
-        windows = self._windows.get(key_id) or await self._load(key_id)
+        while (windows := self._windows.get(key_id)) is None:
+            await self._load(key_id)
         return windows.peek(self._clock.now())
 
     async def flush(self) -> None:
         """Writes what was counted since the last flush, and forgets keys that have gone quiet.
 
-        Writes nothing while suspended: the rows are another process's then.
+        Writes nothing when another process has taken over: the rows are that one's then.
         """
-        if self._suspended:
-            return
-        dirty, self._dirty = self._dirty, set()
-        states = {key_id: self._encoder.encode(self._windows[key_id].stored()).decode() for key_id in dirty}
-        if states:
-            try:
-                await self._db.transact(_save_all, states)
-            except BaseException:
-                self._dirty |= dirty
-                raise
+        await self._save(clean=False)
         quiet_since = self._clock.now() - IDLE
         for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
             if key_id not in self._dirty:
@@ -64,42 +114,100 @@ class MemoryLimiter:
                 del self._windows[key_id]
 
     def suspend(self) -> None:
-        """Admits nothing until `resume`: another process may be counting."""
+        """Admits nothing until `take_over`: another process may be counting soon."""
         self._suspended = True
 
-    def resume(self) -> None:
+    async def ping(self) -> None:
+        """Raises Unavailable while nothing is admitted."""
+        self._check_counting()
+        self._check_saved()
+
+    async def close(self) -> None:
+        """Writes what is left, and that this process stopped in order."""
+        await self._save(clean=True)
+        self._holder = None
+        self.suspend()
+
+    async def _save(self, *, clean: bool) -> None:
+        if self._saving_since is not None or (self._suspended and self._holder is None):
+            return
+        dirty, self._dirty = self._dirty, set()
+        self._saving_since, self._dirty_since = self._dirty_since, None
+        now = self._clock.now()
+        states = {key_id: self._encoder.encode(self._windows[key_id].stored(now)).decode() for key_id in dirty}
+        try:
+            if states or clean:
+                await self._db.transact(_save_all, states, self._holder, clean)
+            self._save_failed = False
+        except BaseException:
+            self._dirty |= dirty
+            self._dirty_since, self._save_failed = self._saving_since or self._dirty_since, True
+            raise
+        finally:
+            self._saving_since = None
+            self._tried_to_save.set()
+            self._tried_to_save.clear()
+
+    def _resume(self) -> None:
         """Counts again: what the database holds by now, and what this process had not saved."""
         for key_id in self._dirty:
-            self._unsaved[key_id] = self._windows[key_id].stored()
+            self._unsaved[key_id] = self._windows[key_id].stored(0)
         self._windows.clear()
         self._touched.clear()
         self._dirty.clear()
+        self._dirty_since = None
         self._suspended = False
 
-    async def ping(self) -> None:
-        """Raises Unavailable while suspended."""
-        self._check_not_suspended()
-
-    async def close(self) -> None:
-        """Writes what is left."""
-        await self.flush()
-
-    async def _load(self, key_id: str) -> Windows:
-        state = await self._db.one(queries.FIND_WINDOWS, key_id=key_id)
-        stored = self._decoder.decode(state) if state else None
+    async def _load(self, key_id: str) -> None:
+        row = await self._db.one(queries.FIND_WINDOWS, key_id=key_id)
+        stored = self._decoder.decode(row.state) if row else StoredWindows([], [], [], [])
+        stored.saved_at = stored.saved_at or (row.updated_at if row else 0)
+        now = self._clock.now()
+        if stored.saved_at < self._recover_before:
+            since = max(stored.saved_at, now - DAY)
+            stored = with_writes(stored, await self._db.read(_written_since, self._written, key_id, since))
         if (unsaved := self._unsaved.pop(key_id, None)) is not None:
-            stored = merged(stored, unsaved) if stored else unsaved
-        if stored is not None:
-            stored = not_after(stored, self._clock.now())
-        self._touched.setdefault(key_id, self._clock.now())
+            stored = merged(stored, unsaved)
+        self._touched.setdefault(key_id, now)
         # Two requests may have loaded the same key at once: both must count in the same windows.
-        return self._windows.setdefault(key_id, Windows(self.rates, stored))
+        self._windows.setdefault(key_id, Windows(self.rates, not_after(stored, now)))
 
-    def _check_not_suspended(self) -> None:
-        if self._suspended:
+    def _is_save_late(self) -> bool:
+        since = self._dirty_since if self._saving_since is None else self._saving_since
+        return since is not None and self._monotonic() - since > FORGIVEN_SECONDS
+
+    async def _wait_for_save(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SAVE_PATIENCE):
+                while self._is_save_late() and not self._save_failed:
+                    await self._tried_to_save.wait()
+        self._check_saved()
+
+    def _check_saved(self) -> None:
+        if self._is_save_late():
+            raise Unavailable("What the rate limiter counts cannot be saved right now.")
+
+    def _check_counting(self) -> None:
+        if self._suspended or not self._may_admit():
             raise Unavailable("The rate limiter cannot count right now.")
 
 
-async def _save_all(tx: Tx, states: dict[str, str]) -> None:
+def _always() -> bool:
+    return True
+
+
+async def _save_all(tx: Tx, states: dict[str, str], holder: str | None, clean: bool) -> None:
+    if holder is not None and not await queries.keep_holder(tx, holder, clean=clean):
+        raise Superseded("Another process keeps the rate windows of this database now.")
     for key_id in sorted(states):
         await queries.save_windows(tx, key_id=key_id, state=states[key_id])
+
+
+async def _written_since(tx: Tx, written: Sequence[Query[KeyWrite]], key_id: str, since: int) -> list[KeyWrite]:
+    values = {"key_id": key_id, "since": since, "first_id": first_id(since)}
+    return [write for query in written for write in await tx.all(query, **{name: values[name] for name in query.names})]
+
+
+async def find_holder(tx: Tx) -> Holder | None:
+    """The process that keeps the windows of this database, or did so last."""
+    return await tx.one(queries.FIND_HOLDER)

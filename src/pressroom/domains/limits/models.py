@@ -45,3 +45,24 @@ class Verdict(msgspec.Struct):
     refused_by: str | None = None
     free_at: int = 0
     abused: bool = False
+
+
+class KeyWrite(msgspec.Struct):
+    """Something that a key wrote, as its row tells: when (milliseconds), and whether `POST /api/posts` did it."""
+
+    at: int
+    is_post: bool
+
+
+class Holder(msgspec.Struct):
+    """The process that kept the windows in its memory, and whether it stopped in order."""
+
+    holder: str
+    clean: bool
+
+
+class SavedState(msgspec.Struct):
+    """A key's windows as their row holds them: JSON text, and when it was written (milliseconds)."""
+
+    state: str
+    updated_at: int

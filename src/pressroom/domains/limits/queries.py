@@ -3,8 +3,9 @@
 from typing import Final
 
 from pressroom.db import Command, Query, Tx
+from pressroom.domains.limits.models import Holder, SavedState
 
-FIND_WINDOWS: Final = Query(str, "SELECT state FROM rate_windows WHERE key_id = :key_id")
+FIND_WINDOWS: Final = Query(SavedState, "SELECT state, updated_at FROM rate_windows WHERE key_id = :key_id")
 
 SAVE_WINDOWS: Final = Command(
     "INSERT INTO rate_windows (key_id, state, updated_at) VALUES (:key_id, :state, :now)"
@@ -15,6 +16,16 @@ PURGE_WINDOWS: Final = Command(
     "DELETE FROM rate_windows WHERE key_id IN"
     " (SELECT key_id FROM rate_windows WHERE updated_at < :before ORDER BY updated_at LIMIT :batch)"
 )
+
+FIND_HOLDER: Final = Query(Holder, "SELECT holder, clean FROM rate_window_holders WHERE name = 'api'")
+
+SET_HOLDER: Final = Command(
+    "INSERT INTO rate_window_holders (name, holder, clean, taken_at) VALUES ('api', :holder, FALSE, :now)"
+    " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, clean = FALSE, taken_at = excluded.taken_at"
+)
+
+# The row's lock keeps a successor from taking over before what this process saves is there.
+KEEP_HOLDER: Final = Command("UPDATE rate_window_holders SET clean = :clean WHERE name = 'api' AND holder = :holder")
 
 SPEND_QUOTA: Final = Query(
     int,
@@ -34,6 +45,18 @@ PURGE_QUOTAS: Final = Command(
 async def save_windows(tx: Tx, *, key_id: str, state: str) -> None:
     """Keeps the state (JSON text) of a key's windows."""
     await tx.run(SAVE_WINDOWS, key_id=key_id, state=state, now=tx.now)
+
+
+async def set_holder(tx: Tx, holder: str) -> Holder | None:
+    """Makes `holder` the process that keeps the windows; the one before."""
+    before = await tx.one(FIND_HOLDER)
+    await tx.run(SET_HOLDER, holder=holder, now=tx.now)
+    return before
+
+
+async def keep_holder(tx: Tx, holder: str, *, clean: bool) -> bool:
+    """Whether `holder` still keeps the windows; notes whether it has stopped in order."""
+    return bool(await tx.run(KEEP_HOLDER, holder=holder, clean=clean))
 
 
 async def purge_windows(tx: Tx, *, before: int, batch: int) -> int:

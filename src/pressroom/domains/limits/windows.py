@@ -7,20 +7,25 @@ millisecond is 24 hours old: it may refuse up to a minute early and never admits
 """
 
 from collections import Counter, deque
+from collections.abc import Sequence
 
 import msgspec
 
 from pressroom.clock import DAY, MINUTE
-from pressroom.domains.limits.models import DAY_LIMIT, MINUTE_LIMIT, POSTS_LIMIT, Rates, Verdict
+from pressroom.domains.limits.models import DAY_LIMIT, MINUTE_LIMIT, POSTS_LIMIT, KeyWrite, Rates, Verdict
 
 
 class StoredWindows(msgspec.Struct):
-    """Windows as they are kept in the database: attempts, posts, [minute, count] of the day, refusals."""
+    """Windows as they are kept in the database: attempts, posts, [minute, count] of the day, refusals.
+
+    `saved_at` (milliseconds) is when they were taken: whatever was counted until then is in them.
+    """
 
     attempts: list[int]
     posts: list[int]
     day: list[tuple[int, int]]
     refusals: list[int]
+    saved_at: int = 0
 
 
 class Windows:
@@ -65,10 +70,10 @@ class Windows:
         oldest = self._attempts[0] + MINUTE if self._attempts else now
         return Verdict(now, max(0, self._rates.per_minute - len(self._attempts)), oldest)
 
-    def stored(self) -> StoredWindows:
-        """What to keep of this key."""
+    def stored(self, now: int) -> StoredWindows:
+        """What to keep of this key at `now` (milliseconds)."""
         day = [(minute, count) for minute, count in self._day]
-        return StoredWindows(list(self._attempts), list(self._posts), day, list(self._refusals))
+        return StoredWindows(list(self._attempts), list(self._posts), day, list(self._refusals), now)
 
     def _refuse(self, now: int, refused_by: list[str], *, is_post: bool) -> Verdict:
         rates, refusals = self._rates, self._refusals
@@ -126,6 +131,24 @@ def merged(one: StoredWindows, other: StoredWindows) -> StoredWindows:
         posts=_either(one.posts, other.posts),
         day=sorted(days.items()),
         refusals=_either(one.refusals, other.refusals),
+        saved_at=max(one.saved_at, other.saved_at),
+    )
+
+
+def with_writes(stored: StoredWindows, writes: Sequence[KeyWrite]) -> StoredWindows:
+    """As stored before a crash, and the writes since, each of which was an admitted request that nobody saved.
+
+    A write counts at its own time, which is never before its request's: it leaves no window too early. A request that
+    was admitted just before the windows were saved and wrote just after counts twice (docs/limits.md#after-a-crash).
+    """
+    days = Counter(dict(stored.day))
+    days.update(write.at // MINUTE for write in writes)
+    return StoredWindows(
+        attempts=sorted([*stored.attempts, *(write.at for write in writes)]),
+        posts=sorted([*stored.posts, *(write.at for write in writes if write.is_post)]),
+        day=sorted(days.items()),
+        refusals=stored.refusals,
+        saved_at=stored.saved_at,
     )
 
 
@@ -136,6 +159,7 @@ def not_after(stored: StoredWindows, now: int) -> StoredWindows:
         posts=[min(at, now) for at in stored.posts],
         day=[(min(minute, now // MINUTE), count) for minute, count in stored.day],
         refusals=[min(at, now) for at in stored.refusals],
+        saved_at=min(stored.saved_at, now),
     )
 
 

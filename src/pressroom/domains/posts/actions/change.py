@@ -29,7 +29,15 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> View:
     visibility = edit.visibility or Visibility(before.visibility)
     # Of two edits at once the second to get the lock may have begun first: time does not run backwards for that.
     at = max(tx.now, before.written_at)
-    await writing.insert_version(tx, account_id=author, post_id=post_id, version_id=new_id(at), before=before)
+    await writing.insert_version(
+        tx,
+        account_id=author,
+        post_id=post_id,
+        version_id=new_id(at),
+        before=before,
+        at=at,
+        key_id=caller.key_id,
+    )
     preview_url = _preview_url(before, content)
     await writing.edit_post(
         tx,
@@ -65,7 +73,7 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
     """
     author = caller.account.id
     post = await _lock_own(tx, author, post_id)
-    await writing.delete_post(tx, author, post_id)
+    await writing.delete_post(tx, author, post_id, caller.key_id)
     await reach.delete_tags(tx, account_id=author, post_id=post_id)
     if post.has_media:
         await hide_of_owner(tx, post_id)

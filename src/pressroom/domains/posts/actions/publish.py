@@ -80,7 +80,7 @@ def new_post(tx: Tx, caller: Caller, kind: PostType, content: str | None, hub: H
     return SeenPost(
         id=new_id(tx.now),
         account_id=account.id,
-        key_id=key.id if key else None,
+        key_id=caller.key_id,
         type=kind,
         content=content,
         visibility=Visibility.PUBLIC,

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Command, Query, Tx
+from pressroom.domains.limits.models import KeyWrite
 from pressroom.domains.posts.models import Post, PostType
 from pressroom.domains.posts.visibility import Visibility
 
@@ -40,8 +41,8 @@ LOCK_OWN: Final = Query(Owned, f"UPDATE posts SET views = views {_STANDING} RETU
 FIND_OWN: Final = Query(Owned, f"SELECT {_OWNED} FROM posts {_STANDING}")
 
 INSERT_VERSION: Final = Command(
-    "INSERT INTO post_versions (account_id, post_id, id, content, visibility, written_at)"
-    " VALUES (:account_id, :post_id, :id, :content, :visibility, :written_at)"
+    "INSERT INTO post_versions (account_id, post_id, id, content, visibility, written_at, replaced_at, replaced_by_key)"
+    " VALUES (:account_id, :post_id, :id, :content, :visibility, :written_at, :replaced_at, :replaced_by_key)"
 )
 
 EDIT_POST: Final = Command(
@@ -51,7 +52,8 @@ EDIT_POST: Final = Command(
 )
 
 DELETE_POST: Final = Command(
-    "UPDATE posts SET deleted_at = :now, updated_at = :now WHERE account_id = :account_id AND id = :post_id"
+    "UPDATE posts SET deleted_at = :now, updated_at = :now, deleted_by_key = :key_id"
+    " WHERE account_id = :account_id AND id = :post_id"
 )
 
 # The count comes first: it locks the post, and a refusal that follows rolls it back.
@@ -72,6 +74,22 @@ FIND_PLAIN_BOUNCE: Final = Query(
 )
 
 COUNT_COMMENT: Final = Command("UPDATE posts SET comments = comments + 1 WHERE id = :post_id AND deleted_at IS NULL")
+
+# What a key wrote since a time: of use when the process that counted its requests was killed.
+POSTS_BY_KEY: Final = Query(
+    KeyWrite,
+    "SELECT created_at, type = 'POST' AND NOT has_media FROM posts"
+    " WHERE account_id = (SELECT account_id FROM api_keys WHERE id = :key_id) AND id >= :first_id AND key_id = :key_id"
+    " AND created_at >= :since",
+)
+
+EDITS_BY_KEY: Final = Query(
+    KeyWrite, "SELECT replaced_at, FALSE FROM post_versions WHERE replaced_by_key = :key_id AND replaced_at >= :since"
+)
+
+DELETIONS_BY_KEY: Final = Query(
+    KeyWrite, "SELECT deleted_at, FALSE FROM posts WHERE deleted_by_key = :key_id AND deleted_at >= :since"
+)
 
 ADD_VIEWS: Final = Command("UPDATE posts SET views = views + :count WHERE id = :post_id")
 
@@ -110,8 +128,10 @@ async def find_own(tx: Tx, account_id: str, post_id: str) -> Owned | None:
     return await tx.one(FIND_OWN, account_id=account_id, post_id=post_id)
 
 
-async def insert_version(tx: Tx, *, account_id: str, post_id: str, version_id: str, before: Owned) -> None:
-    """Keeps what the post said before an edit."""
+async def insert_version(
+    tx: Tx, *, account_id: str, post_id: str, version_id: str, before: Owned, at: int, key_id: str | None
+) -> None:
+    """Keeps what the post said before an edit that was made `at` (milliseconds), with which key."""
     await tx.run(
         INSERT_VERSION,
         account_id=account_id,
@@ -120,6 +140,8 @@ async def insert_version(tx: Tx, *, account_id: str, post_id: str, version_id: s
         content=before.content,
         visibility=before.visibility,
         written_at=before.written_at,
+        replaced_at=at,
+        replaced_by_key=key_id,
     )
 
 
@@ -145,9 +167,9 @@ async def edit_post(
     )
 
 
-async def delete_post(tx: Tx, account_id: str, post_id: str) -> None:
-    """Marks a post as deleted."""
-    await tx.run(DELETE_POST, account_id=account_id, post_id=post_id, now=tx.now)
+async def delete_post(tx: Tx, account_id: str, post_id: str, key_id: str | None) -> None:
+    """Marks a post as deleted, with which key."""
+    await tx.run(DELETE_POST, account_id=account_id, post_id=post_id, key_id=key_id, now=tx.now)
 
 
 async def count_bounce(tx: Tx, post_id: str, *, plain: bool) -> str | None:

@@ -1,0 +1,153 @@
+"""Without Redis one process counts the rate limits of a database (docs/limits.md#one-process-counts)."""
+
+import asyncio
+import contextlib
+import fcntl
+from collections.abc import AsyncGenerator, Callable, Generator
+from pathlib import Path
+from typing import Final
+
+from pressroom.db import DatabaseAway
+from pressroom.db.lock import LEASE_SECONDS, SessionLock
+from pressroom.domains.limits.memory import MemoryLimiter, find_holder
+from pressroom.errors import PressroomError, SettingError
+from pressroom.process_identity import has_ended, own_identity
+from pressroom.runtime import Runtime
+from pressroom.settings import Settings
+
+API_LOCK: Final = 7_238_002
+RETRY_SECONDS: Final = 0.25
+
+TAKE_OVER_SECONDS: Final = LEASE_SECONDS + 3.0
+"""How long a successor waits once it has the lock: until the process before admits nothing more, and has saved."""
+
+SAVE_SECONDS: Final = 2.0
+"""How long a process that lost the lock tries to save what it counted."""
+
+READY_SECONDS: Final = 2.0
+"""How long a start waits to count before it listens; after that it listens, and is not ready."""
+
+_ALONE: Final = (
+    "Another Pressroom serves this database already. Rate limits would be counted twice:"
+    " set PRESSROOM_REDIS_URL to run several."
+)
+
+
+@contextlib.contextmanager
+def alone_on_file(settings: Settings) -> Generator[None]:
+    """An embedded database is served by one process."""
+    if not settings.database_url.startswith("sqlite:///"):
+        yield
+        return
+    file = Path(settings.database_url.removeprefix("sqlite:///") + ".lock")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = file.open("w")
+    except OSError as error:
+        raise SettingError(f"PRESSROOM_DATA_DIR: cannot write {file}: {error.strerror}.") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise SettingError(_ALONE.replace("set PRESSROOM_REDIS_URL", "move to PostgreSQL and Redis")) from None
+        yield
+
+
+@contextlib.asynccontextmanager
+async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenerator[None]:
+    """This process counts, and no other, for as long as the context lasts. Nothing to do where Redis counts.
+
+    On SQLite the file is locked already. On PostgreSQL a lock is taken, and watched. Raises SettingError when another
+    process keeps it.
+    """
+    limiter = runtime.limiter
+    if not isinstance(limiter, MemoryLimiter):
+        yield
+        return
+    if runtime.db.engine != "postgres":
+        await limiter.take_over(own_identity())
+        yield
+        return
+    lock = SessionLock(runtime.settings.database_url, API_LOCK)
+    if not await lock.take():
+        raise SettingError(_ALONE)
+    limiter.suspend()
+    watch = _Watch(runtime, limiter, lock, stopping.set)
+    watching = asyncio.create_task(watch.run())
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(watch.counting.wait(), READY_SECONDS)
+    try:
+        yield
+    finally:
+        watching.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await watching
+        try:
+            async with asyncio.timeout(SAVE_SECONDS):
+                await limiter.close()
+        except (PressroomError, TimeoutError) as error:
+            runtime.log.event("not written down at the stop", what="limits", error=str(error))
+        await lock.release()
+
+
+class _Watch:
+    """Counts while the lock is held, and takes it again when it was lost.
+
+    Meanwhile nothing is admitted: another server may be counting. `stop` is called when another one is.
+    """
+
+    def __init__(self, runtime: Runtime, limiter: MemoryLimiter, lock: SessionLock, stop: Callable[[], None]) -> None:
+        self._db = runtime.db
+        self._log = runtime.log
+        self._limiter = limiter
+        self._lock = lock
+        self._stop = stop
+        self.counting = asyncio.Event()
+
+    async def run(self) -> None:
+        while True:
+            lost = asyncio.create_task(self._lock.lost())
+            try:
+                await self._count_until(lost)
+            finally:
+                lost.cancel()
+            self._limiter.suspend()
+            self._log.event("the database is away; nothing is admitted until its lock is ours again")
+            await self._save()
+            while (taken := await self._take_when_there()) is None:
+                await asyncio.sleep(RETRY_SECONDS)
+            if not taken:
+                self._log.event("another server has taken over this database; stopping")
+                self._stop()
+                return
+
+    async def _count_until(self, lost: asyncio.Task[None]) -> None:
+        while not lost.done():
+            try:
+                await self._wait_for_predecessor(lost)
+                if not lost.done():
+                    await self._limiter.take_over(own_identity(), self._lock.is_held)
+                    self.counting.set()
+                    await lost
+            except PressroomError as error:
+                self._log.event("rate limits cannot be taken over yet", error=error.message)
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _wait_for_predecessor(self, lost: asyncio.Task[None]) -> None:
+        """A process that lost the lock may not know it yet. One that stopped in order, or has ended, does nothing."""
+        before = await self._db.read(find_holder)
+        if before is None or before.clean or before.holder == own_identity() or has_ended(before.holder):
+            return
+        self._log.event("waiting until the server before admits nothing more", seconds=TAKE_OVER_SECONDS)
+        await asyncio.wait([lost], timeout=TAKE_OVER_SECONDS)
+
+    async def _save(self) -> None:
+        with contextlib.suppress(PressroomError, TimeoutError):
+            async with asyncio.timeout(SAVE_SECONDS):
+                await self._limiter.flush()
+
+    async def _take_when_there(self) -> bool | None:
+        try:
+            return await self._lock.take()
+        except DatabaseAway:
+            return None
