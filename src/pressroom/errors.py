@@ -20,6 +20,10 @@ PressroomError
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+MOST_FAULTS: Final = 100
+"""Faults that an answer names at the most."""
 
 
 class Code(StrEnum):
@@ -63,9 +67,15 @@ class Refused(PressroomError):
 
 
 class Invalid(Refused):
-    """Malformed without a look at stored state (SPEC, Errors: 400). Carries all faults, never the first alone."""
+    """Malformed without a look at stored state (SPEC, Errors: 400). Carries all faults, never the first alone.
 
-    def __init__(self, faults: list[Fault]) -> None:
+    Of more than MOST_FAULTS, or when `more` were not even gathered, the last says that there are others.
+    """
+
+    def __init__(self, faults: list[Fault], *, more: bool = False) -> None:
+        if more or len(faults) > MOST_FAULTS:
+            others = f"There are more faults than these {MOST_FAULTS - 1}. Mend them, then send it again."
+            faults = [*faults[: MOST_FAULTS - 1], Fault("body", Code.TOO_MANY, others)]
         where = ", ".join(dict.fromkeys(fault.field for fault in faults))
         super().__init__(f"The request is not valid; see details for {where}.")
         self.faults = faults

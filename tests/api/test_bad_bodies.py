@@ -69,6 +69,59 @@ def test_what_is_no_json_object_is_refused_as_a_whole(alice: Actor, body: bytes,
     assert alice.written() == NOTHING
 
 
+PLACES = {
+    '{"content": "a",\n  "visibility": PUBLIC}': (2, 17),
+    '{"content": "a"': (1, 16),
+    '{"content": "a",}': (1, 17),
+    '{"content": "é", é}': (1, 18),
+    '\n\n{"content": "a"} {': (3, 18),
+    '{"content": "a\n"}': (1, 15),
+    "\ufeff{}": (1, 1),
+    "[" * 50 + '{"a": 1' + "0" * 5_000 + "}": (1, 5_059),
+}
+"""Bodies that do not parse, and the line and column where they stop to be JSON."""
+
+
+@one_engine
+@pytest.mark.parametrize("body", PLACES, ids=lambda body: ascii(body[:30]))
+def test_what_does_not_parse_is_said_to_be_wrong_in_its_line_and_column(alice: Actor, body: str) -> None:
+    line, column = PLACES[body]
+
+    (fault,) = send(alice, body.encode()).json()["details"]
+
+    assert fault["message"].endswith(f"(line {line}, column {column}).")
+
+
+@one_engine
+@pytest.mark.parametrize("body", ['{"content": "\\ud800"}', '{"content": 1e999}', '{"content": NaN}'])
+def test_what_only_we_do_not_take_is_said_without_a_place(alice: Actor, body: str) -> None:
+    (fault,) = send(alice, body.encode()).json()["details"]
+
+    assert fault["message"].startswith("The body ")
+
+
+@one_engine
+def test_an_answer_names_a_hundred_faults_and_says_that_there_are_more(alice: Actor) -> None:
+    def refused(count: int, **fields: object) -> list[tuple[str, str]]:
+        body = {**fields, **{f"x{number}": 1 for number in range(count)}}
+        answer = send(alice, json.dumps(body).encode())
+        assert len(answer.content) < 50_000
+        return faults(answer)
+
+    unknown = [(f"x{number}", "unknown_field") for number in range(100)]
+    assert refused(100, content="a") == unknown
+    assert refused(101, content="a") == [*unknown[:99], ("body", "too_many")]
+    assert refused(20_000, content=5, location={"name": 5}) == [
+        ("content", "type"),
+        ("location.name", "type"),
+        *unknown[:97],
+        ("body", "too_many"),
+    ]
+    assert refused(99) == [*unknown[:99], ("content", "required")]
+    assert refused(100) == [*unknown[:99], ("body", "too_many")]
+    assert alice.written() == NOTHING
+
+
 REFUSED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "nothing given": ({}, [("content", "required")]),
     "null for everything": (

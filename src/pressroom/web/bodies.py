@@ -4,6 +4,7 @@ The struct's type annotations are the one statement of the rules: the fast path,
 OpenAPI document all follow them. Text is measured and handed on in normal form C.
 """
 
+import json
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
@@ -12,7 +13,7 @@ from typing import ClassVar, Final, TypeVar, cast
 import msgspec
 from msgspec import inspect
 
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import MOST_FAULTS, Code, Fault, Invalid
 from pressroom.text import normalise
 
 LONGEST_NAME: Final = 100
@@ -73,7 +74,7 @@ def _decode_slowly(kind: type[B], raw: bytes, faults: list[Fault], now: int) -> 
     body = kind(**fields)
     faults += [fault for fault in _own_faults(body, now) if not walk.has_said(fault, kind)]
     if faults:
-        raise Invalid(faults)
+        raise Invalid(faults, more=walk.more)
     return body
 
 
@@ -92,8 +93,23 @@ def _parse(raw: bytes) -> object:
     try:
         return cast("object", msgspec.json.decode(raw))
     except msgspec.MsgspecError:
-        message = "The body is not JSON, or holds half of a surrogate pair or a number beyond all range."
-        raise Invalid([Fault("body", Code.INVALID_FORMAT, message)]) from None
+        raise Invalid([Fault("body", Code.INVALID_FORMAT, _why_no_json(raw.decode()))]) from None
+
+
+def _why_no_json(text: str) -> str:
+    """What is wrong with a text that is no JSON, with line and column, counted from 1 in characters."""
+    try:
+        # Numbers are left as they are written: to convert a long one takes long.
+        json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse_constant).decode(text)
+    except json.JSONDecodeError as error:
+        return f"The body is not JSON: {error.msg.removesuffix(' at')} (line {error.lineno}, column {error.colno})."
+    except ValueError as error:
+        return str(error)
+    return "The body holds half of a surrogate pair, or a number beyond all range."
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"The body is not JSON: there is no {name} in it.")
 
 
 @cache
@@ -113,6 +129,8 @@ class _Walk:
 
     def __init__(self, faults: list[Fault]) -> None:
         self.faults = faults
+        self.more = False
+        """Whether there are faults that were not written down: as many as an answer names are there already."""
         self.wrong: set[str] = set()
         """Paths of the fields and list items whose value is wrong or missing."""
 
@@ -139,6 +157,8 @@ class _Walk:
                 self.wrong.add(path)
                 result[field.name] = None
         for name in given:
+            if self._is_full():
+                break
             # Cut first: to normalise a name of many thousand characters can take seconds.
             path = at + normalise(name[:LONGEST_NAME])
             self.fault(path, Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?")
@@ -175,8 +195,13 @@ class _Walk:
 
     def fault(self, at: str, code: Code, message: str) -> _Wrong:
         """Writes down one fault."""
-        self.faults.append(Fault(at, code, message))
+        if not self._is_full():
+            self.faults.append(Fault(at, code, message))
         return _WRONG
+
+    def _is_full(self) -> bool:
+        self.more = self.more or len(self.faults) >= MOST_FAULTS
+        return self.more
 
     def _union(self, info: inspect.UnionType, value: object, at: str) -> object:
         if value is None:

@@ -12,10 +12,9 @@ from typing import Final
 
 import msgspec
 
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import MOST_FAULTS, Code, Fault, Invalid
 
 MOST_PARTS: Final = 1_000
-MOST_FAULTS: Final = 100
 LONGEST_NAME: Final = 100
 """Characters of a field's or file's name in messages."""
 
@@ -113,8 +112,7 @@ class Faults:
     def add(self, field: str, code: Code, message: str) -> None:
         """Writes one fault down. Raises Invalid with all of them when they are too many to be of use."""
         if len(self.found) >= MOST_FAULTS:
-            more = f"The form has more than these {MOST_FAULTS} faults. Correct them, then send it again."
-            raise Invalid([*self.found, Fault("body", Code.TOO_MANY, more)])
+            raise Invalid(self.found, more=True)
         self.found.append(Fault(field, code, message))
 
 
