@@ -17,6 +17,7 @@ from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.limits.guard import rates_of
 from pressroom.domains.limits.redis import RedisLimiter
 from pressroom.domains.media.actions import expected_blobs
+from pressroom.domains.media.confinement import check_confinement, find_confinement
 from pressroom.errors import PressroomError
 from pressroom.jobs import queue
 from pressroom.settings import Settings
@@ -40,7 +41,7 @@ class Finding:
 
 async def examine(settings: Settings) -> list[Finding]:
     """Checks settings, disk, database, limiter and clock, in this order; a check that fails stops no other."""
-    findings = [_settings(settings), _disk(settings.data_dir)]
+    findings = [_settings(settings), _disk(settings.data_dir), _media(settings)]
     if not _is_there(settings):
         return [*findings, Finding("database", good=True, says="There is none yet; serve will make it.")]
     if settings.redis_url:
@@ -85,6 +86,21 @@ def _disk(folder: Path) -> Finding:
     except OSError as error:
         return Finding("disk", good=False, says=f"{folder} cannot be written: {error.strerror}.")
     return Finding("disk", good=free > LITTLE_SPACE, says=f"{folder} has {free // 2**20:,} MiB free.")
+
+
+def _media(settings: Settings) -> Finding:
+    found = find_confinement()
+    try:
+        check_confinement(found, full=settings.media_confinement)
+    except PressroomError as error:
+        return Finding("media", good=False, says=error.message)
+    if found.is_full:
+        return Finding("media", good=True, says=f"Children that decode are fully confined: {found}.")
+    says = (
+        f"Children that decode are NOT fully confined: {found}. A file that breaks into its decoder could reach what"
+        " this user can; PRESSROOM_MEDIA_CONFINEMENT=full refuses to start like this."
+    )
+    return Finding("media", good=True, says=says)
 
 
 def _is_there(settings: Settings) -> bool:

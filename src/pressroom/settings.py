@@ -161,6 +161,12 @@ def _open_or_closed(value: str) -> bool:
     return value == "open"
 
 
+def _confinement(value: str) -> bool:
+    if value not in ("full", "available"):
+        raise ValueError("is neither full nor available")
+    return value == "full"
+
+
 class Settings:
     """The settings of one process, read once. Arguments: the variables, by their full names."""
 
@@ -196,6 +202,12 @@ class Settings:
         "credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
         "file://DATA_DIR/blobs",
         secret=True,
+    )
+    media_confinement = Setting(
+        _confinement,
+        "available",
+        "How children that decode media are confined: full refuses to start without Landlock and seccomp; available "
+        "goes on with what there is, and says so.",
     )
     redis_url = Setting(_redis, "", "redis://HOST:PORT/N: shares rate limits between processes.", "unset")
     requests_per_minute = Setting(_whole(1, 1_000_000), "60", "Requests per key in any 60 seconds.")

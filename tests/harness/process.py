@@ -36,6 +36,7 @@ class ServerProcess:
         self.settings: dict[str, object] = {**CROWDED, "DATA_DIR": folder / "data", "PORT": self.port, **settings}
         self.log = folder / "server.log"
         self.process: subprocess.Popen[bytes] | None = None
+        self.program = [sys.executable, "-m", "pressroom"]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -86,7 +87,7 @@ class ServerProcess:
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "pressroom", "serve", *arguments],
+                [*self.program, "serve", *arguments],
                 cwd=self.folder,
                 env=self.environment,
                 stdout=log,
@@ -98,7 +99,7 @@ class ServerProcess:
         """Runs another `pressroom` command with the same settings."""
         self.folder.mkdir(parents=True, exist_ok=True)
         return subprocess.run(
-            [sys.executable, "-m", "pressroom", *arguments],
+            [*self.program, *arguments],
             cwd=self.folder,
             env=self.environment,
             capture_output=True,

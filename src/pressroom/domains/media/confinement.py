@@ -1,25 +1,32 @@
-"""What a child gives up before it looks at hostile bytes: resources, files, the network, other processes.
+"""What a child gives up before it looks at hostile bytes: resources, privileges, files, the network, other processes.
 
-Resource limits hold on every Unix. Landlock (files) and seccomp (system calls) hold on Linux where the kernel has
-them and are skipped where it does not: they are a second wall behind the first.
+Resource limits hold on every Unix; Landlock (files) and seccomp (`syscalls`) on Linux, where the kernel has them.
+`find_confinement` says what this machine has: PRESSROOM_MEDIA_CONFINEMENT decides whether that is enough.
 """
 
 import ctypes
 import os
-import platform
 import resource
 import signal
 import struct
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pressroom.domains.media import syscalls
 from pressroom.domains.media.decoding import Limits
+from pressroom.errors import SettingError
 
 _PR_SET_PDEATHSIG: Final = 1
-_PR_SET_SECCOMP: Final = 22
+_PR_SET_DUMPABLE: Final = 4
+_PR_DROP_FROM_BOUND: Final = 24
 _PR_SET_NO_NEW_PRIVS: Final = 38
-_SECCOMP_MODE_FILTER: Final = 2
+_PR_AMBIENT: Final = 47
+_PR_AMBIENT_CLEAR: Final = 4
+_CAPABILITIES: Final = 64
+"""More than any kernel has; 41 are known."""
+_CAPABILITIES_VERSION: Final = 0x20080522
 
 _LANDLOCK_CREATE: Final = 444
 _LANDLOCK_ADD: Final = 445
@@ -40,6 +47,43 @@ _SCOPES_SINCE: Final = 6
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What this machine has to confine children with. landlock: its version, 0 for none."""
+
+    landlock: int
+    seccomp: bool
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a child that is broken into reaches its own files alone, and no other process."""
+        return self.landlock > 0 and self.seccomp
+
+    def __str__(self) -> str:
+        landlock = f"Landlock {self.landlock}" if self.landlock else "no Landlock"
+        return f"{landlock}, {'a list of allowed' if self.seccomp else 'no filter for'} system calls"
+
+
+def find_confinement() -> Confinement:
+    """What this machine has."""
+    return Confinement(landlock_version(), syscalls.is_supported())
+
+
+def check_confinement(found: Confinement, *, full: bool) -> None:
+    """Refuses to decode media on a machine that has less than is demanded. Raises SettingError."""
+    if full and not found.is_full:
+        raise SettingError(
+            f"PRESSROOM_MEDIA_CONFINEMENT is full, and this machine offers {found}. Use a kernel with both, let the"
+            " container's profile allow them, or set it to available."
+        )
+
+
+def hide_memory() -> None:
+    """Keeps other processes of the same user from reading this one's memory through /proc, and a core from it."""
+    if sys.platform == "linux":
+        _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
 def die_with_parent(parent: int) -> None:
     """Has the kernel kill this process when its parent `parent` ends, and ends it now when that happened already."""
     if sys.platform == "linux":
@@ -57,8 +101,11 @@ def confine(source: Path, folder: Path, limits: Limits) -> None:
     _limit("RLIMIT_NOFILE", limits.open_files)
     if sys.platform == "linux":
         _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        hide_memory()
         _close_file_system(source, folder)
-        _close_system_calls()
+        _drop_capabilities()
+        if syscalls.is_supported():
+            syscalls.install()
 
 
 def landlock_version() -> int:
@@ -74,6 +121,16 @@ def _limit(name: str, most: int) -> None:
         resource.setrlimit(number, (most, most))
 
 
+def _drop_capabilities() -> None:
+    """Root keeps its user id, without which it could not reach its own folder, and nothing else."""
+    _libc.prctl(_PR_AMBIENT, _PR_AMBIENT_CLEAR, 0, 0, 0)
+    for capability in range(_CAPABILITIES):
+        _libc.prctl(_PR_DROP_FROM_BOUND, capability, 0, 0, 0)
+    header, none = struct.pack("=Ii", _CAPABILITIES_VERSION, 0), bytes(24)
+    if _libc.capset(header, none) != 0:
+        raise OSError(ctypes.get_errno(), "The kernel refused to take the child's capabilities.")
+
+
 def _close_file_system(source: Path, folder: Path) -> None:
     version = landlock_version()
     if version == 0:
@@ -87,7 +144,7 @@ def _close_file_system(source: Path, folder: Path) -> None:
     rules = struct.pack(f"={len(fields)}Q", *fields)
     ruleset = _libc.syscall(_LANDLOCK_CREATE, rules, len(rules), 0)
     if ruleset < 0:
-        return
+        raise OSError(ctypes.get_errno(), "Landlock made no ruleset.")
     _allow(ruleset, source, _READ_FILE)
     _allow(ruleset, folder, (_READ_FILE | _WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _TRUNCATE) & handled)
     if _libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) != 0:
@@ -101,68 +158,3 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
     if _libc.syscall(_LANDLOCK_ADD, ruleset, _PATH_BENEATH, rule, 0) != 0:
         raise OSError(ctypes.get_errno(), f"Landlock refused the rule for {path.name}.")
     os.close(handle)
-
-
-# Numbers of the calls that reach the network, other programs, other processes or odd corners of the kernel.
-_DENIED: Final[dict[str, tuple[int, tuple[int, ...]]]] = {
-    # socket connect socketpair fork vfork execve kill ptrace mount process_vm_readv/writev unshare setns
-    # keyctl execveat bpf perf_event_open userfaultfd io_uring_setup add_key pidfd_open pidfd_getfd
-    "x86_64": (
-        0xC000003E,
-        (41, 42, 53, 57, 58, 59, 62, 101, 165, 310, 311, 272, 308, 250, 322, 321, 298, 323, 425, 248, 434, 438),
-    ),
-    "aarch64": (
-        0xC00000B7,
-        (198, 203, 199, 221, 129, 117, 40, 270, 271, 97, 268, 219, 281, 280, 241, 282, 425, 217, 434, 438),
-    ),
-}
-_CLONE: Final = {"x86_64": 56, "aarch64": 220}
-_CLONE3: Final = 435
-_CLONE_THREAD: Final = 0x10000
-_X32: Final = 0x40000000
-
-_LOAD: Final = 0x20
-_EQUAL: Final = 0x15
-_AT_LEAST: Final = 0x35
-_BITS: Final = 0x45
-_RETURN: Final = 0x06
-_ALLOW: Final = 0x7FFF0000
-_KILL: Final = 0x80000000
-_EPERM: Final = 0x00050000 | 1
-_ENOSYS: Final = 0x00050000 | 38
-
-
-def _close_system_calls() -> None:
-    machine = platform.machine()
-    if machine not in _DENIED:
-        return
-    program = _filter(machine)
-    instructions = ctypes.create_string_buffer(program, len(program))
-    header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(instructions))
-    if _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.c_char_p(header), 0, 0) != 0:
-        return
-
-
-def _filter(machine: str) -> bytes:
-    """The seccomp program: threads may be made, processes may not; what is denied fails with EPERM."""
-    architecture, denied = _DENIED[machine]
-    steps = [
-        (_LOAD, 0, 0, 4),
-        (_EQUAL, 1, 0, architecture),
-        (_RETURN, 0, 0, _KILL),
-        (_LOAD, 0, 0, 0),
-        (_AT_LEAST, 0, 1, _X32),
-        (_RETURN, 0, 0, _KILL),
-        # The flags of clone3 stand in memory, out of a filter's sight. Without it, the C library uses clone.
-        (_EQUAL, 0, 1, _CLONE3),
-        (_RETURN, 0, 0, _ENOSYS),
-        (_EQUAL, 0, 4, _CLONE[machine]),
-        (_LOAD, 0, 0, 16),
-        (_BITS, 0, 1, _CLONE_THREAD),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _EPERM),
-    ]
-    for number in denied:
-        steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _EPERM)]
-    steps.append((_RETURN, 0, 0, _ALLOW))
-    return b"".join(struct.pack("HBBI", *step) for step in steps)

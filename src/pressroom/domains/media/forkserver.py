@@ -21,7 +21,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.domains.media.confinement import confine, die_with_parent
+from pressroom.domains.media.confinement import confine, die_with_parent, hide_memory
 from pressroom.domains.media.decoding import Crash, Job, Processed, Refusal, Undecodable
 from pressroom.domains.media.kinds import Kind
 
@@ -42,6 +42,7 @@ def main() -> None:
     """Serves until its stream ends."""
     control = socket.socket(fileno=int(sys.argv[1]))
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    hide_memory()
     _yield_to_others()
     _load_decoders()
     gc.collect()
@@ -167,7 +168,8 @@ def _be_child(line: int, server: int) -> None:
             os.dup2(null, standard)
         os.dup2(line, _LINE)
         os.closerange(_LINE + 1, os.sysconf("SC_OPEN_MAX"))
-        _answer(socket.socket(fileno=_LINE))
+        with socket.socket(fileno=_LINE) as end:
+            _answer(end)
         status = 0
     finally:
         os._exit(status)
@@ -196,8 +198,12 @@ def _answer(line: socket.socket) -> None:
 def _process(job: Job) -> Processed:
     from pressroom.domains.media import images, videos  # loaded by now
 
-    source, folder, kind = Path(job.source), Path(job.folder), Kind[job.kind]
-    os.environ["TMPDIR"] = tempfile.tempdir = job.folder
+    # The folder is where the child stands: once root's privileges are gone, the way there may be closed.
+    os.chdir(job.folder)
+    source, folder, kind = Path(job.source), Path(), Kind[job.kind]
+    if source.is_relative_to(job.folder):
+        source = source.relative_to(job.folder)
+    os.environ["TMPDIR"] = tempfile.tempdir = os.curdir
     confine(source, folder, job.limits)
     module = videos if kind.is_video else images
     return module.process(source, kind, folder, job.limits)
