@@ -11,14 +11,27 @@ import uvloop
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.settings import Settings
-from tests.services import s3
-from tests.services.s3 import S3Server, s3_server
-
-__all__ = ["s3_server"]
+from tests.services import s3, seaweed
+from tests.services.s3 import S3Server
+from tests.services.seaweed import SeaweedServer
+from tests.services.session import run_folder, session_server
 
 Run = Callable[[Awaitable[Any]], Any]
 
 _numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeaweedServer | S3Server]:
+    """A real S3 server, shared by this run: one that keeps data for real, or moto's where that has no wheel."""
+    if seaweed.available() is None:
+        server: SeaweedServer | S3Server = session_server(run_folder(tmp_path_factory.getbasetemp()), "seaweed")
+    elif reason := s3.available():
+        pytest.skip(reason)
+    else:
+        server = S3Server.start(tmp_path_factory.mktemp("s3"))
+    with server:
+        yield server
 
 
 @pytest.fixture
@@ -31,9 +44,9 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def bucket_url(s3_server: S3Server, credentials: None) -> str:
+def bucket_url(s3_server: SeaweedServer | S3Server, credentials: None) -> str:
     """The address of an empty bucket."""
-    name = f"bucket-{next(_numbers)}"
+    name = f"bucket-{os.getpid()}-{next(_numbers)}"
     s3_server.create_bucket(name)
     return f"s3://{name}/some/prefix?endpoint={s3_server.url}&region={s3.REGION}"
 

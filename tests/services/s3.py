@@ -3,13 +3,11 @@
 import importlib.util
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
 import httpx
 import psutil
-import pytest
 
 from .process import GuardedProcess, Lease
 from .server import Server
@@ -69,12 +67,3 @@ class S3Server(Server):
         except (psutil.Error, httpx.HTTPError):
             return False
         return listening
-
-
-@pytest.fixture(scope="session")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
-    """A real S3 server, shared by the tests of one process."""
-    if reason := available():
-        pytest.skip(reason)
-    with S3Server.start(tmp_path_factory.mktemp("s3")) as server:
-        yield server

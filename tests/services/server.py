@@ -38,6 +38,10 @@ class Server(abc.ABC):
     def url(self) -> str:
         """The address to connect to."""
 
+    def _free_port(self) -> int:
+        """A port that nothing listens on."""
+        return free_port()
+
     @abc.abstractmethod
     def _spawn(self) -> GuardedProcess:
         """Start the process on `self.port`."""
@@ -81,7 +85,7 @@ class Server(abc.ABC):
 
     def _begin(self) -> Self:
         for attempt in range(1, PORT_ATTEMPTS + 1):
-            self.port = free_port()
+            self.port = self._free_port()
             try:
                 self._launch()
             except BaseException as error:
