@@ -11,7 +11,6 @@ from .process import Lease, alone, answers, runs
 from .redis import RedisServer
 from .seaweed import SeaweedServer
 
-
 SERVERS: Final[dict[str, type[PostgresServer] | type[RedisServer] | type[SeaweedServer]]] = {
     "postgres": PostgresServer,
     "redis": RedisServer,

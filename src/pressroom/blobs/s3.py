@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from obstore.store import S3Config
 
 CONNECT_SECONDS: Final = 3.0
-REQUEST_SECONDS: Final = 30.0
+REQUEST_SECONDS: Final = 15.0
+PUT_RATE: Final = 1024 * 1024
+"""Bytes a second, at least, of a put: with REQUEST_SECONDS on top, whoever waits for one is told in time."""
+
 RETRIES: Final = 2
 RETRY_SECONDS: Final = 10.0
 """From the first request on; after that no further attempt is made."""
@@ -61,7 +64,8 @@ _CODE: Final = re.compile(r"<Code>(\w{1,60})</Code>")
 class S3Blobs:
     """Blobs in a bucket, below a prefix. `url` is as PRESSROOM_BLOBS_URL, already found well-formed."""
 
-    def __init__(self, url: str, request_seconds: float = REQUEST_SECONDS) -> None:
+    def __init__(self, url: str, request_seconds: float | None = None) -> None:
+        self._request_seconds = REQUEST_SECONDS if request_seconds is None else request_seconds
         parts = urlsplit(url)
         self.bucket = parts.netloc
         self._place = f"the bucket {parts.netloc}{parts.path.rstrip('/')}"
@@ -80,7 +84,7 @@ class S3Blobs:
                 # Without it an http:// endpoint would be refused; whoever names none is sent to https.
                 "allow_http": True,
                 "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
-                "timeout": timedelta(seconds=request_seconds),
+                "timeout": timedelta(seconds=self._request_seconds),
             },
             retry_config={
                 "max_retries": RETRIES,
@@ -105,12 +109,13 @@ class S3Blobs:
     async def put_file(self, key: str, file: Path, content_type: str) -> None:
         """Stores a file, a large one in parts (see `Blobs`)."""
         check_key(key)
-        await self._threads.run(lambda _: file.stat())  # A file that is missing must not look like a bucket that is.
-        await self._put(key, file, content_type)
+        # A file that is missing must not look like a bucket that is.
+        found = await self._threads.run(lambda _: file.stat())
+        await self._put(key, file, found.st_size, content_type)
 
     async def put(self, key: str, data: bytes, content_type: str) -> None:
         """Stores bytes (see `Blobs`)."""
-        await self._put(check_key(key), data, content_type)
+        await self._put(check_key(key), data, len(data), content_type)
 
     async def fetch_to(self, key: str, file: Path) -> None:
         """Writes a blob to a local file (see `Blobs`)."""
@@ -177,17 +182,21 @@ class S3Blobs:
         """Lets go of the threads (see `Blobs`)."""
         self._threads.close()
 
-    async def _put(self, key: str, source: Path | bytes, content_type: str) -> None:
+    async def _put(self, key: str, source: Path | bytes, size: int, content_type: str) -> None:
+        seconds = self._request_seconds + size / PUT_RATE
         try:
-            with _store_answers(key):
-                await obstore.put_async(
-                    self._store,
-                    key,
-                    source,
-                    attributes={"Content-Type": content_type},
-                    chunk_size=PART,
-                    max_concurrency=PARTS_AT_ONCE,
-                )
+            async with asyncio.timeout(seconds):
+                with _store_answers(key):
+                    await obstore.put_async(
+                        self._store,
+                        key,
+                        source,
+                        attributes={"Content-Type": content_type},
+                        chunk_size=PART,
+                        max_concurrency=PARTS_AT_ONCE,
+                    )
+        except TimeoutError:
+            raise BlobsAway(f"The media store did not take {size:,} bytes within {seconds:.0f} seconds.", 10) from None
         except BlobMissing:
             raise BlobsAway(f"The media store has lost its bucket {self.bucket}.") from None
 

@@ -12,7 +12,7 @@ import msgspec
 
 from pressroom.clock import Clock
 from pressroom.db import Database
-from pressroom.errors import Code, Fault, Invalid, MissingKey, NotFound, NotSignedIn, PressroomError
+from pressroom.errors import Code, Fault, Invalid, MissingKey, NotFound, NotSignedIn, PressroomError, Unavailable
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import bodies
@@ -261,7 +261,10 @@ class Pipeline(Generic[C]):
             raise UnsupportedMediaType("Send the body without Content-Encoding.")
         rules = spec.by_key if headers.authorization is not None else spec.signed_in
         folder = self._settings.data_dir / "incoming"
-        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        try:
+            await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        except OSError as error:
+            raise Unavailable("The disk takes no uploads right now. Nothing was stored.", 10) from error
         seconds = float(self._settings.upload_timeout_seconds)
         try:
             async with asyncio.timeout(seconds):

@@ -1,10 +1,12 @@
 """Taking files in: they stand in the store before the transaction that gives them to a post or a clip."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from pressroom.blobs import Blobs
+from pressroom.db import DiskFull
 from pressroom.domains.media.kinds import sniff
 from pressroom.domains.media.models import NewMedia, source
 from pressroom.errors import Refused, TooMany, Unavailable
@@ -12,6 +14,7 @@ from pressroom.ids import new_id
 from pressroom.web.form_data import IncomingFile
 from pressroom.web.routing import Answer
 
+REMOVE_SECONDS: Final = 2.0
 _AS_BYTES: Final = "application/octet-stream"
 
 
@@ -34,10 +37,11 @@ async def taken_in(
 ) -> AsyncGenerator[Taken]:
     """Stores files whose forms have been checked; `alt_texts` describe them in their order.
 
-    What a refused or repeated request brought is removed again. When it is not known whether the transaction
-    happened, the files stay: an hour later they are swept if nothing refers to them.
+    What a request brought that failed, was refused or repeats another is removed again. When it is not known whether
+    the transaction happened (the database was lost meanwhile), the files stay: an hour later they are swept if nothing
+    refers to them.
     """
-    taken = Taken([])
+    taken, stored = Taken([]), False
     try:
         for place, file in enumerate(files):
             kind = sniff(file.head)
@@ -47,11 +51,18 @@ async def taken_in(
             new = NewMedia(new_id(now), kind, alt_text or None)
             taken.files.append(new)
             await blobs.put_file(source(new.id), file.path, _AS_BYTES)
+        stored = True
         yield taken
-    except (Refused, TooMany):
-        taken.unused = True
+    except BaseException as error:
+        taken.unused = taken.unused or not stored or isinstance(error, Refused | TooMany | DiskFull)
         raise
     finally:
         if taken.unused:
-            with suppress(Unavailable):  # then they are swept
-                await blobs.delete(*[source(new.id) for new in taken.files])
+            await _remove(blobs, [source(new.id) for new in taken.files])
+
+
+async def _remove(blobs: Blobs, keys: Sequence[str]) -> None:
+    """Removes what nothing refers to, if the store does it soon; else it is swept. Nobody waits long for it."""
+    with suppress(Unavailable, TimeoutError):
+        async with asyncio.timeout(REMOVE_SECONDS):
+            await blobs.delete(*keys)
