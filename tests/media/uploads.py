@@ -129,7 +129,9 @@ def tables() -> list[str]:
     """Every table that a migration makes."""
     folder = resources.files("pressroom.db") / "migrations"
     scripts = [each.read_text("utf-8") for each in folder.iterdir() if each.name.endswith(".sql")]
-    return sorted(set(re.findall(r"CREATE TABLE (\w+)", "\n".join(scripts))) - UNSTEADY)
+    said = "\n".join(scripts)
+    gone = set(re.findall(r"DROP TABLE (\w+)|ALTER TABLE (\w+) RENAME TO", said))
+    return sorted(set(re.findall(r"CREATE TABLE (\w+)", said)) - {name for pair in gone for name in pair} - UNSTEADY)
 
 
 def rows_everywhere(server: LocalServer) -> dict[str, int]:
