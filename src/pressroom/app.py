@@ -2,7 +2,8 @@
 
 A keyed request:   key 401 → address 403 → rate limits 429 → session-only route 403 → scope 403
                    → body 400 → idempotent replay → state 404 409 422 → quota 429 → effect
-A session request: session 401 → same origin 403 → body 400 → idempotent replay → state → effect
+A session request: session 401 → same origin 403 → rate limit 429 → body 400 → idempotent replay
+                   → state 404 409 422 → quota 429 → effect
 """
 
 from pressroom.domains.accounts.guard import SessionGuard
@@ -19,7 +20,7 @@ from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys import routes as key_routes
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, RevokedBy
-from pressroom.domains.limits.guard import check_admitted, headers_of
+from pressroom.domains.limits.guard import account_subject, check_admitted, headers_of, session_rates_of
 from pressroom.domains.media.serving import SERVING_ROUTES
 from pressroom.domains.notifications import routes as notification_routes
 from pressroom.domains.posts.routes import POST_ROUTES
@@ -74,6 +75,7 @@ class RoomGuards(Guards[Caller]):
         self._sessions = SessionGuard(
             runtime.db, runtime.clock, secure=runtime.settings.base_url.startswith("https://")
         )
+        self._session_rates = session_rates_of(runtime.settings)
         self._log = runtime.log
 
     async def by_key(self, headers: Headers, client: str, access: Access, answer_headers: HeaderList) -> Caller:
@@ -89,6 +91,10 @@ class RoomGuards(Guards[Caller]):
 
     async def by_session(self, token: str, answer_headers: HeaderList) -> Caller | None:
         return await self._sessions.identify(token, answer_headers)
+
+    async def check_writes(self, who: Caller) -> None:
+        subject, rates = account_subject(who.account.id), self._session_rates
+        check_admitted(await self._limiter.attempt(subject, is_post=False, rates=rates), rates)
 
     def once(self, who: Caller | None, method: str, path: str, idempotency_key: str | None, body_hash: str) -> Once:
         if idempotency_key is None or who is None:

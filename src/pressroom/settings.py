@@ -216,6 +216,15 @@ class Settings:
     daily_content_quota = Setting(
         _whole(0, 1_000_000_000), "1000", "Posts, clips and bounces by key per account and UTC day."
     )
+    session_writes_per_minute = Setting(
+        _whole(1, 1_000_000), "60", "Writes of an account that is signed in, over all its sessions, in any 60 seconds."
+    )
+    session_content_per_day = Setting(
+        _whole(0, 1_000_000_000), "2000", "Posts, clips and bounces of an account that is signed in per UTC day."
+    )
+    account_storage_bytes = Setting(
+        _whole(0, 2**60), str(5 * 2**30), "Bytes of media that an account may store, by key and signed in together."
+    )
     abuse_refusals = Setting(
         _whole(1, 1_000_000), "600", "Rate-limit refusals within the abuse window that revoke a key."
     )

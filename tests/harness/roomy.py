@@ -12,5 +12,7 @@ ROOMY: dict[str, object] = {
 CROWDED: dict[str, object] = {
     "SIGNUP": "open",
     "SIGNUPS_PER_HOUR": 10_000,
+    "SESSION_WRITES_PER_MINUTE": 100_000,
+    "SESSION_CONTENT_PER_DAY": 10_000_000,
 }
-"""What every server of the tests starts with: many people sign up from one address."""
+"""What every server of the tests starts with: many people sign up from one address, and write without a pause."""

@@ -2,9 +2,7 @@
 
 import functools
 import io
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +11,7 @@ from PIL import Image
 
 from pressroom.db import Query
 from tests.api.actors import Actor, Json, body_of, nobody, read
+from tests.api.tables import columns
 from tests.corpus.clips import Recipe, write
 from tests.harness.local import LocalServer
 
@@ -127,11 +126,7 @@ def blobs_below(data_dir: Path, prefix: str = "") -> list[str]:
 
 def tables() -> list[str]:
     """Every table that a migration makes."""
-    folder = resources.files("pressroom.db") / "migrations"
-    scripts = [each.read_text("utf-8") for each in folder.iterdir() if each.name.endswith(".sql")]
-    said = "\n".join(scripts)
-    gone = set(re.findall(r"DROP TABLE (\w+)|ALTER TABLE (\w+) RENAME TO", said))
-    return sorted(set(re.findall(r"CREATE TABLE (\w+)", said)) - {name for pair in gone for name in pair} - UNSTEADY)
+    return sorted(set(columns()) - UNSTEADY)
 
 
 def rows_everywhere(server: LocalServer) -> dict[str, int]:

@@ -17,7 +17,12 @@ class Keyed:
 
 @dataclass(frozen=True, slots=True)
 class SessionOnly:
-    """A signed-in owner; an API key is refused whatever its scopes."""
+    """A signed-in owner; an API key is refused whatever its scopes.
+
+    `is_limited` False lets it be done also when the account has written too much in the last minute.
+    """
+
+    is_limited: bool = True
 
 
 @dataclass(frozen=True, slots=True)

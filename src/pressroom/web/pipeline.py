@@ -76,6 +76,10 @@ class Guards(Protocol[C]):
         """The caller of a session, if it is one."""
         ...
 
+    async def check_writes(self, who: C) -> None:
+        """Counts one write of a caller who is signed in. Raises RateLimited."""
+        ...
+
     def once(self, who: C | None, method: str, path: str, idempotency_key: str | None, body_hash: str) -> Once:
         """The means to carry out a write once; `body_hash` is the fingerprint of its body."""
         ...
@@ -185,6 +189,8 @@ class Pipeline(Generic[C]):
             raise MissingKey("Send the header Authorization: Bearer <API key>.")
         if who is None and isinstance(access, SessionOnly):
             raise NotSignedIn("Sign in first: this is done with a session, not with an API key.")
+        if who is not None and scope["method"] not in SAFE and _is_limited(access):
+            await self._guards.check_writes(who)
         return who
 
     async def _run(
@@ -389,6 +395,10 @@ def _check_json(headers: Headers) -> None:
         raise UnsupportedMediaType(f"This route takes application/json, not {kind[:100]!r}.")
     if (headers.content_encoding or "identity").lower() != "identity":
         raise UnsupportedMediaType("Send the body without Content-Encoding.")
+
+
+def _is_limited(access: Access) -> bool:
+    return isinstance(access, Keyed) or (isinstance(access, SessionOnly) and access.is_limited)
 
 
 def _peer(scope: Scope) -> str:

@@ -38,7 +38,7 @@ class NaiveLog:
             found.add("posts")
         # A bucket of a minute counts until its last millisecond is 24 hours old.
         day = sum(each.admitted and (each.at // MINUTE + 1) * MINUTE + DAY > now for each in self.attempts)
-        if day >= self.rates.per_day:
+        if self.rates.per_day and day >= self.rates.per_day:
             found.add("day")
         return found
 

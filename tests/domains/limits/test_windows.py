@@ -16,6 +16,7 @@ from tests.domains.limits.naive import NaiveLog
 from tests.services.redis import RedisServer
 
 RATES = Rates(per_minute=6, per_day=25, posts_per_minute=3, abuse_refusals=5, abuse_window=10 * MINUTE)
+SIGNED_IN = Rates(per_minute=6, per_day=0, posts_per_minute=1, abuse_refusals=1, abuse_window=0, what="writes")
 START = 1_800_000_012_345
 
 # Steps cluster around the edges of the windows, where mistakes are made.
@@ -97,16 +98,30 @@ def redis_url(redis_server: RedisServer) -> str:
     return redis_server.url
 
 
-@given(REQUESTS)
+@given(st.lists(STEPS, max_size=60))
+@example([0] * 70)
+@settings(max_examples=100, deadline=None)
+def test_without_a_limit_of_the_day_the_minute_decides_alone(steps: list[int]) -> None:
+    windows, log, now = Windows(SIGNED_IN), NaiveLog(SIGNED_IN), START
+    for step in steps:
+        now += step
+        verdict = windows.attempt(now, is_post=False)
+        assert log.decide(now, is_post=False) == (verdict.refused_by is None)
+        assert verdict.refused_by in (None, "minute")
+        assert not verdict.abused
+    assert log.admitted_within(MINUTE) <= SIGNED_IN.per_minute
+
+
+@given(REQUESTS, st.sampled_from([RATES, SIGNED_IN]))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_redis_decides_as_memory_does(redis_url: str, requests: list[tuple[int, bool]]) -> None:
-    asyncio.run(compare_with_redis(redis_url, requests))
+def test_redis_decides_as_memory_does(redis_url: str, requests: list[tuple[int, bool]], rates: Rates) -> None:
+    asyncio.run(compare_with_redis(redis_url, requests, rates))
 
 
-async def compare_with_redis(url: str, requests: list[tuple[int, bool]]) -> None:
+async def compare_with_redis(url: str, requests: list[tuple[int, bool]], rates: Rates) -> None:
     """Every verdict and every peek is the same."""
     clock = SettableClock(START)
-    limiter, windows, key_id = RedisLimiter(RATES, url, clock), Windows(RATES), uuid.uuid4().hex
+    limiter, windows, key_id = RedisLimiter(rates, url, clock), Windows(rates), uuid.uuid4().hex
     try:
         for step, is_post in requests:
             clock.advance(step)

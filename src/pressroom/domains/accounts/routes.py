@@ -120,7 +120,7 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
 @declare(
     "POST",
     "/api/auth/logout",
-    SessionOnly(),
+    SessionOnly(is_limited=False),
     summary="Sign out",
     gives=MessageOut,
     idempotent=True,

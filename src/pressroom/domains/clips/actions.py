@@ -7,22 +7,24 @@ from pressroom.domains.clips import queries
 from pressroom.domains.clips.models import ClipCreatedData, ClipDraft, ClipView, CreatedClip
 from pressroom.domains.events.actions import append_event
 from pressroom.domains.events.models import EventType
-from pressroom.domains.media.actions import attach_media, list_of_owners
+from pressroom.domains.limits.allowance import Allowance
+from pressroom.domains.media.actions import attach_media, list_of_owners, take_storage
 from pressroom.domains.media.models import ProcessingStatus
 from pressroom.domains.posts.actions.publish import joined_hub, spend_quota
 from pressroom.errors import NotFound
 from pressroom.ids import new_id
 
 
-async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, daily_quota: int) -> ClipView:
+async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allowance) -> ClipView:
     """Publishes a clip; the clip as its author sees it.
 
-    A caller with a key spends one unit of the account's `daily_quota`. Raises Unprocessable when the account is no
-    member of the hub, QuotaExceeded (SPEC, Per-account quotas).
+    It takes one unit of the account's content of the day, and room for its video (docs/limits.md). Raises Unprocessable
+    when the account is no member of the hub or stores too much, QuotaExceeded.
     """
     if draft.hub_id is not None:
         await joined_hub(tx, caller, draft.hub_id)
-    await spend_quota(tx, caller, daily_quota)
+    await take_storage(tx, caller.account.id, "video", [draft.video], allowance.storage)
+    await spend_quota(tx, caller, allowance)
     account, clip_id = caller.account, new_id(tx.now)
     await queries.insert_clip(
         tx,

@@ -7,6 +7,7 @@ from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.clips import actions
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import CLIP_EXAMPLE, PUBLISH_CLIP_EXAMPLE, ClipOut, PublishClip, clip_shape
+from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.addresses import addresses_of
 from pressroom.domains.media.forms import file_faults
 from pressroom.domains.media.intake import taken_in
@@ -45,6 +46,7 @@ CLIP_FORM: Final = FormSpec(
     fails=(
         Invalid([Fault("video[0]", Code.UNSUPPORTED_MEDIA_TYPE, "By its bytes this is image/png; a video is needed.")]),
         Unprocessable([Fault("hubId", Code.NOT_ALLOWED, "The account is not a member of such a hub.")]),
+        Unprocessable([Fault("video", Code.TOO_LARGE, "The account may store 5,368,709,120 bytes of media.")]),
         QuotaExceeded,
     ),
     idempotent=True,
@@ -60,8 +62,8 @@ async def publish_clip(call: Call[Caller], body: PublishClip) -> Answer:
     if (answer := await call.once.stored()) is not None:
         return answer
     async with taken_in(call.means.blobs, call.files, [], call.clock.now()) as taken:
-        draft, quota = body.draft(taken.files[0]), call.settings.daily_content_quota
-        return taken.answered(await call.once(actions.publish_clip, _shown(call), 201, call.caller, draft, quota))
+        draft, allowance = body.draft(taken.files[0]), allowance_of(call.settings)
+        return taken.answered(await call.once(actions.publish_clip, _shown(call), 201, call.caller, draft, allowance))
 
 
 @declare(

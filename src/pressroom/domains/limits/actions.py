@@ -6,24 +6,27 @@ from pressroom.domains.limits import queries
 from pressroom.errors import QuotaExceeded
 
 
-async def spend_content_quota(tx: Tx, account_id: str, quota: int) -> None:
-    """Takes one unit of the account's `quota` posts, clips and bounces per UTC day.
+async def spend_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in: bool) -> None:
+    """Takes one unit of the account's `quota` posts, clips and bounces per UTC day, by key or `signed_in`.
 
-    Raises QuotaExceeded, with the seconds until UTC midnight (SPEC, Per-account quotas).
+    Raises QuotaExceeded, with the seconds until UTC midnight (docs/limits.md#daily-content).
     """
-    if quota <= 0 or await queries.spend_quota(tx, account_id=account_id, day=tx.now // DAY, quota=quota) is None:
-        raise _exceeded(tx.now, quota)
+    spend = queries.spend_signed_in if signed_in else queries.spend_quota
+    if quota <= 0 or await spend(tx, account_id=account_id, day=tx.now // DAY, quota=quota) is None:
+        raise _exceeded(tx.now, quota, signed_in=signed_in)
 
 
-async def check_content_quota(tx: Tx, account_id: str, quota: int) -> None:
+async def check_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in: bool) -> None:
     """Looks whether a unit is left, and takes none. Raises QuotaExceeded."""
-    if await queries.find_used(tx, account_id=account_id, day=tx.now // DAY) >= quota:
-        raise _exceeded(tx.now, quota)
+    find = queries.find_used_signed_in if signed_in else queries.find_used
+    if await find(tx, account_id=account_id, day=tx.now // DAY) >= quota:
+        raise _exceeded(tx.now, quota, signed_in=signed_in)
 
 
-def _exceeded(now: int, quota: int) -> QuotaExceeded:
+def _exceeded(now: int, quota: int, *, signed_in: bool) -> QuotaExceeded:
+    how = "signed in" if signed_in else "by API key"
     return QuotaExceeded(
-        f"The account has published {quota:,} posts and clips by API key today; the quota resets at UTC midnight.",
+        f"The account has published {quota:,} posts and clips {how} today; the quota resets at UTC midnight.",
         seconds_until(next_midnight(now), now),
     )
 

@@ -15,8 +15,11 @@ class Limiter(Protocol):
 
     rates: Rates
 
-    async def attempt(self, key_id: str, *, is_post: bool) -> Verdict:
-        """Charges one request of a key and says what the windows make of it."""
+    async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
+        """Charges one request of a key and says what the windows make of it.
+
+        With `rates` of its own, `key_id` is the name of something else that is limited.
+        """
         ...
 
     async def peek(self, key_id: str) -> Verdict:
@@ -45,6 +48,23 @@ def rates_of(settings: Settings) -> Rates:
         abuse_refusals=settings.abuse_refusals,
         abuse_window=settings.abuse_window_seconds * SECOND,
     )
+
+
+def session_rates_of(settings: Settings) -> Rates:
+    """The rates of what is written signed in."""
+    return Rates(
+        per_minute=settings.session_writes_per_minute,
+        per_day=0,
+        posts_per_minute=1,
+        abuse_refusals=1,
+        abuse_window=0,
+        what="writes",
+    )
+
+
+def account_subject(account_id: str) -> str:
+    """The name of an account's windows, of which no key has one."""
+    return f"account:{account_id}"
 
 
 def headers_of(verdict: Verdict, rates: Rates) -> Headers:

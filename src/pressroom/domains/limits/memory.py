@@ -78,15 +78,15 @@ class MemoryLimiter:
         self._may_admit = may_admit or _always
         self._resume()
 
-    async def attempt(self, key_id: str, *, is_post: bool) -> Verdict:
-        """Charges one request of a key and says what the windows make of it.
+    async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
+        """Charges one request of a key, or of what else has `rates`, and says what the windows make of it.
 
         Raises Unavailable while this process may not count, or cannot save what it counts.
         """
         if self._is_save_late():
             await self._wait_for_save()
         while (windows := self._windows.get(key_id)) is None:
-            await self._load(key_id)
+            await self._load(key_id, rates or self.rates)
         self._check_counting()
         verdict = windows.attempt(self._clock.now(), is_post=is_post)
         self._touched[key_id] = verdict.now
@@ -98,7 +98,7 @@ class MemoryLimiter:
     async def peek(self, key_id: str) -> Verdict:
         """The state of the key's minute; charges nothing."""
         while (windows := self._windows.get(key_id)) is None:
-            await self._load(key_id)
+            await self._load(key_id, self.rates)
         return windows.peek(self._clock.now())
 
     async def flush(self) -> None:
@@ -158,7 +158,7 @@ class MemoryLimiter:
         self._dirty_since = None
         self._suspended = False
 
-    async def _load(self, key_id: str) -> None:
+    async def _load(self, key_id: str, rates: Rates) -> None:
         row = await self._db.one(queries.FIND_WINDOWS, key_id=key_id)
         stored = self._decoder.decode(row.state) if row else StoredWindows([], [], [], [])
         stored.saved_at = stored.saved_at or (row.updated_at if row else 0)
@@ -170,7 +170,7 @@ class MemoryLimiter:
             stored = merged(stored, unsaved)
         self._touched.setdefault(key_id, now)
         # Two requests may have loaded the same key at once: both must count in the same windows.
-        self._windows.setdefault(key_id, Windows(self.rates, not_after(stored, now)))
+        self._windows.setdefault(key_id, Windows(rates, not_after(stored, now)))
 
     def _is_save_late(self) -> bool:
         since = self._dirty_since if self._saving_since is None else self._saving_since

@@ -12,21 +12,25 @@ POSTS_LIMIT: Final = "posts"
 
 
 class Rates(msgspec.Struct, frozen=True):
-    """The limits of every key. Counts are requests; `abuse_window` is in milliseconds."""
+    """The limits of every key, or of every account signed in. Counts are requests, or `what` else is counted.
+
+    `per_day` 0 limits nothing; `abuse_window` is in milliseconds, 0 for no such thing as abuse.
+    """
 
     per_minute: int = 60
     per_day: int = 10_000
     posts_per_minute: int = 10
     abuse_refusals: int = 600
     abuse_window: int = 600 * SECOND
+    what: str = "requests"
 
     def sentence(self, limit: str) -> str:
         """The limit's name in an answer: `60 requests per minute`."""
         match limit:
             case "minute":
-                return f"{self.per_minute:,} requests per minute"
+                return f"{self.per_minute:,} {self.what} per minute"
             case "day":
-                return f"{self.per_day:,} requests per 24 hours"
+                return f"{self.per_day:,} {self.what} per 24 hours"
             case _:
                 return f"{self.posts_per_minute:,} posts per minute"
 

@@ -34,7 +34,18 @@ SPEND_QUOTA: Final = Query(
     " WHERE content_quotas.used < :quota RETURNING used",
 )
 
+SPEND_SIGNED_IN: Final = Query(
+    int,
+    "INSERT INTO content_quotas (account_id, day, used, used_signed_in) VALUES (:account_id, :day, 0, 1)"
+    " ON CONFLICT (account_id, day) DO UPDATE SET used_signed_in = content_quotas.used_signed_in + 1"
+    " WHERE content_quotas.used_signed_in < :quota RETURNING used_signed_in",
+)
+
 FIND_USED: Final = Query(int, "SELECT used FROM content_quotas WHERE account_id = :account_id AND day = :day")
+
+FIND_USED_SIGNED_IN: Final = Query(
+    int, "SELECT used_signed_in FROM content_quotas WHERE account_id = :account_id AND day = :day"
+)
 
 PURGE_QUOTAS: Final = Command(
     "DELETE FROM content_quotas WHERE (account_id, day) IN"
@@ -69,9 +80,19 @@ async def spend_quota(tx: Tx, *, account_id: str, day: int, quota: int) -> int |
     return await tx.one(SPEND_QUOTA, account_id=account_id, day=day, quota=quota)
 
 
+async def spend_signed_in(tx: Tx, *, account_id: str, day: int, quota: int) -> int | None:
+    """Like `spend_quota`, of what the account may publish signed in."""
+    return await tx.one(SPEND_SIGNED_IN, account_id=account_id, day=day, quota=quota)
+
+
 async def find_used(tx: Tx, *, account_id: str, day: int) -> int:
     """Units of the account's quota of `day` (days since 1970) that are used."""
     return await tx.one(FIND_USED, account_id=account_id, day=day) or 0
+
+
+async def find_used_signed_in(tx: Tx, *, account_id: str, day: int) -> int:
+    """Like `find_used`, of what the account may publish signed in."""
+    return await tx.one(FIND_USED_SIGNED_IN, account_id=account_id, day=day) or 0
 
 
 async def purge_quotas(tx: Tx, *, before: int, batch: int) -> int:

@@ -32,13 +32,13 @@ class RedisLimiter:
             (files("pressroom.domains.limits") / "windows.lua").read_text("utf-8")
         )
 
-    async def attempt(self, key_id: str, *, is_post: bool) -> Verdict:
-        """Charges one request of a key and says what the windows make of it."""
-        return await self._call(key_id, is_post=is_post, charge=True)
+    async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
+        """Charges one request of a key, or of what else has `rates`, and says what the windows make of it."""
+        return await self._call(key_id, rates or self.rates, is_post=is_post, charge=True)
 
     async def peek(self, key_id: str) -> Verdict:
         """The state of the key's minute; charges nothing."""
-        return await self._call(key_id, is_post=False, charge=False)
+        return await self._call(key_id, self.rates, is_post=False, charge=False)
 
     async def flush(self) -> None:
         """Redis keeps what it counted."""
@@ -54,8 +54,7 @@ class RedisLimiter:
         """Lets go of the connections."""
         await self._redis.aclose()
 
-    async def _call(self, key_id: str, *, is_post: bool, charge: bool) -> Verdict:
-        rates = self.rates
+    async def _call(self, key_id: str, rates: Rates, *, is_post: bool, charge: bool) -> Verdict:
         keys = [f"pressroom:{{{key_id}}}:{part}" for part in ("attempts", "posts", "day", "total", "refusals")]
         arguments: list[str | int] = [
             self._clock.now() if self._clock else "",

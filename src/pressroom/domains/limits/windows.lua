@@ -1,7 +1,7 @@
 -- windows.py in one call, for all processes at once. Held equal to it by a property test.
 -- KEYS: attempts, posts, day ("minute:count"), total of the day, refusals; one hash tag, so a cluster serves.
 -- ARGV: time (milliseconds; empty: Redis's own clock), is it a post (1), charge (1), per minute, per day,
---       posts per minute, refusals that are abuse, abuse window (milliseconds)
+--       (0: no limit), posts per minute, refusals that are abuse, abuse window (milliseconds)
 -- Returns: time, attempts in the minute, when the oldest leaves, refused by, free at, abused
 local MINUTE, DAY = 60000, 86400000
 local attempts, posts, day, total_key, refusals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -57,13 +57,17 @@ end
 local refused_by = {}
 if used >= per_minute then table.insert(refused_by, 'minute') end
 if is_post and redis.call('LLEN', posts) >= posts_per_minute then table.insert(refused_by, 'posts') end
-if total >= per_day then table.insert(refused_by, 'day') end
+local day_full = per_day > 0 and total >= per_day
+if day_full then table.insert(refused_by, 'day') end
 
 push(attempts, per_minute, 2 * MINUTE)
 if is_post then push(posts, posts_per_minute, 2 * MINUTE) end
 used = redis.call('LLEN', attempts)
 local reset_at = redis.call('LINDEX', attempts, 0) + MINUTE
 
+if #refused_by == 0 and per_day == 0 then
+  return { number(now), used, number(reset_at), '', number(0), 0 }
+end
 if #refused_by == 0 then
   local this_minute = math.floor(now / MINUTE)
   local last = redis.call('LINDEX', day, -1)
@@ -89,7 +93,7 @@ if used >= per_minute then free.minute = reset_at end
 if is_post and redis.call('LLEN', posts) >= posts_per_minute then
   free.posts = redis.call('LINDEX', posts, 0) + MINUTE
 end
-if total >= per_day then
+if day_full then
   local left = total
   for _, text in ipairs(redis.call('LRANGE', day, 0, -1)) do
     local minute, count = bucket(text)

@@ -53,7 +53,7 @@ class Windows:
             refused_by.append(MINUTE_LIMIT)
         if is_post and len(posts) >= rates.posts_per_minute:
             refused_by.append(POSTS_LIMIT)
-        if self._day_total >= rates.per_day:
+        if self._is_day_full():
             refused_by.append(DAY_LIMIT)
 
         attempts.append(now)
@@ -84,7 +84,7 @@ class Windows:
             free[MINUTE_LIMIT] = self._attempts[0] + MINUTE
         if is_post and len(self._posts) >= rates.posts_per_minute:
             free[POSTS_LIMIT] = self._posts[0] + MINUTE
-        if self._day_total >= rates.per_day:
+        if self._is_day_full():
             free[DAY_LIMIT] = self._day_free_at()
         binding = max(refused_by, key=lambda limit: free[limit])
         remaining = max(0, rates.per_minute - len(self._attempts))
@@ -103,7 +103,12 @@ class Windows:
             self._day_total -= day.popleft()[1]
         return now
 
+    def _is_day_full(self) -> bool:
+        return 0 < self._rates.per_day <= self._day_total
+
     def _count_in_day(self, now: int) -> None:
+        if self._rates.per_day == 0:
+            return
         minute = now // MINUTE
         if self._day and self._day[-1][0] == minute:
             self._day[-1][1] += 1

@@ -8,6 +8,7 @@ from pressroom.db.params import batches
 from pressroom.domains.media import queries
 from pressroom.domains.media.models import Media, NewMedia, Variant, new_token, source
 from pressroom.domains.media.sandbox import Processed
+from pressroom.errors import Code, Fault, Unprocessable
 from pressroom.ids import random_base62
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
@@ -18,6 +19,19 @@ SIGNING: Final = "media"
 PICTURES: Final = "media"
 VIDEOS: Final = "video"
 """The kinds of job that process a file, whose id is their subject: no picture waits for a video."""
+
+
+async def take_storage(tx: Tx, account_id: str, field: str, files: Sequence[NewMedia], limit: int) -> None:
+    """Takes room for new files of what the account may store, `limit` bytes (docs/limits.md#stored-media).
+
+    Raises Unprocessable with a fault of `field` when they find none.
+    """
+    size = sum(new.size for new in files)
+    if files and (size > limit or not await queries.take_storage(tx, account_id=account_id, size=size, limit=limit)):
+        message = (
+            f"The account may store {limit:,} bytes of media, and these {size:,} are too many on top of what it stores."
+        )
+        raise Unprocessable([Fault(field, Code.TOO_LARGE, message)])
 
 
 async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[NewMedia]) -> None:
@@ -32,6 +46,7 @@ async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[N
             token=new_token(),
             kind=new.kind.mime,
             alt_text=new.alt_text,
+            stored_bytes=new.size,
         )
     # In one order, so that two requests of one account never wait for each other's queues.
     for new in sorted(files, key=lambda new: new.kind.is_video):
@@ -71,6 +86,7 @@ async def finish_ready(tx: Tx, job: Job, token: str, done: Processed) -> bool:
         size_bytes=done.size_bytes,
         placeholder=done.placeholder,
     )
+    await queries.count_stored(tx, job.subject, sum(file.size for file in done.files))
     return True
 
 
@@ -78,8 +94,14 @@ async def finish_failed(tx: Tx, job: Job, token: str, reason: str) -> bool:
     """A file cannot be processed, and why; False when the job was somebody else's by then."""
     if not await queue.finish(tx, job, token):
         return False
-    await queries.make_failed(tx, job.subject, reason)
+    await fail(tx, job.subject, reason)
     return True
+
+
+async def fail(tx: Tx, media_id: str, reason: str) -> None:
+    """PROCESSING → FAILED: nothing of the file stays in the store."""
+    await queries.make_failed(tx, media_id, reason)
+    await queries.count_stored(tx, media_id, 0)
 
 
 async def signing_secret(tx: Tx) -> str:

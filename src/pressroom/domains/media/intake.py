@@ -48,7 +48,7 @@ async def taken_in(
             if kind is None:
                 raise ValueError("This file was not checked.")
             alt_text = alt_texts[place] if place < len(alt_texts) else ""
-            new = NewMedia(new_id(now), kind, alt_text or None)
+            new = NewMedia(new_id(now), kind, alt_text or None, file.size)
             taken.files.append(new)
             await blobs.put_file(source(new.id), file.path, _AS_BYTES)
         stored = True

@@ -98,7 +98,7 @@ class Processing:
 
     async def give_up(self, tx: Tx, job: Job, reason: str) -> None:
         """The last try has failed."""
-        await queries.make_failed(tx, job.subject, reason)
+        await actions.fail(tx, job.subject, reason)
 
     async def sweep(self, now: int) -> None:
         """Removes uploads that a request left behind when it was killed before its transaction."""

@@ -62,6 +62,7 @@ class NewMedia(msgspec.Struct):
     id: str
     kind: Kind
     alt_text: str | None
+    size: int
 
 
 class Media(msgspec.Struct):

@@ -13,9 +13,24 @@ _MEDIA: Final = (
 )
 
 INSERT_MEDIA: Final = Command(
-    "INSERT INTO media (id, account_id, owner_id, position, token, kind, alt_text, status, created_at)"
-    " VALUES (:id, :account_id, :owner_id, :position, :token, :kind, :alt_text, 'PROCESSING', :now)"
+    "INSERT INTO media (id, account_id, owner_id, position, token, kind, alt_text, status, created_at, stored_bytes)"
+    " VALUES (:id, :account_id, :owner_id, :position, :token, :kind, :alt_text, 'PROCESSING', :now, :stored_bytes)"
 )
+
+TAKE_STORAGE: Final = Query(
+    int,
+    "INSERT INTO stored_media (account_id, bytes) VALUES (:account_id, :size)"
+    " ON CONFLICT (account_id) DO UPDATE SET bytes = stored_media.bytes + excluded.bytes"
+    " WHERE stored_media.bytes + excluded.bytes <= :limit RETURNING bytes",
+)
+
+# The account's sum moves by the difference, so that to do it twice does no harm.
+COUNT_STORED_OF_ACCOUNT: Final = Command(
+    "UPDATE stored_media SET bytes = bytes + :stored_bytes - (SELECT stored_bytes FROM media WHERE id = :media_id)"
+    " WHERE account_id = (SELECT account_id FROM media WHERE id = :media_id)"
+)
+
+COUNT_STORED: Final = Command("UPDATE media SET stored_bytes = :stored_bytes WHERE id = :media_id")
 
 LIST_OF_OWNERS: Final = Query(
     Media, f"SELECT {_MEDIA} FROM media WHERE owner_id IN ({in_list('owner')}) ORDER BY owner_id, position"
@@ -78,6 +93,7 @@ async def insert_media(
     token: str,
     kind: str,
     alt_text: str | None,
+    stored_bytes: int,
 ) -> None:
     """Keeps a file that is about to be processed."""
     await tx.run(
@@ -89,8 +105,20 @@ async def insert_media(
         token=token,
         kind=kind,
         alt_text=alt_text,
+        stored_bytes=stored_bytes,
         now=tx.now,
     )
+
+
+async def take_storage(tx: Tx, *, account_id: str, size: int, limit: int) -> bool:
+    """Adds `size` bytes to what the account stores; False when that would be more than `limit`."""
+    return await tx.one(TAKE_STORAGE, account_id=account_id, size=size, limit=limit) is not None
+
+
+async def count_stored(tx: Tx, media_id: str, stored_bytes: int) -> None:
+    """Counts a file as so many bytes of what its account stores, whatever it counted as before."""
+    await tx.run(COUNT_STORED_OF_ACCOUNT, media_id=media_id, stored_bytes=stored_bytes)
+    await tx.run(COUNT_STORED, media_id=media_id, stored_bytes=stored_bytes)
 
 
 async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> list[Media]:

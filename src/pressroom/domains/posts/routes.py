@@ -5,6 +5,7 @@ from typing import Concatenate, ParamSpec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller, reader_of
+from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.addresses import addresses_of
 from pressroom.domains.media.intake import taken_in
 from pressroom.domains.posts.actions import bounce, change, publish, reach, react, reading
@@ -68,6 +69,15 @@ _BAD_UPLOAD = Invalid(
         Fault("media[2]", Code.UNSUPPORTED_MEDIA_TYPE, "Declared as image/png, but by its bytes this is image/jpeg."),
     ]
 )
+_NO_ROOM = Unprocessable(
+    [
+        Fault(
+            "media",
+            Code.TOO_LARGE,
+            "The account may store 5,368,709,120 bytes of media, and these 9,120,400 are too many on top of it.",
+        )
+    ]
+)
 _NO_MEMBER = Unprocessable(
     [
         Fault(
@@ -97,11 +107,11 @@ _NO_MEMBER = Unprocessable(
 async def create_post(call: Call[Caller], body: CreatePost) -> Answer:
     """Publishes a post in the name of the account. Hashtags and mentions are found in the text; mentioned accounts
     that may see the post are notified, 50 at the most. With a key it counts against the key's posts per minute and
-    the account's content quota of the UTC day; signed in, without a key, neither applies."""
-    draft, quota = body.draft(), call.settings.daily_content_quota
+    the account's content quota of the UTC day; signed in, against the account's own limits."""
+    draft, allowance = body.draft(), allowance_of(call.settings)
     if link_of(draft.content, draft.link_preview_url) is not None:
-        await _await_card(call, publish.foresee_post, call.caller, draft, quota)
-    return await call.once(publish.publish_post, _shown(call), 201, call.caller, draft, quota)
+        await _await_card(call, publish.foresee_post, call.caller, draft, allowance)
+    return await call.once(publish.publish_post, _shown(call), 201, call.caller, draft, allowance)
 
 
 @declare_with_body(
@@ -113,7 +123,7 @@ async def create_post(call: Call[Caller], body: CreatePost) -> Answer:
     gives=PostOut,
     status=201,
     location="/api/posts/{made}",
-    fails=(_BAD_UPLOAD, _NO_MEMBER, QuotaExceeded),
+    fails=(_BAD_UPLOAD, _NO_MEMBER, _NO_ROOM, QuotaExceeded),
     idempotent=True,
     tag=TAG,
     form=UPLOAD_FORM,
@@ -123,12 +133,13 @@ async def create_post(call: Call[Caller], body: CreatePost) -> Answer:
 async def upload_post(call: Call[Caller], body: UploadPost) -> Answer:
     """Publishes a post with up to 4 files of 8 MB each, signed in up to 10 of 50 MB. What a file is comes from its
     bytes. Each is processed after the answer: `url` answers 404 until `processingStatus` is READY. Otherwise it is like
-    publishing a post, but for polls and link previews."""
+    publishing a post, but for polls and link previews. An account may store a bounded sum of bytes of media; what does
+    not fit is a 422."""
     if (answer := await call.once.stored()) is not None:
         return answer
     async with taken_in(call.means.blobs, call.files, body.alt_text or [], call.clock.now()) as taken:
-        draft, quota = body.draft(taken.files), call.settings.daily_content_quota
-        return taken.answered(await call.once(publish.publish_post, _shown(call), 201, call.caller, draft, quota))
+        draft, allowance = body.draft(taken.files), allowance_of(call.settings)
+        return taken.answered(await call.once(publish.publish_post, _shown(call), 201, call.caller, draft, allowance))
 
 
 @declare(
@@ -239,10 +250,10 @@ async def bounce_post(call: Call[Caller], body: BouncePost) -> Answer:
     """Shares a PUBLIC post again: without content as a plain bounce, of which an account can have one of each post,
     with content as a quote. Bouncing a plain bounce bounces what it shares. Either counts against the account's
     content quota of the UTC day."""
-    post_id, content, quota = call.parameters["id"], body.commentary(), call.settings.daily_content_quota
+    post_id, content, allowance = call.parameters["id"], body.commentary(), allowance_of(call.settings)
     if content is not None and link_of(content) is not None:
-        await _await_card(call, bounce.foresee_quote, call.caller, post_id, content, quota)
-    return await call.once(bounce.bounce_post, _shown(call), 201, call.caller, post_id, content, quota)
+        await _await_card(call, bounce.foresee_quote, call.caller, post_id, content, allowance)
+    return await call.once(bounce.bounce_post, _shown(call), 201, call.caller, post_id, content, allowance)
 
 
 @declare(

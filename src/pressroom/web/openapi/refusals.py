@@ -86,6 +86,7 @@ class Refusals:
         self._known: dict[type, Shown] = {type(error): _shown(error) for error in _typical(settings)}
         self._internal = _shown(RuntimeError())
         self._rates = _rates(settings)
+        self._writes = _rate("writes", f"{settings.session_writes_per_minute:,} writes per minute", 9)
         self._used: set[str] = set()
 
     def responses(self, route: Route[C]) -> dict[str, Json]:
@@ -108,7 +109,7 @@ class Refusals:
 
     def examples(self) -> dict[str, Json]:
         """The examples that the responses made so far refer to."""
-        known = [*self._known.values(), self._internal, *self._rates]
+        known = [*self._known.values(), self._internal, *self._rates, self._writes]
         known.sort(key=lambda shown: _ORDER.index(shown.label))
         return {shown.name: shown.example() for shown in known if shown.name in self._used}
 
@@ -132,6 +133,8 @@ class Refusals:
         if not isinstance(route.access, Public):
             counts_as_post = isinstance(route.access, Keyed) and route.access.counts_as_post
             yield from self._rates if counts_as_post else self._rates[:2]
+            if route.method not in SAFE and not isinstance(route.access, Anyone):
+                yield self._writes
         if isinstance(route.access, Keyed) and route.access.scope:
             yield _shown(MissingScope(route.access.scope), shared=False)
         yield self._internal
@@ -211,7 +214,8 @@ def _rates(settings: Settings) -> list[Shown]:
         ("day", f"{settings.requests_per_day:,} requests per 24 hours", 5_040),
         ("posts", f"{settings.posts_per_minute:,} posts per minute", 31),
     ]
-    return [
-        _shown(RateLimited(f"The limit of {limit} is reached; try again in {wait} s, not before.", wait), more=name)
-        for name, limit, wait in limits
-    ]
+    return [_rate(name, limit, wait) for name, limit, wait in limits]
+
+
+def _rate(name: str, limit: str, wait: int) -> Shown:
+    return _shown(RateLimited(f"The limit of {limit} is reached; try again in {wait} s, not before.", wait), more=name)

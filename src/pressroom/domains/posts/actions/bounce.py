@@ -2,6 +2,7 @@
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.posts.actions.publish import check_quota, keep_and_tell, new_post, spend_quota
 from pressroom.domains.posts.actions.reading import get_post, get_view
 from pressroom.domains.posts.models import PostType, SeenPost, View
@@ -11,7 +12,7 @@ from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Conflict, Fault, NotFound, Unprocessable
 
 
-async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None, daily_quota: int) -> View:
+async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None, allowance: Allowance) -> View:
     """Bounces a post, as a quote when there is `content`; of a plain bounce, what that shares. The bounce.
 
     Raises NotFound when the caller does not see the post, Unprocessable when it is not PUBLIC, Conflict when the
@@ -25,7 +26,7 @@ async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None,
     _check_public(visibility)
     if kind is PostType.SHARE and await writing.find_plain_bounce(tx, caller.account.id, original.id):
         raise Conflict("The account has bounced this post already. Delete that bounce first, or quote the post.")
-    await spend_quota(tx, caller, daily_quota)
+    await spend_quota(tx, caller, allowance)
     bounce = new_post(tx, caller, kind, content)
     bounce.original_id = original.id
     bounce.preview_url = link_of(content)
@@ -33,10 +34,10 @@ async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None,
     return await get_view(tx, bounce.id, caller.account.id)
 
 
-async def foresee_quote(tx: Tx, caller: Caller, post_id: str, content: str, daily_quota: int) -> str | None:
+async def foresee_quote(tx: Tx, caller: Caller, post_id: str, content: str, allowance: Allowance) -> str | None:
     """The page whose card a quote will bear; raises what `bounce_post` would, and writes nothing."""
     _check_public((await _resolve(tx, post_id, caller.account.id)).visibility)
-    await check_quota(tx, caller, daily_quota)
+    await check_quota(tx, caller, allowance)
     return link_of(content)
 
 

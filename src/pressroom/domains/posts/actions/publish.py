@@ -9,7 +9,8 @@ from pressroom.domains.events.models import EventType
 from pressroom.domains.hubs.actions import find_joined
 from pressroom.domains.hubs.models import Hub
 from pressroom.domains.limits.actions import check_content_quota, spend_content_quota
-from pressroom.domains.media.actions import attach_media
+from pressroom.domains.limits.allowance import Allowance
+from pressroom.domains.media.actions import attach_media, take_storage
 from pressroom.domains.posts.actions.reach import reach_readers
 from pressroom.domains.posts.actions.reading import complete
 from pressroom.domains.posts.models import (
@@ -30,14 +31,15 @@ from pressroom.errors import Code, Fault, Unprocessable
 from pressroom.ids import new_id
 
 
-async def publish_post(tx: Tx, caller: Caller, draft: Draft, daily_quota: int) -> View:
+async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> View:
     """Publishes a post; the post as its author sees it.
 
-    A caller with a key spends one unit of the account's `daily_quota`. Raises Unprocessable when the account is
-    no member of the hub, QuotaExceeded (SPEC, POST /api/posts and Per-account quotas).
+    It takes one unit of the account's content of the day, and room for its media (docs/limits.md). Raises Unprocessable
+    when the account is no member of the hub or stores too much, QuotaExceeded.
     """
     hub = await joined_hub(tx, caller, draft.hub_id) if draft.hub_id is not None else None
-    await spend_quota(tx, caller, daily_quota)
+    await take_storage(tx, caller.account.id, "media", draft.media, allowance.storage)
+    await spend_quota(tx, caller, allowance)
     post = new_post(tx, caller, PostType.POST, draft.content, hub)
     post.visibility = draft.visibility
     post.has_poll, post.has_media = draft.poll is not None, bool(draft.media)
@@ -54,24 +56,24 @@ async def publish_post(tx: Tx, caller: Caller, draft: Draft, daily_quota: int) -
     return (await complete(tx, [post], caller.account.id))[0]
 
 
-async def foresee_post(tx: Tx, caller: Caller, draft: Draft, daily_quota: int) -> str | None:
+async def foresee_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> str | None:
     """The page whose card a post of this draft will bear; raises what `publish_post` would, and writes nothing."""
     if draft.hub_id is not None:
         await joined_hub(tx, caller, draft.hub_id)
-    await check_quota(tx, caller, daily_quota)
+    await check_quota(tx, caller, allowance)
     return None if draft.media else link_of(draft.content, draft.link_preview_url)
 
 
-async def check_quota(tx: Tx, caller: Caller, daily_quota: int) -> None:
+async def check_quota(tx: Tx, caller: Caller, allowance: Allowance) -> None:
     """Looks whether `spend_quota` would raise QuotaExceeded, and raises it."""
-    if caller.key is not None:
-        await check_content_quota(tx, caller.account.id, daily_quota)
+    signed_in = caller.key is None
+    await check_content_quota(tx, caller.account.id, allowance.content(signed_in=signed_in), signed_in=signed_in)
 
 
-async def spend_quota(tx: Tx, caller: Caller, daily_quota: int) -> None:
-    """Takes one unit of the account's quota when a key is calling. Raises QuotaExceeded."""
-    if caller.key is not None:
-        await spend_content_quota(tx, caller.account.id, daily_quota)
+async def spend_quota(tx: Tx, caller: Caller, allowance: Allowance) -> None:
+    """Takes one unit of what the account may publish on this day, by key or signed in. Raises QuotaExceeded."""
+    signed_in = caller.key is None
+    await spend_content_quota(tx, caller.account.id, allowance.content(signed_in=signed_in), signed_in=signed_in)
 
 
 def new_post(tx: Tx, caller: Caller, kind: PostType, content: str | None, hub: Hub | None = None) -> SeenPost:
