@@ -31,7 +31,7 @@ from pressroom.domains.media.sandbox import Ended, Sandbox
 from pressroom.domains.notifications import actions as notifications
 from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY
 from pressroom.domains.previews import actions as previews
-from pressroom.domains.previews.cards import Cards
+from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.views import ViewCounter
 from pressroom.domains.webhooks.actions import retention as webhooks
 from pressroom.domains.webhooks.actions.queueing import fan_out
@@ -138,7 +138,7 @@ async def open_runtime(
     sandbox, folder = Sandbox(lambda ended: _tell(log, ended)), settings.data_dir / "processing"
     processing = Processing(db, blobs, sandbox, folder)
     # A door of their own: names of strangers' pages that hang must not keep webhooks waiting.
-    pages = Door(policy, resolve=resolve, log=log)
+    pages = Door(policy, resolve=resolve, log=log, each_address=OF_ADDRESS)
     cards = Cards(db, pages, blobs, sandbox, clock, log, folder)
     last_used = LastUsed(db)
     views = ViewCounter(db)

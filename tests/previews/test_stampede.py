@@ -25,9 +25,9 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     begun: list[str] = []
     begin = Cards._begin
 
-    def noted(cards: Cards, url: str) -> asyncio.Task[None]:
+    def noted(cards: Cards, url: str, account_id: str, *, bounded: bool = True) -> asyncio.Task[None]:
         begun.append(url)
-        return begin(cards, url)
+        return begin(cards, url, account_id, bounded=bounded)
 
     monkeypatch.setattr(Cards, "_begin", noted)
     return begun

@@ -9,9 +9,10 @@ import asyncio
 import functools
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, cast
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -45,7 +46,7 @@ AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, st
 class Attempt:
     """One try at a request: what the connection layer is told, and what it tells back."""
 
-    __slots__ = ("fresh", "most_bytes", "refusal", "reused", "wire")
+    __slots__ = ("addresses", "busy", "fresh", "most_bytes", "refusal", "reused", "wire")
 
     def __init__(self, read: int, *, fresh: bool) -> None:
         # Small chunks weigh several times what they hold; sixteen times leaves room and is still a bound.
@@ -54,6 +55,8 @@ class Attempt:
         self.reused = False
         self.wire: Wire | None = None
         self.refusal: str | None = None
+        self.addresses: list[str] = []
+        self.busy = False
 
     @property
     def stale(self) -> bool:
@@ -62,6 +65,30 @@ class Attempt:
 
 
 ATTEMPT: Final[ContextVar[Attempt]] = ContextVar("attempt")
+
+
+class Shares:
+    """How many requests are under way to each address, of which each may have `most`; None: any number."""
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+        self._under_way: Counter[str] = Counter()
+
+    def take(self, attempt: Attempt, address: str) -> None:
+        """Counts a connection of an attempt. Raises ConnectionRefusedError when the address has as many as it may."""
+        if self._most is not None and self._under_way[address] >= self._most:
+            attempt.busy = True
+            raise ConnectionRefusedError("as many requests as are allowed are under way to this address")
+        self._under_way[address] += 1
+        attempt.addresses.append(address)
+
+    def give_back(self, attempt: Attempt) -> None:
+        """Counts an attempt no more."""
+        for address in attempt.addresses:
+            self._under_way[address] -= 1
+            if not self._under_way[address]:
+                del self._under_way[address]
+        attempt.addresses.clear()
 
 
 class Tally:
@@ -182,7 +209,7 @@ class Resolver(AbstractResolver):
 class Connector(aiohttp.TCPConnector):
     """The pool. Each new socket is judged once more by the very address that it is about to connect to."""
 
-    def __init__(self, policy: Policy, resolver: Resolver, tls: ssl.SSLContext) -> None:
+    def __init__(self, policy: Policy, resolver: Resolver, tls: ssl.SSLContext, shares: Shares) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]  # a tuple of anything in aiohttp's own types
             ssl=tls,
             limit=0,
@@ -192,6 +219,7 @@ class Connector(aiohttp.TCPConnector):
             socket_factory=self._socket,
         )
         self._policy = policy
+        self._shares = shares
         self._factory = functools.partial(Wire, self._loop, Tally())
 
     def _socket(self, info: AddressInfo) -> socket.socket:
@@ -200,6 +228,7 @@ class Connector(aiohttp.TCPConnector):
         if why is not None:
             ATTEMPT.get().refusal = f"The host leads to {address[0]}, which is {why}; use a public one."
             raise PermissionError("refused address")
+        self._shares.take(ATTEMPT.get(), str(address[0]))
         return socket.socket(family, kind, protocol)
 
     async def connect(
@@ -221,7 +250,20 @@ class Connector(aiohttp.TCPConnector):
                 break
             connection.close()
         attempt.reused = wire.used
+        if attempt.reused:
+            self._take_again(attempt, connection)
         attempt.wire = wire
         wire.begin(attempt.most_bytes)
         connection.add_callback(wire.rest)
         return connection
+
+    def _take_again(self, attempt: Attempt, connection: Connection) -> None:
+        """Counts a kept connection; it is closed when its address has as many requests as it may."""
+        transport = connection.transport
+        peer: object = transport.get_extra_info("peername") if transport is not None else None
+        if isinstance(peer, tuple):
+            try:
+                self._shares.take(attempt, str(cast("tuple[object, ...]", peer)[0]))
+            except ConnectionRefusedError:
+                connection.close()
+                raise

@@ -12,7 +12,7 @@ import msgspec
 from yarl import URL
 
 from pressroom.logs import Log
-from pressroom.outbound.connections import ATTEMPT, Attempt, Connector, Resolve, Resolver
+from pressroom.outbound.connections import ATTEMPT, Attempt, Connector, Resolve, Resolver, Shares
 from pressroom.outbound.explain import explained
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.lookups import LookUps
@@ -38,7 +38,7 @@ class Door:
     """Sends requests to public addresses. Belongs to one event loop, and is closed with `close`.
 
     `resolve` looks names up (the system's resolver when None); `tls` verifies hosts (the system's authorities); `log`
-    hears of what should not happen.
+    hears of what should not happen; `each_address`: how many requests may be under way to one address.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class Door:
         resolve: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
         log: Log | None = None,
+        each_address: int | None = None,
     ) -> None:
         self._policy = policy
         self._log = log
@@ -57,6 +58,7 @@ class Door:
         self._vetter = Resolver(policy, resolve or self._vetting)
         self._turn_of: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tls = tls or _verifying()
+        self._shares = Shares(each_address)
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
         self._read = functools.lru_cache(READ_URLS)(self._read_afresh)
@@ -107,6 +109,7 @@ class Door:
                 except (aiohttp.ClientConnectionError, ConnectionError):
                     if not attempt.stale:
                         raise
+                self._shares.give_back(attempt)
                 attempt = Attempt(read, fresh=True)
                 return await self._exchange(attempt, method, where, headers, body, read, keep)
         except UrlRefused as refused:
@@ -115,6 +118,8 @@ class Door:
             raise OutboundFailed(Failure.TIMEOUT, f"No complete answer within {seconds:g} seconds.") from None
         except Exception as error:
             raise self._failure(error, attempt) from error
+        finally:
+            self._shares.give_back(attempt)
 
     async def close(self) -> None:
         """Closes every connection; requests that are under way fail."""
@@ -150,7 +155,7 @@ class Door:
         if self._closed:
             raise OutboundFailed(Failure.OURS, "This server is stopping.")
         self._session = aiohttp.ClientSession(
-            connector=Connector(self._policy, self._resolver, self._tls),
+            connector=Connector(self._policy, self._resolver, self._tls, self._shares),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept-Encoding": "identity", "User-Agent": "Pressroom"},
             timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_read=None, sock_connect=None),
@@ -175,6 +180,8 @@ class Door:
         return target, built
 
     def _failure(self, error: Exception, attempt: Attempt) -> OutboundFailed:
+        if attempt.busy:
+            return OutboundFailed(Failure.BUSY, "Too many requests are under way to this host's address.")
         if attempt.refusal is not None:
             return OutboundFailed(Failure.REFUSED_ADDRESS, attempt.refusal)
         if attempt.wire is not None and attempt.wire.flooded:

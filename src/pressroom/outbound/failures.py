@@ -22,6 +22,8 @@ class Failure(StrEnum):
     """The answer is no HTTP/1.1 that we can use."""
     CLOSED = "closed"
     """The connection ended before the answer was complete."""
+    BUSY = "busy"
+    """As many requests as are allowed are under way to the host's address."""
     OURS = "ours"
     """Nothing that the host did: this server had no means to ask it."""
 

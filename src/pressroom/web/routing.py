@@ -112,7 +112,7 @@ class Means(msgspec.Struct):
 
     outbound: Door
     blobs: Blobs
-    await_card: Callable[[str], Awaitable[None]]
+    await_card: Callable[[str, str], Awaitable[None]]
     media_secret: str
     slices: Slices
 

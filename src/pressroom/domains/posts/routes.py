@@ -380,7 +380,7 @@ async def _await_card(
     A repeated request fetches nothing, and what would be refused is refused before anything is fetched.
     """
     if await call.once.stored() is None and (url := await call.db.read(foresee, *args, **kwargs)) is not None:
-        await call.means.await_card(url)
+        await call.means.await_card(url, call.caller.account.id)
 
 
 def _shown(call: Call[Caller]) -> Callable[[View], PostOut]:

@@ -20,12 +20,12 @@ async def find_cards(tx: Tx, urls: Iterable[str]) -> dict[str, Card]:
     return {card.url: card for batch in batches(wanted) for card in await queries.find_cards(tx, batch)}
 
 
-async def want_card(tx: Tx, url: str) -> None:
-    """Has a page fetched, now or again later, unless what is known of it is a good card. For a new or edited post."""
+async def want_card(tx: Tx, url: str, account_id: str) -> None:
+    """Has a page fetched on behalf of an account, now or again later, unless what is known of it is a good card."""
     known = await queries.find_known(tx, url)
     if known is None or known.status != CardStatus.READY or not known.holds(tx.now):
         due_at = known.fetched_at + FAILED_FOR if known is not None and known.status == CardStatus.FAILED else tx.now
-        await queue.enqueue(tx, FETCH, url, due_at=due_at)
+        await queue.enqueue(tx, FETCH, url, account_id=account_id, due_at=due_at)
 
 
 async def claim(tx: Tx, url: str, token: str) -> bool:
@@ -51,6 +51,11 @@ async def keep_card(tx: Tx, card: Card, token: str) -> str | None:
 async def keep_failure(tx: Tx, url: str, token: str) -> None:
     """Writes down that a page could not be fetched."""
     await queries.keep_failure(tx, url, token)
+
+
+async def let_go(tx: Tx, url: str, token: str) -> None:
+    """Leaves a page to others that was claimed and not asked after all."""
+    await queries.let_go(tx, url, token)
 
 
 async def purge_failures(tx: Tx, batch: int) -> int:

@@ -7,21 +7,21 @@ import uuid
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
-from weakref import WeakValueDictionary
 
 from pressroom.blobs import Blobs
-from pressroom.clock import Clock
+from pressroom.clock import SECOND, Clock
 from pressroom.db import Database
 from pressroom.domains.media.jobs import new_folder
 from pressroom.domains.media.kinds import sniff
 from pressroom.domains.media.sandbox import ChildDied, Limits, Sandbox, Undecodable
 from pressroom.domains.previews import actions, queries
-from pressroom.domains.previews.fetching import CardUnavailable, fetch_card
+from pressroom.domains.previews.fetching import CardPostponed, CardUnavailable, fetch_card
 from pressroom.domains.previews.models import RETRIES, Card, CardStatus, Known, card_blob
+from pressroom.domains.previews.slots import OF_ACCOUNT, TOGETHER, Busy, Slots
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
-from pressroom.jobs.worker import Handler, TryAgain
+from pressroom.jobs.worker import Handler, Postpone, TryAgain
 from pressroom.logs import Log
 from pressroom.outbound import Door
 
@@ -39,12 +39,13 @@ IMAGE_LIMITS: Final = Limits(
 )
 """How far a stranger's picture may go, that nobody here asked for."""
 
-TOGETHER: Final = 32
-"""Pages that one process fetches together."""
+OF_ADDRESS: Final = 8
+"""Requests under way to one address of the network: however many names lead to it."""
 
-OF_HOST: Final = 4
-"""Of those, from one host: one that hangs must not take all places."""
+PATIENCE_SECONDS: Final = 5.0
+"""How long a job waits for a slot before it goes behind the others."""
 
+LATER: Final = 5 * SECOND
 POLL_SECONDS: Final = 0.1
 """How often whoever waits for another process's fetch looks for its outcome."""
 
@@ -62,29 +63,29 @@ class Cards:
         self._clock = clock
         self._log = log
         self._folder = folder
-        self._room = asyncio.Semaphore(TOGETHER)
-        self._of_host: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._slots = Slots()
         self._decoding = asyncio.Semaphore(DECODED_TOGETHER)
         self._fetching: dict[str, asyncio.Task[None]] = {}
 
-    async def wait_for(self, url: str) -> None:
+    async def wait_for(self, url: str, account_id: str) -> None:
         """Returns as soon as what is known of a page holds, and after two seconds in any case.
 
-        A fetch that takes longer goes on, and what it brings is shown from then on.
+        A fetch that takes longer goes on, and what it brings is shown from then on. When the account has too many
+        under way, this one is left to its job.
         """
         try:
             async with asyncio.timeout(BUDGET_SECONDS):
                 known = await self._db.one(queries.FIND_KNOWN, url=url)
                 if known is None or not known.holds(self._clock.now()):
-                    await asyncio.shield(self._begin(url))
-        except TimeoutError:
+                    await asyncio.shield(self._begin(url, account_id))
+        except (TimeoutError, Busy, CardPostponed):
             return
         except Exception as error:  # a card is never worth the post
             self._log.event("link card not fetched", error=f"{type(error).__name__}: {error}")
 
     def handler(self) -> Handler:
         """For the worker of the queue: what was not fetched while its post was created is fetched later."""
-        return Handler(actions.FETCH, self._work, TOGETHER, RETRIES)
+        return Handler(actions.FETCH, self._work, TOGETHER, RETRIES, each=OF_ACCOUNT)
 
     async def sweep(self, before: int) -> None:
         """Removes thumbnails that no card has, stored before `before` (milliseconds) by somebody who was killed."""
@@ -100,40 +101,56 @@ class Cards:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._door.close()
 
-    def _begin(self, url: str) -> asyncio.Task[None]:
+    def _begin(self, url: str, account_id: str, *, bounded: bool = True) -> asyncio.Task[None]:
         """The fetch of this page that is under way in this process, begun now if there is none."""
         if url not in self._fetching:
-            self._fetching[url] = asyncio.create_task(self._fetch(url), name="link card")
-            self._fetching[url].add_done_callback(lambda _: self._fetching.pop(url, None))
+            fetch = asyncio.create_task(self._fetch(url, account_id, bounded=bounded), name="link card")
+            self._fetching[url] = fetch
+            fetch.add_done_callback(lambda done: self._ended(url, done))
         return self._fetching[url]
 
+    def _ended(self, url: str, fetch: asyncio.Task[None]) -> None:
+        self._fetching.pop(url, None)
+        if not fetch.cancelled():
+            fetch.exception()  # whoever waited has heard of it, and nobody need have waited
+
     async def _work(self, job: Job, token: str) -> None:
-        await asyncio.shield(self._begin(job.subject))
+        fetch = self._begin(job.subject, job.account_id, bounded=False)
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS + FETCH_SECONDS + IMAGE_LIMITS.wall_seconds):
+                await asyncio.shield(fetch)
+        except (TimeoutError, Busy, CardPostponed):
+            raise Postpone("Other link cards come first.", LATER) from None
         known = await self._db.one(queries.FIND_KNOWN, url=job.subject)
         wanting = known is None or known.status != CardStatus.READY
         if wanting and job.tries <= len(RETRIES):
             raise TryAgain("The page could not be fetched.")
         await self._db.transact(queue.finish, job, token)
 
-    async def _fetch(self, url: str) -> None:
-        host = urlsplit(url).hostname or ""
-        async with self._of_host.setdefault(host, asyncio.Semaphore(OF_HOST)), self._room:
-            token = uuid.uuid4().hex
-            while not await self._db.transact(actions.claim, url, token):
-                if await self._wait_for_others(url):
+    async def _fetch(self, url: str, account_id: str, *, bounded: bool) -> None:
+        host, token = urlsplit(url).hostname or "", uuid.uuid4().hex
+        while not await self._wait_for_others(url):
+            async with self._slots.taken(account_id, host, bounded=bounded):
+                if await self._db.transact(actions.claim, url, token):
+                    await self._fetch_claimed(url, token)
                     return
-            try:
-                card = await self._fetch_card(url)
-            except CardUnavailable:
-                await self._db.transact(actions.keep_failure, url, token)
-            else:
-                left_over = await self._db.transact(actions.keep_card, card, token)
-                if left_over is not None:
-                    with contextlib.suppress(Unavailable):  # then it is swept
-                        await self._blobs.delete(card_blob(left_over))
+
+    async def _fetch_claimed(self, url: str, token: str) -> None:
+        try:
+            card = await self._fetch_card(url)
+        except CardUnavailable:
+            await self._db.transact(actions.keep_failure, url, token)
+        except CardPostponed:
+            await self._db.transact(actions.let_go, url, token)
+            raise
+        else:
+            left_over = await self._db.transact(actions.keep_card, card, token)
+            if left_over is not None:
+                with contextlib.suppress(Unavailable):  # then it is swept
+                    await self._blobs.delete(card_blob(left_over))
 
     async def _wait_for_others(self, url: str) -> bool:
-        """Whether there is an outcome; False once whoever was to bring it has been silent for too long."""
+        """Whether there is an outcome; False when nobody is about to bring one, or has been silent for too long."""
         while True:
             known: Known | None = await self._db.one(queries.FIND_KNOWN, url=url)
             now = self._clock.now()

@@ -13,8 +13,9 @@ from pressroom.domains.previews.parsing import XHTML, OEmbed, PageCard, looks_li
 from pressroom.domains.previews.urls import absolute, normalised
 from pressroom.errors import PressroomError
 from pressroom.outbound import Answer, Door, OutboundFailed, UrlRefused
+from pressroom.outbound.failures import Failure
 
-__all__ = ["CardUnavailable", "FetchedCard", "fetch_card", "normalised"]
+__all__ = ["CardPostponed", "CardUnavailable", "FetchedCard", "fetch_card", "normalised"]
 
 MOST_HTML: Final = 1_048_576
 MOST_OEMBED: Final = 65_536
@@ -86,6 +87,10 @@ async def fetch_card(door: Door, url: str, *, seconds: float = 5.0) -> FetchedCa
     return card
 
 
+class CardPostponed(PressroomError):
+    """Too much is asked of the page's address already. Nothing is known of the page."""
+
+
 class _Reached(msgspec.Struct):
     url: str
     answer: Answer
@@ -129,6 +134,8 @@ class _Way:
         try:
             return await self._door.request("GET", url, headers, seconds=left, read=most, keep=most)
         except OutboundFailed as failed:
+            if failed.kind is Failure.BUSY:
+                raise CardPostponed(failed.message) from failed
             raise CardUnavailable(failed.message) from failed
 
     def _now(self) -> float:

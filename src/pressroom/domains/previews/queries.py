@@ -39,6 +39,10 @@ KEEP_FAILURE: Final = Command(
     " WHERE url = :url AND lease_token = :token"
 )
 
+LET_GO: Final = Command(
+    "UPDATE link_cards SET leased_until = 0, lease_token = NULL WHERE url = :url AND lease_token = :token"
+)
+
 PURGE_FAILURES: Final = Command(
     "DELETE FROM link_cards WHERE url IN (SELECT url FROM link_cards WHERE fetched_at <= :until"
     " AND leased_until <= :now AND title IS NULL AND description IS NULL AND image_token IS NULL"
@@ -82,6 +86,11 @@ async def keep_card(tx: Tx, card: Card, token: str) -> bool:
 async def keep_failure(tx: Tx, url: str, token: str) -> None:
     """Writes down that a page could not be fetched."""
     await tx.run(KEEP_FAILURE, url=url, token=token, now=tx.now)
+
+
+async def let_go(tx: Tx, url: str, token: str) -> None:
+    """Ends the lease of a page, as if nobody had come to fetch it."""
+    await tx.run(LET_GO, url=url, token=token)
 
 
 async def purge_failures(tx: Tx, *, until: int, batch: int) -> int:

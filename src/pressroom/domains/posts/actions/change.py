@@ -51,7 +51,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> View:
     if before.has_media and narrows(Visibility(before.visibility), visibility):
         await move_of_owner(tx, post_id)
     if preview_url is not None and preview_url != before.preview_url:
-        await want_card(tx, preview_url)
+        await want_card(tx, preview_url, author)
     await reach_readers_anew(tx, author, post_id, content or "", visibility)
     return await get_view(tx, post_id, author)
 

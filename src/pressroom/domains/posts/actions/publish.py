@@ -107,7 +107,7 @@ async def keep_and_tell(tx: Tx, post: Post) -> None:
     """Keeps a new post, counts it for its account, makes it found and heard of, and appends its event."""
     await writing.insert_post(tx, post)
     if post.preview_url is not None:
-        await want_card(tx, post.preview_url)
+        await want_card(tx, post.preview_url, post.account_id)
     if post.content is not None:
         await reach_readers(tx, post.account_id, post.id, post.content, post.visibility)
     await accounts.add_posts(tx, post.account_id, 1)

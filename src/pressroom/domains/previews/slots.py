@@ -1,0 +1,121 @@
+"""Who may fetch a page now, and who is next: bounded in all, for each account and for each site."""
+
+import asyncio
+import functools
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from publicsuffixlist import PublicSuffixList
+
+from pressroom.errors import PressroomError
+
+TOGETHER: Final = 32
+"""Pages that one process fetches together."""
+
+OF_ACCOUNT: Final = 4
+OF_DOMAIN: Final = 4
+"""Of those, for one account, and from one registrable domain: what hangs must not take all slots."""
+
+MOST_WAITING: Final = 256
+WAITING_OF_ACCOUNT: Final = 16
+"""Fetches that wait for a slot. Beyond, the card is left to its job."""
+
+
+class Busy(PressroomError):
+    """There is no slot, and too many wait for one already."""
+
+
+class _Waiting:
+    def __init__(self, account_id: str, domain: str) -> None:
+        self.account_id = account_id
+        self.domain = domain
+        self.admitted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+
+class Slots:
+    """Places for fetches. Of those that wait, the next is of the account that has the fewest under way.
+
+    So however much one account has queued, the first card of another one takes the next slot that its site allows.
+    """
+
+    def __init__(self) -> None:
+        self._busy = 0
+        self._of_account: Counter[str] = Counter()
+        self._of_domain: Counter[str] = Counter()
+        self._waiting: list[_Waiting] = []
+        _suffixes()  # to read the list takes a while, which nobody's request should
+
+    @asynccontextmanager
+    async def taken(self, account_id: str, host: str, *, bounded: bool = True) -> AsyncGenerator[None]:
+        """Holds a slot for a fetch from `host` on behalf of an account, once there is one.
+
+        Raises Busy at once when it would have to wait behind too many; never when not `bounded`, for those whose
+        number is bounded elsewhere.
+        """
+        one = _Waiting(account_id, registrable(host))
+        if not self._fits(one):
+            self._check_room(account_id, bounded=bounded)
+            self._waiting.append(one)
+            await self._admitted(one)
+        else:
+            self._count(one, 1)
+        try:
+            yield
+        finally:
+            self._count(one, -1)
+            self._admit()
+
+    async def _admitted(self, one: _Waiting) -> None:
+        try:
+            await one.admitted
+        except BaseException:
+            if one in self._waiting:
+                self._waiting.remove(one)
+            else:  # it had just been admitted
+                self._count(one, -1)
+                self._admit()
+            raise
+
+    def _check_room(self, account_id: str, *, bounded: bool) -> None:
+        own = sum(each.account_id == account_id for each in self._waiting)
+        if bounded and (own >= WAITING_OF_ACCOUNT or len(self._waiting) >= MOST_WAITING):
+            raise Busy("Too many link cards are waited for already.")
+
+    def _admit(self) -> None:
+        while fitting := [each for each in self._waiting if self._fits(each)]:
+            one = min(fitting, key=lambda each: self._of_account[each.account_id])
+            self._waiting.remove(one)
+            self._count(one, 1)
+            one.admitted.set_result(None)
+
+    def _fits(self, one: _Waiting) -> bool:
+        return (
+            self._busy < TOGETHER
+            and self._of_account[one.account_id] < OF_ACCOUNT
+            and self._of_domain[one.domain] < OF_DOMAIN
+        )
+
+    def _count(self, one: _Waiting, number: int) -> None:
+        self._busy += number
+        for counter, key in ((self._of_account, one.account_id), (self._of_domain, one.domain)):
+            counter[key] += number
+            if not counter[key]:
+                del counter[key]
+
+
+@functools.lru_cache(4_096)
+def registrable(host: str) -> str:
+    """The part of a host name that somebody registered: `example.co.uk` of `a.b.example.co.uk`.
+
+    Addresses and names that are public suffixes themselves stand for themselves.
+    """
+    if ":" in host or host.rpartition(".")[2].isdigit():
+        return host
+    return _suffixes().privatesuffix(host.lower().rstrip(".")) or host
+
+
+@functools.cache
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
