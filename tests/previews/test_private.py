@@ -53,7 +53,7 @@ def test_a_private_address_is_not_asked(closed: LocalServer, site: Site, named: 
 
 def test_development_mode_lets_it_through(tmp_path: Path, site: Site) -> None:
     site.page("/a", og("title", "Ours"))
-    server = LocalServer(tmp_path, home, **ROOMY, DEV=1).start()
+    server = LocalServer(tmp_path, home, **{**ROOMY, "DEV": 1}).start()
     try:
         alice = Actor(server)
         assert publish(alice, NAMED["by name"](site))["linkPreview"]["title"] == "Ours"
