@@ -17,6 +17,9 @@ EXAMPLE_BASE = "https://press.example"
 """The base address that examples show."""
 
 
-def given(name: str, schema: dict[str, object]) -> dict[str, object]:
-    """The JSON Schema that a field is there and, since null means absent, is of `schema`."""
-    return {"required": [name], "properties": {name: schema}}
+def some_given(**fields: dict[str, object]) -> dict[str, object]:
+    """The JSON Schema that at least one field is there and, since null means absent, is of its schema.
+
+    Said by `not`: from an `anyOf` with `required` generators of clients make a type for each way, or none at all.
+    """
+    return {"not": {"properties": {name: {"not": schema} for name, schema in fields.items()}}}

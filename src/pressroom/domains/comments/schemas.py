@@ -14,7 +14,7 @@ from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
 from pressroom.errors import Code, Fault
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
-from pressroom.web.wire import VISIBLE, Address, Id, Time, given
+from pressroom.web.wire import VISIBLE, Address, Id, Time, some_given
 
 
 class MediaIn(Body):
@@ -34,9 +34,7 @@ class MediaIn(Body):
 class CreateComment(Body):
     """What to comment."""
 
-    json_schema: ClassVar = {
-        "anyOf": [given("content", {"type": "string", "pattern": VISIBLE}), given("media", {"type": "object"})]
-    }
+    json_schema: ClassVar = some_given(content={"type": "string", "pattern": VISIBLE}, media={"type": "object"})
 
     required_unless: ClassVar = {"content": ("media",)}
 

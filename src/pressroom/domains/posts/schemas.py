@@ -21,7 +21,7 @@ from pressroom.errors import Code, Fault
 from pressroom.outbound import UrlRefused
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
-from pressroom.web.wire import VISIBLE, Id, Time, given
+from pressroom.web.wire import VISIBLE, Id, Time, some_given
 
 VISIBILITY_HELP = (
     "PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: "
@@ -128,7 +128,7 @@ class CreatePost(Body):
 class EditPost(Body):
     """What to change of a post: at least one of the two. What is not given stays as it is."""
 
-    json_schema: ClassVar = {"anyOf": [given("content", {"type": "string"}), given("visibility", {"type": "string"})]}
+    json_schema: ClassVar = some_given(content={"type": "string"}, visibility={"type": "string"})
 
     required_unless: ClassVar = {"body": ("content", "visibility")}
 

@@ -24,7 +24,6 @@ def describe(routes: Sequence[Route[C]], events: Sequence[EventShape], settings:
     paths: dict[str, Json] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = describe_operation(route, schemas, refusals)
-    elsewhere = refusals.elsewhere()
     return {
         "openapi": "3.1.0",
         "info": {
@@ -32,16 +31,18 @@ def describe(routes: Sequence[Route[C]], events: Sequence[EventShape], settings:
             "version": __version__,
             "summary": "Publish with an API key: exact limits, idempotent writes, signed webhooks.",
             "description": prose.introduction(settings),
+            "contact": {"name": "The operator of this server", "url": settings.base_url},
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": settings.base_url}],
         "tags": [{"name": tag.name, "description": tag.description} for tag in _tags(routes)],
         "paths": paths,
+        "x-elsewhere": refusals.elsewhere(),
         "webhooks": describe_deliveries(events, schemas),
         "components": {
             "schemas": schemas.components,
             "headers": headers.components(settings),
             "examples": refusals.examples(),
-            "responses": elsewhere,
             "securitySchemes": prose.SECURITY_SCHEMES,
         },
     }

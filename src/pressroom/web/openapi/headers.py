@@ -38,8 +38,6 @@ def of_answer(status: int, access: Access) -> dict[str, Json]:
         names.append(CHALLENGE)
     if status in (429, 503):
         names.append(RETRY_AFTER)
-    if status == 405:
-        names.append(ALLOW)
     return {name: reference(name) for name in names}
 
 
@@ -51,6 +49,11 @@ def replayed(*, always: bool) -> Json:
         "schema": {"type": "string", "enum": ["true"]},
         "example": "true",
     }
+
+
+def allow() -> dict[str, Json]:
+    """The header that tells which methods a path takes."""
+    return {ALLOW: _header("The methods that the path takes.", "GET, POST, HEAD")}
 
 
 def session_cookie(does: str) -> Json:
@@ -73,7 +76,6 @@ def components(settings: Settings) -> dict[str, Json]:
         ),
         RETRY_AFTER: _header("Seconds to wait before the next try.", 12, {"type": "integer", "minimum": 1}),
         CHALLENGE: _header("The scheme to authenticate with.", "Bearer", {"type": "string", "enum": ["Bearer"]}),
-        ALLOW: _header("The methods that the path takes.", "GET, POST, HEAD"),
         LOCATION: _header(
             "Where what was made is found.",
             f"{settings.base_url}/api/posts/01KVCVX25JSSB86WQ50AY87SX4",

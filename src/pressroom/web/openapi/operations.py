@@ -70,10 +70,8 @@ def _demands(access: Access) -> str:
 
 def _security(access: Access) -> list[Json]:
     match access:
-        case Keyed(anyone=True):
-            return [{"apiKey": []}, {"session": []}, {}]
-        case Keyed(scope=scope):
-            return [{"apiKey": [scope] if scope else []}, {"session": []}]
+        case Keyed(anyone=anyone):
+            return [{"apiKey": []}, {"session": []}, *([{}] if anyone else [])]
         case Anyone() | Public():
             return []
         case _:

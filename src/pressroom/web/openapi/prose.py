@@ -66,8 +66,8 @@ depends on the failure. Checks come in this order: path and method (404, 405), k
 repetition of an earlier write, what is stored (404, 409, 422), the daily quota (429). A 400 lists every fault of the \
 request in `details`, not the first alone. A 5xx is safe to retry with an `Idempotency-Key`.
 
-A path that does not exist answers like the response `UnknownPath`, a method that a path does not take like \
-`MethodNotAllowed`.
+A path that does not exist is a 404, a method that a path does not take a 405 with `Allow`: `x-elsewhere` in this \
+document.
 """
 
 WHEN: Final = {

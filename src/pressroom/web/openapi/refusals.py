@@ -100,11 +100,12 @@ class Refusals:
         }
 
     def elsewhere(self) -> dict[str, Json]:
-        """What no operation answers, since the path or the method is none of its own."""
+        """What no operation answers, since the path or the method is none of its own, by status."""
+        wrong = _shown(MethodNotAllowed(["GET", "POST", "HEAD"]), shared=False)
         unknown = NotFound("There is nothing at this address. The API reference is at /docs.")
         return {
-            "UnknownPath": self._response([_shown(unknown, shared=False)], headers.of_answer(404, Anyone())),
-            "MethodNotAllowed": self._response([self._known[MethodNotAllowed]], headers.of_answer(405, Anyone())),
+            "404": self._response([_shown(unknown, shared=False)], headers.of_answer(404, Anyone())),
+            "405": self._response([wrong], headers.of_answer(405, Anyone()) | headers.allow()),
         }
 
     def examples(self) -> dict[str, Json]:
@@ -191,7 +192,6 @@ def _typical(settings: Settings) -> list[PressroomError]:
         SessionRequired("This is done signed in, in the web app; no API key may do it."),
         CrossOrigin("A signed-in request must come from this site itself."),
         NotFound("There is no such thing."),
-        MethodNotAllowed(["GET", "POST", "HEAD"]),
         RequestTimeout(f"The body did not arrive within {settings.body_timeout_seconds} s."),
         Conflict("It exists already."),
         PayloadTooLarge(f"A JSON body has at most {JSON_LIMIT:,} bytes."),

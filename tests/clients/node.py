@@ -1,0 +1,44 @@
+"""The locked npm packages of this folder, installed once for each state of the lock, beside the environment's own."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CACHE = Path(sys.prefix) / "npm"
+QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_COLOR": "1"}
+"""No tool is to ask the world for anything."""
+
+
+def missing() -> str | None:
+    """Why the packages cannot be used here; None when they can."""
+    absent = [program for program in ("node", "npm") if shutil.which(program) is None]
+    return f"{' and '.join(absent)} missing: install Node.js 20 or newer with npm" if absent else None
+
+
+def installed() -> Path:
+    """The folder whose `node_modules` holds the locked packages; installs them if need be, without their scripts."""
+    lock = HERE / "package-lock.json"
+    folder = CACHE / hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
+    if not folder.exists():
+        CACHE.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as work:
+            for name in ("package.json", "package-lock.json"):
+                shutil.copy(HERE / name, work)
+            run(Path(work), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+            Path(work).rename(folder)
+            Path(work).mkdir()  # for the context manager to remove
+    return folder
+
+
+def run(folder: Path, *command: str) -> str:
+    """What a command in `folder` prints. Raises AssertionError with all of it when it fails."""
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, **QUIET}, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

@@ -1,0 +1,117 @@
+"""The OpenAPI document before the tools that others use: linters have nothing to say, generators take all of it.
+
+Node.js and npm are needed for all but the Python client; where they are missing those tests say so and are skipped.
+"""
+
+import base64
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients import node
+from tests.harness.process import ServerProcess
+from tests.harness.roomy import ROOMY
+from tests.media.uploads import image
+
+pytestmark = pytest.mark.xdist_group("clients")
+needs_node = pytest.mark.skipif(node.missing() is not None, reason=node.missing() or "")
+
+SCOPES = ("posts:write", "media:write", "comments:write")
+PICTURE = base64.b64encode(image("PNG")).decode()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A real server with its worker, and an account."""
+    server = ServerProcess(tmp_path_factory.mktemp("clients"), **ROOMY).start()
+    server.create_account()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def document(server: ServerProcess) -> Path:
+    """The server's document, in a folder to work in."""
+    path = server.folder / "openapi.json"
+    path.write_text(server.command("openapi").stdout)
+    return path
+
+
+@pytest.fixture(scope="module")
+def tool() -> Callable[[str], str]:
+    """The path of a program of the locked npm packages."""
+    folder = node.installed()
+    return lambda name: str(folder / "node_modules" / ".bin" / name)
+
+
+@needs_node
+def test_redocly_has_nothing_to_say(document: Path, tool: Callable[[str], str]) -> None:
+    said = json.loads(node.run(document.parent, tool("redocly"), "lint", document.name, "--format=json"))
+
+    assert said["problems"] == []
+
+
+@needs_node
+def test_spectral_has_nothing_to_say(document: Path, tool: Callable[[str], str]) -> None:
+    rules = str(node.HERE / "spectral.yaml")
+    said = node.run(
+        document.parent, tool("spectral"), "lint", document.name, "--ruleset", rules, "--format=json", "--quiet"
+    )
+
+    assert json.loads(said or "[]") == []
+
+
+def test_a_generated_python_client_publishes(server: ServerProcess, document: Path) -> None:
+    programs = Path(sys.executable).parent
+    arguments = ("--path", document.name, "--meta", "none", "--output-path", "generated", "--fail-on-warning")
+    config = document.parent / "config.yaml"
+    config.write_text("post_hooks: []\n")
+    node.run(document.parent, str(programs / "openapi-python-client"), "generate", *arguments, "--config", config.name)
+    shutil.copy(node.HERE / "publish.py", document.parent)
+
+    said = node.run(
+        document.parent, sys.executable, "publish.py", server.base_url, server.create_key("alice", *SCOPES), PICTURE
+    )
+
+    assert_all_went_well(server, json.loads(said))
+
+
+@needs_node
+def test_a_generated_typescript_client_publishes(
+    server: ServerProcess, document: Path, tool: Callable[[str], str]
+) -> None:
+    folder = document.parent
+    (folder / "node_modules").symlink_to(node.installed() / "node_modules")
+    (folder / "package.json").write_text('{"type": "module"}')
+    for name in ("publish.ts", "tsconfig.json"):
+        shutil.copy(node.HERE / name, folder)
+    node.run(folder, tool("openapi-typescript"), document.name, "--output", "api.d.ts")
+    node.run(folder, tool("tsc"))
+
+    said = node.run(folder, "node", "out/publish.js", server.base_url, server.create_key("alice", *SCOPES), PICTURE)
+
+    assert_all_went_well(server, json.loads(said))
+
+
+def assert_all_went_well(server: ServerProcess, said: dict[str, object]) -> None:
+    """The client saw what there was to see."""
+    place = str(said.pop("place"))
+    assert place.startswith(f"{server.base_url}/api/posts/")
+    assert said == {
+        "status": 201,
+        "replayed": "true",
+        "differs": "true",
+        "same": True,
+        "edited": "Edited",
+        "before": ["PROCESSING"],
+        "after": [["READY", "A proof"]],
+        "location": "Köln",
+        "comments": [[True, "Well said"]],
+        "faults": [["location.latitude", "out_of_range"], ["content", "required"]],
+        "label": "Validation failed",
+        "absent": [404, "Not found"],
+    }
