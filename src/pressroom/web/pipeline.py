@@ -5,14 +5,14 @@ path and method (404, 405) → who calls (401, 403, 429: `Guards`) → body (408
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
 from pressroom.clock import Clock
 from pressroom.db import Database
-from pressroom.errors import Code, Fault, Invalid, MissingKey, NotFound, NotSignedIn, PressroomError, Unavailable
+from pressroom.errors import Fault, Invalid, MissingKey, NotFound, NotSignedIn, PressroomError, Unavailable
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import bodies
@@ -21,6 +21,7 @@ from pressroom.web.asgi import HeaderList, Receive, Scope, Send
 from pressroom.web.client_address import client_address
 from pressroom.web.forms import read_texts
 from pressroom.web.idempotency import fingerprint, read_key
+from pressroom.web.incoming import Incoming
 from pressroom.web.locations import location_of
 from pressroom.web.multipart import Form, discard, read_form
 from pressroom.web.origin import check_same_origin
@@ -40,8 +41,6 @@ C = TypeVar("C")
 JSON_LIMIT: Final = 256 * 1024
 """Bytes of a JSON body: more than 5,000 characters can take however they are escaped."""
 
-DRAIN_LIMIT: Final = 64 * 1024 * 1024
-DRAIN_SECONDS: Final = 5.0
 SAFE: Final = frozenset({"GET", "HEAD"})
 REPEATED: Final = "\n"
 """Stands between the values of a header that must not be repeated: no value can hold it, so none passes for valid."""
@@ -121,7 +120,7 @@ class Pipeline(Generic[C]):
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = self._clock.now()
         request_id = f"{random.getrandbits(64):016x}"  # a name, no secret
-        incoming = _Incoming(receive)
+        incoming = Incoming(receive)
         headers = read_headers(scope)
         client = client_address(_peer(scope), headers.forwarded_for, self._trusted)
         answer_headers: HeaderList = [(b"x-request-id", request_id.encode())]
@@ -149,7 +148,7 @@ class Pipeline(Generic[C]):
     async def _answer(
         self,
         scope: Scope,
-        incoming: "_Incoming",
+        incoming: Incoming,
         headers: Headers,
         client: str,
         request_id: str,
@@ -198,7 +197,7 @@ class Pipeline(Generic[C]):
         route: Route[C],
         scope: Scope,
         parameters: dict[str, str],
-        incoming: "_Incoming",
+        incoming: Incoming,
         headers: Headers,
         client: str,
         request_id: str,
@@ -262,7 +261,7 @@ class Pipeline(Generic[C]):
             session_token=session_token(headers.cookie) if who is not None else None,
         )
 
-    async def _read_form(self, spec: FormSpec, incoming: "_Incoming", headers: Headers) -> Form:
+    async def _read_form(self, spec: FormSpec, incoming: Incoming, headers: Headers) -> Form:
         if (headers.content_encoding or "identity").lower() != "identity":
             raise UnsupportedMediaType("Send the body without Content-Encoding.")
         rules = spec.by_key if headers.authorization is not None else spec.signed_in
@@ -280,7 +279,7 @@ class Pipeline(Generic[C]):
         except TimeoutError:
             raise RequestTimeout(f"The form did not arrive within {seconds:g} s.") from None
 
-    async def _read_json(self, route: Route[C], incoming: "_Incoming", headers: Headers) -> bytes:
+    async def _read_json(self, route: Route[C], incoming: Incoming, headers: Headers) -> bytes:
         may_be_empty = route.body_optional and not headers.content_length
         if not may_be_empty:
             _check_json(headers)
@@ -294,50 +293,6 @@ class Pipeline(Generic[C]):
         if raw and may_be_empty:
             _check_json(headers)
         return raw
-
-
-class _Incoming:
-    """The request's body as it arrives."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self.unread = True
-
-    async def read(self, limit: int) -> bytes:
-        """The whole body. Raises PayloadTooLarge past `limit` bytes, Invalid when it is cut off."""
-        chunks: list[bytes] = []
-        size = 0
-        while self.unread:
-            chunk = await self._chunk()
-            size += len(chunk)
-            if size > limit:
-                raise PayloadTooLarge(f"A JSON body has at most {limit:,} bytes.")
-            chunks.append(chunk)
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-    async def chunks(self) -> AsyncIterator[bytes]:
-        """The body piece by piece. Raises Invalid when it is cut off."""
-        while self.unread:
-            yield await self._chunk()
-
-    async def drain(self) -> None:
-        """Reads on for a while after an early answer, so that a client that is still sending gets to see it."""
-        size = 0
-        try:
-            async with asyncio.timeout(DRAIN_SECONDS):
-                while self.unread and size < DRAIN_LIMIT:
-                    size += len(await self._chunk())
-        except (TimeoutError, Invalid):
-            return
-
-    async def _chunk(self) -> bytes:
-        message = await self._receive()
-        if message.get("type") != "http.request":
-            self.unread = False
-            # Either the client hung up, or what it sent is no HTTP body; then it may still read the answer.
-            raise Invalid([Fault("body", Code.INVALID_FORMAT, "The body ends before its time or is badly chunked.")])
-        self.unread = message.get("more_body", False)
-        return message.get("body", b"")
 
 
 async def reply(send: Send, answer: Answer, more_headers: HeaderList, *, head: bool) -> None:
