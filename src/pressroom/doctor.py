@@ -18,8 +18,9 @@ from pressroom.domains.limits.guard import rates_of
 from pressroom.domains.limits.redis import RedisLimiter
 from pressroom.domains.media.actions import expected_blobs
 from pressroom.domains.media.confinement import check_confinement, find_confinement
-from pressroom.errors import PressroomError
+from pressroom.errors import PressroomError, SettingError
 from pressroom.jobs import queue
+from pressroom.outbound import policy_of
 from pressroom.settings import Settings
 
 LITTLE_SPACE: Final = 256 * 1024 * 1024
@@ -72,6 +73,10 @@ def _settings(settings: Settings) -> Finding:
     unknown = list(settings.unknown())
     if unknown:
         return Finding("settings", good=False, says=" ".join(unknown))
+    try:
+        policy_of(settings)
+    except SettingError as error:
+        return Finding("settings", good=False, says=error.message)
     if settings.dev:
         return Finding("settings", good=True, says="Development mode is on: not for the open internet.")
     return Finding("settings", good=True, says=f"Serving {settings.base_url}.")

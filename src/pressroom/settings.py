@@ -178,7 +178,10 @@ class Settings:
         "Folder of the SQLite file and everything else on disk.",
     )
     dev = Setting(
-        _flag, "0", "1: development mode. Makes a first account and key on an empty database and prints them."
+        _flag,
+        "0",
+        "1: development mode, at a loopback or private base address only. Makes a first account and key on an empty "
+        "database and prints them, opens sign-up, and lets webhooks reach private networks by http.",
     )
     base_url = Setting(
         _web_address,

@@ -8,6 +8,7 @@ from typing import Final
 
 from pressroom.errors import SettingError
 from pressroom.logs import Log
+from pressroom.outbound import check_development
 from pressroom.serve import Part, check_port_is_free
 from pressroom.settings import Settings
 
@@ -22,6 +23,7 @@ SETTLING_SECONDS: Final = 15.0
 
 def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> int:
     """Runs `workers` servers, or `only` a part of each, until SIGTERM or SIGINT; its status. Raises SettingError."""
+    check_development(settings)
     if only is Part.WORKER:
         if settings.database_url.startswith("sqlite:///"):
             raise SettingError(f"{workers} workers need PostgreSQL (PRESSROOM_DATABASE_URL).")

@@ -74,6 +74,16 @@ def test_a_data_folder_that_cannot_be_written(process_server: MakeProcess) -> No
     assert "PRESSROOM_DATA_DIR" in one_line(server)
 
 
+@pytest.mark.parametrize("command", [["serve"], ["serve", "--workers", "2"], ["worker"]], ids=" ".join)
+def test_development_mode_that_strangers_could_reach(process_server: MakeProcess, command: list[str]) -> None:
+    server = process_server(DEV=1, BASE_URL="https://press.example")
+    server.settings |= {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/x", "REDIS_URL": "redis://127.0.0.1:1"}
+    line = one_line(server, *command)
+    assert "PRESSROOM_DEV=1" in line
+    assert "https://press.example" in line
+    assert "PRESSROOM_DEV=1" in server.command("doctor", check=False).stdout
+
+
 @pytest.mark.parametrize(
     ("setting", "value"),
     [

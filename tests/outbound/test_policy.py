@@ -49,3 +49,48 @@ def test_a_server_on_the_internet_opens_private_networks_only_when_forced(base: 
 )
 def test_a_server_at_home_opens_them_freely(base: str) -> None:
     assert objections({"PRESSROOM_BASE_URL": base, "PRESSROOM_OUTBOUND_ALLOW": "10.0.0.0/8"}, "10.0.0.1") == [False]
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "https://press.example",
+        "http://pressroom:8000",
+        "http://printer.local",
+        "http://8.8.8.8",
+        "http://100.64.0.1",
+        "http://169.254.1.1",
+        "http://0.0.0.0:8000",
+        "http://[::]:8000",
+        "http://[2606:4700::1111]",
+        "http://[::ffff:127.0.0.1]",
+        "http://localhost.press.example",
+        "http://127.0.0.1.press.example",
+        "http://127.1",
+        "http://2130706433",
+    ],
+)
+def test_development_mode_is_for_addresses_that_no_stranger_can_reach(base: str) -> None:
+    with pytest.raises(SettingError) as refused:
+        policy_of(Settings({"PRESSROOM_BASE_URL": base, "PRESSROOM_DEV": "1"}))
+    for part in ("PRESSROOM_DEV=1", "PRESSROOM_BASE_URL", base):
+        assert part in refused.value.message
+    assert policy_of(Settings({"PRESSROOM_BASE_URL": base})).allow_http is False
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "http://localhost:8000",
+        "https://LOCALHOST",
+        "http://press.localhost",
+        "http://127.0.0.53",
+        "http://10.1.2.3",
+        "http://172.31.0.1",
+        "http://192.168.1.5:8000",
+        "http://[::1]:8000",
+        "http://[fd12::1]",
+    ],
+)
+def test_development_mode_at_home(base: str) -> None:
+    assert policy_of(Settings({"PRESSROOM_BASE_URL": base, "PRESSROOM_DEV": "1"})).allow_http is True

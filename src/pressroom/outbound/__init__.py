@@ -2,6 +2,6 @@
 
 from pressroom.outbound.door import Answer, Door
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
-from pressroom.outbound.policy import Policy, policy_of
+from pressroom.outbound.policy import Policy, check_development, policy_of
 
-__all__ = ["Answer", "Door", "Failure", "OutboundFailed", "Policy", "UrlRefused", "policy_of"]
+__all__ = ["Answer", "Door", "Failure", "OutboundFailed", "Policy", "UrlRefused", "check_development", "policy_of"]

@@ -97,12 +97,24 @@ def _is_metadata(host: str) -> bool:
     return host in _METADATA
 
 
+def check_development(settings: Settings) -> None:
+    """Raises SettingError when development mode, which opens this machine and private networks to everybody's webhooks,
+    is on at a base address that strangers may reach (docs/operations.md#development-mode)."""
+    if settings.dev and not _is_at_home(settings.base_url):
+        raise SettingError(
+            f"{Settings.dev.variable}=1 opens this machine and private networks to whoever can reach this server, and"
+            f" {Settings.base_url.variable} ({settings.base_url}) is neither localhost nor a loopback or private"
+            " address. Switch development mode off, or set the base address to one that only you can reach."
+        )
+
+
 def policy_of(settings: Settings) -> Policy:
     """The policy that the settings ask for.
 
     Raises SettingError when private networks are opened on a server that stands on the Internet: anybody who may
     sign up there could send requests into them.
     """
+    check_development(settings)
     allow = settings.outbound_allow
     if allow and not settings.outbound_allow_force and _is_public_base(settings.base_url):
         raise SettingError(
@@ -113,6 +125,14 @@ def policy_of(settings: Settings) -> Policy:
     if settings.dev:
         return Policy(allow_http=True, allow=DEVELOPMENT + allow)
     return Policy(allow_http=False, allow=allow)
+
+
+def _is_at_home(base_url: str) -> bool:
+    """Whether a base address leads to this machine or a private network. A name is believed only where nobody but this
+    machine may answer for it: where any other leads is decided elsewhere, and may change."""
+    host = urlsplit(base_url).hostname or ""
+    address = parse_address(host)
+    return _is_this_machine(host) if address is None else any(address in network for network in DEVELOPMENT)
 
 
 def _is_public_base(base_url: str) -> bool:
