@@ -19,6 +19,7 @@ from pressroom.domains.keys import commands as key_commands
 from pressroom.domains.keys.models import EXPIRIES, Scope
 from pressroom.errors import Invalid, PressroomError
 from pressroom.logs import Log, without_secrets
+from pressroom.permissions import UMASK
 from pressroom.runtime import Runtime, open_database
 from pressroom.settings import Settings, all_settings, read_settings
 
@@ -83,6 +84,7 @@ def _with_database(work: Callable[[Database], Awaitable[T]]) -> T:
 @click.version_option(__version__, prog_name="pressroom")
 def main() -> None:
     """Pressroom publishes posts for programs: API keys, exact limits, idempotent writes, signed webhooks."""
+    os.umask(UMASK)
 
 
 @main.command(epilog=_settings_help())

@@ -1,16 +1,20 @@
-"""`pressroom doctor`: is everything in place? Looks, and changes nothing."""
+"""`pressroom doctor`: is everything in place? What it writes to find out, it removes again."""
 
 import asyncio
+import secrets
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
 
 from pressroom.blobs import open_blobs
 from pressroom.clock import SECOND, SystemClock, iso
-from pressroom.db import Database, Query
+from pressroom.db import Command, Database, Query, Tx
 from pressroom.db.migrate import all_migrations, applied_version
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
@@ -18,15 +22,22 @@ from pressroom.domains.limits.guard import rates_of
 from pressroom.domains.limits.redis import RedisLimiter
 from pressroom.domains.media.actions import expected_blobs
 from pressroom.domains.media.confinement import check_confinement, find_confinement
-from pressroom.errors import PressroomError, SettingError
+from pressroom.errors import PressroomError, SettingError, Unavailable
 from pressroom.jobs import queue
 from pressroom.outbound import policy_of
+from pressroom.permissions import find_faults
+from pressroom.serve import check_port_is_free
 from pressroom.settings import Settings
 
 LITTLE_SPACE: Final = 256 * 1024 * 1024
 SKEW: Final = 5 * SECOND
+PROBE_SECONDS: Final = 2.0
+PROBE_BYTES: Final = 4_096
+STORE_SECONDS: Final = 20.0
+WORKING_FOLDERS: Final = ("incoming", "processing")
 
 INTEGRITY: Final = Query(str, "PRAGMA quick_check(1)")
+TOUCH: Final = Command("UPDATE schema_migrations SET name = name WHERE version = 1")
 NEWEST: Final = Query(int, "SELECT coalesce(max(created_at), 0) FROM events")
 SERVER_TIME: Final = Query(int, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)")
 
@@ -41,8 +52,10 @@ class Finding:
 
 
 async def examine(settings: Settings) -> list[Finding]:
-    """Checks settings, disk, database, limiter and clock, in this order; a check that fails stops no other."""
-    findings = [_settings(settings), _disk(settings.data_dir), _media(settings)]
+    """Checks settings, disk, stores, database, limiter and clock; a check that fails stops no other."""
+    findings = [_settings(settings), _disk(settings.data_dir), _files(settings), _media(settings)]
+    findings.append(await _port(settings))
+    findings.append(await _attempt("blobs", lambda: _blobs(settings)))
     if not _is_there(settings):
         return [*findings, Finding("database", good=True, says="There is none yet; serve will make it.")]
     if settings.redis_url:
@@ -88,9 +101,64 @@ def _disk(folder: Path) -> Finding:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"pressroom")
         free = shutil.disk_usage(folder).free
+        for name in WORKING_FOLDERS:
+            if (folder / name).is_dir():
+                with tempfile.TemporaryFile(dir=folder / name) as file:
+                    file.write(b"pressroom")
     except OSError as error:
-        return Finding("disk", good=False, says=f"{folder} cannot be written: {error.strerror}.")
+        return Finding("disk", good=False, says=f"{error.filename or folder} cannot be written: {error.strerror}.")
     return Finding("disk", good=free > LITTLE_SPACE, says=f"{folder} has {free // 2**20:,} MiB free.")
+
+
+def _files(settings: Settings) -> Finding:
+    faults = list(find_faults(settings))
+    says = " ".join(faults) or f"{settings.data_dir} and the database are for this user alone."
+    return Finding("files", good=not faults, says=says)
+
+
+async def _port(settings: Settings) -> Finding:
+    """Whether the port is free, or a Pressroom has it."""
+    place = f"{settings.host}:{settings.port}"
+    try:
+        check_port_is_free(settings.host, settings.port)
+    except PressroomError as error:
+        if await _is_pressroom(settings):
+            return Finding("port", good=True, says=f"A Pressroom answers on {place}.")
+        return Finding("port", good=False, says=f"{error.message} What has it is no Pressroom that answers.")
+    return Finding("port", good=True, says=f"{place} is free: no Pressroom runs there.")
+
+
+async def _is_pressroom(settings: Settings) -> bool:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # asked of, not listened on
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            reader, writer = await asyncio.open_connection(host, settings.port)
+            try:
+                writer.write(f"GET /healthz HTTP/1.0\r\nHost: {urlsplit(settings.base_url).netloc}\r\n\r\n".encode())
+                answer = await reader.read(PROBE_BYTES)
+            finally:
+                writer.close()
+        body = msgspec.json.decode(answer.partition(b"\r\n\r\n")[2], type=dict[str, str])
+    except (OSError, TimeoutError, msgspec.DecodeError, UnicodeError):
+        return False
+    return body.keys() == {"status", "version"}
+
+
+async def _blobs(settings: Settings) -> Finding:
+    """Whether the store of media takes, gives back and removes what it is given."""
+    blobs = await asyncio.to_thread(open_blobs, settings)
+    key, data = f"doctor/{secrets.token_hex(16)}", secrets.token_bytes(64)
+    try:
+        async with asyncio.timeout(STORE_SECONDS):
+            await blobs.put(key, data, "application/octet-stream")
+            read = b"".join([piece async for piece in blobs.read(key)])
+            await blobs.delete(key)
+    except TimeoutError:
+        return Finding("blobs", good=False, says=f"{blobs.place} did not answer within {STORE_SECONDS:.0f} seconds.")
+    finally:
+        await blobs.close()
+    says = "keeps what it is given." if read == data else "gives back something else than it was given."
+    return Finding("blobs", good=read == data, says=f"{blobs.place} {says}")
 
 
 def _media(settings: Settings) -> Finding:
@@ -110,7 +178,10 @@ def _media(settings: Settings) -> Finding:
 
 def _is_there(settings: Settings) -> bool:
     url = settings.database_url
-    return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).exists()
+    try:
+        return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).exists()
+    except OSError:
+        return True  # In a folder that is closed to this user; to open it says so.
 
 
 async def _open(settings: Settings) -> Database:
@@ -136,10 +207,19 @@ async def _database(db: Database) -> Finding:
         return Finding(
             "database", good=False, says=f"Schema {version}; this version needs {newest}: pressroom migrate."
         )
+    try:
+        await db.transact(_touch)
+    except Unavailable:
+        return Finding("database", good=False, says="It can be read and not written: every write would be a 503.")
     if db.engine == "sqlite":
         verdict = await db.one(INTEGRITY)
         return Finding("database", good=verdict == "ok", says=f"SQLite, schema {version}, integrity: {verdict}.")
     return Finding("database", good=True, says=f"PostgreSQL, schema {version}.")
+
+
+async def _touch(tx: Tx) -> None:
+    """Writes what is there already, which a database that cannot be written refuses."""
+    await tx.run(TOUCH)
 
 
 async def _jobs(db: Database) -> Finding:

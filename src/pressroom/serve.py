@@ -22,6 +22,7 @@ from pressroom.domains.webhooks.actions.leasing import forget_leases
 from pressroom.errors import SettingError, Unavailable
 from pressroom.jobs import queue
 from pressroom.logs import Log
+from pressroom.permissions import close_to_others
 from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
 from pressroom.sole_counter import alone_on_file, sole_counter
@@ -74,6 +75,10 @@ async def serve(
         check_port_is_free(settings.host, settings.port)
     _take_all_files()
     with alone_on_file(settings):
+        if closed := close_to_others(settings):
+            log.event(
+                "files were open to other users of this machine, and are no more", files=" ".join(map(str, closed))
+            )
         runtime = await open_runtime(settings, log)
         try:
             stopping = asyncio.Event()

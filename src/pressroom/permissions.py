@@ -1,0 +1,75 @@
+"""What lies on this machine's disk is for the server's user alone: docs/operations.md#files."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pressroom.settings import Settings
+
+UMASK: Final = 0o077
+"""What is made is readable and writable by its owner alone."""
+
+_OTHERS: Final = 0o077
+_FOLDERS: Final = ("blobs", "incoming", "processing")
+_BESIDE_DATABASE: Final = ("", "-wal", "-shm", "-journal", ".lock")
+
+
+def close_to_others(settings: Settings) -> list[Path]:
+    """Takes all rights of other users to the server's files; those that it had to change.
+
+    What belongs to another user is left alone, and so is a data folder that holds other things beside ours.
+    """
+    changed: list[Path] = []
+    for path, found in _existing(settings):
+        if found.st_mode & _OTHERS and found.st_uid == os.geteuid():
+            path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
+            changed.append(path)
+    return changed
+
+
+def find_faults(settings: Settings) -> Iterator[str]:
+    """A sentence for each of the server's files that others may use, or that this user may not."""
+    for path, found in _existing(settings):
+        if found.st_uid != os.geteuid():
+            yield f"{path} belongs to user {found.st_uid}; this is user {os.geteuid()}. Run every command as one user."
+        elif not os.access(path, os.R_OK | os.W_OK | (os.X_OK if stat.S_ISDIR(found.st_mode) else 0)):
+            yield f"{path} cannot be read and written (mode {stat.S_IMODE(found.st_mode):04o})."
+        elif found.st_mode & _OTHERS:
+            yield f"{path} is open to other users (mode {stat.S_IMODE(found.st_mode):04o}); the next serve closes it."
+
+
+def _existing(settings: Settings) -> Iterator[tuple[Path, os.stat_result]]:
+    """Our files and folders that exist, folders first. Links are not followed: they may lead to what is not ours."""
+    for path in _ours(settings):
+        try:
+            found = path.lstat()
+        except OSError:
+            continue
+        if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
+            yield path, found
+
+
+def _ours(settings: Settings) -> Iterator[Path]:
+    folder = settings.data_dir
+    scheme, _, file = settings.database_url.partition(":///")
+    database = Path(file).absolute() if scheme == "sqlite" else None
+    if _holds_ours_alone(folder, database):
+        yield folder
+    for name in _FOLDERS:
+        yield folder / name
+    if database is not None:
+        for end in _BESIDE_DATABASE:
+            yield database.with_name(database.name + end)
+
+
+def _holds_ours_alone(folder: Path, database: Path | None) -> bool:
+    """Whether nothing else is in the folder: it may be somebody's home, or one that all users share."""
+    try:
+        found = folder.lstat()
+        names = [entry.name for entry in os.scandir(folder)] if not found.st_mode & stat.S_ISVTX else ["shared"]
+    except OSError:
+        return True  # It is not there, or not ours to look into.
+    ours = database.name if database is not None and database.parent == folder else "/"
+    return all(name in _FOLDERS or name.startswith(ours) for name in names)
