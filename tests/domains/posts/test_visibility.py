@@ -226,7 +226,8 @@ async def keep_post(tx: Tx, kept: Kept, planned: Planned) -> str:
     listed = [kept.accounts[number] for number in sorted(planned.audience)]
     await reach.replace_audience(tx, post_id=post_id, author=author, account_ids=listed)
     if planned.deleted:
-        await writing.delete_post(tx, author, post_id)
+        await writing.delete_post(tx, author, post_id, None)
+        await reach.set_audience_live(tx, post_id, live=False)
     return post_id
 
 

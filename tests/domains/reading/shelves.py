@@ -42,9 +42,19 @@ LIKE: Final = Command(
     " ON a.username_key IN ('follower', 'other' || CAST(p.created_at % 500 AS TEXT)) WHERE p.hub_id IS NOT NULL"
 )
 LIST: Final = Command(
-    "INSERT INTO post_audiences (post_id, account_id, author_id) SELECT p.id, a.id, p.account_id FROM posts p"
-    " JOIN accounts a ON a.username_key IN ('listed', 'other' || CAST(p.created_at % 500 AS TEXT))"
+    "INSERT INTO post_audiences (post_id, account_id, author_id, live) SELECT p.id, a.id, p.account_id, TRUE"
+    " FROM posts p JOIN accounts a ON a.username_key IN ('listed', 'other' || CAST(p.created_at % 500 AS TEXT))"
     " WHERE p.visibility = 'CUSTOM'"
+)
+ONCE_LISTED: Final = Command(
+    "INSERT INTO post_audiences (post_id, account_id, author_id) SELECT p.id, l.id, p.account_id FROM posts p"
+    " JOIN accounts a ON a.id = p.account_id JOIN accounts l ON l.username_key = 'listed'"
+    " WHERE a.username_key LIKE 'private%'"
+)
+HIDE_IN_HUB: Final = Command(
+    "UPDATE posts SET hub_id = (SELECT 'hidden' || substr(a.username_key, 8, length(a.username_key) - 9)"
+    " FROM accounts a WHERE a.id = posts.account_id)"
+    " WHERE account_id IN (SELECT id FROM accounts WHERE username_key LIKE 'private%')"
 )
 DISCUSS: Final = Command(
     "INSERT INTO comments (account_id, id, post_id, parent_id, thread_id, content, created_at)"
@@ -81,7 +91,7 @@ async def fill(db: Database) -> dict[str, str]:
         await db.transact(put_posts, "other", NEW + 6 + place, size, owners=OTHERS, hub_id=f"hub{size}")
         await db.transact(put_posts, f"custom{size}_", NEW + 8 + place, size, visibility="CUSTOM")
     # Each post of the hubs is liked by two, and each CUSTOM post shown to two. Scripts have no limit of time.
-    await db.script(f"{LIKE.text}; {LIST.text}")
+    await db.script(f"{LIKE.text}; {LIST.text}; {ONCE_LISTED.text}; {HIDE_IN_HUB.text}")
     for place, comments in enumerate(COMMENTS):
         await db.transact(put_comments, NEW + place, comments, discussed(comments), OTHERS)
     await db.transact(put_comments, NEW + 2, MANY, numbered(NEW + 7, 1), OTHERS)
@@ -106,7 +116,10 @@ async def make_accounts(tx: Tx) -> dict[str, str]:
 
 async def make_hubs(tx: Tx, account_id: str) -> None:
     """The hubs that are read, and those that are quiet. The id of each is its slug."""
-    for slug in (*(f"hub{size}" for size in SIZES), *(f"quiet{number}" for number in range(OTHERS))):
+    for slug in (
+        *(f"{kind}{size}" for kind in ("hub", "hidden") for size in SIZES),
+        *(f"quiet{number}" for number in range(OTHERS)),
+    ):
         await insert_hub(tx, hub_id=slug, account_id=account_id, slug=slug, name=slug, description=None)
 
 

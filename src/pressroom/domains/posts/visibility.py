@@ -1,4 +1,4 @@
-"""Who may see a post: one pure function (SPEC, Visibility values). `queries.reading.VISIBLE` says the same in SQL."""
+"""Who may see a post: one pure function (SPEC, Visibility values). Lists ask by it, one index for each visibility."""
 
 from enum import StrEnum
 from itertools import product

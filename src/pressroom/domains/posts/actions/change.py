@@ -48,6 +48,8 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> View:
         preview_url=preview_url,
         at=at,
     )
+    if Visibility.CUSTOM in (before.visibility, visibility) and visibility != before.visibility:
+        await reach.set_audience_live(tx, post_id, live=visibility == Visibility.CUSTOM)
     if before.has_media and narrows(Visibility(before.visibility), visibility):
         await move_of_owner(tx, post_id)
     if preview_url is not None and preview_url != before.preview_url:
@@ -75,6 +77,8 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
     post = await _lock_own(tx, author, post_id)
     await writing.delete_post(tx, author, post_id, caller.key_id)
     await reach.delete_tags(tx, account_id=author, post_id=post_id)
+    if post.visibility == Visibility.CUSTOM:
+        await reach.set_audience_live(tx, post_id, live=False)
     if post.has_media:
         await hide_of_owner(tx, post_id)
     if post.original_id is not None:

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from pressroom.db import Tx
-from pressroom.db.params import BATCH, batches
+from pressroom.db.params import batches
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.media.actions import list_of_owners
 from pressroom.domains.posts.models import Poll, PollOption, SeenPost, Version, View
 from pressroom.domains.posts.queries import polls, reading
 from pressroom.domains.posts.queries.polls import OptionRow
+from pressroom.domains.posts.queries.reading import AUTHORS
 from pressroom.domains.posts.visibility import Ties, Visibility, may_see
 from pressroom.domains.previews.actions import find_cards
 from pressroom.errors import NotFound
@@ -76,8 +77,18 @@ async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: 
 
 
 async def list_of_hub(tx: Tx, hub_id: str, reader: str, before: str, limit: int) -> list[View]:
-    """The posts in a hub that the reader may see, newest first, before `before`."""
-    return await _views(tx, await reading.list_of_hub(tx, hub_id, reader=reader, before=before, limit=limit), reader)
+    """The posts in a hub that the reader may see, newest first, before `before`.
+
+    As of an account: what the reader may not see is never walked through.
+    """
+    ids = await reading.list_of_hub(tx, hub_id, reader=reader, before=before, limit=limit)
+    if reader:
+        # Those with the newest posts are all that can have one among the newest.
+        authors = await reading.list_hub_authors(tx, hub_id, reader=reader, before=before, limit=limit)
+        for start in range(0, len(authors), AUTHORS):
+            some = authors[start : start + AUTHORS]
+            ids += await reading.list_of_hub_authors(tx, hub_id, some, before=before, limit=limit)
+    return await _views(tx, sorted(set(ids), reverse=True)[:limit], reader)
 
 
 async def list_of_tag(tx: Tx, tag: str, reader: str, before: str, limit: int) -> list[View]:
@@ -100,18 +111,8 @@ async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit:
     for visibility in Visibility:
         if may_see(visibility, ties):
             ids += await reading.list_of_account(tx, author, visibility, before=before, limit=limit)
-    return ids + await _list_for_listed(tx, author, reader, before, limit) if reader else ids
-
-
-async def _list_for_listed(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[str]:
-    """The ids of an account's CUSTOM posts whose allowlist names the reader, newest first, `limit` or a few more."""
-    ids: list[str] = []
-    while len(ids) < limit:
-        listed = await reading.list_for_listed(tx, author, reader=reader, before=before, limit=BATCH)
-        ids += await reading.find_custom(tx, listed)
-        if len(listed) < BATCH:
-            break
-        before = listed[-1]
+    if reader:
+        ids += await reading.list_for_listed(tx, author, reader=reader, before=before, limit=limit)
     return ids
 
 

@@ -57,9 +57,13 @@ LIST_AUDIENCE: Final = Query(str, "SELECT account_id FROM post_audiences WHERE p
 DELETE_AUDIENCE: Final = Command("DELETE FROM post_audiences WHERE post_id = :post_id")
 
 INSERT_AUDIENCE: Final = Command(
-    "INSERT INTO post_audiences (post_id, account_id, author_id)"
-    f" SELECT :post_id, column1, :author FROM (VALUES {in_rows('id')}) AS ids WHERE column1 <> ''"
+    "INSERT INTO post_audiences (post_id, account_id, author_id, hub_id, live)"
+    " SELECT p.id, column1, p.account_id, p.hub_id, p.visibility = 'CUSTOM' AND p.deleted_at IS NULL"
+    f" FROM posts p, (VALUES {in_rows('id')}) AS ids"
+    " WHERE p.id = :post_id AND p.account_id = :author AND column1 <> ''"
 )
+
+SET_AUDIENCE_LIVE: Final = Command("UPDATE post_audiences SET live = :live WHERE post_id = :post_id AND live <> :live")
 
 
 async def insert_tags(tx: Tx, *, account_id: str, post_id: str, tags: Sequence[str]) -> None:
@@ -104,3 +108,8 @@ async def replace_audience(tx: Tx, *, post_id: str, author: str, account_ids: Se
     await tx.run(DELETE_AUDIENCE, post_id=post_id)
     for batch in batches(account_ids):
         await tx.run(INSERT_AUDIENCE, post_id=post_id, author=author, **spread("id", batch))
+
+
+async def set_audience_live(tx: Tx, post_id: str, *, live: bool) -> None:
+    """Says whether the allowlist of a post shows it to anybody: while the post is CUSTOM and stands."""
+    await tx.run(SET_AUDIENCE_LIVE, post_id=post_id, live=live)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from pressroom.db import Query, Tx
 from pressroom.db.params import in_list, spread
 from pressroom.domains.posts.models import SeenPost, Version
@@ -14,13 +16,6 @@ _FOLLOWED_BACK: Final = (
     "(SELECT 1 FROM follows b WHERE b.account_id = p.account_id AND b.followed_id = :reader) IS NOT NULL"
 )
 _LISTED: Final = "(SELECT 1 FROM post_audiences l WHERE l.post_id = p.id AND l.account_id = :reader) IS NOT NULL"
-
-VISIBLE: Final = (
-    f"(p.visibility = 'PUBLIC' OR p.account_id = :reader OR (p.visibility = 'FOLLOWERS' AND {_FOLLOWS})"
-    f" OR (p.visibility = 'CONNECTIONS' AND {_FOLLOWS} AND {_FOLLOWED_BACK})"
-    f" OR (p.visibility = 'CUSTOM' AND {_LISTED}))"
-)
-"""Whether the reader may see the post `p`, for lists over many authors: the same as `visibility.may_see`."""
 
 _SEEN: Final = (
     "p.id, p.account_id, p.key_id, p.type, p.content, p.visibility, p.location_name, p.latitude, p.longitude,"
@@ -61,19 +56,64 @@ LIST_OF_OWN: Final = Query(
 # other posts instead of this index.
 LIST_FOR_LISTED: Final = Query(
     str,
-    "SELECT post_id FROM post_audiences WHERE account_id = :reader AND author_id = :author AND post_id < :before"
-    " ORDER BY post_id DESC LIMIT :limit",
+    "SELECT post_id FROM post_audiences WHERE account_id = :reader AND author_id = :author AND live"
+    " AND post_id < :before ORDER BY post_id DESC LIMIT :limit",
 )
 
-FIND_CUSTOM: Final = Query(
-    str,
-    f"SELECT id FROM posts WHERE id IN ({in_list('id')}) AND visibility = 'CUSTOM' AND deleted_at IS NULL",
-)
+_IN_HUB: Final = "hub_id = :hub_id AND deleted_at IS NULL AND id < :before"
+_NEWEST: Final = "ORDER BY id DESC LIMIT :limit"
 
+# What everybody may see, what the reader wrote, and what an allowlist shows them, each by an index of its own.
 LIST_OF_HUB: Final = Query(
     str,
-    "SELECT p.id FROM posts p WHERE p.hub_id = :hub_id AND p.deleted_at IS NULL AND p.id < :before"
-    f" AND {VISIBLE} ORDER BY p.id DESC LIMIT :limit",
+    f"SELECT id FROM (SELECT id FROM posts WHERE {_IN_HUB} AND visibility = 'PUBLIC' {_NEWEST}) AS shown"
+    + "".join(
+        f" UNION ALL SELECT id FROM (SELECT id FROM posts WHERE {_IN_HUB} AND account_id = :reader"
+        f" AND visibility = '{visibility}' {_NEWEST}) AS {visibility.lower()}"
+        for visibility in Visibility
+        if visibility is not Visibility.PUBLIC
+    )
+    + " UNION ALL SELECT post_id FROM (SELECT post_id FROM post_audiences WHERE account_id = :reader AND live"
+    " AND hub_id = :hub_id AND post_id < :before ORDER BY post_id DESC LIMIT :limit) AS listed",
+)
+
+AUTHORS: Final = 25
+"""Authors whose posts in a hub one statement lists."""
+
+
+class HubAuthor(msgspec.Struct):
+    """Somebody whom the reader follows, and their newest post of a visibility in a hub."""
+
+    account_id: str
+    visibility: Visibility
+    newest: str
+
+
+def _newest_of_followed(visibility: Visibility, joined: str = "") -> str:
+    return (
+        f"SELECT f.followed_id, '{visibility}', (SELECT p.id FROM posts p WHERE p.hub_id = :hub_id"
+        f" AND p.account_id = f.followed_id AND p.visibility = '{visibility}' AND p.deleted_at IS NULL"
+        f" AND p.id < :before ORDER BY p.id DESC LIMIT 1) AS newest FROM follows f{joined} WHERE f.account_id = :reader"
+    )
+
+
+_MUTUAL: Final = " JOIN follows b ON b.account_id = f.followed_id AND b.followed_id = :reader"
+
+# One look for each whom the reader follows, however many posts there are.
+LIST_HUB_AUTHORS: Final = Query(
+    HubAuthor,
+    f"SELECT * FROM ({_newest_of_followed(Visibility.FOLLOWERS)}"
+    f" UNION ALL {_newest_of_followed(Visibility.CONNECTIONS, _MUTUAL)}) AS authors"
+    " WHERE newest IS NOT NULL ORDER BY newest DESC LIMIT :limit",
+)
+
+LIST_OF_HUB_AUTHORS: Final = Query(
+    str,
+    " UNION ALL ".join(
+        f"SELECT id FROM (SELECT id FROM posts WHERE {_IN_HUB} AND account_id = :author{place}"
+        f" AND visibility = :visibility{place} {_NEWEST}) AS author{place}"
+        for place in range(AUTHORS)
+    ),
 )
 
 # A post is among the tags while it is PUBLIC and stands.
@@ -113,14 +153,27 @@ async def list_for_listed(tx: Tx, author: str, *, reader: str, before: str, limi
     return await tx.all(LIST_FOR_LISTED, author=author, reader=reader, before=before, limit=limit)
 
 
-async def find_custom(tx: Tx, post_ids: Sequence[str]) -> list[str]:
-    """Which of these posts, at most BATCH, are CUSTOM and stand, in no order."""
-    return await tx.all(FIND_CUSTOM, **spread("id", post_ids))
-
-
 async def list_of_hub(tx: Tx, hub_id: str, *, reader: str, before: str, limit: int) -> list[str]:
-    """The ids of the posts in a hub that the reader may see, newest first, before `before`."""
+    """The ids of the newest posts in a hub, before `before`, that are PUBLIC, the reader's own or name them in their
+    allowlist; the newest of each kind, in no order."""
     return await tx.all(LIST_OF_HUB, hub_id=hub_id, reader=reader, before=before, limit=limit)
+
+
+async def list_hub_authors(tx: Tx, hub_id: str, *, reader: str, before: str, limit: int) -> list[HubAuthor]:
+    """Whom the reader follows, and which visibility of theirs in a hub: those with the newest posts before `before`."""
+    return await tx.all(LIST_HUB_AUTHORS, hub_id=hub_id, reader=reader, before=before, limit=limit)
+
+
+async def list_of_hub_authors(
+    tx: Tx, hub_id: str, authors: Sequence[HubAuthor], *, before: str, limit: int
+) -> list[str]:
+    """The ids of the newest posts in a hub by these authors, at most AUTHORS, of that visibility; in no order."""
+    values: dict[str, str] = {}
+    for place in range(AUTHORS):
+        author = authors[place] if place < len(authors) else None
+        values[f"author{place}"] = author.account_id if author else ""
+        values[f"visibility{place}"] = author.visibility if author else ""
+    return await tx.all(LIST_OF_HUB_AUTHORS, hub_id=hub_id, before=before, limit=limit, **values)
 
 
 async def list_of_tag(tx: Tx, tag: str, *, before: str, limit: int) -> list[str]:
