@@ -19,9 +19,9 @@ from pressroom.domains.keys.schemas import SourceKeyOut
 from pressroom.domains.posts.models import PostType
 from pressroom.domains.posts.schemas import CreatePost, InteractionsOut, PostOut, StatsOut
 from pressroom.domains.posts.visibility import Visibility
-from pressroom.serve import make_server
 from pressroom.settings import Settings
 from pressroom.web.asgi import Application
+from pressroom.web.server import make_server
 
 BASE_URL: Final = "http://127.0.0.1:8000"
 AT: Final = "2026-11-20T16:08:12.345Z"

@@ -11,10 +11,6 @@ from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from typing import Final
 
-from granian.constants import HTTPModes, Interfaces
-from granian.http import HTTP1Settings
-from granian.server.embed import Server
-
 from pressroom.app import create_app
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media.jobs import sweep_folders
@@ -26,8 +22,8 @@ from pressroom.permissions import close_to_others
 from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
 from pressroom.sole_counter import alone_on_file, sole_counter
-from pressroom.web.asgi import Application
 from pressroom.web.pipeline import Pipeline
+from pressroom.web.server import make_server
 
 DRAIN_SECONDS: Final = 7.0
 """How long a stop waits for requests under way; closing takes the rest of the ten seconds."""
@@ -37,16 +33,6 @@ RECORD_SECONDS: Final = 1.0
 
 QUIET_SECONDS: Final = 0.5
 """How long nothing must be under way for a stop not to wait for connections that send no request."""
-
-CONNECTIONS: Final = 16_384
-"""Connections that are looked at together, as far as they take half of the files that may be open; on top of these
-they wait to be accepted."""
-
-BUFFER: Final = 64 * 1024
-"""Bytes of a connection that are held in either direction; a request's head must fit."""
-
-HEADERS_MILLISECONDS: Final = 10_000
-"""How long a client may take to send the head of a request."""
 
 
 class Part(StrEnum):
@@ -115,22 +101,6 @@ def check_port_is_free(host: str, port: int) -> None:
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "this is no address"
         raise SettingError(f"Cannot listen on {host}:{port}: {reason}. Set PRESSROOM_HOST or PRESSROOM_PORT.") from None
-
-
-def make_server(app: Application, settings: Settings) -> Server:
-    """The HTTP server of this process, not yet started."""
-    return Server(
-        app,
-        address=str(socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][4][0]),
-        port=settings.port,
-        interface=Interfaces.ASGINL,
-        http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(header_read_timeout=HEADERS_MILLISECONDS, max_buffer_size=BUFFER),
-        websockets=False,
-        backlog=1024,
-        backpressure=min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2),
-        log_enabled=False,
-    )
 
 
 def _take_all_files() -> None:

@@ -259,6 +259,14 @@ class Settings:
     )
     body_timeout_seconds = Setting(_whole(1, 600), "10", "Time for a JSON body to arrive, in seconds.")
     upload_timeout_seconds = Setting(_whole(1, 3_000), "300", "Time for an upload to arrive, in seconds.")
+    reader_timeout_seconds = Setting(
+        _whole(1, 600), "30", "A connection whose reader takes nothing for so long is closed, in seconds."
+    )
+    answers_bytes = Setting(
+        _whole(1_048_576, 2**40),
+        str(256 * 1024 * 1024),
+        "Memory for large answers under way, in bytes; one address has a quarter of it. Beyond it they are 503.",
+    )
     access_log = Setting(_flag, "1", "1: a line of JSON for each request on standard error.")
 
     def __init__(self, variables: Mapping[str, str]) -> None:

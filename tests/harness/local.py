@@ -21,8 +21,8 @@ from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound.connections import Resolve
 from pressroom.runtime import Runtime, make_job_worker, make_worker, open_database, open_runtime
-from pressroom.serve import make_server
 from pressroom.settings import Settings
+from pressroom.web.server import make_server
 from tests.harness.process import free_port
 from tests.harness.roomy import CROWDED
 

@@ -2,7 +2,7 @@
 
 blobs = open_blobs(settings)
 await blobs.put_file("media/01J…/large.webp", file, "image/webp")     durable when it returns
-async for piece in blobs.read("media/01J…/large.webp", 0, 1_000):     pieces of at most 256 KiB
+async for piece in blobs.read("media/01J…/large.webp", 0, 1_000):     pieces of at most 32 KiB
     …
 """
 

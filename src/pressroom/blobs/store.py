@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from pressroom.errors import PressroomError, Unavailable
 
 KEY_LENGTH: Final = 200
-PIECE: Final = 256 * 1024
+PIECE: Final = 32 * 1024
 """Bytes of the largest piece that `read` yields."""
 
 _KEY: Final = re.compile(r"[a-z0-9._-]+(?:/[a-z0-9._-]+)*")
@@ -57,7 +57,7 @@ class Blobs(Protocol):
     def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         """Yields the bytes from `start` until before `end` (None: until the last), as far as they exist.
 
-        They come in pieces of at most 256 KiB and are all of one value, even while another takes its place. Not
+        They come in pieces of at most 32 KiB and are all of one value, even while another takes its place. Not
         awaited: `async for piece in blobs.read(key)`. Raises BlobMissing before the first piece.
         """
         ...

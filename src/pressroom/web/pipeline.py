@@ -34,6 +34,7 @@ from pressroom.web.problems import (
 )
 from pressroom.web.router import Router
 from pressroom.web.routing import Answer, Call, FormSpec, Headers, Means, Once, Route
+from pressroom.web.sending import RETRY_SECONDS, Places, room_for, send_answer
 from pressroom.web.templating import not_found_page
 
 C = TypeVar("C")
@@ -61,6 +62,7 @@ _JOINED_BY: Final = {
     b"transfer-encoding": ", ",
     b"x-forwarded-for": ", ",
 }
+_NO_PLACE: Final = Unavailable("Too many large answers are being sent, in all or to this address.", RETRY_SECONDS)
 API_HEADERS: Final[HeaderList] = [(b"x-service-api-version", b"1"), (b"cache-control", b"no-store")]
 
 
@@ -107,6 +109,7 @@ class Pipeline(Generic[C]):
         self._clock = clock
         self._log = log
         self._trusted = settings.trusted_proxies
+        self._places = Places(settings.answers_bytes)
         self._body_seconds = float(settings.body_timeout_seconds)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -138,7 +141,16 @@ class Pipeline(Generic[C]):
         except Exception as error:  # whatever happens, the client gets an answer
             answer = answer_to(error)
             self._log.failure(request_id, error)
-        await reply(send, answer, answer_headers, head=scope["method"] == "HEAD")
+        head = scope["method"] == "HEAD"
+        # What a write answers is sent in any case: it has been done.
+        room = room_for(answer, head=head) if scope["method"] in SAFE else 0
+        if room and not self._places.take(client, room):
+            answer, room = answer_to(_NO_PLACE), 0
+        listen = None if headers.content_length or headers.chunked else receive
+        try:
+            await send_answer(send, answer, answer_headers, head=head, receive=listen)
+        finally:
+            self._places.give_back(client, room)
         now = self._clock.now()
         path = self._router.without_token(scope["path"])
         self._log.request(now, request_id, scope["method"], path, answer.status, now - started, client)
@@ -293,20 +305,6 @@ class Pipeline(Generic[C]):
         if raw and may_be_empty:
             _check_json(headers)
         return raw
-
-
-async def reply(send: Send, answer: Answer, more_headers: HeaderList, *, head: bool) -> None:
-    """Sends an answer; of one to HEAD the headers alone. A stream is sent as it comes, never held as a whole."""
-    length = answer.length if answer.stream is not None else len(answer.body)
-    headers = [(b"content-type", answer.content_type), *more_headers, *answer.headers]
-    if answer.status != 304:  # Its length would be that of what it stands for (RFC 9110, 8.6).
-        headers.append((b"content-length", b"%d" % length))
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    if answer.stream is not None and not head:
-        async for piece in answer.stream:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-    body = b"" if head or answer.stream is not None else answer.body
-    await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def read_headers(scope: Scope) -> Headers:
