@@ -189,6 +189,28 @@ def migrate_command() -> None:
     _run(run())
 
 
+@main.command("backup")
+@click.option("--to", required=True, type=click.Path(path_type=Path), help="A folder that is empty or not there yet.")
+def backup_command(to: Path) -> None:
+    """Copy database and media of an installation on SQLite, while it serves."""
+    from pressroom.backup import back_up
+
+    manifest = _run(back_up(_settings(), to))
+    for key in manifest.missing:
+        errors.print(f"[yellow]pressroom:[/] {_plain(f'the store lacks {key}, which the database refers to')}")
+    click.echo(f"Backed up {len(manifest.files):,} files to {to}.")
+
+
+@main.command("restore")
+@click.option("--from", "source", required=True, type=click.Path(path_type=Path), help="A folder that backup filled.")
+def restore_command(source: Path) -> None:
+    """Put a backup into PRESSROOM_DATA_DIR, which must be empty."""
+    from pressroom.restore import restore
+
+    manifest = restore(_settings(), source)
+    click.echo(f"Restored {len(manifest.files):,} files as of {manifest.created_at}.")
+
+
 @main.command()
 def openapi() -> None:
     """Print the OpenAPI document."""

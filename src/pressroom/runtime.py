@@ -36,14 +36,14 @@ from pressroom.domains.reading.views import ViewCounter
 from pressroom.domains.webhooks.actions import retention as webhooks
 from pressroom.domains.webhooks.actions.queueing import fan_out
 from pressroom.domains.webhooks.delivery import DeliveryWorker
-from pressroom.errors import PressroomError
+from pressroom.errors import PressroomError, SettingError
 from pressroom.jobs import queue
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound import Door, policy_of
 from pressroom.outbound.connections import Resolve
-from pressroom.settings import Settings
+from pressroom.settings import RESTORING, Settings
 
 WRITE_SECONDS = 1.0
 """How long a stop tries to write down one thing that was held back, when the database does not answer."""
@@ -63,6 +63,8 @@ async def open_database(settings: Settings, clock: Clock) -> Database:
     """
     on_event(fan_out)
     if settings.database_url.startswith("sqlite:///"):
+        if (settings.data_dir / RESTORING).exists():
+            raise SettingError(f"A restore into {settings.data_dir} was cut off: run pressroom restore once more.")
         db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock)
         await migrate(db)
         return db

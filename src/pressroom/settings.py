@@ -16,6 +16,9 @@ from dotenv import dotenv_values
 
 from pressroom.errors import SettingError
 
+RESTORING = ".restoring"
+"""Stands in the data folder while a backup is put into it: what lies there then is not to be served."""
+
 PREFIX: Final = "PRESSROOM_"
 
 RETRIES: Final = 4

@@ -13,7 +13,7 @@ import socket
 import stat
 import threading
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from io import BytesIO, FileIO
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -146,9 +146,7 @@ class DiskBlobs:
         self._threads.close()
 
     def _place(self, key: str) -> Path:
-        # A name without slashes: `a` and `a/b` may both be keys, and no file stands in the way of a folder.
-        digest = hashlib.blake2b(check_key(key).encode(), digest_size=2).hexdigest()
-        return self._folder / digest[:2] / digest[2:] / key.replace("/", _SLASH)
+        return self._folder / blob_file(key)
 
     def _write(self, place: Path, source: BinaryIO | FileIO, stop: threading.Event) -> None:
         """Writes beside, syncs, renames, syncs the name. An error of `source` stays an OSError."""
@@ -188,6 +186,20 @@ class DiskBlobs:
             if made or each not in self._settled:
                 sync_folder(each.parent)
                 self._settled.add(each)
+
+
+def blob_file(key: str) -> Path:
+    """The file of a blob, relative to the store's folder."""
+    # A name without slashes: `a` and `a/b` may both be keys, and no file stands in the way of a folder.
+    digest = hashlib.blake2b(check_key(key).encode(), digest_size=2).hexdigest()
+    return Path(digest[:2], digest[2:], key.replace("/", _SLASH))
+
+
+def blob_files(folder: Path) -> Iterator[Path]:
+    """The files of all blobs in the store of `folder`."""
+    for first in _folders(folder):
+        for second in _folders(first):
+            yield from second.iterdir()
 
 
 def _temporary_name() -> str:

@@ -109,6 +109,12 @@ async def signing_secret(tx: Tx) -> str:
     return await queries.shared_secret(tx, SIGNING, random_base62(32))
 
 
+async def list_stored_keys(tx: Tx, after: str) -> list[tuple[str, set[str]]]:
+    """The next files whose identifiers follow `after`, each with the keys that the store holds for it."""
+    page = await queries.list_stored(tx, after)
+    return [(media.id, media.keys) for media in page]
+
+
 async def expected_blobs(tx: Tx) -> list[str]:
     """Keys that the store must hold: the upload that waits longest, and what was made of the newest file.
 

@@ -111,6 +111,13 @@ class Media(msgspec.Struct):
         }[variant]
         return rendition(self.id, name)
 
+    @property
+    def keys(self) -> set[str]:
+        """What the store holds of it: the upload until it is processed, then what was made of it."""
+        if self.status is ProcessingStatus.PROCESSING:
+            return {source(self.id)}
+        return {self.blob(variant) for variant in Variant}
+
 
 class ServedMedia(Media):
     """A file, and who may see what it belongs to."""

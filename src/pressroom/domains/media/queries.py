@@ -70,6 +70,10 @@ HIDE_OF_OWNER: Final = Command("UPDATE media SET hidden_at = :now WHERE owner_id
 
 IS_PROCESSING: Final = Query(str, "SELECT id FROM media WHERE id = :media_id AND status = 'PROCESSING'")
 
+LIST_STORED: Final = Query(
+    Media, f"SELECT {_MEDIA} FROM media WHERE id > :after AND status <> 'FAILED' ORDER BY id LIMIT 1000"
+)
+
 FIND_WAITING: Final = Query(str, "SELECT id FROM media WHERE status = 'PROCESSING' ORDER BY id LIMIT 1")
 
 FIND_NEWEST_READY: Final = Query(
@@ -124,6 +128,11 @@ async def count_stored(tx: Tx, media_id: str, stored_bytes: int) -> None:
 async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> list[Media]:
     """The files of these posts or clips, at most BATCH of them, each one's in their order."""
     return await tx.all(LIST_OF_OWNERS, **spread("owner", owner_ids))
+
+
+async def list_stored(tx: Tx, after: str) -> list[Media]:
+    """The next thousand files, by identifier, that did not fail."""
+    return await tx.all(LIST_STORED, after=after)
 
 
 async def make_ready(

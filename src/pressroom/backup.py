@@ -1,0 +1,208 @@
+"""`pressroom backup`: a copy of a whole installation on SQLite, taken while it serves (docs/backup.md#backup).
+
+DIR/pressroom.db      one snapshot of the database
+DIR/blobs/ab/cd/…     the media that it refers to, and what else the store holds
+DIR/manifest.json     written last: a folder without it is no backup
+"""
+
+import hashlib
+import os
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Final
+
+import apsw
+import msgspec
+
+from pressroom import __version__
+from pressroom.blobs.disk import blob_file, blob_files
+from pressroom.blobs.files import sync_folder
+from pressroom.clock import SystemClock, iso
+from pressroom.db import Database
+from pressroom.db.migrate import applied_version
+from pressroom.db.sqlite import open_sqlite
+from pressroom.domains.media.actions import list_stored_keys
+from pressroom.errors import SettingError
+from pressroom.settings import Settings
+
+MANIFEST: Final = "manifest.json"
+DATABASE: Final = "pressroom.db"
+BLOBS: Final = "blobs"
+FORMAT: Final = 1
+
+SNAPSHOTS: Final = 10
+"""How often the database is copied at the most, until the files copied are those that it refers to."""
+
+PIECE: Final = 1024 * 1024
+
+ON_POSTGRES: Final = (
+    "This command is for SQLite. On PostgreSQL use pg_dump and pg_restore; docs/backup.md#postgresql shows how."
+)
+
+
+class FileEntry(msgspec.Struct):
+    """A file of a backup: its size in bytes and its SHA-256 in hexadecimal."""
+
+    size: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, rename="camel"):
+    """What a backup holds. `missing` names blobs that the database refers to and the store did not hold."""
+
+    format: int
+    version: str
+    schema: int
+    created_at: str
+    files: dict[str, FileEntry]
+    missing: list[str]
+
+
+async def back_up(settings: Settings, to: Path) -> Manifest:
+    """Copies database and media to the folder `to`, which is made, or is empty. Raises SettingError."""
+    database = _source(settings)
+    try:
+        _claim_folder(to)
+        files: dict[str, FileEntry] = {}
+        blobs = Path(settings.blobs_url.removeprefix("file://"))
+        _copy_blobs(blobs, to, files)
+        schema, missing = 0, list[str]()
+        for _ in range(SNAPSHOTS):
+            before = missing
+            _copy_database(database, to / DATABASE)
+            _copy_blobs(blobs, to, files)
+            schema, missing = await _compare(to, files)
+            if missing == before:
+                break  # it is nothing, or what the store has lost
+        _set_journal(to / DATABASE)
+        files[DATABASE] = _entry(to / DATABASE)
+        manifest = Manifest(FORMAT, __version__, schema, iso(SystemClock().now()), files, missing)
+        _write_manifest(to, manifest)
+    except OSError as error:
+        raise SettingError(f"The backup could not be written: {error.filename or to}: {error.strerror}.") from None
+    except apsw.Error as error:
+        raise SettingError(f"The database {database} could not be copied: {error}.") from None
+    return manifest
+
+
+def copy_file(source: Path, target: Path) -> FileEntry:
+    """Copies a file, durably; what was copied. Raises OSError."""
+    digest, size = hashlib.sha256(), 0
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with source.open("rb") as reading, open(target, "xb", opener=_private) as writing:
+        while piece := reading.read(PIECE):
+            digest.update(piece)
+            size += len(piece)
+            writing.write(piece)
+        writing.flush()
+        os.fsync(writing.fileno())
+    return FileEntry(size, digest.hexdigest())
+
+
+def sync_tree(folder: Path) -> None:
+    """Makes the names of all files below a folder durable."""
+    for place, _, _ in os.walk(folder):
+        sync_folder(Path(place))
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _source(settings: Settings) -> Path:
+    if not settings.database_url.startswith("sqlite:///"):
+        raise SettingError(ON_POSTGRES)
+    if not settings.blobs_url.startswith("file://"):
+        raise SettingError(
+            "Media lie in S3: back the bucket up by its own means, and the database with sqlite3 .backup."
+        )
+    database = Path(settings.database_url.removeprefix("sqlite:///"))
+    if not database.is_file():
+        raise SettingError(f"There is no database {database}; is PRESSROOM_DATA_DIR set as for serve?")
+    return database
+
+
+def _claim_folder(to: Path) -> None:
+    to.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if any(to.iterdir()):
+        raise SettingError(f"{to} is not empty. Name a folder that is, or one that is not there yet.")
+
+
+def _copy_database(source: Path, target: Path) -> None:
+    """Copies one snapshot. The server goes on writing meanwhile."""
+    for file in (target, *(target.with_name(target.name + end) for end in ("-wal", "-shm"))):
+        file.unlink(missing_ok=True)
+    target.touch(mode=0o600)
+    reading, writing = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY), apsw.Connection(str(target))
+    try:
+        reading.set_busy_timeout(5_000)
+        with writing.backup("main", reading, "main") as copy:
+            copy.step(-1)
+    finally:
+        writing.close()
+        reading.close()
+
+
+def _copy_blobs(blobs: Path, to: Path, files: dict[str, FileEntry]) -> None:
+    """Copies what the store holds and the backup does not: blobs are never changed, only added and removed."""
+    for file in blob_files(blobs):
+        name = f"{BLOBS}/{file.relative_to(blobs).as_posix()}"
+        if name in files:
+            continue
+        try:
+            files[name] = copy_file(file, to / name)
+        except FileNotFoundError:
+            (to / name).unlink(missing_ok=True)  # removed at this very moment
+
+
+async def _compare(to: Path, files: dict[str, FileEntry]) -> tuple[int, list[str]]:
+    """The copy's schema, and the blobs that it lacks.
+
+    An upload that was processed after the snapshot is gone; a later snapshot refers to what was made of it.
+    """
+    db = open_sqlite(to / DATABASE, SystemClock())
+    try:
+        schema = await applied_version(db)
+        missing = [key async for key in _stored_keys(db) if _name(key) not in files]
+    finally:
+        await db.close()
+    return schema, missing
+
+
+async def _stored_keys(db: Database) -> AsyncGenerator[str]:
+    after = ""
+    while page := await db.read(list_stored_keys, after):
+        for _, keys in page:
+            for key in keys:
+                yield key
+        after = page[-1][0]
+
+
+def _name(key: str) -> str:
+    return f"{BLOBS}/{blob_file(key).as_posix()}"
+
+
+def _set_journal(database: Path) -> None:
+    """Makes the copy one file, without a log beside it that could be left behind."""
+    connection = apsw.Connection(str(database))
+    try:
+        connection.pragma("journal_mode", "DELETE")  # pyright: ignore[reportUnknownMemberType]  # untyped answer
+    finally:
+        connection.close()
+
+
+def _entry(file: Path) -> FileEntry:
+    with file.open("rb") as reading:
+        os.fsync(reading.fileno())
+        return FileEntry(file.stat().st_size, hashlib.file_digest(reading, "sha256").hexdigest())
+
+
+def _write_manifest(to: Path, manifest: Manifest) -> None:
+    sync_tree(to)
+    partial = to / f"{MANIFEST}.partial"
+    with open(partial, "xb", opener=_private) as writing:
+        writing.write(msgspec.json.format(msgspec.json.encode(manifest)))
+        writing.flush()
+        os.fsync(writing.fileno())
+    partial.rename(to / MANIFEST)
+    sync_tree(to)

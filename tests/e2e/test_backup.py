@@ -1,0 +1,222 @@
+"""`pressroom backup` of an installation that serves, and `pressroom restore` into an empty folder."""
+
+import asyncio
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import apsw
+import httpx
+import pytest
+
+from pressroom.db.migrate import all_migrations
+from tests.harness.owners import Owner, publish
+from tests.harness.process import ServerProcess
+from tests.harness.publishers import Publisher, told
+from tests.harness.records import rows
+from tests.harness.wire import ask
+from tests.media.uploads import file, image, upload
+from tests.services.postgres import PostgresServer
+from tests.services.process import wait_until
+
+MakeServer = Callable[..., ServerProcess]
+
+
+def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it(roomy_server: MakeServer) -> None:
+    server = roomy_server().start()
+    key = Owner(server).key("all", ("posts:write", "media:write"))
+    publishers = [Publisher(server, key, f"program{n}") for n in range(8)]
+
+    before, pictures = asyncio.run(back_up_while_publishing(server, publishers, key))
+    assert server.stop() == 0
+
+    copy = roomy_server()
+    restored = copy.command("restore", "--from", str(server.folder / "backup"))
+    assert restored.stdout.startswith("Restored ")
+    copy.start()
+    held = dict(rows(copy, "SELECT id, content FROM posts"))
+    assert {post: held.get(post) for post in before} == before, told(publishers)
+    for post_id, content in list(before.items())[:20]:
+        replay = ask(publish(copy, key, content, content.replace(" ", "-")))
+        assert (replay.status, replay.json()["id"]) == (200, post_id)
+    assert rows(copy, "SELECT sum(used) FROM content_quotas") == [(len(held),)]
+    assert len(pictures) >= 3
+    with httpx.Client(base_url=copy.base_url) as reader:
+        for address in pictures:
+            path = httpx.URL(address).raw_path.decode()
+            assert wait_until(lambda path=path: reader.get(path).status_code == 200), path
+
+
+async def back_up_while_publishing(
+    server: ServerProcess, publishers: list[Publisher], key: str
+) -> tuple[dict[str, str], list[str]]:
+    """Backs up while programs publish and pictures are processed; the posts and pictures acknowledged before."""
+    over = asyncio.Event()
+    pictures: list[str] = []
+
+    def send_pictures() -> None:
+        with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {key}"}) as client:
+            while not over.is_set():
+                answer = upload(client, file(image(colour=f"#{len(pictures):06x}")))
+                pictures.append(answer.json()["media"][0]["url"])
+
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
+        for publisher in publishers:
+            group.create_task(publisher.publish(publisher.until(over)))
+        group.create_task(asyncio.to_thread(send_pictures))
+        try:
+            while len(pictures) < 3 or sum(publisher.settled for publisher in publishers) < 200:
+                await asyncio.sleep(0.01)
+            before = {post: content for each in publishers for content, post in each.acknowledged.items()}
+            sent_before = list(pictures)
+            await asyncio.to_thread(server.command, "backup", "--to", "backup")
+        finally:
+            over.set()
+    return before, sent_before
+
+
+@pytest.fixture(scope="module")
+def backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of one post with a picture."""
+    server = ServerProcess(tmp_path_factory.mktemp("origin")).start()
+    key = Owner(server).key("all", ("media:write",))
+    with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {key}"}) as client:
+        assert upload(client).status_code == 201
+    assert wait_until(lambda: rows(server, "SELECT status FROM media") == [("READY",)])
+    server.stop()
+    server.command("backup", "--to", "backup")
+    return server.folder / "backup"
+
+
+@pytest.fixture
+def damaged(backup: Path, tmp_path: Path) -> Path:
+    """A copy of the backup, for a test to spoil."""
+    return Path(shutil.copytree(backup, tmp_path / "damaged"))
+
+
+def refused(server: ServerProcess, *arguments: str) -> str:
+    """The one line that a command is refused with."""
+    done = server.command(*arguments, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def holds(server: ServerProcess) -> set[str]:
+    """What stands in the data folder, but for the lock."""
+    folder = Path(str(server.settings["DATA_DIR"]))
+    return {entry.name for entry in folder.iterdir()} - {"pressroom.db.lock"} if folder.exists() else set()
+
+
+def test_a_damaged_file_is_named_and_nothing_is_restored(process_server: MakeServer, damaged: Path) -> None:
+    server = process_server()
+    names = json.loads((damaged / "manifest.json").read_text())["files"]
+    spoils = (lambda whole: whole[:-1], lambda whole: whole[:-1] + bytes([whole[-1] ^ 1]), lambda _: None)
+    for name, spoil in zip(names, itertools.cycle(spoils), strict=False):
+        whole = (damaged / name).read_bytes()
+        spoilt = spoil(whole)
+        (damaged / name).unlink()
+        if spoilt is not None:
+            (damaged / name).write_bytes(spoilt)
+        assert name in refused(server, "restore", "--from", str(damaged))
+        assert holds(server) == set()
+        (damaged / name).write_bytes(whole)
+    assert server.command("restore", "--from", str(damaged)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"schema": all_migrations()[-1].version + 1}, "newer than this version knows"),
+        ({"format": 99}, "format that this version does not know"),
+        ({"files": {}}, "damaged"),
+        ({"files": {"pressroom.db": {"size": 1, "sha256": ""}, "../evil": {"size": 1, "sha256": ""}}}, "../evil"),
+        ({"files": {"pressroom.db": {"size": 1, "sha256": ""}, "/etc/evil": {"size": 1, "sha256": ""}}}, "/etc/evil"),
+        ({"files": 5}, "damaged"),
+    ],
+)
+def test_a_manifest_that_cannot_be_followed_is_refused(
+    process_server: MakeServer, damaged: Path, change: dict[str, object], words: str
+) -> None:
+    server, file = process_server(), damaged / "manifest.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    assert words in refused(server, "restore", "--from", str(damaged))
+    assert holds(server) == set()
+
+
+def test_a_folder_that_is_no_backup_is_refused(process_server: MakeServer, tmp_path: Path) -> None:
+    assert "is no backup" in refused(process_server(), "restore", "--from", str(tmp_path))
+
+
+def test_a_folder_in_use_or_not_empty_is_not_restored_into(process_server: MakeServer, backup: Path) -> None:
+    server = process_server().start()
+    before = holds(server)
+    assert "serves this database already" in refused(server, "restore", "--from", str(backup))
+    server.stop()
+    assert "is not empty" in refused(server, "restore", "--from", str(backup))
+    assert holds(server) >= before - {"pressroom.db-wal", "pressroom.db-shm"}
+
+
+def test_a_backup_is_not_written_over(process_server: MakeServer, backup: Path) -> None:
+    server = process_server().start()
+    assert "is not empty" in refused(server, "backup", "--to", str(backup))
+
+
+def test_a_backup_without_a_database_says_so(process_server: MakeServer) -> None:
+    assert "There is no database" in refused(process_server(), "backup", "--to", "backup")
+
+
+def test_postgres_is_left_to_its_own_tools(process_server: MakeServer, postgres_server: PostgresServer) -> None:
+    server = process_server(DATABASE_URL=postgres_server.create_database("no_backup"))
+    for arguments in (("backup", "--to", "x"), ("restore", "--from", "x")):
+        assert "pg_dump" in refused(server, *arguments)
+
+
+def test_a_restore_that_was_cut_off_is_never_served(process_server: MakeServer, backup: Path, seed: int) -> None:
+    chance, cut_off = Random(seed), 0
+    for _ in range(4):
+        server = process_server()
+        server.folder.mkdir()
+        command = [sys.executable, "-m", "pressroom", "restore", "--from", str(backup)]
+        restoring = subprocess.Popen(
+            command, cwd=server.folder, env=server.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        data = Path(str(server.settings["DATA_DIR"]))
+        wait_until(lambda data=data, process=restoring: (data / ".restoring").exists() or process.poll() is not None)
+        for _ in range(chance.randrange(2_000)):
+            os.getpid()
+        restoring.send_signal(signal.SIGKILL)
+        restoring.wait(20)
+        if (data / ".restoring").exists():
+            cut_off += 1
+            assert "was cut off" in refused(server, "serve")
+            assert server.command("restore", "--from", str(backup)).returncode == 0
+        server.start()
+        assert rows(server, "SELECT status FROM media") == [("READY",)]
+        server.stop()
+    assert cut_off, f"PRESSROOM_TEST_SEED={seed}: no kill came in the middle"
+
+
+def test_what_a_killed_server_acknowledged_is_backed_up(process_server: MakeServer) -> None:
+    server = process_server().start()
+    post = ask(publish(server, Owner(server).key(), "acknowledged")).json()["id"]
+    server.kill()
+    server.command("backup", "--to", "backup")
+    copy = process_server()
+    copy.command("restore", "--from", str(server.folder / "backup"))
+    assert rows(copy, "SELECT id FROM posts") == [(post,)]
+
+
+def test_a_backup_is_one_file_without_a_log(backup: Path) -> None:
+    assert {entry.name for entry in backup.iterdir()} == {"pressroom.db", "blobs", "manifest.json"}
+    connection = apsw.Connection(str(backup / "pressroom.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert connection.execute("PRAGMA journal_mode").fetchall() == [("delete",)]
+    connection.close()
