@@ -230,3 +230,20 @@ def covered_audio(path: Path) -> None:
         packet = av.Packet(buffer.getvalue())
         packet.stream, packet.pts, packet.dts, packet.is_keyframe = cover, 0, 0, True
         output.mux(packet)
+
+
+def looped(path: Path, size: tuple[int, int], times: int) -> None:
+    """A picture, and one that hardly differs shown `times` times: much to decode in a small file."""
+    recipe = Recipe(audio=None, size=size, seconds=2 / 25, options=(("bf", "0"), ("crf", "51")))
+    with av.open(str(path), "w", format="mp4") as output:
+        video = _video(output, recipe)
+        packets = [packet for frame in pictures(recipe) for packet in video.encode(frame)] + video.encode(None)
+        first, again = packets[0], packets[-1]
+        output.mux(first)
+        data = bytes(again)
+        for number in range(1, times + 1):
+            packet = av.Packet(data)
+            packet.stream, packet.time_base = video, again.time_base
+            packet.pts = packet.dts = number * (again.pts or 1)
+            packet.duration = again.duration or 0
+            output.mux(packet)

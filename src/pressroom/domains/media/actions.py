@@ -18,7 +18,9 @@ SIGNING: Final = "media"
 
 PICTURES: Final = "media"
 VIDEOS: Final = "video"
-"""The kinds of job that process a file, whose id is their subject: no picture waits for a video."""
+LONG_VIDEOS: Final = "video.long"
+"""The kinds of job that process a file, whose id is their subject: no picture waits for a video, no short video for a
+long one."""
 
 
 async def take_storage(tx: Tx, account_id: str, field: str, files: Sequence[NewMedia], limit: int) -> None:
@@ -102,6 +104,12 @@ async def fail(tx: Tx, media_id: str, reason: str) -> None:
     """PROCESSING → FAILED: nothing of the file stays in the store."""
     await queries.make_failed(tx, media_id, reason)
     await queries.count_stored(tx, media_id, 0)
+
+
+async def take_time(tx: Tx, job: Job, token: str) -> None:
+    """Has a video processed among the long ones."""
+    if await queue.finish(tx, job, token):
+        await queue.enqueue(tx, LONG_VIDEOS, job.subject, account_id=job.account_id)
 
 
 async def signing_secret(tx: Tx) -> str:

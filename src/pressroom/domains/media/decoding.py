@@ -38,6 +38,11 @@ class Limits(msgspec.Struct, frozen=True):
     all_pixels: int = 300_000_000
     video_seconds: int = 600
     video_side: int = 8_192
+    video_pixels: int = 75_000_000_000
+    """Width by height by pictures: ten minutes of 1080p at 60 pictures a second."""
+
+    at_once_pixels: int | None = None
+    """Of the same: beyond, a video is not begun at all, and Long is the answer."""
 
 
 class Rendition(msgspec.Struct, frozen=True):
@@ -71,6 +76,10 @@ class Refusal(msgspec.Struct, frozen=True, tag="refusal"):
     reason: str
 
 
+class Long(msgspec.Struct, frozen=True, tag="long"):
+    """A child's way to say TakesLong."""
+
+
 class Crash(msgspec.Struct, frozen=True, tag="crash"):
     """A child's last words when it failed in a way that is not the file's fault, or not known to be."""
 
@@ -97,6 +106,10 @@ class Undecodable(Exception):
     def message(self) -> str:
         """The reason, under the name that Pressroom's own errors use."""
         return self.reason
+
+
+class TakesLong(Exception):
+    """The video takes longer than was asked for, and nothing of it was decoded: for those who have the time."""
 
 
 class ChildDied(Exception):

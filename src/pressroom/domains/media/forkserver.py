@@ -22,7 +22,7 @@ from typing import Final
 import msgspec
 
 from pressroom.domains.media.confinement import confine, die_with_parent, hide_memory
-from pressroom.domains.media.decoding import Crash, Job, Processed, Refusal, Undecodable
+from pressroom.domains.media.decoding import Crash, Job, Long, Processed, Refusal, TakesLong, Undecodable
 from pressroom.domains.media.kinds import Kind
 
 NICENESS: Final = 10
@@ -178,11 +178,13 @@ def _be_child(line: int, server: int) -> None:
 def _answer(line: socket.socket) -> None:
     with line.makefile("rb") as told:
         job = msgspec.json.decode(told.read(), type=Job)
-    answer: Processed | Refusal | Crash
+    answer: Processed | Refusal | Long | Crash
     try:
         answer = _process(job)
     except Undecodable as error:
         answer = Refusal(error.reason)
+    except TakesLong:
+        answer = Long()
     except MemoryError:
         answer = Refusal("Decoding the file takes more memory than is allowed.")
     except OSError as error:

@@ -15,13 +15,26 @@ from pressroom.db import Database, Tx
 from pressroom.domains.media import actions, queries
 from pressroom.domains.media.kinds import Kind
 from pressroom.domains.media.models import ProcessingStatus, rendition, source
-from pressroom.domains.media.sandbox import ChildDied, Limits, Processed, Sandbox, SandboxAway, Starved, Undecodable
+from pressroom.domains.media.sandbox import (
+    ChildDied,
+    Limits,
+    Processed,
+    Sandbox,
+    SandboxAway,
+    Starved,
+    TakesLong,
+    Undecodable,
+)
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Defer, Handler, TryAgain
 
 TOGETHER: Final = 2
+LONG_TOGETHER: Final = 1
+SHORT_PIXELS: Final = 2_000_000_000
+"""Width by height by pictures of a video that goes with the short ones: half a minute of 1080p, seconds of work."""
+
 CHILDREN: Final = 2
 """How often a child may die over a file before the file is taken to be undecodable."""
 
@@ -61,11 +74,15 @@ class Processing:
         self._sandbox = sandbox
         self._folder = folder
 
-    def handlers(self) -> tuple[Handler, Handler]:
-        """For the worker of the queue. Of one account's videos one is processed at a time."""
+    def handlers(self) -> tuple[Handler, ...]:
+        """For the worker of the queue. Of one account's videos, short and long ones, one each is processed at a time.
+
+        Every video begins among the short ones, where its pictures are counted.
+        """
         return (
             Handler(actions.PICTURES, self.work, TOGETHER, WAITS, gave_up=self.give_up),
             Handler(actions.VIDEOS, self.work, TOGETHER, WAITS, each=1, gave_up=self.give_up),
+            Handler(actions.LONG_VIDEOS, self.work, LONG_TOGETHER, WAITS, each=1, gave_up=self.give_up),
         )
 
     async def work(self, job: Job, token: str) -> None:
@@ -84,6 +101,9 @@ class Processing:
             try:
                 await self._fetch(job, upload)
                 done = await self._process(job, upload, Kind(media.kind), folder)
+            except TakesLong:
+                await self._db.transact(actions.take_time, job, token)
+                return
             except Undecodable as undecodable:
                 ended = await self._db.transact(actions.finish_failed, job, token, undecodable.message)
             else:
@@ -123,9 +143,10 @@ class Processing:
             ) from None
 
     async def _process(self, job: Job, upload: Path, kind: Kind, folder: Path) -> Processed:
+        limits = Limits(at_once_pixels=SHORT_PIXELS if job.kind == actions.VIDEOS else None)
         for _ in range(CHILDREN):
             try:
-                return await self._sandbox.process(upload, kind, folder)
+                return await self._sandbox.process(upload, kind, folder, limits)
             except Starved as starved:
                 if job.deferrals >= STARVED:
                     raise TryAgain(str(starved)) from None

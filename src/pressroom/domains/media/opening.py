@@ -12,13 +12,13 @@ import av
 from av.audio.codeccontext import AudioCodecContext
 from av.audio.stream import AudioStream
 from av.container import InputContainer, OutputContainer
-from av.error import InvalidDataError
+from av.error import FFmpegError, InvalidDataError
 from av.packet import Packet
 from av.stream import Disposition, Stream
 from av.video.codeccontext import VideoCodecContext
 from av.video.stream import VideoStream
 
-from pressroom.domains.media.decoding import Limits, Undecodable
+from pressroom.domains.media.decoding import Limits, TakesLong, Undecodable
 from pressroom.domains.media.kinds import Kind
 
 THREADS: Final = 2
@@ -86,6 +86,7 @@ class Opened:
         self.chosen: list[Stream] = [self.video, *([self.audio] if self.audio is not None else [])]
         self.video.codec_context.thread_count = THREADS
         self.video.codec_context.thread_type = "AUTO"
+        self._pixels = 0
         self.seconds = container.duration / 1_000_000 if container.duration and format_ in _TIMED else None
         self.start_seconds = container.start_time / 1_000_000 if container.start_time else 0.0
         self._check()
@@ -109,7 +110,7 @@ class Opened:
                 continue
             for frame in frames:
                 if isinstance(frame, av.VideoFrame):
-                    self.check_side(frame.width, frame.height)
+                    self.count(frame)
                     yield frame
                 elif isinstance(frame, av.AudioFrame):
                     yield frame
@@ -139,6 +140,28 @@ class Opened:
                 f" {limits.frame_pixels:,} in all are allowed."
             )
 
+    def check_work(self) -> None:
+        """Counts the pictures without decoding one. To be called first; the file must be opened anew afterwards.
+
+        Raises Undecodable when they are too much work, TakesLong when they are too much for now.
+        """
+        limits, context = self.limits, self.video.codec_context
+        size, pictures = context.width * context.height, 0
+        with contextlib.suppress(FFmpegError):  # whoever decodes meets it too, and judges it
+            for packet in self.container.demux(self.video):
+                pictures += packet.size > 0
+                if size * pictures > limits.video_pixels:
+                    raise Undecodable(too_much(limits))
+        if limits.at_once_pixels is not None and size * pictures > limits.at_once_pixels:
+            raise TakesLong
+
+    def count(self, frame: av.VideoFrame) -> None:
+        """Counts a picture that was decoded: its size need not be what the header says. Raises Undecodable."""
+        self.check_side(frame.width, frame.height)
+        self._pixels += frame.width * frame.height
+        if self._pixels > self.limits.video_pixels:
+            raise Undecodable(too_much(self.limits))
+
     def _check(self) -> None:
         context = self.video.codec_context
         if context.name not in VIDEO_CODECS:
@@ -146,6 +169,14 @@ class Opened:
         self.check_side(context.width, context.height)
         if self.seconds is not None and self.seconds > self.limits.video_seconds:
             raise Undecodable(too_long(self.limits, self.seconds))
+
+
+def too_much(limits: Limits) -> str:
+    """The reason to refuse a video whose pictures have too many pixels together."""
+    return (
+        f"The pictures of the video have more than {limits.video_pixels:,} pixels together (width by height by"
+        " pictures). Make it smaller or shorter."
+    )
 
 
 def too_long(limits: Limits, seconds: float | None = None) -> str:

@@ -34,17 +34,30 @@ from pressroom.domains.media.decoding import (
     Crash,
     Job,
     Limits,
+    Long,
     Processed,
     Refusal,
     Rendition,
     SandboxAway,
     Starved,
+    TakesLong,
     Undecodable,
 )
 from pressroom.domains.media.forkserver import Ended
 from pressroom.domains.media.kinds import Kind
 
-__all__ = ["ChildDied", "Ended", "Limits", "Processed", "Rendition", "Sandbox", "SandboxAway", "Starved", "Undecodable"]
+__all__ = [
+    "ChildDied",
+    "Ended",
+    "Limits",
+    "Processed",
+    "Rendition",
+    "Sandbox",
+    "SandboxAway",
+    "Starved",
+    "TakesLong",
+    "Undecodable",
+]
 
 ANSWER_BYTES: Final = 16 * 1024
 PLACEHOLDER_BYTES: Final = 400
@@ -85,8 +98,8 @@ class Sandbox:
     async def process(self, source: Path, kind: Kind, folder: Path, limits: Limits | None = None) -> Processed:
         """Decodes `source`, which was sniffed as `kind`, and writes what is served for it into `folder`.
 
-        Raises Undecodable with a reason for the owner, or ChildDied, after which `folder` may hold anything. When it
-        returns or raises, the child has ended.
+        Raises Undecodable with a reason for the owner, TakesLong, or ChildDied, after which `folder` may hold anything.
+        When it returns or raises, the child has ended.
         """
         limits = limits or Limits()
         job = _job(source, kind, folder, limits)
@@ -95,6 +108,8 @@ class Sandbox:
         match answer:
             case Refusal(reason):
                 raise Undecodable(_printable(reason))
+            case Long():
+                raise TakesLong
             case Crash(what):
                 if what.startswith("OSError"):
                     raise Starved(f"The child lacked something: {_printable(what)}")
@@ -127,7 +142,7 @@ class Sandbox:
                 self._server = _ForkServer()
             return self._server
 
-    async def _run(self, server: "_ForkServer", job: Job) -> Processed | Refusal | Crash:
+    async def _run(self, server: "_ForkServer", job: Job) -> Processed | Refusal | Long | Crash:
         line, watch = server.begin()
         ended: Ended | None = None
         try:
@@ -252,7 +267,7 @@ def _size(path: Path) -> int:
     return found.st_size
 
 
-def _understood(said: bytes, ended: Ended | None) -> Processed | Refusal | Crash:
+def _understood(said: bytes, ended: Ended | None) -> Processed | Refusal | Long | Crash:
     if ended is None:
         raise SandboxAway("There was no child: no process could be made, or what makes them ended.")
     if ended.status < 0:
@@ -260,7 +275,7 @@ def _understood(said: bytes, ended: Ended | None) -> Processed | Refusal | Crash
     if ended.status > 0:
         raise ChildDied(f"The child ended with status {ended.status}.")
     try:
-        return msgspec.json.decode(said, type=Processed | Refusal | Crash)
+        return msgspec.json.decode(said, type=Processed | Refusal | Long | Crash)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ChildDied("The child ended without a sensible answer.") from error
 

@@ -74,8 +74,10 @@ def prepare() -> None:
 
 
 def process(source: Path, kind: Kind, folder: Path, limits: Limits) -> Processed:
-    """Makes video.mp4, poster.webp, thumbnail.webp and a placeholder of the video `source`. Raises Undecodable."""
+    """Makes video.mp4, poster.webp, thumbnail.webp and a placeholder of a video. Raises Undecodable, TakesLong."""
     try:
+        with open_video(source, kind, limits) as opened:
+            opened.check_work()
         look = _look(source, kind, limits)
         path = folder / VIDEO
         if not suits(look.facts) or not _copied(source, kind, path, look, limits):
@@ -179,8 +181,11 @@ def _copy(opened: Opened, output: OutputContainer, limits: Limits) -> list[float
     ends = dict.fromkeys(copies, 0.0)
     last = dict.fromkeys(copies, -(2**63))
     for packet in opened.packets():
-        if any(isinstance(frame, Frame) and frame.is_corrupt for frame in packet.decode()):
-            raise _NotCopyable
+        for frame in packet.decode():
+            if isinstance(frame, Frame) and frame.is_corrupt:
+                raise _NotCopyable
+            if isinstance(frame, av.VideoFrame):
+                opened.count(frame)
         if packet.size == 0:
             continue
         index = packet.stream_index
