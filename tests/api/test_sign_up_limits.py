@@ -40,6 +40,10 @@ def sign_up(server: LocalServer, address: str, name: str = "", email: str = "") 
     return send(server, "/api/auth/signup", address, **body)
 
 
+def sign_in(server: LocalServer, address: str, login: str, password: str = "wrong") -> httpx.Response:
+    return send(server, "/api/auth/login", address, login=login, password=password)
+
+
 def refused(answer: httpx.Response) -> int:
     """The seconds that too many attempts must wait."""
     assert (answer.status_code, answer.json()["error"]) == (429, "Too many attempts"), answer.text
@@ -97,6 +101,22 @@ def test_what_is_no_sign_up_counts_for_nothing(server: LocalServer, address: str
     assert sign_up(server, address).status_code == 201
 
 
+def test_who_is_refused_opens_no_transaction(
+    server: LocalServer, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(5):
+        assert sign_up(server, address).status_code == 201
+    for _ in range(10):
+        assert sign_in(server, address, "nobody").status_code == 401
+
+    async def fail(*_: object, **__: object) -> None:
+        raise AssertionError("a refused attempt waits for no lock")
+
+    monkeypatch.setattr(type(server.runtime.db), "transact", fail)
+    refused(sign_up(server, address))
+    assert sign_in(server, address, "nobody").status_code == 429
+
+
 def test_attempts_are_removed_when_their_hour_has_passed(server: LocalServer, address: str) -> None:
     db = server.runtime.db
     sign_up(server, address)
@@ -132,13 +152,13 @@ def test_a_flood_of_sign_ins_from_one_address_is_one_line(local_server: Any) -> 
     passwords = server.runtime.passwords
     gate = passwords.hasher = Gate()
 
-    def sign_in(address: str, password: str) -> int:
-        return send(server, "/api/auth/login", address, login=f"somebody{password}", password=password).status_code
+    def try_(address: str, password: str) -> int:
+        return sign_in(server, address, f"somebody {password}", password).status_code
 
     with ThreadPoolExecutor(80) as threads:
-        flood = [threads.submit(sign_in, "203.0.113.1", f"flood {number}") for number in range(75)]
+        flood = [threads.submit(try_, "203.0.113.1", f"flood {number}") for number in range(75)]
         assert wait_until(lambda: passwords.waiting == 64)
-        stranger = threads.submit(sign_in, "203.0.113.2", "stranger")
+        stranger = threads.submit(try_, "203.0.113.2", "stranger")
         assert wait_until(lambda: sum(task.done() for task in flood) == 10), "two work, 64 wait, and one made room"
         assert passwords.waiting == 64
         gate.open.set()

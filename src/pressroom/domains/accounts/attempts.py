@@ -1,7 +1,8 @@
 """How often sign-in and sign-up may be tried, by account and by address (docs/limits.md#signing-in-and-up).
 
 Each function takes an open transaction first. An attempt is counted before the password is looked at, so that a burst
-gains nothing.
+gains nothing. Before that it is looked whether it would be refused: whoever goes on all the same costs no more than a
+read, and keeps nobody waiting for a row's lock.
 """
 
 import hashlib
@@ -22,11 +23,20 @@ _decoder: Final = msgspec.json.Decoder(list[int])
 
 
 class SignInAttempt(msgspec.Struct):
-    """An attempt that was counted: the account that the login names, and what it was counted against."""
+    """An attempt: the account that the login names, and what is counted against."""
 
     credentials: queries.Credentials | None
     named: str
     address: str
+
+
+async def check_sign_in(tx: Tx, login: str, client: str, per_account: int, per_address: int) -> None:
+    """Raises TooManyAttempts when `attempt_sign_in` would; counts nothing."""
+    attempt = await _sign_in_attempt(tx, login, client)
+    for subject, limit in ((attempt.named, per_account), (attempt.address, per_address)):
+        attempts = await queries.find_attempts(tx, subject)
+        if attempts is not None and attempts.window_ends_at > tx.now and attempts.failures >= limit:
+            raise _too_many_sign_ins(attempts, tx.now)
 
 
 async def attempt_sign_in(tx: Tx, login: str, client: str, per_account: int, per_address: int) -> SignInAttempt:
@@ -36,14 +46,11 @@ async def attempt_sign_in(tx: Tx, login: str, client: str, per_account: int, per
     from elsewhere do not lock the owner out. Raises TooManyAttempts once the account has failed `per_account` times, by
     whichever of its names, or the address `per_address` times, within 15 minutes.
     """
-    credentials = await queries.find_credentials(tx, folded(login))
-    named = await _named_subject(tx, credentials, login, client)
-    attempt = SignInAttempt(credentials, named, _address_subject(client))
+    attempt = await _sign_in_attempt(tx, login, client)
     for subject, limit in ((attempt.named, per_account), (attempt.address, per_address)):
         attempts = await queries.count_attempt(tx, subject=subject, window_ends_at=tx.now + SIGN_IN_WINDOW)
         if attempts.failures > limit:
-            seconds = seconds_until(attempts.window_ends_at, tx.now)
-            raise TooManyAttempts(f"Too many failed sign-ins; try again in {seconds} s.", seconds)
+            raise _too_many_sign_ins(attempts, tx.now)
     return attempt
 
 
@@ -62,19 +69,18 @@ async def complete_sign_in(tx: Tx, client: str, account_id: str, attempt: SignIn
     return await actions.begin_session(tx, account_id)
 
 
+async def check_sign_up(tx: Tx, client: str, per_hour: int) -> None:
+    """Raises TooManyAttempts when `attempt_sign_up` would; counts nothing."""
+    _refuse_sign_up(await queries.find_sign_ups(tx, network_of(client)), tx.now, per_hour)
+
+
 async def attempt_sign_up(tx: Tx, client: str, per_hour: int) -> int:
     """Counts a sign-up from the address `client`, whatever becomes of it; its time, by which it can be taken back.
 
     Raises TooManyAttempts when the address has tried `per_hour` times within the last hour.
     """
     subject = network_of(client)
-    times = without_passed(_decoder.decode(await queries.lock_sign_ups(tx, subject)), tx.now, SIGN_UP_WINDOW)
-    if len(times) >= per_hour:
-        seconds = seconds_until(times[-per_hour] + SIGN_UP_WINDOW, tx.now)
-        raise TooManyAttempts(
-            f"The limit of {per_hour:,} sign-ups an hour from one address is reached; try again in {seconds} s.",
-            seconds,
-        )
+    times = _refuse_sign_up(await queries.lock_sign_ups(tx, subject), tx.now, per_hour)
     await _save_sign_ups(tx, subject, [*times, tx.now])
     return tx.now
 
@@ -95,16 +101,31 @@ async def purge_attempts(tx: Tx, batch: int) -> int:
     return sign_ins + sign_ups + await queries.purge_addresses(tx, before=tx.now - KNOWN_ADDRESS_LIFE, batch=batch)
 
 
+def _refuse_sign_up(stored: str, now: int, per_hour: int) -> list[int]:
+    """The times of the last hour. Raises TooManyAttempts when they are too many for one more."""
+    times = without_passed(_decoder.decode(stored), now, SIGN_UP_WINDOW)
+    if len(times) < per_hour:
+        return times
+    seconds = seconds_until(times[-per_hour] + SIGN_UP_WINDOW, now)
+    raise TooManyAttempts(
+        f"The limit of {per_hour:,} sign-ups an hour from one address is reached; try again in {seconds} s.", seconds
+    )
+
+
+def _too_many_sign_ins(attempts: queries.Attempts, now: int) -> TooManyAttempts:
+    seconds = seconds_until(attempts.window_ends_at, now)
+    return TooManyAttempts(f"Too many failed sign-ins; try again in {seconds} s.", seconds)
+
+
 async def _save_sign_ups(tx: Tx, subject: str, times: list[int]) -> None:
     await queries.save_sign_ups(tx, subject, msgspec.json.encode(times).decode())
 
 
-async def _named_subject(tx: Tx, credentials: queries.Credentials | None, login: str, client: str) -> str:
+async def _sign_in_attempt(tx: Tx, login: str, client: str) -> SignInAttempt:
+    credentials = await queries.find_credentials(tx, folded(login))
     if credentials is None:
-        return "login:" + hashlib.sha256(folded(login).encode()).hexdigest()
-    address = await actions.find_known_address(tx, credentials.id, client)
-    return f"account:{credentials.id}" + (f":{address}" if address else "")
-
-
-def _address_subject(client: str) -> str:
-    return f"address:{network_of(client)}"
+        named = "login:" + hashlib.sha256(folded(login).encode()).hexdigest()
+    else:
+        known = await actions.find_known_address(tx, credentials.id, client)
+        named = f"account:{credentials.id}" + (f":{known}" if known else "")
+    return SignInAttempt(credentials, named, f"address:{network_of(client)}")

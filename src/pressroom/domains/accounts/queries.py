@@ -106,6 +106,8 @@ COUNT_ATTEMPT: Final = Query(
     " RETURNING failures, window_ends_at",
 )
 
+FIND_ATTEMPTS: Final = Query(Attempts, "SELECT failures, window_ends_at FROM sign_in_attempts WHERE subject = :subject")
+
 FORGIVE_ATTEMPT: Final = Command("UPDATE sign_in_attempts SET failures = failures - 1 WHERE subject = :subject")
 
 FORGET_ATTEMPTS: Final = Command("DELETE FROM sign_in_attempts WHERE subject = :subject")
@@ -121,6 +123,8 @@ LOCK_SIGN_UPS: Final = Query(
     "INSERT INTO sign_up_attempts (subject, times, updated_at) VALUES (:subject, '[]', :now)"
     " ON CONFLICT (subject) DO UPDATE SET updated_at = excluded.updated_at RETURNING times",
 )
+
+FIND_SIGN_UPS: Final = Query(str, "SELECT times FROM sign_up_attempts WHERE subject = :subject")
 
 SAVE_SIGN_UPS: Final = Command("UPDATE sign_up_attempts SET times = :times WHERE subject = :subject")
 
@@ -253,6 +257,11 @@ async def count_attempt(tx: Tx, *, subject: str, window_ends_at: int) -> Attempt
     return attempts or Attempts(1, window_ends_at)
 
 
+async def find_attempts(tx: Tx, subject: str) -> Attempts | None:
+    """How many sign-ins a subject has tried."""
+    return await tx.one(FIND_ATTEMPTS, subject=subject)
+
+
 async def forgive_attempt(tx: Tx, subject: str) -> None:
     """Takes one attempt back: it was no failure."""
     await tx.run(FORGIVE_ATTEMPT, subject=subject)
@@ -261,6 +270,11 @@ async def forgive_attempt(tx: Tx, subject: str) -> None:
 async def forget_attempts(tx: Tx, subject: str) -> None:
     """Takes all attempts back."""
     await tx.run(FORGET_ATTEMPTS, subject=subject)
+
+
+async def find_sign_ups(tx: Tx, subject: str) -> str:
+    """When an address tried to sign up (JSON, milliseconds)."""
+    return await tx.one(FIND_SIGN_UPS, subject=subject) or "[]"
 
 
 async def lock_sign_ups(tx: Tx, subject: str) -> str:

@@ -66,6 +66,7 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
         settings = call.settings
         if not settings.signup:
             raise _CLOSED
+        await call.db.read(attempts.check_sign_up, call.client, settings.signups_per_hour)
         attempted_at = await call.db.transact(attempts.attempt_sign_up, call.client, settings.signups_per_hour)
         await call.db.read(actions.check_not_taken, body.username, body.email)
         try:
@@ -95,13 +96,9 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
         answer. Failures are counted per login and per address; after too many, wait as long as the answer says. An
         address from which the account was signed in to before has a count of its own."""
         settings = call.settings
-        attempt = await call.db.transact(
-            attempts.attempt_sign_in,
-            body.login,
-            call.client,
-            settings.sign_in_failures_per_account,
-            settings.sign_in_failures_per_address,
-        )
+        per_account, per_address = settings.sign_in_failures_per_account, settings.sign_in_failures_per_address
+        await call.db.read(attempts.check_sign_in, body.login, call.client, per_account, per_address)
+        attempt = await call.db.transact(attempts.attempt_sign_in, body.login, call.client, per_account, per_address)
         credentials = attempt.credentials
         password_hash = credentials.password_hash if credentials else None
         try:
