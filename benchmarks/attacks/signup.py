@@ -1,0 +1,68 @@
+"""One client signs up, and signs in with wrong passwords, as fast as it is answered."""
+
+import asyncio
+import itertools
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import ClassVar, Final
+
+from aiohttp import ClientSession
+
+from benchmarks.attacks import PASSWORD, Attack, Measure, Stage, sign_up, usual
+
+CONNECTIONS: Final = 40
+"""Of each kind."""
+
+ATTACKER: Final = {"X-Forwarded-For": "203.0.113.1"}
+
+
+class SignUp(Attack):
+    """Hashing a password takes tens of milliseconds of a processor: whoever asks for many keeps others waiting."""
+
+    name = "sign-ups in a loop"
+    settings: ClassVar[dict[str, object]] = {"TRUSTED_PROXIES": "127.0.0.1/32", "SIGNUPS_PER_HOUR": 5}
+
+    async def prepare(self, stage: Stage, http: ClientSession) -> None:
+        await sign_up(http, stage, "regular")
+
+    async def run(self, stage: Stage, http: ClientSession) -> None:
+        numbers = itertools.count(random.randrange(10**12))
+        async with asyncio.TaskGroup() as group:
+            for _ in range(CONNECTIONS):
+                group.create_task(_sign_up(stage, http, numbers))
+                group.create_task(_sign_in(stage, http, numbers))
+
+    @asynccontextmanager
+    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncIterator[dict[str, Measure]]:
+        yield usual(stage, http) | {"a sign-in": lambda: _sign_in_elsewhere(stage, http)}
+
+
+def _newcomer(number: int) -> dict[str, str]:
+    """What somebody signs up with."""
+    return {"username": f"newcomer_{number}", "email": f"newcomer_{number}@example.org", "password": PASSWORD}
+
+
+async def _sign_up(stage: Stage, http: ClientSession, numbers: "itertools.count[int]") -> None:
+    while True:
+        async with http.post(stage.url("/api/auth/signup"), json=_newcomer(next(numbers)), headers=ATTACKER) as answer:
+            await answer.read()
+
+
+async def _sign_in(stage: Stage, http: ClientSession, numbers: "itertools.count[int]") -> None:
+    while True:
+        body = {"login": f"newcomer_{next(numbers)}", "password": "wrong"}
+        async with http.post(stage.url("/api/auth/login"), json=body, headers=ATTACKER) as answer:
+            await answer.read()
+
+
+async def _sign_in_elsewhere(stage: Stage, http: ClientSession) -> None:
+    """What a stranger does, each time from another address."""
+    headers = {"X-Forwarded-For": f"198.{random.randrange(18, 20)}.{random.randrange(256)}.{random.randrange(256)}"}
+    body = {"login": "regular", "password": PASSWORD}
+    async with http.post(stage.url("/api/auth/login"), json=body, headers=headers) as answer:
+        if answer.status != 200:
+            raise RuntimeError(f"sign-in: {answer.status} {(await answer.text())[:200]}")
+
+
+ATTACK = SignUp
