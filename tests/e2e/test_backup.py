@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,7 +24,7 @@ from tests.harness.publishers import Publisher, told
 from tests.harness.records import rows
 from tests.harness.wire import ask
 from tests.media.uploads import file, image, upload
-from tests.services.postgres import PostgresServer
+from tests.services.postgres import PostgresServer, installed
 from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
@@ -220,3 +221,39 @@ def test_a_backup_is_one_file_without_a_log(backup: Path) -> None:
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert connection.execute("PRAGMA journal_mode").fetchall() == [("delete",)]
     connection.close()
+
+
+def test_a_dump_of_postgres_is_restored_as_the_docs_say(
+    roomy_server: MakeServer, postgres_server: PostgresServer, tmp_path: Path
+) -> None:
+    server = roomy_server(DATABASE_URL=postgres_server.create_database(f"dumped_{os.getpid()}")).start()
+    key = Owner(server).key()
+    post = ask(publish(server, key, "acknowledged", "once")).json()["id"]
+    dump, restore = [block for block in BLOCKS if "pg_" in block]
+    assert "createdb pressroom\n" in restore
+    assert "pressroom migrate\n" in restore
+    url = postgres_server.create_database(f"restored_{os.getpid()}")
+
+    run_shell(dump, tmp_path, str(server.settings["DATABASE_URL"]))
+    run_shell(restore.replace("createdb pressroom\n", "").replace("pressroom migrate\n", ""), tmp_path, url)
+
+    copy = roomy_server(DATABASE_URL=url).start()
+    replay = ask(publish(copy, key, "acknowledged", "once"))
+    assert (replay.status, replay.json()["id"]) == (200, post)
+
+
+BLOCKS = re.findall(
+    r"```sh\n(.*?)```", (Path(__file__).parents[2] / "docs" / "backup.md").read_text("utf-8"), re.DOTALL
+)
+
+
+def run_shell(script: str, folder: Path, url: str) -> None:
+    """Runs lines of the docs with PostgreSQL's own programs."""
+    place = installed()
+    assert place is not None
+    path = f"{place / 'bin'}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PRESSROOM_DATABASE_URL": url}
+    done = subprocess.run(
+        ["sh", "-euc", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
