@@ -1,4 +1,4 @@
-"""Images, in a child process: upright, without metadata but for the colour profile, as WebP in two sizes.
+"""Images, in a child process: upright, without metadata but for what gives colours, as WebP in two sizes.
 
 Only the loader of the sniffed kind is ever called; libvips guesses nothing, and its other loaders are blocked.
 """
@@ -26,6 +26,7 @@ from pressroom.domains.media.decoding import (
     Undecodable,
 )
 from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.profiles import reduced
 
 QUALITY: Final = 82
 THUMBNAIL_QUALITY: Final = 75
@@ -38,9 +39,6 @@ KERNEL_REACH: Final = 3
 
 PLACEHOLDER_SIDE: Final = 16
 PLACEHOLDER_CHARACTERS: Final = 400
-PROFILE_BYTES: Final = 1024 * 1024
-"""A longer colour profile carries something else; the picture is converted to sRGB instead."""
-
 _PROFILE: Final = "icc-profile-data"
 _KEEP_NONE: Final = 0
 _KEEP_PROFILE: Final = 8
@@ -167,11 +165,13 @@ def _joined(frames: list[pyvips.Image]) -> pyvips.Image:
 
 
 def _displayable(image: pyvips.Image) -> pyvips.Image:
-    """As 8-bit RGB, with its own profile where that is one for RGB, else as sRGB."""
+    """As 8-bit RGB: with what its profile says of its colours where that is one for RGB, else as sRGB."""
     profile = image.get(_PROFILE) if image.get_typeof(_PROFILE) else None
     is_rgb = image.interpretation in {"srgb", "rgb16", "rgb"}
-    if isinstance(profile, bytes) and is_rgb and is_rgb_profile(profile):
-        return _eight_bit(image)
+    if isinstance(profile, bytes) and is_rgb and (kept := reduced(profile)) is not None:
+        image = _eight_bit(image).copy()
+        image.set_type(pyvips.GValue.blob_type, _PROFILE, kept)  # pyright: ignore[reportArgumentType]  # bytes are a blob
+        return image
     if isinstance(profile, bytes) or image.interpretation == "cmyk":
         image = _converted(image)
     image = _eight_bit(image).copy()
@@ -189,16 +189,6 @@ def _converted(image: pyvips.Image) -> pyvips.Image:
 
 def _eight_bit(image: pyvips.Image) -> pyvips.Image:
     return image if image.interpretation == "srgb" and image.format == "uchar" else image.colourspace("srgb")
-
-
-def is_rgb_profile(profile: bytes) -> bool:
-    """Whether a colour profile may be passed on: whole, of a display's size, and for RGB."""
-    return (
-        128 <= len(profile) <= PROFILE_BYTES
-        and int.from_bytes(profile[:4], "big") == len(profile)
-        and profile[16:20] == b"RGB "
-        and profile[36:40] == b"acsp"
-    )
 
 
 def fitted(image: pyvips.Image, side: int) -> pyvips.Image:
