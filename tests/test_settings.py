@@ -129,3 +129,10 @@ def test_where_media_may_not_be_kept(value: str, why: str) -> None:
     assert refused.value.message.startswith(f"PRESSROOM_BLOBS_URL {why}")
     assert "hidden" not in refused.value.message
     assert "\n" not in refused.value.message
+
+
+def test_a_base_address_has_no_path() -> None:
+    assert Settings({"PRESSROOM_BASE_URL": "https://press.example/"}).base_url == "https://press.example"
+    with pytest.raises(SettingError, match=r"PRESSROOM_BASE_URL has a path; .* give them a host name"):
+        Settings({"PRESSROOM_BASE_URL": "https://example.org/press"})
+    assert Settings({"PRESSROOM_PERMALINK_BASE": "https://example.org/press/"}).permalink_base.endswith("/press")

@@ -29,7 +29,7 @@ from pressroom.domains.webhooks.payloads import EVENT_SHAPES
 from pressroom.domains.webhooks.routes import WEBHOOK_ROUTES
 from pressroom.errors import AddressNotAllowed, SessionRequired
 from pressroom.runtime import Runtime
-from pressroom.web.access import Access, Keyed
+from pressroom.web.access import Access, Identified, Keyed
 from pressroom.web.asgi import HeaderList
 from pressroom.web.client_address import allowed
 from pressroom.web.openapi import describe
@@ -78,8 +78,11 @@ class RoomGuards(Guards[Caller]):
         self._session_rates = session_rates_of(runtime.settings)
         self._log = runtime.log
 
-    async def by_key(self, headers: Headers, client: str, access: Access, answer_headers: HeaderList) -> Caller:
+    async def by_key(
+        self, headers: Headers, client: str, access: Access, answer_headers: HeaderList, identified: Identified
+    ) -> Caller:
         bearer = await self._keys.identify(headers.authorization or "")
+        identified.account_id, identified.key_id = bearer.id, bearer.key_id
         if not allowed(client, bearer.ip_allowlist):
             answer_headers += headers_of(await self._limiter.peek(bearer.key_id), self._limiter.rates)
             raise AddressNotAllowed(f"The address {client} is not in this key's allowlist.")
@@ -89,8 +92,10 @@ class RoomGuards(Guards[Caller]):
         check_scope(bearer, access.scope)
         return caller_of(bearer)
 
-    async def by_session(self, token: str, answer_headers: HeaderList) -> Caller | None:
-        return await self._sessions.identify(token, answer_headers)
+    async def by_session(self, token: str, answer_headers: HeaderList, identified: Identified) -> Caller | None:
+        who = await self._sessions.identify(token, answer_headers)
+        identified.account_id = who.account.id if who else None
+        return who
 
     async def check_writes(self, who: Caller) -> None:
         subject, rates = account_subject(who.account.id), self._session_rates

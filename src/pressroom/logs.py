@@ -28,7 +28,7 @@ _SECRET: Final = re.compile(r"(svc_live_|whsec_)[0-9A-Za-z]{4,}|(\w[\w+.-]*)://[
 _encoder: Final = msgspec.json.Encoder()
 
 
-class _RequestLine(msgspec.Struct):
+class _RequestLine(msgspec.Struct, omit_defaults=True):
     at: str
     event: str
     request_id: str
@@ -37,6 +37,8 @@ class _RequestLine(msgspec.Struct):
     status: int
     ms: int
     client: str
+    account_id: str | None = None
+    key_id: str | None = None
 
 
 def without_secrets(text: str) -> str:
@@ -88,14 +90,25 @@ class Log:
         )
         self._thread.start()
 
-    def request(self, at: int, request_id: str, method: str, path: str, status: int, ms: int, client: str) -> None:
-        """One request, answered at `at` after `ms` milliseconds."""
+    def request(
+        self,
+        at: int,
+        request_id: str,
+        method: str,
+        path: str,
+        status: int,
+        ms: int,
+        client: str,
+        *,
+        account_id: str | None = None,
+        key_id: str | None = None,
+    ) -> None:
+        """One request, answered at `at` after `ms` milliseconds, and from whom it came where that is known."""
         if not self._requests:
             return
         shown = without_secrets(path[:500]) if "_" in path else path[:500]
-        self._add(
-            _encoder.encode(_RequestLine(iso(at), "request", request_id, method, shown, status, ms, client)).decode()
-        )
+        line = _RequestLine(iso(at), "request", request_id, method, shown, status, ms, client, account_id, key_id)
+        self._add(_encoder.encode(line).decode())
 
     def event(self, event: str, **fields: str | int | float | None) -> None:
         """Something worth knowing."""

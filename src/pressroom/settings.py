@@ -98,6 +98,13 @@ def _web_address(value: str) -> str:
     return value.rstrip("/")
 
 
+def _base_address(value: str) -> str:
+    address = _web_address(value)
+    if urlsplit(address).path:
+        raise ValueError("has a path; pages and the API are served at the root of a host, so give them a host name")
+    return address
+
+
 def _database(value: str) -> str:
     if not value.startswith(("sqlite:///", "postgresql://", "postgres://")):
         raise ValueError("is neither sqlite:///FILE nor postgresql://…")
@@ -187,7 +194,7 @@ class Settings:
         "database and prints them, opens sign-up, and lets webhooks reach private networks by http.",
     )
     base_url = Setting(
-        _web_address,
+        _base_address,
         lambda its: f"http://{f'[{its.host}]' if ':' in its.host else its.host}:{its.port}",
         "Address under which clients reach this server; https here makes cookies Secure.",
         "http://HOST:PORT",

@@ -265,6 +265,34 @@ def test_the_host_header_decides_nothing(alice: Actor, host: str) -> None:
         assert reply.json()["avatar"].startswith(alice.server.base_url + "/")
 
 
+@pytest.mark.parametrize("path", ["/api/auth/me", "/api/nothing", "/healthz", "/nothing"])
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        ((), "required"),
+        (("Host:",), "required"),
+        (("Host: a", "Host: a"), "duplicate"),
+        (("Host: a",) * 9, "duplicate"),
+    ],
+    ids=["none", "empty", "two", "nine"],
+)
+def test_a_request_has_one_host(alice: Actor, path: str, lines: tuple[str, ...], code: str) -> None:
+    with Wire(alice.server) as wire:
+        wire.send("\r\n".join([f"GET {path} HTTP/1.1", *lines, alice.bearer, "", ""]).encode())
+        reply = wire.reply()
+
+    assert reply.status == 400
+    assert reply.json()["error"] == "Validation failed"
+    assert [(each["field"], each["code"]) for each in reply.json()["details"]] == [("header.Host", code)]
+    assert reply.header("x-service-api-version") == ("1" if path.startswith("/api") else None)
+
+
+def test_http_1_0_needs_no_host(alice: Actor) -> None:
+    with Wire(alice.server) as wire:
+        wire.send(f"GET /api/auth/me HTTP/1.0\r\n{alice.bearer}\r\n\r\n".encode())
+        assert wire.reply().status == 200
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -90,6 +90,7 @@ def test_development_mode_that_strangers_could_reach(process_server: MakeProcess
         ("PORT", "http"),
         ("PORT", "70000"),
         ("BASE_URL", "example.org"),
+        ("BASE_URL", "https://example.org/press"),
         ("DATABASE_URL", "mysql://localhost/x"),
         ("REDIS_URL", "localhost"),
         ("TRUSTED_PROXIES", "10.0.0.1/8"),

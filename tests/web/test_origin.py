@@ -73,3 +73,16 @@ THEIRS = [
 def test_theirs(origin: str | None, fetch_site: str | None, host: str) -> None:
     with pytest.raises(CrossOrigin):
         check_same_origin(headers(origin, fetch_site, host), BASE)
+
+
+def test_a_refusal_names_what_was_sent_and_what_was_expected() -> None:
+    with pytest.raises(CrossOrigin) as refused:
+        check_same_origin(headers("https://www.press.example", None, "10.0.0.1:8000"), "http://127.0.0.1:8000")
+
+    for named in ("'https://www.press.example'", "'10.0.0.1:8000'", "http://127.0.0.1:8000", "PRESSROOM_BASE_URL"):
+        assert named in refused.value.message
+
+    with pytest.raises(CrossOrigin) as refused:
+        check_same_origin(headers("x" * 100_000, "cross-site", HOST), BASE)
+    assert "Sec-Fetch-Site 'cross-site'" in refused.value.message
+    assert len(refused.value.message) < 1_000

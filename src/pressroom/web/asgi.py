@@ -9,6 +9,7 @@ HeaderList = list[tuple[bytes, bytes]]
 class Scope(TypedDict):
     """One request's head. `path` is decoded, `raw_path` is as sent."""
 
+    http_version: str
     method: str
     path: str
     raw_path: bytes

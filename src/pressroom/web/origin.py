@@ -1,8 +1,9 @@
-"""The same-origin rule for unsafe requests that a browser sends with a session."""
+"""Where a request says that it comes from and goes to: the same-origin rule of unsafe requests, and one Host."""
 
 from urllib.parse import urlsplit
 
-from pressroom.errors import CrossOrigin
+from pressroom.errors import Code, CrossOrigin, Fault, Invalid
+from pressroom.web.asgi import Scope
 from pressroom.web.routing import Headers
 
 
@@ -16,7 +17,34 @@ def check_same_origin(headers: Headers, base_url: str) -> None:
             return
     elif headers.origin is None or _is_ours(headers, base_url):
         return
-    raise CrossOrigin("A signed-in request must come from this site itself.")
+    raise CrossOrigin(_explained(headers, base_url))
+
+
+def check_host(scope: Scope, headers: Headers) -> None:
+    """Raises Invalid unless a request of HTTP/1.1 has one Host header (RFC 9112, 3.2)."""
+    if scope["http_version"] == "1.0" and not headers.host:
+        return
+    if not headers.host.strip():
+        raise Invalid([Fault("header.Host", Code.REQUIRED, "A request of HTTP/1.1 needs a Host header.")])
+    if "\n" in headers.host:
+        raise Invalid([Fault("header.Host", Code.DUPLICATE, "A request has one Host header, not several.")])
+
+
+def _explained(headers: Headers, base_url: str) -> str:
+    """What does not fit, for the person who runs the server: names what the browser sent and what was expected."""
+    sent = f"the origin {_quoted(headers.origin)}" if headers.origin is not None else "no Origin"
+    if headers.fetch_site is not None:
+        sent += f" and Sec-Fetch-Site {_quoted(headers.fetch_site)}"
+    if headers.host.lower() != urlsplit(base_url.lower()).netloc:
+        sent += f" with the Host {_quoted(headers.host)}"
+    return (
+        f"A signed-in request must come from this site itself: the browser sent {sent}, and the base address of this"
+        f" server is {base_url}. If that is not how browsers reach it, its operator sets PRESSROOM_BASE_URL."
+    )
+
+
+def _quoted(value: str) -> str:
+    return repr(value[:200])
 
 
 def _is_ours(headers: Headers, base_url: str) -> bool:

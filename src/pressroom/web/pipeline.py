@@ -12,11 +12,11 @@ import msgspec
 
 from pressroom.clock import Clock
 from pressroom.db import Database
-from pressroom.errors import Fault, Invalid, MissingKey, NotFound, NotSignedIn, PressroomError, Unavailable
+from pressroom.errors import CrossOrigin, Fault, Invalid, MissingKey, NotFound, NotSignedIn, PressroomError, Unavailable
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import bodies
-from pressroom.web.access import Access, Anyone, Keyed, Public, SessionOnly, Visitor
+from pressroom.web.access import Access, Anyone, Identified, Keyed, Public, SessionOnly, Visitor
 from pressroom.web.asgi import HeaderList, Receive, Scope, Send
 from pressroom.web.client_address import client_address
 from pressroom.web.forms import read_texts
@@ -24,7 +24,7 @@ from pressroom.web.idempotency import fingerprint, read_key
 from pressroom.web.incoming import Incoming
 from pressroom.web.locations import location_of
 from pressroom.web.multipart import Form, discard, read_form
-from pressroom.web.origin import check_same_origin
+from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.problems import (
     MethodNotAllowed,
     PayloadTooLarge,
@@ -63,17 +63,22 @@ _JOINED_BY: Final = {
     b"x-forwarded-for": ", ",
 }
 _NO_PLACE: Final = Unavailable("Too many large answers are being sent, in all or to this address.", RETRY_SECONDS)
+HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
+"""On every answer of a server whose base address is https."""
+
 API_HEADERS: Final[HeaderList] = [(b"x-service-api-version", b"1"), (b"cache-control", b"no-store")]
 
 
 class Guards(Protocol[C]):
     """Who stands before a route; `app` builds it of the rooms' guards, in their order."""
 
-    async def by_key(self, headers: Headers, client: str, access: Access, answer_headers: HeaderList) -> C:
+    async def by_key(
+        self, headers: Headers, client: str, access: Access, answer_headers: HeaderList, identified: Identified
+    ) -> C:
         """The caller of a request that has an Authorization header. Adds to the answer's headers; raises refusals."""
         ...
 
-    async def by_session(self, token: str, answer_headers: HeaderList) -> C | None:
+    async def by_session(self, token: str, answer_headers: HeaderList, identified: Identified) -> C | None:
         """The caller of a session, if it is one."""
         ...
 
@@ -111,6 +116,7 @@ class Pipeline(Generic[C]):
         self._trusted = settings.trusted_proxies
         self._places = Places(settings.answers_bytes)
         self._body_seconds = float(settings.body_timeout_seconds)
+        self._always: HeaderList = [HSTS] if settings.base_url.startswith("https://") else []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request (an ASGI application)."""
@@ -126,18 +132,22 @@ class Pipeline(Generic[C]):
         incoming = Incoming(receive)
         headers = read_headers(scope)
         client = client_address(_peer(scope), headers.forwarded_for, self._trusted)
-        answer_headers: HeaderList = [(b"x-request-id", request_id.encode())]
+        answer_headers: HeaderList = [(b"x-request-id", request_id.encode()), *self._always]
+        identified = Identified()
         in_api = scope["path"].startswith("/api/") or scope["path"] == "/api"
         if in_api:
             answer_headers += API_HEADERS
         try:
-            answer = await self._answer(scope, incoming, headers, client, request_id, answer_headers)
+            check_host(scope, headers)
+            answer = await self._answer(scope, incoming, headers, client, request_id, answer_headers, identified)
         except NotFound as error:
             answer = answer_to(error) if in_api else not_found_page(error.message)
         except PressroomError as error:
             answer = answer_to(error)
             if answer.status >= 500:
                 self._log.failure(request_id, error)
+            elif isinstance(error, CrossOrigin):
+                self._log.event("cross-origin request refused", request_id=request_id, reason=error.message)
         except Exception as error:  # whatever happens, the client gets an answer
             answer = answer_to(error)
             self._log.failure(request_id, error)
@@ -153,7 +163,17 @@ class Pipeline(Generic[C]):
             self._places.give_back(client, room)
         now = self._clock.now()
         path = self._router.without_token(scope["path"])
-        self._log.request(now, request_id, scope["method"], path, answer.status, now - started, client)
+        self._log.request(
+            now,
+            request_id,
+            scope["method"],
+            path,
+            answer.status,
+            now - started,
+            client,
+            account_id=identified.account_id,
+            key_id=identified.key_id,
+        )
         if incoming.unread and (headers.content_length or headers.chunked):
             await incoming.drain()
 
@@ -165,6 +185,7 @@ class Pipeline(Generic[C]):
         client: str,
         request_id: str,
         answer_headers: HeaderList,
+        identified: Identified,
     ) -> Answer:
         found = self._router.find(scope["path"], scope["raw_path"])
         if found is None:
@@ -173,7 +194,7 @@ class Pipeline(Generic[C]):
         route = methods.get(scope["method"])
         if route is None:
             raise MethodNotAllowed(list(methods))
-        who = await self._who(route, scope, headers, client, answer_headers)
+        who = await self._who(route, scope, headers, client, answer_headers, identified)
         return await self._run(route, scope, parameters, incoming, headers, client, request_id, who)
 
     async def _who(
@@ -183,15 +204,16 @@ class Pipeline(Generic[C]):
         headers: Headers,
         client: str,
         answer_headers: HeaderList,
+        identified: Identified,
     ) -> C | None:
         access = route.access
         if isinstance(access, Public):
             return None
         if headers.authorization is not None and not isinstance(access, Visitor):
-            return await self._guards.by_key(headers, client, access, answer_headers)
+            return await self._guards.by_key(headers, client, access, answer_headers, identified)
         who = None
         if token := session_token(headers.cookie):
-            who = await self._guards.by_session(token, answer_headers)
+            who = await self._guards.by_session(token, answer_headers, identified)
         if isinstance(access, Visitor):
             return who
         if (who is not None or isinstance(access, Anyone)) and scope["method"] not in SAFE:
