@@ -14,8 +14,8 @@ from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts import attempts
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.passwords import Passwords
-from pressroom.domains.clips.queries import CLIPS_BY_KEY
-from pressroom.domains.comments.queries import COMMENTS_BY_KEY
+from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
+from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
 from pressroom.domains.events.actions import on_event
 from pressroom.domains.idempotency import actions as idempotency
 from pressroom.domains.keys.guard import LastUsed
@@ -29,7 +29,7 @@ from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
 from pressroom.domains.media.queries import FIND_SECRET
 from pressroom.domains.media.sandbox import Ended, Sandbox
 from pressroom.domains.notifications import actions as notifications
-from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY
+from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY, POSTS_SIGNED_IN
 from pressroom.domains.previews import actions as previews
 from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.views import ViewCounter
@@ -52,8 +52,12 @@ PURGE_BATCH = 500
 """Rows that one clean-up removes in one transaction: small enough that no request waits for it."""
 
 
-WRITTEN_BY_KEY = (POSTS_BY_KEY, EDITS_BY_KEY, DELETIONS_BY_KEY, COMMENTS_BY_KEY, CLIPS_BY_KEY)
-"""What a key can have written: it counts against the key's limits also when the process that admitted it was killed."""
+WRITTEN = (
+    *(POSTS_BY_KEY, EDITS_BY_KEY, DELETIONS_BY_KEY, COMMENTS_BY_KEY, CLIPS_BY_KEY),
+    *(POSTS_SIGNED_IN, COMMENTS_SIGNED_IN, CLIPS_SIGNED_IN),
+)
+"""What a key, or an account signed in, can have written: it counts against its limits also when the process that
+admitted it was killed."""
 
 
 async def open_database(settings: Settings, clock: Clock) -> Database:
@@ -132,9 +136,7 @@ async def open_runtime(
         raise
     rates = rates_of(settings)
     limiter = (
-        RedisLimiter(rates, settings.redis_url)
-        if settings.redis_url
-        else MemoryLimiter(rates, db, clock, WRITTEN_BY_KEY)
+        RedisLimiter(rates, settings.redis_url) if settings.redis_url else MemoryLimiter(rates, db, clock, WRITTEN)
     )
     door = Door(policy, resolve=resolve, log=log)
     sandbox, folder = Sandbox(lambda ended: _tell(log, ended)), settings.data_dir / "processing"

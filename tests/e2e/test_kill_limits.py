@@ -114,6 +114,25 @@ def test_what_a_key_wrote_counts_after_a_kill(
     assert 15 <= most_in_a_minute(moments) <= 20
 
 
+def test_what_was_published_signed_in_counts_after_a_kill(
+    roomy_server: MakeServer, engine_settings: dict[str, object]
+) -> None:
+    server = roomy_server(SESSION_WRITES_PER_MINUTE=10, **engine_settings).start()
+    owner = Owner(server)
+    shared = ask(publish(server, owner.key(), "shared")).json()["id"]
+    posts = [Request(server.port, "POST", "/api/posts", {"Cookie": owner.cookie}, {"content": "a post"})] * 3
+    path = f"/api/posts/{shared}/comments"
+    comment = Request(server.port, "POST", path, {"Cookie": owner.cookie}, {"content": "a comment"})
+
+    for _ in range(5):
+        at_once([*posts, comment])
+        server.kill()
+        server.restart()
+
+    statement = "SELECT created_at FROM posts WHERE key_id IS NULL UNION ALL SELECT created_at FROM comments"
+    assert 8 <= most_in_a_minute([at / 1000 for (at,) in rows(server, statement)]) <= 10
+
+
 WRITTEN = (
     "SELECT created_at FROM posts UNION ALL SELECT created_at FROM comments"
     " UNION ALL SELECT replaced_at FROM post_versions UNION ALL SELECT deleted_at FROM posts WHERE deleted_at > 0"

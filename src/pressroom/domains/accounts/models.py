@@ -91,7 +91,10 @@ def folded(name: str) -> str:
 
 def network_of(client: str) -> str:
     """Whom a client's address stands for: itself, and for IPv6 its network of 64 bits, all of which one client has."""
-    return str(ipaddress.ip_network((client, 64), strict=False)) if ":" in client else client
+    try:
+        return str(ipaddress.ip_network((client, 64), strict=False)) if ":" in client else client
+    except ValueError:  # no address at all, as of a socket without one
+        return client
 
 
 def without_passed(times: Sequence[int], now: int, window: int) -> list[int]:

@@ -29,6 +29,13 @@ CLIPS_BY_KEY: Final = Query(
     " AND created_at >= :since",
 )
 
+# The same of an account that is signed in, whose windows are named `account:` and its id.
+CLIPS_SIGNED_IN: Final = Query(
+    KeyWrite,
+    "SELECT created_at, FALSE FROM clips WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
+    " AND key_id IS NULL AND created_at >= :since",
+)
+
 
 async def insert_clip(
     tx: Tx,

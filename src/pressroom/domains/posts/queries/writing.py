@@ -83,6 +83,13 @@ POSTS_BY_KEY: Final = Query(
     " AND created_at >= :since",
 )
 
+# The same of an account that is signed in, whose windows are named `account:` and its id.
+POSTS_SIGNED_IN: Final = Query(
+    KeyWrite,
+    "SELECT created_at, FALSE FROM posts WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
+    " AND key_id IS NULL AND created_at >= :since",
+)
+
 EDITS_BY_KEY: Final = Query(
     KeyWrite, "SELECT replaced_at, FALSE FROM post_versions WHERE replaced_by_key = :key_id AND replaced_at >= :since"
 )
