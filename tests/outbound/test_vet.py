@@ -8,7 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pressroom.outbound import Door, Failure, OutboundFailed, Policy, UrlRefused, door
+from pressroom.outbound.policy import policy_of
 from pressroom.outbound.urls import read_url
+from pressroom.settings import Settings
 from tests.outbound import peers
 from tests.outbound.peers import names, run
 from tests.outbound.ssrf import NAMES, PUBLIC, PUBLIC_6, REFUSED
@@ -77,8 +79,7 @@ def test_refused_by_vet_and_by_request_even_if_the_resolver_calls_it_public(url:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_refused_unless_every_address_is_public(name: str) -> None:
     said = refusal(f"https://{name}/", known=NAMES)
-    assert said is not None
-    assert said.startswith("The host resolves to ")
+    assert said == "The host does not resolve to public addresses alone; use a public host."
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -132,7 +133,7 @@ def test_what_a_url_is_read_as() -> None:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("https://inside.example/", "The host resolves to 10.0.0.7, which is a private address; use a public one."),
+        ("https://inside.example/", "The host does not resolve to public addresses alone; use a public host."),
         ("https://192.168.0.1/", "The host 192.168.0.1 is a private address; use a public one."),
         ("http://example.com/", "The URL starts with http://; only https:// is allowed."),
         ("https://gone.example/", "The name gone.example does not resolve."),
@@ -146,6 +147,14 @@ def test_what_a_url_is_read_as() -> None:
 )
 def test_what_the_refusal_says(url: str, said: str) -> None:
     assert refusal(url, known={"inside.example": ["10.0.0.7"]}) == said
+
+
+def test_in_development_mode_the_refusal_says_what_a_name_resolves_to() -> None:
+    policy = policy_of(Settings({"PRESSROOM_DEV": "1"}))
+    said = refusal("https://inside.example/", policy, {"inside.example": ["169.254.169.254"]})
+    assert said == (
+        "The host resolves to 169.254.169.254, which is a metadata or link-local address; use a public one."
+    )
 
 
 def test_a_name_that_does_not_resolve_in_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

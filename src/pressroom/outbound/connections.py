@@ -181,9 +181,7 @@ class Resolver(AbstractResolver):
             raise OutboundFailed(Failure.NAME, f"The name {host} does not resolve.")
         for address in addresses:
             if why := self._policy.objection(address):
-                raise OutboundFailed(
-                    Failure.REFUSED_ADDRESS, f"The host resolves to {address}, which is {why}; use a public one."
-                )
+                raise OutboundFailed(Failure.REFUSED_ADDRESS, self._policy.refusal(address, why))
         return addresses
 
     async def resolve(
@@ -226,7 +224,7 @@ class Connector(aiohttp.TCPConnector):
         family, kind, protocol, _, address = info
         why = self._policy.objection(str(address[0]))
         if why is not None:
-            ATTEMPT.get().refusal = f"The host leads to {address[0]}, which is {why}; use a public one."
+            ATTEMPT.get().refusal = self._policy.refusal(str(address[0]), why)
             raise PermissionError("refused address")
         self._shares.take(ATTEMPT.get(), str(address[0]))
         return socket.socket(family, kind, protocol)

@@ -50,10 +50,13 @@ class Policy:
     """What may be reached: public addresses by https, plus what stands here.
 
     `allow_http`: plain http as well. `allow`: networks that may be reached although they are not public.
+    `names_addresses`: refusals say what a host resolves to. On a public server that would tell strangers the addresses
+    of an internal network by its names.
     """
 
     allow_http: bool
     allow: Networks = ()
+    names_addresses: bool = False
 
     def read(self, url: str) -> Target:
         """Reads a URL and judges all of it that can be judged without a look-up. Raises UrlRefused."""
@@ -73,6 +76,12 @@ class Policy:
         """Why an address may not be reached, to follow "which is": "a private address". None when it may be."""
         parsed = parse_address(address)
         return "not a plain address" if parsed is None else self._objection(parsed)
+
+    def refusal(self, address: str, why: str) -> str:
+        """The sentence that refuses a host for one of its addresses; `why` is the objection to that."""
+        if self.names_addresses:
+            return f"The host resolves to {address}, which is {why}; use a public one."
+        return "The host does not resolve to public addresses alone; use a public host."
 
     def _objection(self, address: Address) -> str | None:
         if any(address in network for network in NEVER):
@@ -123,7 +132,7 @@ def policy_of(settings: Settings) -> Policy:
             f"{Settings.outbound_allow_force.variable}=1 if everybody with an account may reach those networks."
         )
     if settings.dev:
-        return Policy(allow_http=True, allow=DEVELOPMENT + allow)
+        return Policy(allow_http=True, allow=DEVELOPMENT + allow, names_addresses=True)
     return Policy(allow_http=False, allow=allow)
 
 

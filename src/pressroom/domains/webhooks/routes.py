@@ -64,7 +64,7 @@ _BAD_PAGE = Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number f
     status=201,
     location=_ONE.replace("webhookId", "made"),
     fails=(
-        Invalid([url_fault("The host resolves to 10.0.0.7, which is a private address; use a public one.")]),
+        Invalid([url_fault("The host does not resolve to public addresses alone; use a public host.")]),
         NotFound("There is no such key."),
         Conflict("A key has at most 5 webhook endpoints; remove one to add another."),
         _KEY_ENDED,
