@@ -1,4 +1,4 @@
-"""Verifies that a webhook delivery was sent by the service, for those who receive it (SPEC.md, Signature verification).
+"""Verifies that a webhook delivery was sent by the service, for those who receive it.
 
 Import this module or copy the file: it needs Python 3.10 or later and nothing else.
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Final, Protocol, TypeVar
 
 from pressroom import __version__
@@ -16,6 +17,11 @@ C = TypeVar("C")
 
 PROBE_SECONDS: Final = 2.0
 ALIVE: Final = Query(int, "SELECT 1")
+VERIFIERS: Final = {
+    "verification.py": b"text/x-python; charset=utf-8",
+    "verification.mjs": b"text/javascript; charset=utf-8",
+}
+"""Files of the package that receivers of webhooks copy, and their types."""
 
 
 class Probed(Protocol):
@@ -65,7 +71,7 @@ def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> l
     async def hub_avatar(call: Call[C]) -> Answer:
         return _picture(call.parameters["name"], draw_hub_avatar)
 
-    return [health, ready, openapi, docs, home, avatar, hub_avatar, *_static_routes()]
+    return [health, ready, openapi, docs, home, avatar, hub_avatar, *_verifier_routes(), *_static_routes()]
 
 
 def _picture(name: str, draw: Callable[[str], bytes]) -> Answer:
@@ -78,6 +84,22 @@ def _picture(name: str, draw: Callable[[str], bytes]) -> Answer:
         (b"x-content-type-options", b"nosniff"),
     ]
     return Answer(200, draw(name[:-4]), b"image/svg+xml", headers)
+
+
+def _verifier_routes() -> list[Route[C]]:
+    """What receivers of webhooks copy: it verifies deliveries."""
+
+    def route(name: str, kind: bytes) -> Route[C]:
+        headers = [(b"cache-control", b"public, max-age=3600"), (b"x-content-type-options", b"nosniff")]
+        answer = Answer(200, (files("pressroom") / name).read_bytes(), kind, headers)
+
+        @declare("GET", f"/docs/{name}", Public(), summary="What verifies webhook deliveries, to be copied")
+        async def verifier(call: Call[C]) -> Answer:
+            return answer
+
+        return verifier
+
+    return [route(name, kind) for name, kind in VERIFIERS.items()]
 
 
 def _static_routes() -> list[Route[C]]:
