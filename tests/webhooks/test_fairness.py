@@ -3,7 +3,9 @@
 import pytest
 
 from pressroom.clock import SECOND
-from pressroom.domains.webhooks import delivery
+from pressroom.domains.webhooks import slots
+from pressroom.domains.webhooks.models import Speed
+from pressroom.domains.webhooks.slots import Lane
 from tests.api.actors import Actor, body_of
 from tests.api.conftest import MakeActor
 from tests.harness.behaviours import Behaviour
@@ -40,7 +42,8 @@ def test_an_endpoint_has_eight_deliveries_in_flight_at_the_most(
 def test_a_worker_has_a_bounded_number_in_flight_in_all(
     alice: Actor, receiver: Receiver, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery, "IN_FLIGHT", 10)
+    monkeypatch.setattr(slots, "LANES", dict.fromkeys(Speed, Lane(10, of_account=10, of_host=10)))
+    monkeypatch.setattr(slots, "SLOW_SECONDS", 3600.0)
     together: list[int] = []
 
     def count(_: Received) -> Behaviour:
@@ -48,29 +51,35 @@ def test_a_worker_has_a_bounded_number_in_flight_in_all(
         return hold() if len(together) <= 10 else answer(200)
 
     hooks = [endpoint("post.created") for _ in range(4)]
+    post(alice)  # so that none of them is new
+    alice.server.deliver()
     for hook in hooks:
         hook.behave(count)
     post(alice, 20)
     with settling(Worker(alice.server)):
-        receiver.wait(lambda receiver: receiver.count() == 10)
+        receiver.wait(lambda receiver: receiver.count() == 14)
         for hook in hooks:
             receiver.release(hook.path)
-    assert receiver.count() == 80
+    assert receiver.count() == 84
     assert max(together) == 10
 
 
 def test_a_long_queue_of_one_keeps_nobody_else_waiting(
     actor: MakeActor, server: LocalServer, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery, "ENDPOINTS", 1)
-    busy, *quiet = [Endpoint.add(actor(), receiver, "post.created") for _ in range(4)]
+    monkeypatch.setattr(slots, "LANES", dict.fromkeys(Speed, Lane(1, of_account=1, of_host=1)))
+    busy, *quiet = hooks = [Endpoint.add(actor(), receiver, "post.created") for _ in range(4)]
+    for hook in hooks:  # once each, so that none of them is new
+        post(hook.owner)
+    server.deliver()
+    assert receiver.count() == 4
     post(busy.owner, 200)
     server.clock.advance(SECOND)
     for hook in quiet:
         post(hook.owner)
     server.clock.advance(SECOND)
     server.deliver()
-    paths = [request.path for request in receiver.received]
+    paths = [request.path for request in receiver.received[4:]]
     assert paths.count(busy.path) == 200
     for hook in quiet:
         assert paths.index(hook.path) <= 64 + 2, "after one turn of the busy one at the most"

@@ -1,8 +1,9 @@
 """The delivery worker: leases endpoints, sends what is due to them, writes down what came of it.
 
 The unit is the endpoint. Whoever holds its lease is alone in sending to it, so that failures in a row are counted
-without a race, and one that hangs holds up nobody but itself. No transaction is open while a request is under way.
-One transaction at a time records what ended and leases what is due; whatever ends meanwhile goes with the next.
+without a race, and one that hangs holds up nobody but itself: what is leased has slots of its own (`slots.py`). No
+transaction is open while a request is under way. One transaction at a time records what ended and leases what is due;
+whatever ends meanwhile goes with the next.
 """
 
 import asyncio
@@ -11,32 +12,22 @@ import random
 import uuid
 from collections.abc import Callable
 from typing import Final
-from weakref import WeakValueDictionary
 
 import msgspec
 
 from pressroom.clock import SECOND, Clock
 from pressroom.db import Database, Tx
+from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions import leasing
-from pressroom.domains.webhooks.actions.leasing import Ended, Turn
+from pressroom.domains.webhooks.actions.leasing import Begun, Ended, Turn
+from pressroom.domains.webhooks.models import AttemptStatus, Speed
 from pressroom.domains.webhooks.queries import leases
 from pressroom.domains.webhooks.queries.leases import Outcome, Waiting
+from pressroom.domains.webhooks.slots import AT_ONCE, Slot, Slots
 from pressroom.domains.webhooks.turns import WIDTH, TurnUnderWay, attempt_of, request_of
 from pressroom.errors import Unavailable
 from pressroom.logs import Log
 from pressroom.outbound import Answer, Door, Failure, OutboundFailed
-
-ENDPOINTS: Final = 256
-"""Endpoints that one worker serves together."""
-
-AT_ONCE: Final = 32
-"""Endpoints that are leased in one transaction, so that none is long."""
-
-IN_FLIGHT: Final = 512
-"""Requests that one worker has under way together: 64 endpoints may begin to hang at once and hold up nobody."""
-
-OF_ACCOUNT: Final = 64
-"""Of those, for the endpoints of one account: slow ones must not crowd out everybody else's."""
 
 LEASE: Final = 30 * SECOND
 """How long a killed worker's endpoints wait for another one; three times as long as an attempt may take."""
@@ -46,6 +37,9 @@ POLL_SECONDS: Final = 1.0
 """How often a worker looks for work that nobody told it of."""
 
 ATTEMPT_SECONDS: Final = 10.0
+WATCH_SECONDS: Final = 0.05
+"""How often a turn is looked at again that cannot be moved among the slow, or is just about to be."""
+
 LOCKED_SECONDS: Final = 0.02
 """How long to wait for an endpoint that somebody else has locked."""
 
@@ -57,7 +51,7 @@ class Taken(msgspec.Struct):
     """What one look at the database brought: turns to begin, when the next one is due (milliseconds), endpoints that
     were disabled, and turns that could not be ended yet."""
 
-    turns: list[Turn]
+    begun: Begun
     next_due: int | None
     disabled: list[Ended]
     postponed: list[Ended]
@@ -85,8 +79,7 @@ class DeliveryWorker:
         self._wake = db.listen()
         self._stopping = False
         self._drain_seconds = 0.0
-        self._in_flight = asyncio.Semaphore(IN_FLIGHT)
-        self._of_account: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._slots = Slots()
         self._turns: dict[str, TurnUnderWay] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._outcomes: list[Outcome] = []
@@ -97,11 +90,7 @@ class DeliveryWorker:
         renewal = asyncio.create_task(self._renew(), name="lease renewal")
         try:
             while not self._stopping:
-                self._wake.clear()
-                pause = await self._look()
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(0 if self._stopping else pause):
-                        await self._wake.wait()
+                await self._look_and_wait()
             await self._drain()
         finally:
             renewal.cancel()
@@ -116,11 +105,18 @@ class DeliveryWorker:
 
     async def settle(self) -> None:
         """Delivers all that is due by the clock and returns when that is done: for whoever sets the clock."""
-        await self._look()
+        self._wake.set()
+        await self._look_and_wait()
         while self._tasks or self._ended or self._outcomes:
-            if self._tasks:
-                await asyncio.wait(self._tasks.values(), return_when=asyncio.FIRST_COMPLETED)
-            await self._look()
+            await self._look_and_wait()
+
+    async def _look_and_wait(self) -> None:
+        """Does what there is to do, then waits until there may be more."""
+        self._wake.clear()
+        pause = await self._look()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0 if self._stopping else pause):
+                await self._wake.wait()
 
     async def _drain(self) -> None:
         if self._tasks:
@@ -131,7 +127,7 @@ class DeliveryWorker:
                 await asyncio.wait(late)
         try:
             while self._ended or self._outcomes:
-                await self._exchange(room=0)
+                await self._exchange(leasing_too=False)
         except Exception as error:  # nothing more can be done about it here
             self._log.event("deliveries not written down at the stop", error=f"{type(error).__name__}: {error}")
 
@@ -140,17 +136,15 @@ class DeliveryWorker:
         try:
             if not self._ended and not self._outcomes:
                 now = self._clock.now()
-                if await self._db.one(leases.ANY_DUE, now=now) is None:
+                if not await leases.any_due(self._db, now, [speed for speed in Speed if self._slots.has_room(speed)]):
                     return self._until(await self._db.one(leases.NEXT_DUE, now=now))
-            room = min(AT_ONCE, ENDPOINTS - len(self._turns))
-            taken = await self._exchange(room)
+            taken = await self._exchange(leasing_too=True)
         except Exception as error:  # a worker that ended would take the whole process with it
             self._log.event("deliveries wait for the database", error=f"{type(error).__name__}: {error}")
             await asyncio.sleep(PAUSE_SECONDS)
             return 0
-        for turn in taken.turns:
-            self._begin(turn)
-        if len(self._ended) > len(taken.postponed) or (taken.turns and len(taken.turns) == room):
+        self._begin(taken.begun.turns)
+        if len(self._ended) > len(taken.postponed) or taken.begun.more:
             return 0
         return LOCKED_SECONDS if taken.postponed else self._until(taken.next_due)
 
@@ -159,8 +153,8 @@ class DeliveryWorker:
             return POLL_SECONDS
         return max(0.0, min(POLL_SECONDS, (due_at - self._clock.now()) / SECOND))
 
-    async def _exchange(self, room: int) -> Taken:
-        """Writes down what has ended, of turns at most AT_ONCE, and leases up to `room` endpoints.
+    async def _exchange(self, *, leasing_too: bool) -> Taken:
+        """Writes down what has ended, of turns at most AT_ONCE, and leases endpoints for which there are slots.
 
         What cannot be written down for want of the database is kept. Anything else that goes wrong is given up: the
         leases run out, and what they were about is delivered again.
@@ -168,51 +162,75 @@ class DeliveryWorker:
         outcomes, self._outcomes = self._outcomes, []
         ended, self._ended = self._ended[:AT_ONCE], self._ended[AT_ONCE:]
         try:
-            taken = await self._db.transact(self._record_and_lease, outcomes, ended, room)
+            taken = await self._db.transact(self._record_and_lease, outcomes, ended, leasing_too)
         except Unavailable:
             self._outcomes[:0], self._ended[:0] = outcomes, ended
             raise
         self._ended += taken.postponed
         for turn in taken.disabled:
             reason = turn.standing.disabled_reason
-            self._log.event("webhook endpoint disabled", webhook_id=turn.leased.id, reason=reason)
+            self._log.event(
+                "webhook endpoint disabled",
+                webhook_id=turn.leased.id,
+                account_id=turn.leased.account_id,
+                reason=reason,
+            )
         return taken
 
-    async def _record_and_lease(self, tx: Tx, outcomes: list[Outcome], ended: list[Ended], room: int) -> Taken:
+    async def _record_and_lease(self, tx: Tx, outcomes: list[Outcome], ended: list[Ended], leasing_too: bool) -> Taken:
         recorded = await leasing.record(tx, self._token, outcomes, ended)
-        turns = await leasing.begin_turns(tx, self._token, tx.now + LEASE, room, WIDTH) if room else []
-        return Taken(turns, await leases.next_due(tx), recorded.disabled, recorded.postponed)
+        begun = Begun([], more=False)
+        if leasing_too:
+            begun = await leasing.begin_turns(tx, self._token, tx.now + LEASE, self._slots, WIDTH)
+        return Taken(begun, await leases.next_due(tx), recorded.disabled, recorded.postponed)
 
-    def _begin(self, turn: Turn) -> None:
-        key = turn.leased.id
-        if key in self._turns:
-            return  # Our own lease ran out while the database was away: the turn goes on under the new one.
-        share = self._of_account.setdefault(turn.leased.account_id, asyncio.Semaphore(OF_ACCOUNT))
-        under_way = TurnUnderWay(turn, share, self._waits, self._jitter())
-        under_way.stopped = self._stopping
-        self._turns[key] = under_way
-        self._tasks[key] = asyncio.create_task(self._run_turn(under_way), name=f"deliveries to {key}")
+    def _begin(self, turns: list[Turn]) -> None:
+        # A turn that is under way although our own lease had run out, while the database was away, goes on under the
+        # new one.
+        begun = [
+            (
+                TurnUnderWay(turn, self._waits, self._jitter()),
+                self._slots.take(leased.speed, leased.account_id, leased.url),
+            )
+            for turn in turns
+            if (leased := turn.leased).id not in self._turns
+        ]
+        for turn, slot in begun:
+            key = turn.leased.id
+            self._slots.widen(slot, turn.lanes)
+            turn.stopped = self._stopping
+            self._turns[key] = turn
+            self._tasks[key] = asyncio.create_task(self._run_turn(turn, slot), name=f"deliveries to {key}")
 
-    async def _run_turn(self, turn: TurnUnderWay) -> None:
+    async def _run_turn(self, turn: TurnUnderWay, slot: Slot) -> None:
+        self._watch(turn, slot)
         try:
-            lanes = turn.lanes
+            lanes = min(turn.lanes, slot.width)
             if lanes == 1:
                 await self._lane(turn)
             else:
                 await asyncio.gather(*[self._lane(turn) for _ in range(lanes)])
         finally:
+            turn.watch.cancel()
+            self._slots.give_back(slot)
             self._ended.append(turn.end(self._clock.now()))
             del self._turns[turn.leased.id], self._tasks[turn.leased.id]
             self._wake.set()
 
+    def _watch(self, turn: TurnUnderWay, slot: Slot) -> None:
+        """Moves a turn among the slow once an attempt of it takes too long, so that others have its slots."""
+        left = turn.seconds_until_slow()
+        if left is not None and left <= 0 and self._slots.slow_down(slot):
+            turn.slowed = True
+            self._wake.set()
+            return
+        pause = max(slots.SLOW_SECONDS if left is None else left, WATCH_SECONDS)
+        turn.watch = asyncio.get_running_loop().call_later(pause, self._watch, turn, slot)
+
     async def _lane(self, turn: TurnUnderWay) -> None:
         """Sends one delivery after the other, beside the other lanes."""
-        while not turn.stopped:
-            async with turn.share, self._in_flight:
-                waiting = await self._take(turn)
-                if waiting is None:
-                    return
-                await self._attempt(turn, waiting)
+        while not turn.stopped and (waiting := await self._take(turn)) is not None:
+            await self._attempt(turn, waiting)
 
     async def _take(self, turn: TurnUnderWay) -> Waiting | None:
         turn.forget_stale()
@@ -233,6 +251,7 @@ class DeliveryWorker:
 
     async def _attempt(self, turn: TurnUnderWay, waiting: Waiting) -> None:
         at = self._clock.now()
+        turn.begins(waiting)
         answer: Answer | None = None
         reason, ours = None, False
         try:
@@ -242,11 +261,19 @@ class DeliveryWorker:
             reason, ours = failed.message, failed.kind is Failure.OURS
         except Exception as error:  # one delivery that cannot be sent must not keep the others from it, time and again
             reason, ours = "Something failed here before an answer came.", True
-            self._log.event(
-                "delivery failed here", envelope_id=waiting.envelope_id, error=f"{type(error).__name__}: {error}"
-            )
+            cause = f"{type(error).__name__}: {error}"
+            self._log.event("delivery failed here", envelope_id=waiting.envelope_id, error=cause)
         attempt = attempt_of(waiting, answer, reason, self._clock, at)
         outcome = turn.ended(waiting, attempt, answer, self._clock.now(), ours=ours)
+        if attempt.status is AttemptStatus.FAILED:
+            self._log.event(
+                "delivery failed",
+                webhook_id=waiting.webhook_id,
+                account_id=waiting.account_id,
+                envelope_id=waiting.envelope_id,
+                attempt=attempt.number,
+                reason=attempt.error,
+            )
         if outcome is not None:
             self._outcomes.append(outcome)
             self._wake.set()

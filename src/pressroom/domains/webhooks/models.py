@@ -118,6 +118,14 @@ def chose(events: str, kind: str) -> bool:
     return kind in events.split(" ")
 
 
+class Candidate(msgspec.Struct):
+    """An endpoint that has something to do."""
+
+    account_id: str
+    id: str
+    url: str
+
+
 class Predecessor(msgspec.Struct):
     """A removed endpoint that another one continues: the first of its line, and how quick it was."""
 

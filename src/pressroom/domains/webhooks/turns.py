@@ -10,9 +10,10 @@ import msgspec
 from pressroom import __version__
 from pressroom.clock import SECOND, Clock, iso
 from pressroom.domains.events.models import EventType
+from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions.leasing import Ended, Turn
 from pressroom.domains.webhooks.envelope import envelope
-from pressroom.domains.webhooks.models import BODIES, LOGGED, Attempt, AttemptStatus, State
+from pressroom.domains.webhooks.models import BODIES, LOGGED, Attempt, AttemptStatus, Speed, State
 from pressroom.domains.webhooks.queries.leases import Leased, Outcome, Waiting
 from pressroom.domains.webhooks.retry import ATTEMPTS, GONE, Ending, Standing, after_turn, retry_after, wait_after
 from pressroom.domains.webhooks.signing import sign
@@ -38,11 +39,14 @@ _encoder = msgspec.json.Encoder()
 class TurnUnderWay:
     """A turn while it runs. Deliveries are taken one by one, until one fails, the turn is over or nothing is due."""
 
-    def __init__(self, turn: Turn, share: asyncio.Semaphore, waits: list[int], jitter: float) -> None:
-        self.share = share
-        """What its account may have in flight."""
-
+    def __init__(self, turn: Turn, waits: list[int], jitter: float) -> None:
         self.leased: Final[Leased] = turn.leased
+        self.slowed = False
+        """Whether it was moved among the slow."""
+
+        self.watch: asyncio.Handle
+        """What looks whether it is to be moved there."""
+
         self.stopped = False
         self.filling = asyncio.Lock()
         self.after = ""
@@ -59,11 +63,22 @@ class TurnUnderWay:
         self._endings: list[Ending] = []
         self._failed: list[Outcome] = []
         self._ours = False
+        self._under_way: dict[str, float] = {}
+        self._longest: float | None = None
 
     @property
     def lanes(self) -> int:
-        """How many deliveries may be in flight together."""
+        """How many deliveries it would have in flight together."""
         return min(WIDTH, len(self._buffer)) if self._dry else WIDTH
+
+    def begins(self, waiting: Waiting) -> None:
+        """Takes note that an attempt begins."""
+        self._under_way[waiting.envelope_id] = time.monotonic()
+
+    def seconds_until_slow(self) -> float | None:
+        """Seconds until the oldest attempt under way counts as slow, 0 or less when it does; None if there is none."""
+        began = next(iter(self._under_way.values()), None)
+        return None if began is None else slots.SLOW_SECONDS - (time.monotonic() - began)
 
     def forget_stale(self) -> None:
         """Forgets what was read a while ago: meanwhile the endpoint may have gone, or got another secret."""
@@ -121,6 +136,8 @@ class TurnUnderWay:
             due_at=due_at,
             finished_at=None if state is State.PENDING else now,
         )
+        took = time.monotonic() - self._under_way.pop(waiting.envelope_id)
+        self._longest = self._longest if ours else max(self._longest or 0.0, took)
         if ours:
             self._ours = True
         elif not is_test:
@@ -141,7 +158,13 @@ class TurnUnderWay:
         if self._ours and standing.disabled_reason is None:
             standing = Standing(standing.failures, max(standing.probe_at or 0, now + self._pause()))
         healthy = standing.probe_at is None
-        return Ended(self.leased, standing, self._failed, more=healthy and (self._probing or not self._dry))
+        return Ended(
+            self.leased,
+            standing,
+            self._failed,
+            more=healthy and (self._probing or not self._dry),
+            speed=Speed.SLOW if self.slowed else slots.speed_after(self.leased.speed, self._longest),
+        )
 
     @property
     def _is_long(self) -> bool:

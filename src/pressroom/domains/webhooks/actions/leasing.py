@@ -7,10 +7,11 @@ import msgspec
 from pressroom.db import Tx
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
-from pressroom.domains.webhooks.models import RETENTION
+from pressroom.domains.webhooks.models import RETENTION, Speed
 from pressroom.domains.webhooks.queries import leases
 from pressroom.domains.webhooks.queries.leases import Leased, Outcome, Waiting
 from pressroom.domains.webhooks.retry import Standing
+from pressroom.domains.webhooks.slots import AT_ONCE, Slots
 
 
 class Turn(msgspec.Struct):
@@ -23,11 +24,20 @@ class Turn(msgspec.Struct):
 
 
 class Ended(msgspec.Struct):
-    """A turn that is over: how the endpoint stands, what is still to be written down, and whether more was due."""
+    """A turn that is over: how the endpoint stands, what is still to be written down, whether more was due, and how
+    quick the endpoint was."""
 
     leased: Leased
     standing: Standing
     outcomes: list[Outcome]
+    more: bool
+    speed: Speed
+
+
+class Begun(msgspec.Struct):
+    """Turns to begin, and whether there may be more to lease at once."""
+
+    turns: list[Turn]
     more: bool
 
 
@@ -36,16 +46,26 @@ async def forget_leases(tx: Tx) -> None:
     await leases.forget_leases(tx)
 
 
-async def begin_turns(tx: Tx, token: str, until: int, limit: int, portion: int) -> list[Turn]:
-    """Leases up to `limit` endpoints until `until` (milliseconds), each with up to `portion` due deliveries."""
-    turns: list[Turn] = []
-    for leased in await leases.lease_endpoints(tx, token=token, until=until, limit=limit):
-        tests = await leases.find_tests(tx, leased, token=token, limit=portion)
-        probing = leased.probe_at is not None
-        size = 0 if leased.probe_at is not None and leased.probe_at > tx.now else 1 if probing else portion
-        waiting = await leases.find_due(tx, leased, token=token, after="", limit=size) if size else []
-        turns.append(Turn(leased, tests, waiting, probing))
-    return turns
+async def begin_turns(tx: Tx, token: str, until: int, slots: Slots, portion: int) -> Begun:
+    """Leases endpoints that have slots until `until` (milliseconds), each with up to `portion` due deliveries."""
+    begun = Begun([], more=False)
+    for speed in Speed:
+        if not slots.has_room(speed):
+            continue
+        candidates = await leases.find_candidates(tx, speed=speed, full=slots.full_accounts(speed))
+        chosen = slots.choose(speed, candidates)
+        found = [await leases.lease_endpoint(tx, each, token=token, until=until) for each in chosen]
+        begun.turns += [await _begin_turn(tx, leased, token, portion) for leased in found if leased is not None]
+        begun.more = begun.more or (len(chosen) == AT_ONCE and any(found))
+    return begun
+
+
+async def _begin_turn(tx: Tx, leased: Leased, token: str, portion: int) -> Turn:
+    tests = await leases.find_tests(tx, leased, token=token, limit=portion)
+    probing = leased.probe_at is not None
+    size = 0 if leased.probe_at is not None and leased.probe_at > tx.now else 1 if probing else portion
+    waiting = await leases.find_due(tx, leased, token=token, after="", limit=size) if size else []
+    return Turn(leased, tests, waiting, probing)
 
 
 async def refill(tx: Tx, leased: Leased, token: str, after: str, limit: int) -> list[Waiting]:
@@ -84,7 +104,14 @@ async def _end_turn(tx: Tx, token: str, turn: Ended, recorded: Recorded) -> None
         await notify(tx, turn.leased.account_id, NotificationType.WEBHOOK_DISABLED, webhook_id=turn.leased.id)
     due_at = await _next_due(tx, turn, token) if alive and reason is None else None
     standing = turn.standing
-    await leases.release(tx, turn.leased, failures=standing.failures, probe_at=standing.probe_at, next_due_at=due_at)
+    await leases.release(
+        tx,
+        turn.leased,
+        failures=standing.failures,
+        probe_at=standing.probe_at,
+        next_due_at=due_at,
+        speed=turn.speed,
+    )
     if reason is not None:
         recorded.disabled.append(turn)
 

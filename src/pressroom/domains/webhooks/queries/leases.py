@@ -1,12 +1,18 @@
 """Leases on endpoints: whoever holds one delivers, and writes down what came of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx, Value
-from pressroom.domains.webhooks.models import State
+from pressroom.db import Command, Database, Query, Tx, Value
+from pressroom.domains.webhooks.models import Candidate, Speed, State
+
+WINDOW: Final = 2_000
+"""Due endpoints of one speed that are looked at together, the oldest, so that no look is long."""
+
+CANDIDATES: Final = 128
+"""Of those, how many there are to choose from."""
 
 
 class Leased(msgspec.Struct):
@@ -17,6 +23,7 @@ class Leased(msgspec.Struct):
     url: str
     consecutive_failures: int
     probe_at: int | None
+    speed: Speed
 
 
 class Waiting(msgspec.Struct):
@@ -46,22 +53,45 @@ class Outcome(msgspec.Struct):
     finished_at: int | None
 
 
-# Oldest first: an endpoint whose turn is over goes to the end, so that none waits for a long queue of another.
-LEASE_ENDPOINTS: Final = Query(
+# The accounts take turns; of each account the oldest first. An endpoint whose turn is over goes to the end, so that
+# none waits for a long queue of another.
+FIND_CANDIDATES: Final = Query(
+    Candidate,
+    "SELECT account_id, id, url FROM (SELECT account_id, id, url, next_due_at,"
+    " row_number() OVER (PARTITION BY account_id ORDER BY next_due_at) AS place"
+    " FROM (SELECT account_id, id, url, next_due_at FROM webhooks"
+    " WHERE speed = :speed AND next_due_at <= :now AND leased_until <= :now"
+    " AND :full NOT LIKE '% ' || account_id || ' %' ORDER BY next_due_at LIMIT :window) AS due) AS placed"
+    " ORDER BY place, next_due_at LIMIT :limit",
+)
+
+LEASE_ENDPOINT: Final = Query(
     Leased,
     "UPDATE webhooks SET lease_token = :token, leased_until = :until WHERE (account_id, id) IN"
-    " (SELECT account_id, id FROM webhooks WHERE next_due_at <= :now AND leased_until <= :now"
-    " ORDER BY next_due_at LIMIT :limit FOR UPDATE SKIP LOCKED)"
-    " RETURNING account_id, id, url, consecutive_failures, probe_at",
+    " (SELECT account_id, id FROM webhooks WHERE account_id = :account_id AND id = :id AND next_due_at <= :now"
+    " AND leased_until <= :now FOR UPDATE SKIP LOCKED)"
+    " RETURNING account_id, id, url, consecutive_failures, probe_at, speed",
 )
 
 ANY_DUE: Final = Query(
-    int, "SELECT next_due_at FROM webhooks WHERE next_due_at <= :now AND leased_until <= :now LIMIT 1"
+    int,
+    "SELECT 1 WHERE "
+    + " OR ".join(
+        f"(:{speed} AND EXISTS (SELECT 1 FROM webhooks WHERE speed = '{speed}' AND next_due_at <= :now"
+        " AND leased_until <= :now))"
+        for speed in Speed
+    ),
 )
 
 NEXT_DUE: Final = Query(
     int,
-    "SELECT next_due_at FROM webhooks WHERE next_due_at > :now ORDER BY next_due_at LIMIT 1",
+    "SELECT min(due_at) FROM ("
+    + " UNION ALL ".join(
+        f"SELECT (SELECT next_due_at FROM webhooks WHERE speed = '{speed}' AND next_due_at > :now"
+        " ORDER BY next_due_at LIMIT 1) AS due_at"
+        for speed in Speed
+    )
+    + ") AS next",
 )
 
 RENEW_LEASES: Final = Command(
@@ -120,7 +150,7 @@ EARLIEST_DUE: Final = Query(
 
 RELEASE: Final = Command(
     "UPDATE webhooks SET lease_token = NULL, leased_until = 0, consecutive_failures = :failures, probe_at = :probe_at,"
-    " next_due_at = :next_due_at WHERE account_id = :account_id AND id = :webhook_id"
+    " next_due_at = :next_due_at, speed = :speed WHERE account_id = :account_id AND id = :webhook_id"
 )
 
 DISABLE: Final = Command(
@@ -129,9 +159,24 @@ DISABLE: Final = Command(
 )
 
 
-async def lease_endpoints(tx: Tx, *, token: str, until: int, limit: int) -> list[Leased]:
-    """Takes leases until `until` (milliseconds) on endpoints that have something to do and nobody to do it."""
-    return await tx.all(LEASE_ENDPOINTS, token=token, until=until, limit=limit, now=tx.now)
+async def any_due(db: Database, now: int, speeds: Collection[Speed]) -> bool:
+    """Whether an endpoint of one of these speeds has something to do at `now` (milliseconds) and nobody to do it."""
+    wanted: dict[str, Value] = {str(speed): speed in speeds for speed in Speed}
+    return await db.one(ANY_DUE, now=now, **wanted) is not None
+
+
+async def find_candidates(tx: Tx, *, speed: Speed, full: Sequence[str]) -> list[Candidate]:
+    """Endpoints of this speed that have something to do and nobody to do it, but for those of the accounts `full`."""
+    return await tx.all(
+        FIND_CANDIDATES, speed=speed, full=f" {' '.join(full)} ", window=WINDOW, limit=CANDIDATES, now=tx.now
+    )
+
+
+async def lease_endpoint(tx: Tx, candidate: Candidate, *, token: str, until: int) -> Leased | None:
+    """Takes a lease until `until` (milliseconds), unless somebody else has just taken it."""
+    return await tx.one(
+        LEASE_ENDPOINT, account_id=candidate.account_id, id=candidate.id, token=token, until=until, now=tx.now
+    )
 
 
 async def next_due(tx: Tx) -> int | None:
@@ -196,7 +241,9 @@ async def earliest_due(tx: Tx, leased: Leased) -> int | None:
     return await tx.one(EARLIEST_DUE, account_id=leased.account_id, webhook_id=leased.id)
 
 
-async def release(tx: Tx, leased: Leased, *, failures: int, probe_at: int | None, next_due_at: int | None) -> None:
+async def release(
+    tx: Tx, leased: Leased, *, failures: int, probe_at: int | None, next_due_at: int | None, speed: Speed
+) -> None:
     """Gives the lease back and writes down how the endpoint stands (times in milliseconds)."""
     await tx.run(
         RELEASE,
@@ -205,6 +252,7 @@ async def release(tx: Tx, leased: Leased, *, failures: int, probe_at: int | None
         failures=failures,
         probe_at=probe_at,
         next_due_at=next_due_at,
+        speed=speed,
     )
 
 

@@ -1,0 +1,94 @@
+"""Forty accounts have a thousand endpoints that answer after 9.5 seconds, and always something to tell them."""
+
+import asyncio
+import contextlib
+from asyncio import StreamReader, StreamWriter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from aiohttp import ClientSession
+
+from benchmarks.attacks import Attack, Measure, Stage, call, make_key, publish, sign_up, usual
+from benchmarks.processes import free_port
+
+ACCOUNTS = 40
+KEYS = 5
+ENDPOINTS_OF_KEY = 5
+SLOW_SECONDS = 9.5
+PAUSE_SECONDS = 2.0
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+class SlowReceivers(Attack):
+    """Endpoints that take nearly as long as they may, beside a stranger's that answers at once."""
+
+    name = "slow receivers"
+
+    async def prepare(self, stage: Stage, http: ClientSession) -> None:
+        slow, quick = free_port(), free_port()
+        stage.notes |= {"slow": slow, "quick": quick, "keys": []}
+        for number in range(ACCOUNTS):
+            session = await sign_up(http, stage, f"slow_{number}")
+            for place in range(KEYS):
+                key_id, key = await make_key(http, stage, session)
+                for endpoint in range(ENDPOINTS_OF_KEY):
+                    url = f"http://127.0.0.1:{slow}/{number}/{place}/{endpoint}"
+                    await _add(http, stage, session, key_id, url)
+            stage.notes["keys"].append(key)
+        session = await sign_up(http, stage, "quick")
+        key_id, stage.notes["quick_key"] = await make_key(http, stage, session)
+        await _add(http, stage, session, key_id, f"http://127.0.0.1:{quick}/")
+
+    async def run(self, stage: Stage, http: ClientSession) -> None:
+        async with _listening(stage.notes["slow"], SLOW_SECONDS, lambda body: None):
+            while True:
+                async with asyncio.TaskGroup() as group:
+                    for key in stage.notes["keys"]:
+                        group.create_task(publish(http, stage, key, "Told to 25 endpoints."))
+                await asyncio.sleep(PAUSE_SECONDS)
+
+    @asynccontextmanager
+    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncIterator[dict[str, Measure]]:
+        arrived: dict[str, asyncio.Event] = {}
+
+        def came(body: bytes) -> None:
+            for name in [name for name in arrived if name.encode() in body]:
+                arrived.pop(name).set()
+
+        numbers = iter(range(1_000_000))
+
+        async def publish_and_hear() -> None:
+            name, event = f"stranger {next(numbers):06d}.", asyncio.Event()
+            arrived[name] = event
+            await publish(http, stage, stage.notes["quick_key"], name)
+            await event.wait()
+
+        async with _listening(stage.notes["quick"], 0, came):
+            yield usual(stage, http) | {"publish until the webhook arrives": publish_and_hear}
+
+
+async def _add(http: ClientSession, stage: Stage, session: dict[str, str], key_id: str, url: str) -> None:
+    await call(http, stage, f"/api/auth/api-keys/{key_id}/webhooks", {"url": url, "events": ["post.created"]}, session)
+
+
+@asynccontextmanager
+async def _listening(port: int, seconds: float, came: Callable[[bytes], None]) -> AsyncIterator[None]:
+    async def serve(reader: StreamReader, writer: StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
+                body = await reader.readexactly(length)
+                await asyncio.sleep(seconds)
+                came(body)
+                writer.write(ANSWER)
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", port, backlog=1024)
+    try:
+        yield
+    finally:
+        server.close()
+
+
+ATTACK = SlowReceivers
