@@ -68,7 +68,7 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings
         }  # fmt: skip
         yield [
             {"secret_hash": hash_secret(secret)},
-            {**identity, "now": now, "expired": now - DAY},
+            {**identity, "body_hash": "", "now": now, "expired": now - DAY},
             {"account_id": account_id, "day": now // DAY, "quota": 1_000_000_000},
             {
                 "id": new_id(now + number), "account_id": account_id, "key_id": key_id, "type": "POST",

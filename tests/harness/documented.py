@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 Json = dict[str, Any]
 
-OURS = re.compile(r"x-.*|retry-after|www-authenticate|set-cookie|idempotent-replayed|allow|cache-control")
+OURS = re.compile(r"x-.*|retry-after|www-authenticate|set-cookie|idempotent-.*|location|allow|cache-control")
 RATE_LIMITS = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
 VARYING = {
     "Validation failed",
