@@ -24,7 +24,6 @@ from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.redis import RedisLimiter
 from pressroom.domains.media.actions import SIGNING, signing_secret
-from pressroom.domains.media.confinement import check_confinement, find_confinement, hide_memory
 from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
 from pressroom.domains.media.queries import FIND_SECRET
 from pressroom.domains.media.sandbox import Ended, Sandbox
@@ -124,15 +123,18 @@ async def open_runtime(
     """Opens everything; `resolve` looks names up for what goes out. Raises SettingError when something cannot be."""
     clock = clock or SystemClock()
     policy = policy_of(settings)
-    _tell_confinement(settings, log)
     blobs = open_blobs(settings)
-    db = await open_database(settings, clock)
     try:
-        await check_migrated(db)
-        # Read first: a file that another program has locked for a while must not keep the server from starting.
-        media_secret = await db.one(FIND_SECRET, name=SIGNING) or await db.transact(signing_secret)
+        db = await open_database(settings, clock)
+        try:
+            await check_migrated(db)
+            # Read first: a file that another program has locked for a while must not keep the server from starting.
+            media_secret = await db.one(FIND_SECRET, name=SIGNING) or await db.transact(signing_secret)
+        except BaseException:
+            await db.close()
+            raise
     except BaseException:
-        await db.close()
+        await blobs.close()
         raise
     rates = rates_of(settings)
     limiter = (
@@ -164,19 +166,6 @@ async def open_runtime(
         log=log,
         schedule=schedule,
     )
-
-
-def _tell_confinement(settings: Settings, log: Log) -> None:
-    """Says at the start what a file that breaks into its decoder could reach."""
-    found = find_confinement()
-    check_confinement(found, full=settings.media_confinement)
-    state = {"landlock": found.landlock, "seccomp": found.seccomp}
-    if found.is_full:
-        log.event("children that decode media are fully confined", **state)
-        return
-    log.event("children that decode media are NOT fully confined: see docs/media.md#confinement", **state)
-    # Without Landlock, a child of the same user could open our memory.
-    hide_memory()
 
 
 def _tell(log: Log, ended: Ended) -> None:

@@ -10,9 +10,12 @@ import sys
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from typing import Final
+from urllib.parse import urlsplit
 
 from pressroom.app import create_app
+from pressroom.db import DatabaseAway, DatabaseNotReached
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.media.confinement import check_confinement, find_confinement, hide_memory
 from pressroom.domains.media.jobs import sweep_folders
 from pressroom.domains.webhooks.actions.leasing import forget_leases
 from pressroom.errors import SettingError, Unavailable
@@ -33,6 +36,9 @@ RECORD_SECONDS: Final = 1.0
 
 QUIET_SECONDS: Final = 0.5
 """How long nothing must be under way for a stop not to wait for connections that send no request."""
+
+RETRY_SECONDS: Final = 0.5
+REDIS_PORT: Final = 6_379
 
 
 class Part(StrEnum):
@@ -65,16 +71,22 @@ async def serve(
             log.event(
                 "files were open to other users of this machine, and are no more", files=" ".join(map(str, closed))
             )
-        runtime = await open_runtime(settings, log)
+        _tell_confinement(settings, log)
+        stopping = asyncio.Event()
+        _stop_on_signals(stopping, sibling=sibling)
+        wait = sibling or only is Part.WORKER
+        runtime = await _open_when_there(settings, log, stopping) if wait else await open_runtime(settings, log)
+        if runtime is None:
+            log.close()
+            return
         try:
-            stopping = asyncio.Event()
-            _stop_on_signals(stopping, sibling=sibling)
             if only is Part.WORKER:
                 await announce(runtime)
                 await _deliver(runtime, stopping)
                 return
             if only is Part.API and runtime.db.engine == "sqlite":
                 log.event("nothing is delivered while this runs: no other process can open this database")
+            await _tell_limiter(runtime)
             async with sole_counter(runtime, stopping):
                 await announce(runtime)
                 delivering = asyncio.create_task(_deliver(runtime, stopping)) if only is None else None
@@ -101,6 +113,51 @@ def check_port_is_free(host: str, port: int) -> None:
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "this is no address"
         raise SettingError(f"Cannot listen on {host}:{port}: {reason}. Set PRESSROOM_HOST or PRESSROOM_PORT.") from None
+
+
+def _tell_confinement(settings: Settings, log: Log) -> None:
+    """Says at the start what a file that breaks into its decoder could reach."""
+    found = find_confinement()
+    check_confinement(found, full=settings.media_confinement)
+    state = {"landlock": found.landlock, "seccomp": found.seccomp}
+    if found.is_full:
+        log.event("children that decode media are fully confined", **state)
+        return
+    log.event("children that decode media are NOT fully confined: see docs/media.md#confinement", **state)
+    # Without Landlock, a child of the same user could open our memory.
+    hide_memory()
+
+
+async def _open_when_there(settings: Settings, log: Log, stopping: asyncio.Event) -> Runtime | None:
+    """Opens everything once the database answers; None when the stop comes first.
+
+    For processes that another program starts: one that ended because the database restarts would take others along.
+    """
+    told = False
+    while not stopping.is_set():
+        try:
+            return await open_runtime(settings, log)
+        except (DatabaseNotReached, DatabaseAway) as error:
+            if not told:
+                log.event("waiting for the database; not ready until it answers", error=error.message)
+                told = True
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), RETRY_SECONDS)
+    return None
+
+
+async def _tell_limiter(runtime: Runtime) -> None:
+    """Says at the start when Redis does not answer. Every request tries it again, and so does `/readyz`."""
+    if runtime.settings.redis_url is None:
+        return
+    try:
+        await runtime.limiter.ping()
+    except Unavailable:
+        parts = urlsplit(runtime.settings.redis_url)
+        address = f"{parts.hostname}:{parts.port or REDIS_PORT}" if parts.hostname else parts.path
+        runtime.log.event(
+            "Redis does not answer; not ready, and requests with a key are 503 until it does", redis=address
+        )
 
 
 def _take_all_files() -> None:

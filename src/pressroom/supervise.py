@@ -38,13 +38,14 @@ def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda received, _frame: stopping.append(received))
     children = [_start(only) for _ in range(workers)]
+    first = list(children)
     settled = time.monotonic() + SETTLING_SECONDS
     status = 0
     while not stopping:
         time.sleep(0.1)
         for place, child in enumerate(children):
             code = child.poll()
-            if code == CANNOT_START and time.monotonic() < settled:
+            if code == CANNOT_START and child in first and time.monotonic() < settled:
                 stopping.append(0)
                 status = CANNOT_START
             elif code is not None and not stopping:

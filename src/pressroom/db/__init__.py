@@ -15,7 +15,7 @@ import msgspec
 
 from pressroom.db.dialect import statement_for_sqlite
 from pressroom.db.params import numbered
-from pressroom.errors import PressroomError, Unavailable
+from pressroom.errors import PressroomError, SettingError, Unavailable
 
 Value = str | int | float | bool | None
 R = TypeVar("R")
@@ -33,6 +33,10 @@ class AwaitedOutsideTransaction(PressroomError):
 
 class DatabaseAway(Unavailable):
     """The connection was lost or could not be made, or the transaction kept colliding with others."""
+
+
+class DatabaseNotReached(SettingError):
+    """PostgreSQL does not answer at the start. It may later: whoever can wait does."""
 
 
 class DiskFull(Unavailable):

@@ -16,6 +16,7 @@ from pressroom.db import (
     Command,
     ConstraintViolated,
     DatabaseAway,
+    DatabaseNotReached,
     DiskFull,
     Query,
     Tx,
@@ -212,7 +213,7 @@ class PostgresDatabase:
 
 
 async def open_postgres(url: str, clock: Clock, *, connections: int = 16) -> PostgresDatabase:
-    """Connects. Raises SettingError when the database cannot be reached at the start."""
+    """Connects. Raises DatabaseNotReached, or SettingError when what answers refuses."""
     connect = cast("Callable[..., Awaitable[_Pool]]", asyncpg.create_pool)
     try:
         pool = await connect(
@@ -225,6 +226,14 @@ async def open_postgres(url: str, clock: Clock, *, connections: int = 16) -> Pos
         )
     except (asyncpg.ClientConfigurationError, ValueError):
         raise SettingError("PRESSROOM_DATABASE_URL is no address of a database; is its password URL-encoded?") from None
-    except (OSError, TimeoutError, asyncpg.PostgresError) as error:
+    except (
+        OSError,
+        TimeoutError,
+        asyncpg.PostgresConnectionError,
+        asyncpg.CannotConnectNowError,
+        asyncpg.TooManyConnectionsError,
+    ) as error:
+        raise DatabaseNotReached(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {error}") from error
+    except asyncpg.PostgresError as error:
         raise SettingError(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {error}") from error
     return PostgresDatabase(pool, clock, url)

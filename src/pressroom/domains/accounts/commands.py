@@ -9,6 +9,7 @@ from pressroom.db import Database
 from pressroom.domains.accounts import actions, queries
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.schemas import SignUp
+from pressroom.errors import Conflict
 from pressroom.web.bodies import decode
 
 
@@ -34,7 +35,10 @@ async def first_account(db: Database, passwords: Passwords) -> FirstAccount | No
     if await db.read(queries.any_account):
         return None
     password = secrets.token_urlsafe(12)
-    account_id = await _create(db, passwords, "editor", "editor@example.org", password)
+    try:
+        account_id = await _create(db, passwords, "editor", "editor@example.org", password)
+    except Conflict:
+        return None  # Another server, started at the same moment, was quicker.
     return FirstAccount(account_id, "editor", password)
 
 
