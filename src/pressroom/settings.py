@@ -275,7 +275,7 @@ class Settings:
     answers_bytes = Setting(
         _whole(1_048_576, 2**40),
         str(256 * 1024 * 1024),
-        "Memory for large answers under way, in bytes; one address has a quarter of it. Beyond it they are 503.",
+        "Memory for large answers under way, in bytes; one address has an eighth of it. Beyond it they are 503.",
     )
     access_log = Setting(_flag, "1", "1: a line of JSON for each request on standard error.")
 

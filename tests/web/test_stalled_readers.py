@@ -37,7 +37,7 @@ def grow(data_dir: Path, content: bytes) -> None:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server process whose readers have two seconds."""
     folder = tmp_path_factory.mktemp("stalled")
-    server = ServerProcess(folder, **{**ROOMY, "READER_TIMEOUT_SECONDS": PATIENCE}).start()
+    server = ServerProcess(folder, **{**ROOMY, "READER_TIMEOUT_SECONDS": PATIENCE, "ANSWERS_BYTES": 2**30}).start()
     yield server
     server.kill()
 

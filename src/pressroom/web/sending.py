@@ -22,8 +22,8 @@ LARGE: Final = 64 * 1024
 STREAM: Final = 256 * 1024
 """Bytes that sending a stream may hold: what was read ahead, and what the server's buffers take."""
 
-SHARE: Final = 4
-"""One address may have a quarter of the places."""
+SHARE: Final = 8
+"""One address may have an eighth of the places."""
 
 RETRY_SECONDS: Final = 5
 
