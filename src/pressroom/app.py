@@ -12,7 +12,7 @@ from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.routes import account_routes
 from pressroom.domains.clips import routes as clip_routes
 from pressroom.domains.comments import routes as comment_routes
-from pressroom.domains.follows import routes as follow_routes
+from pressroom.domains.follows.routes import FOLLOW_ROUTES
 from pressroom.domains.hubs import routes as hub_routes
 from pressroom.domains.idempotency.actions import Request as Write
 from pressroom.domains.idempotency.guard import OncePerKey
@@ -53,8 +53,7 @@ def api_routes(passwords: Passwords) -> list[Route[Caller]]:
         key_routes.show_key,
         key_routes.revoke_key,
         *WEBHOOK_ROUTES,
-        follow_routes.follow,
-        follow_routes.unfollow,
+        *FOLLOW_ROUTES,
         hub_routes.list_hubs,
         hub_routes.create_hub,
         hub_routes.show_hub,

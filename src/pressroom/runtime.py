@@ -14,9 +14,11 @@ from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts import attempts
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.passwords import Passwords
+from pressroom.domains.accounts.queries.usernames import purge_reserved
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
 from pressroom.domains.events.actions import on_event
+from pressroom.domains.follows.jobs import request_handler
 from pressroom.domains.idempotency import actions as idempotency
 from pressroom.domains.keys.guard import LastUsed
 from pressroom.domains.limits import actions as limits
@@ -28,6 +30,7 @@ from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
 from pressroom.domains.media.queries import FIND_SECRET
 from pressroom.domains.media.sandbox import Ended, Sandbox
 from pressroom.domains.notifications import actions as notifications
+from pressroom.domains.posts.jobs import tag_handler
 from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY, POSTS_SIGNED_IN
 from pressroom.domains.previews import actions as previews
 from pressroom.domains.previews.cards import OF_ADDRESS, Cards
@@ -190,6 +193,7 @@ def _entries(
         Every(1, "views", views.flush),
         Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),
         Every(60, "sessions", lambda: _purge(db, accounts.purge_sessions)),
+        Every(60, "reserved user names", lambda: _purge(db, purge_reserved)),
         Every(60, "attempts to sign in and up", lambda: _purge(db, attempts.purge_attempts)),
         Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
         Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
@@ -212,8 +216,13 @@ def make_worker(runtime: Runtime) -> DeliveryWorker:
 
 
 def make_job_worker(runtime: Runtime) -> JobWorker:
-    """A worker that processes media and fetches cards, not yet started."""
-    handlers = [*runtime.processing.handlers(), runtime.cards.handler()]
+    """A worker that processes media, fetches cards and brings lists up to date, not yet started."""
+    handlers = [
+        *runtime.processing.handlers(),
+        runtime.cards.handler(),
+        request_handler(runtime.db),
+        tag_handler(runtime.db),
+    ]
     return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)
 
 

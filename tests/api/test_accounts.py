@@ -173,15 +173,6 @@ def test_a_name_that_somebody_has_cannot_be_taken(actor: MakeActor) -> None:
     assert alice.web.get("/api/auth/me").json()["bio"] is None
 
 
-def test_a_name_that_was_given_up_is_free(actor: MakeActor) -> None:
-    alice, bob = actor(), actor()
-    name = alice.account.username
-
-    assert edit(alice, username=f"{name}_formerly").status_code == 200
-    assert edit(bob, username=name).json()["username"] == name
-    assert edit(alice, username=name).status_code == 409
-
-
 BAD_EDITS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "nothing": ({}, [("body", "required")]),
     "nulls alone": ({"username": None, "displayName": None}, [("body", "required")]),

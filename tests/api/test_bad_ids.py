@@ -53,7 +53,7 @@ KEY_ROUTES = [route for route in ROUTES if route.path == "/api/auth/api-keys/{ke
 OWN_KEY_ROUTES = [route for route in ROUTES if route.path == "/api/auth/api-keys/{keyId}/webhooks"]
 WEBHOOK_ROUTES = [route for route in ROUTES if "{webhookId}" in route.path]
 CLIP_ROUTES = [route for route in ROUTES if route.path == "/api/clips/{id}"]
-NAME_ROUTES = [route for route in ROUTES if route.path.startswith("/api/accounts/{username}")]
+NAME_ROUTES = [route for route in ROUTES if "{username}" in route.path]
 
 
 def path_of(route: Route[Caller], part: str) -> str:

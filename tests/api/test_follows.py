@@ -8,6 +8,8 @@ from tests.api.conftest import MakeActor
 from tests.harness.roomy import ROOMY
 
 SETTINGS = ROOMY
+FOLLOWING = {"following": True, "requested": False}
+NOT_FOLLOWING = {"following": False, "requested": False}
 
 
 def follow(who: Actor, username: str) -> httpx.Response:
@@ -28,7 +30,7 @@ def test_to_follow_twice_is_to_follow(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
 
     for _ in range(2):
-        assert body_of(follow(bob, alice.account.username)) == {"following": True}
+        assert body_of(follow(bob, alice.account.username)) == FOLLOWING
         assert (counters(alice), counters(bob)) == ((1, 0), (0, 1))
 
 
@@ -37,7 +39,7 @@ def test_to_unfollow_twice_is_to_unfollow(actor: MakeActor) -> None:
     body_of(follow(bob, alice.account.username))
 
     for _ in range(2):
-        assert body_of(unfollow(bob, alice.account.username)) == {"following": False}
+        assert body_of(unfollow(bob, alice.account.username)) == NOT_FOLLOWING
         assert (counters(alice), counters(bob)) == ((0, 0), (0, 0))
     body_of(follow(bob, alice.account.username))
     assert (counters(alice), counters(bob)) == ((1, 0), (0, 1))
@@ -46,7 +48,7 @@ def test_to_unfollow_twice_is_to_unfollow(actor: MakeActor) -> None:
 def test_who_was_never_followed_can_be_unfollowed(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
 
-    assert body_of(unfollow(bob, alice.account.username)) == {"following": False}
+    assert body_of(unfollow(bob, alice.account.username)) == NOT_FOLLOWING
     assert (counters(alice), counters(bob)) == ((0, 0), (0, 0))
 
 
@@ -80,9 +82,9 @@ def test_a_user_name_is_the_same_in_any_case(actor: MakeActor) -> None:
     name = alice.account.username
 
     for spelt in (name.upper(), name.capitalize(), name):
-        assert body_of(follow(bob, spelt)) == {"following": True}
+        assert body_of(follow(bob, spelt)) == FOLLOWING
     assert (counters(alice), counters(bob)) == ((1, 0), (0, 1))
-    assert body_of(unfollow(bob, name.upper())) == {"following": False}
+    assert body_of(unfollow(bob, name.upper())) == NOT_FOLLOWING
     assert (counters(alice), counters(bob)) == ((0, 0), (0, 0))
 
 
@@ -94,7 +96,7 @@ def test_a_follow_outlives_a_change_of_name(actor: MakeActor) -> None:
     body_of(alice.web.patch("/api/auth/me", json={"username": new}))
 
     assert refusal(unfollow(bob, old)) == (404, "Not found")
-    assert body_of(follow(bob, new)) == {"following": True}
+    assert body_of(follow(bob, new)) == FOLLOWING
     assert counters(alice) == (1, 0)
 
 

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from pressroom.domains.accounts.queries.usernames import free_username
 from tests.api.actors import NOTHING, Actor, Json, body_of, faults, follow, nobody, objections, publish, read, refusal
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
@@ -201,6 +202,7 @@ def test_the_list_follows_the_account_and_not_its_name(actor: MakeActor) -> None
 
     body_of(bob.web.patch("/api/auth/me", json={"username": f"{old}_new"}))
     carol = actor()
+    alice.server.run(alice.server.runtime.db.transact(free_username, old))
     body_of(carol.web.patch("/api/auth/me", json={"username": old}))
 
     assert read(bob, post["id"]) == post

@@ -69,6 +69,26 @@ class Member:
         """Takes a follow back."""
         return self.signed_in("DELETE", f"/api/accounts/{other.username}/follow")
 
+    def set_private(self, *, private: bool) -> Request:
+        """Makes the account private, or public."""
+        return self.signed_in("PATCH", "/api/auth/me", {"isPrivate": private})
+
+    def rename(self, username: str) -> Request:
+        """Takes another user name."""
+        return self.signed_in("PATCH", "/api/auth/me", {"username": username})
+
+    def accept(self, other: "Member") -> Request:
+        """Accepts who asks to follow the account."""
+        return self.signed_in("POST", f"/api/follow-requests/{other.username}/accept")
+
+    def reject(self, other: "Member") -> Request:
+        """Rejects who asks to follow the account."""
+        return self.signed_in("POST", f"/api/follow-requests/{other.username}/reject")
+
+    def remove(self, other: "Member") -> Request:
+        """Removes a follower."""
+        return self.signed_in("DELETE", f"/api/followers/{other.username}")
+
     def account(self) -> dict[str, object]:
         """The account as it stands now."""
         answer = ask(self.by_key("GET", "/api/auth/me"))
@@ -183,6 +203,12 @@ COUNTERS: Final = {
     " WHERE v.post_id = o.post_id AND ' ' || v.choices || ' ' LIKE '% ' || o.position || ' %') FROM poll_options o",
     "total_posts": "SELECT username, total_posts, (SELECT count(*) FROM posts p WHERE p.account_id = a.id"
     " AND p.deleted_at IS NULL) FROM accounts a",
+    "public_posts": "SELECT username, public_posts, (SELECT count(*) FROM posts p WHERE p.account_id = a.id"
+    " AND p.deleted_at IS NULL AND p.visibility = 'PUBLIC') FROM accounts a",
+    "followers_posts": "SELECT username, followers_posts, (SELECT count(*) FROM posts p WHERE p.account_id = a.id"
+    " AND p.deleted_at IS NULL AND p.visibility = 'FOLLOWERS') FROM accounts a",
+    "connections_posts": "SELECT username, connections_posts, (SELECT count(*) FROM posts p WHERE p.account_id = a.id"
+    " AND p.deleted_at IS NULL AND p.visibility = 'CONNECTIONS') FROM accounts a",
     "total_followers": "SELECT username, total_followers, (SELECT count(*) FROM follows f WHERE f.followed_id = a.id)"
     " FROM accounts a",
     "total_following": "SELECT username, total_following, (SELECT count(*) FROM follows f WHERE f.account_id = a.id)"

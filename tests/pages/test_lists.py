@@ -237,8 +237,10 @@ def test_a_private_account_shows_its_posts_to_its_followers(actor: MakeActor) ->
         assert page.meta["robots"] == "noindex"
         assert not [name for name in page.meta if name.startswith(("og:", "profile:"))]
         assert page.line(".banner .text") == "Lead."
-        for path in (f"/hub/{hub['slug']}", tag(author.account.username)):
-            assert visit(author.server, path, people.get(kind)).posts == ids(post), "a post goes by its own visibility"
+        there = visit(author.server, f"/hub/{hub['slug']}", people.get(kind))
+        assert there.posts == ids(post), "a post goes by its own visibility"
+        on_tag = fetch(author.server, tag(author.account.username), people.get(kind))
+        assert on_tag.status_code == 404, "but is on no tag's page"
     body_of(author.web.patch("/api/auth/me", json={"isPrivate": False}))
     assert "robots" not in visit(author.server, profile(author)).meta
 

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pressroom.clock import SettableClock
-from pressroom.db import Database, Tx
+from pressroom.db import Command, Database, Query, Tx
 from pressroom.db.migrate import migrate
 from pressroom.db.params import BATCH
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
+from pressroom.domains.accounts.queries import standing as people
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.hubs import queries as hubs
 from pressroom.domains.posts.actions import reading
@@ -33,6 +34,8 @@ START = 1_800_000_000_000
 EVERYTHING = 1_000
 EXAMPLES = {"sqlite": 250, "postgres": 100}
 HUBS = 2
+SET_PRIVATE = Command("UPDATE accounts SET is_private = :is_private WHERE id = :account_id")
+SHOWN = Query(str, "SELECT post_id FROM post_tags WHERE tag = :tag AND NOT hidden")
 
 _numbers = itertools.count()
 
@@ -56,22 +59,40 @@ class Planned:
 
 @dataclass(frozen=True)
 class Graph:
-    """Accounts by number, who follows whom, and posts in the order in which they are kept."""
+    """Accounts by number, who follows whom, and posts in the order in which they are kept.
+
+    `private` and `suspended` are what accounts were before they published, `turned` those who changed it afterwards.
+    """
 
     accounts: int
     follows: frozenset[tuple[int, int]]
     posts: tuple[Planned, ...]
+    private: frozenset[int] = frozenset()
+    suspended: frozenset[int] = frozenset()
+    turned: frozenset[int] = frozenset()
+
+    @property
+    def now_private(self) -> frozenset[int]:
+        """Which accounts are private in the end."""
+        return self.private ^ self.turned
+
+    @property
+    def now_suspended(self) -> frozenset[int]:
+        """Which accounts are suspended in the end."""
+        return self.suspended ^ self.turned
 
     @property
     def readers(self) -> list[int | None]:
-        """Every account, and somebody signed out."""
-        return [*range(self.accounts), None]
+        """Every account that can sign in, and somebody signed out."""
+        return [*(number for number in range(self.accounts) if number not in self.now_suspended), None]
 
     def ties(self, reader: int | None, post: Planned) -> Ties:
         """What a reader has to do with a post, by the sets alone."""
+        suspended = post.author in self.now_suspended
         if reader is None:
-            return Ties()
+            return Ties(suspended=suspended)
         return Ties(
+            suspended=suspended,
             is_author=reader == post.author,
             follows=(reader, post.author) in self.follows,
             followed_back=(post.author, reader) in self.follows,
@@ -90,6 +111,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     account = st.integers(0, accounts - 1)
     pairs = list(itertools.permutations(range(accounts), 2))
     following = draw(st.frozensets(st.sampled_from(pairs)))
+    private, suspended, turned = (draw(st.just(frozenset[int]()) | st.frozensets(account)) for _ in range(3))
     posts: list[Planned] = []
     for number in range(draw(st.integers(4, 12))):
         shares = draw(st.none() | st.none() | st.integers(0, number - 1)) if number else None
@@ -104,7 +126,7 @@ def graphs(draw: st.DrawFn) -> Graph:
                 shares=shares,
             )
         )
-    return Graph(accounts, following, tuple(posts))
+    return Graph(accounts, following, tuple(posts), private, suspended, turned)
 
 
 # Of readers who are not the author, by (follows, is followed back, is listed).
@@ -122,6 +144,8 @@ RULES = {
 def test_the_rule_for_all_ties_that_there_are(visibility: Visibility, answers: str) -> None:
     assert [may_see(visibility, Ties(False, *ties)) for ties in OTHERS] == [it == "yes" for it in answers.split()]
     assert all(may_see(visibility, Ties(True, *ties)) for ties in OTHERS), "an author sees everything of their own"
+    everyone = [Ties(author, *ties, suspended=True) for author in (False, True) for ties in OTHERS]
+    assert not any(may_see(visibility, ties) for ties in everyone), "nobody sees anything of a suspended account"
     assert may_see(visibility, Ties()) == (visibility is Visibility.PUBLIC)
 
 
@@ -136,7 +160,7 @@ def allowed(graph: Graph, post: Planned) -> set[int | None]:
         Visibility.PRIVATE: {post.author},
         Visibility.CUSTOM: {*post.audience, post.author},
     }
-    return rules[post.visibility]
+    return set() if post.author in graph.now_suspended else rules[post.visibility] & set(graph.readers)
 
 
 WIDER = {
@@ -169,6 +193,7 @@ class Kept:
     accounts: list[str]
     hubs: list[str]
     posts: list[str]
+    tag: str
 
     def reader(self, number: int | None) -> str:
         """A reader as the readings want it."""
@@ -185,6 +210,19 @@ class Kept:
         ]
         return sorted(seen, reverse=True)
 
+    @property
+    def tagged(self) -> list[str]:
+        """The posts on the tag's page, newest first: the same for all readers."""
+        gone = self.graph.now_private | self.graph.now_suspended
+        return sorted(
+            (
+                post_id
+                for post_id, post in zip(self.posts, self.graph.posts, strict=True)
+                if post.visibility is Visibility.PUBLIC and not post.deleted and post.author not in gone
+            ),
+            reverse=True,
+        )
+
 
 async def keep(tx: Tx, graph: Graph) -> Kept:
     """Writes a graph down, under identifiers of its own."""
@@ -198,10 +236,19 @@ async def keep(tx: Tx, graph: Graph) -> Kept:
     for hub_id in hub_ids:
         slug = f"hub-{next(_numbers)}"
         await hubs.insert_hub(tx, hub_id=hub_id, account_id=accounts[0], slug=slug, name="A hub", description=None)
-    kept = Kept(graph, accounts, hub_ids, [])
+    kept = Kept(graph, accounts, hub_ids, [], f"tag{next(_numbers)}")
+    await set_states(tx, kept, graph.private, graph.suspended)
     for post in graph.posts:
         kept.posts.append(await keep_post(tx, kept, post))
+    await set_states(tx, kept, graph.now_private, graph.now_suspended)
     return kept
+
+
+async def set_states(tx: Tx, kept: Kept, private: frozenset[int], suspended: frozenset[int]) -> None:
+    """Makes these accounts private, and those suspended."""
+    for number, account_id in enumerate(kept.accounts):
+        await tx.run(SET_PRIVATE, account_id=account_id, is_private=number in private)
+        await people.suspend(tx, account_id, START if number in suspended else None)
 
 
 async def keep_post(tx: Tx, kept: Kept, planned: Planned) -> str:
@@ -225,6 +272,8 @@ async def keep_post(tx: Tx, kept: Kept, planned: Planned) -> str:
     await writing.insert_post(tx, post)
     listed = [kept.accounts[number] for number in sorted(planned.audience)]
     await reach.replace_audience(tx, post_id=post_id, author=author, account_ids=listed)
+    if planned.visibility is Visibility.PUBLIC and not planned.deleted:
+        await reach.insert_tags(tx, account_id=author, post_id=post_id, tags=[kept.tag])
     if planned.deleted:
         await writing.delete_post(tx, author, post_id, None)
         await reach.set_audience_live(tx, post_id, live=False)
@@ -293,6 +342,25 @@ async def check_readings(tx: Tx, kept: Kept) -> None:
         for number, author in enumerate(kept.accounts):
             expected = kept.visible(reader, author=number)
             await check_list(tx, kept, reading.list_of_account, author, reader, expected)
+        # What may come back comes back with the job; what may not be shown is not shown at any time.
+        shown = await reading.list_of_tag(tx, kept.tag, kept.reader(reader), BEYOND, EVERYTHING)
+        assert {view.post.id for view in shown} <= set(kept.tagged)
+
+
+async def settle_tags(tx: Tx, kept: Kept) -> None:
+    """Hides and shows all rows of the tag that are not as they should be, as the job does."""
+    for number, account_id in enumerate(kept.accounts):
+        hidden = number in kept.graph.now_private | kept.graph.now_suspended
+        after: str | None = ""
+        while after is not None:
+            after = await reach.move_tags(tx, account_id, after=after, limit=2, hidden=hidden)
+
+
+async def check_tag(tx: Tx, kept: Kept) -> None:
+    """The tag's page after the job, which has put what is not shown out of the way."""
+    await check_list(tx, kept, reading.list_of_tag, kept.tag, None, kept.tagged)
+    shown = await tx.all(SHOWN, tag=kept.tag)
+    assert sorted(shown, reverse=True) == kept.tagged
 
 
 def outcomes(graph: Graph) -> Iterator[tuple[Visibility, bool, bool]]:
@@ -303,9 +371,8 @@ def outcomes(graph: Graph) -> Iterator[tuple[Visibility, bool, bool]]:
 
 
 def everything_that_can_be() -> set[tuple[Visibility, bool, bool]]:
-    """All that `outcomes` can yield: a PUBLIC post is hidden from nobody."""
-    every = itertools.product(Visibility, (False, True), (False, True))
-    return {(which, deleted, seen) for which, deleted, seen in every if seen or which is not Visibility.PUBLIC}
+    """All that `outcomes` can yield."""
+    return set(itertools.product(Visibility, (False, True), (False, True)))
 
 
 @pytest.fixture
@@ -338,6 +405,8 @@ def test_every_way_of_reading_follows_the_rule(db: Database, run: Run) -> None:
         met.update(outcomes(graph))
         kept = run(db.transact(keep, graph))
         run(db.read(check_readings, kept))
+        run(db.transact(settle_tags, kept))
+        run(db.read(check_tag, kept))
 
     check()
     assert met == everything_that_can_be(), "the examples leave nothing out"

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from typing import Final
 
 import msgspec
 
@@ -10,16 +11,27 @@ from pressroom.domains.accounts import queries
 from pressroom.domains.accounts.models import (
     KNOWN_ADDRESS_LIFE,
     KNOWN_ADDRESSES,
+    RESERVATIONS,
+    RESERVED,
     SESSION_LIFE,
     SESSION_RENEWAL,
     Account,
     Caller,
     Profile,
+    Record,
     folded,
     network_of,
 )
+from pressroom.domains.accounts.queries import standing, usernames
 from pressroom.errors import Conflict, NotFound
 from pressroom.ids import new_id
+from pressroom.jobs import queue
+
+TAG_JOB: Final = "account tags"
+"""The kind of job that makes the tag pages follow what became of an account, whose id is its subject."""
+
+REQUESTS_JOB: Final = "follow requests"
+"""The kind of job that answers those who wait to follow an account that is no longer private."""
 
 
 class NewAccount(msgspec.Struct):
@@ -53,12 +65,14 @@ async def create_account(tx: Tx, new: NewAccount) -> Account:
     if account is None:
         await _refuse_taken(tx, new.username, new.email)
         raise Conflict("This account was made at the same moment by another request.")
+    await _refuse_reserved(tx, account.username)
     return account
 
 
 async def check_not_taken(tx: Tx, username: str, email: str) -> None:
-    """Raises Conflict when the user name or the e-mail address is taken."""
+    """Raises Conflict when the user name or the e-mail address is taken, or the name reserved."""
     await _refuse_taken(tx, username, email)
+    await _refuse_reserved(tx, username)
 
 
 async def sign_up(tx: Tx, new: NewAccount, client: str) -> tuple[Account, str]:
@@ -102,14 +116,25 @@ async def find_known_address(tx: Tx, account_id: str, client: str) -> str | None
 
 
 async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
-    """Changes what was given. Raises Conflict when the user name is taken."""
+    """Changes what was given. Raises Conflict when the user name is taken or reserved.
+
+    The name before stays reserved. What others see of an account that turns private or public follows by jobs; readers
+    of tag pages are shown nothing of a private account even before.
+    """
     await queries.lock_wholly(tx, caller.account.id)
     account = await get_account(tx, caller.account.id)
+    before = msgspec.structs.replace(account)
     for field, value in msgspec.structs.asdict(profile).items():
         if value is not msgspec.UNSET:
             setattr(account, field, value)
     await _refuse_taken(tx, account.username, None, but=account.id)
     await queries.update_account(tx, account, username_key=folded(account.username))
+    if folded(account.username) != folded(before.username):
+        await _change_username(tx, before.username, account)
+    if account.is_private != before.is_private:
+        await queue.enqueue(tx, TAG_JOB, account.id, account_id=account.id)
+        if before.is_private:
+            await queue.enqueue(tx, REQUESTS_JOB, account.id, account_id=account.id)
     return account
 
 
@@ -122,16 +147,49 @@ async def get_account(tx: Tx, account_id: str) -> Account:
 
 
 async def get_account_by_username(tx: Tx, username: str) -> Account:
-    """The account with this user name, whatever its case. Raises NotFound."""
+    """The account with this user name, whatever its case. Raises NotFound, also when it is suspended."""
     account = await queries.find_by_username(tx, folded(username))
     if account is None:
         raise NotFound(f"There is no account {username}.")
     return account
 
 
+async def get_record(tx: Tx, username: str) -> Record:
+    """The account with this user name, also when it is suspended, as an operator sees it. Raises NotFound."""
+    record = await standing.find_record(tx, folded(username))
+    if record is None:
+        raise NotFound(f"There is no account {username}.")
+    return record
+
+
+async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
+    """Gives an account another password, ends its sessions and forgets its failed sign-ins."""
+    await standing.set_password(tx, account_id, password_hash)
+    await standing.delete_sessions(tx, account_id)
+    await standing.delete_attempts(tx, account_id)
+
+
 def needs_renewal(renewed_at: int, now: int) -> bool:
     """Whether a session in use is due to be prolonged."""
     return now - renewed_at >= SESSION_RENEWAL
+
+
+async def _change_username(tx: Tx, before: str, account: Account) -> None:
+    """Keeps the name before for this account; the new one is in use now. Raises Conflict."""
+    await _refuse_reserved(tx, account.username, but=account.id)
+    await usernames.free_username(tx, folded(account.username))
+    if await usernames.count_reserved(tx, account.id) >= RESERVATIONS:
+        raise Conflict(f"{RESERVATIONS} earlier names are kept for this account for 90 days; take one of those back.")
+    await usernames.reserve_username(tx, folded(before), account.id, until=tx.now + RESERVED)
+
+
+async def _refuse_reserved(tx: Tx, username: str, but: str = "") -> None:
+    """Raises Conflict for a name that is kept for an account other than `but`.
+
+    To be asked once the name is written: whoever gave it up at the same moment has committed by then.
+    """
+    if await usernames.is_reserved(tx, folded(username), but=but):
+        raise Conflict(f"The user name {username} is taken.")
 
 
 async def _refuse_taken(tx: Tx, username: str, email: str | None, but: str = "") -> None:

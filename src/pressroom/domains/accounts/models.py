@@ -19,6 +19,12 @@ KNOWN_ADDRESSES: Final = 20
 KNOWN_ADDRESS_LIFE: Final = 90 * DAY
 """How many addresses of right sign-ins are remembered for an account, and how long after the last one there."""
 
+RESERVED: Final = 90 * DAY
+"""For how long nobody else gets a user name that was given up."""
+
+RESERVATIONS: Final = 100
+"""User names that one account can hold back in this way: more than anybody needs, and no use to who hoards names."""
+
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]{3,30}")
 _EMAIL: Final = re.compile(
     r"[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f]+@[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f.]+(\.[^\s@.<>\"(),:;\\\[\]\x00-\x1f\x7f]+)*"
@@ -41,6 +47,35 @@ class Account(msgspec.Struct):
     total_following: int
     total_posts: int
     created_at: int
+
+
+class Record(Account):
+    """An account as an operator sees it."""
+
+    suspended_at: int | None
+    deleted_at: int | None
+    is_admin: bool
+
+    @property
+    def status(self) -> str:
+        """`active`, `suspended` or `deleted`."""
+        return "deleted" if self.deleted_at is not None else "active" if self.suspended_at is None else "suspended"
+
+
+class Standing(msgspec.Struct):
+    """What decides about following an account and about what others are shown of it."""
+
+    id: str
+    is_private: bool
+    suspended_at: int | None
+
+
+class PostCounts(msgspec.Struct):
+    """An account's posts that stand, by the visibilities that others than the author and those listed may see."""
+
+    public: int
+    followers: int
+    connections: int
 
 
 class SourceKey(msgspec.Struct):

@@ -36,10 +36,12 @@ class Clip(msgspec.Struct):
     is_author: bool
     follows: bool
     followed_back: bool
+    suspended: bool
 
     def may_be_seen(self) -> bool:
         """Whether the reader may see it. A clip has no allowlist: CUSTOM is its author's alone."""
-        return may_see(Visibility(self.visibility), Ties(self.is_author, self.follows, self.followed_back))
+        ties = Ties(self.is_author, self.follows, self.followed_back, suspended=self.suspended)
+        return may_see(Visibility(self.visibility), ties)
 
     def may_be_read_by_key(self) -> bool:
         """Whether a key of the reader may read it."""

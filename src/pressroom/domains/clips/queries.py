@@ -16,7 +16,8 @@ FIND_CLIP: Final = Query(
     "SELECT c.id, c.account_id, c.key_id, c.caption, c.visibility, c.hub_id, c.created_at, a.username, a.display_name,"
     " a.verified, k.label, k.key_prefix, h.name, h.slug, c.account_id = :reader,"
     " (SELECT 1 FROM follows f WHERE f.account_id = :reader AND f.followed_id = c.account_id) IS NOT NULL,"
-    " (SELECT 1 FROM follows b WHERE b.account_id = c.account_id AND b.followed_id = :reader) IS NOT NULL"
+    " (SELECT 1 FROM follows b WHERE b.account_id = c.account_id AND b.followed_id = :reader) IS NOT NULL,"
+    " a.suspended_at IS NOT NULL"
     " FROM clips c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
     " LEFT JOIN hubs h ON h.id = c.hub_id WHERE c.id = :clip_id",
 )

@@ -22,16 +22,22 @@ _COMMENT: Final = (
     " FROM comments c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
 )
 
-FIND_COMMENT: Final = Query(Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id = :comment_id")
+_SHOWN: Final = "a.suspended_at IS NULL"
+"""What a suspended account wrote is left out; what others replied stays."""
+
+FIND_COMMENT: Final = Query(
+    Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id = :comment_id AND {_SHOWN}"
+)
 
 LIST_IN_TIME: Final = Query(
-    Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id > :after ORDER BY c.id LIMIT :limit"
+    Comment,
+    f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id > :after AND {_SHOWN} ORDER BY c.id LIMIT :limit",
 )
 
 LIST_IN_THREADS: Final = Query(
     Comment,
     f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND (c.thread_id, c.id) > (:thread_id, :after)"
-    " ORDER BY c.thread_id, c.id LIMIT :limit",
+    f" AND {_SHOWN} ORDER BY c.thread_id, c.id LIMIT :limit",
 )
 
 
@@ -45,7 +51,7 @@ class Author(msgspec.Struct):
 LIST_AUTHORS: Final = Query(
     Author,
     "SELECT c.id, a.display_name FROM comments c JOIN accounts a ON a.id = c.account_id"
-    f" WHERE c.post_id = :post_id AND c.id IN ({in_list('id')})",
+    f" WHERE c.post_id = :post_id AND c.id IN ({in_list('id')}) AND {_SHOWN}",
 )
 
 # What a key wrote since a time: of use when the process that counted its requests was killed.

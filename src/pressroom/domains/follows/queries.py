@@ -1,10 +1,11 @@
-"""The follows room's SQL."""
+"""The follows package's SQL."""
 
 from typing import Final
 
 import msgspec
 
 from pressroom.db import Command, Query, Tx
+from pressroom.domains.follows.models import Person
 
 INSERT_FOLLOW: Final = Command(
     "INSERT INTO follows (account_id, followed_id, created_at) VALUES (:account_id, :followed_id, :now)"
@@ -12,6 +13,15 @@ INSERT_FOLLOW: Final = Command(
 )
 
 DELETE_FOLLOW: Final = Command("DELETE FROM follows WHERE account_id = :account_id AND followed_id = :followed_id")
+
+INSERT_REQUEST: Final = Command(
+    "INSERT INTO follow_requests (id, account_id, followed_id, created_at)"
+    " VALUES (:id, :account_id, :followed_id, :now) ON CONFLICT DO NOTHING"
+)
+
+DELETE_REQUEST: Final = Command(
+    "DELETE FROM follow_requests WHERE account_id = :account_id AND followed_id = :followed_id"
+)
 
 ADD_FOLLOWERS: Final = Command("UPDATE accounts SET total_followers = total_followers + :count WHERE id = :account_id")
 
@@ -31,6 +41,33 @@ FIND_BETWEEN: Final = Query(
     " EXISTS (SELECT 1 FROM follows WHERE account_id = :other_id AND followed_id = :account_id)",
 )
 
+_PERSON: Final = "a.id, a.username, a.display_name, a.verified"
+
+LIST_FOLLOWERS: Final = Query(
+    Person,
+    f"SELECT f.account_id, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.account_id"
+    " WHERE f.followed_id = :account_id AND f.account_id < :before AND a.suspended_at IS NULL"
+    " ORDER BY f.account_id DESC LIMIT :limit",
+)
+
+LIST_FOLLOWED: Final = Query(
+    Person,
+    f"SELECT f.followed_id, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.followed_id"
+    " WHERE f.account_id = :account_id AND f.followed_id < :before AND a.suspended_at IS NULL"
+    " ORDER BY f.followed_id DESC LIMIT :limit",
+)
+
+LIST_REQUESTS: Final = Query(
+    Person,
+    f"SELECT r.id, {_PERSON}, r.created_at FROM follow_requests r JOIN accounts a ON a.id = r.account_id"
+    " WHERE r.followed_id = :account_id AND r.id < :before AND a.suspended_at IS NULL"
+    " ORDER BY r.id DESC LIMIT :limit",
+)
+
+FIND_WAITING: Final = Query(
+    str, "SELECT account_id FROM follow_requests WHERE followed_id = :followed_id ORDER BY id LIMIT :limit"
+)
+
 
 async def insert_follow(tx: Tx, *, account_id: str, followed_id: str) -> bool:
     """Whether the account did not follow the other one yet, and now does."""
@@ -42,12 +79,43 @@ async def delete_follow(tx: Tx, *, account_id: str, followed_id: str) -> bool:
     return bool(await tx.run(DELETE_FOLLOW, account_id=account_id, followed_id=followed_id))
 
 
+async def insert_request(tx: Tx, *, request_id: str, account_id: str, followed_id: str) -> bool:
+    """Whether the account did not ask to follow the other one yet, and now does."""
+    made = await tx.run(INSERT_REQUEST, id=request_id, account_id=account_id, followed_id=followed_id, now=tx.now)
+    return bool(made)
+
+
+async def delete_request(tx: Tx, *, account_id: str, followed_id: str) -> bool:
+    """Whether the account asked to follow the other one, and no longer does."""
+    return bool(await tx.run(DELETE_REQUEST, account_id=account_id, followed_id=followed_id))
+
+
 async def count_follow(tx: Tx, *, account_id: str, followed_id: str, count: int) -> None:
-    """Moves the counters of both accounts by `count`, always in the same order, so that no two wait in a circle."""
-    for changed, counter in sorted(((account_id, ADD_FOLLOWING), (followed_id, ADD_FOLLOWERS)), key=lambda it: it[0]):
-        await tx.run(counter, account_id=changed, count=count)
+    """Moves the counters of both accounts by `count`. Both are locked by the caller."""
+    await tx.run(ADD_FOLLOWING, account_id=account_id, count=count)
+    await tx.run(ADD_FOLLOWERS, account_id=followed_id, count=count)
 
 
 async def find_between(tx: Tx, *, account_id: str, other_id: str) -> Between:
     """Which of the two follows the other."""
     return await tx.one(FIND_BETWEEN, account_id=account_id, other_id=other_id) or Between(False, False)
+
+
+async def list_followers(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
+    """Who follows the account, newest account first, before `before`."""
+    return await tx.all(LIST_FOLLOWERS, account_id=account_id, before=before, limit=limit)
+
+
+async def list_followed(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
+    """Whom the account follows, newest account first, before `before`."""
+    return await tx.all(LIST_FOLLOWED, account_id=account_id, before=before, limit=limit)
+
+
+async def list_requests(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
+    """Who asks to follow the account, latest first, before `before`."""
+    return await tx.all(LIST_REQUESTS, account_id=account_id, before=before, limit=limit)
+
+
+async def find_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:
+    """The ids of those who have waited longest to follow an account."""
+    return await tx.all(FIND_WAITING, followed_id=followed_id, limit=limit)

@@ -1,15 +1,30 @@
-"""Following over HTTP."""
+"""Following over HTTP, and what the followed account does about it."""
 
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
 from pressroom.domains.follows import actions
-from pressroom.domains.follows.schemas import FollowingOut
-from pressroom.errors import Code, Fault, NotFound, Unprocessable
+from pressroom.domains.follows.schemas import (
+    WAITING_EXAMPLE,
+    FollowedList,
+    FollowerList,
+    FollowerOut,
+    FollowOut,
+    WaitingList,
+    follow_shape,
+    follower_shape,
+    person_shape,
+    waiting_shape,
+)
+from pressroom.errors import Code, Fault, Invalid, NotFound, Unprocessable
 from pressroom.web.access import SessionOnly
-from pressroom.web.routing import Answer, Call, Tag, declare
+from pressroom.web.paging import read_page, split
+from pressroom.web.routing import Answer, Call, Tag, declare, json
 
 TAG = Tag("Follows", "Who follows whom: what FOLLOWERS and CONNECTIONS posts go by.")
 
 _NOBODY = NotFound("There is no account mira_press.")
+_NOT_ASKED = NotFound("mira_press has not asked to follow you.")
+_BAD_PAGE = Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
 
 
 @declare(
@@ -17,19 +32,20 @@ _NOBODY = NotFound("There is no account mira_press.")
     "/api/accounts/{username}/follow",
     SessionOnly(),
     summary="Follow an account",
-    gives=FollowingOut,
+    gives=FollowOut,
     fails=(
         _NOBODY,
         Unprocessable([Fault("username", Code.NOT_ALLOWED, "Nobody can follow their own account.")]),
     ),
-    idempotent=True,
     tag=TAG,
-    answer_example=FollowingOut(True),
+    idempotent=True,
+    answer_example=FollowOut(True, False),
 )
 async def follow(call: Call[Caller]) -> Answer:
     """From now on the account's FOLLOWERS posts are for the caller too, and its CONNECTIONS posts where the account
-    follows back. Following once more changes nothing."""
-    return await call.once(actions.follow, lambda _: FollowingOut(True), 200, call.caller, call.parameters["username"])
+    follows back. A private account is asked first: `requested` is true until it answers, and those who wait when it
+    turns public become followers. Following once more changes nothing."""
+    return await call.once(actions.follow, follow_shape, 200, call.caller, call.parameters["username"])
 
 
 @declare(
@@ -37,14 +53,129 @@ async def follow(call: Call[Caller]) -> Answer:
     "/api/accounts/{username}/follow",
     SessionOnly(),
     summary="Unfollow an account",
-    gives=FollowingOut,
+    gives=FollowOut,
     fails=(_NOBODY,),
-    idempotent=True,
     tag=TAG,
-    answer_example=FollowingOut(False),
+    idempotent=True,
+    answer_example=FollowOut(False, False),
 )
 async def unfollow(call: Call[Caller]) -> Answer:
-    """Takes a follow back. Where there is none, nothing changes."""
-    return await call.once(
-        actions.unfollow, lambda _: FollowingOut(False), 200, call.caller, call.parameters["username"]
-    )
+    """Takes a follow back, or the request for one. Where there is neither, nothing changes."""
+    return await call.once(actions.unfollow, follow_shape, 200, call.caller, call.parameters["username"])
+
+
+@declare(
+    "GET",
+    "/api/follow-requests",
+    SessionOnly(),
+    summary="List those who ask to follow you",
+    gives=WaitingList,
+    fails=(_BAD_PAGE,),
+    tag=TAG,
+    paged=True,
+    answer_example=WaitingList([WAITING_EXAMPLE], None),
+)
+async def list_follow_requests(call: Call[Caller]) -> Answer:
+    """Who waits for the account's answer, latest first."""
+    page = read_page(call.query)
+    found = await call.db.read(actions.list_requests, call.caller.account.id, page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda person: person.listed_as)
+    return json(WaitingList([waiting_shape(each, call.settings.base_url) for each in shown], cursor))
+
+
+@declare(
+    "POST",
+    "/api/follow-requests/{username}/accept",
+    SessionOnly(),
+    summary="Accept a follower",
+    gives=FollowerOut,
+    fails=(_NOT_ASKED,),
+    tag=TAG,
+    idempotent=True,
+    answer_example=FollowerOut(True),
+)
+async def accept_follow_request(call: Call[Caller]) -> Answer:
+    """From now on the account that asked follows the caller. Accepting once more changes nothing."""
+    return await call.once(actions.accept_request, follower_shape, 200, call.caller, call.parameters["username"])
+
+
+@declare(
+    "POST",
+    "/api/follow-requests/{username}/reject",
+    SessionOnly(),
+    summary="Reject a follower",
+    gives=FollowerOut,
+    fails=(_NOT_ASKED,),
+    tag=TAG,
+    idempotent=True,
+    answer_example=FollowerOut(False),
+)
+async def reject_follow_request(call: Call[Caller]) -> Answer:
+    """Turns the request down. The account that asked is not told, and may ask again."""
+    return await call.once(actions.reject_request, follower_shape, 200, call.caller, call.parameters["username"])
+
+
+@declare(
+    "GET",
+    "/api/followers",
+    SessionOnly(),
+    summary="List your followers",
+    gives=FollowerList,
+    fails=(_BAD_PAGE,),
+    tag=TAG,
+    paged=True,
+    answer_example=FollowerList([AUTHOR_EXAMPLE], None),
+)
+async def list_followers(call: Call[Caller]) -> Answer:
+    """Who follows the account, newest account first."""
+    page = read_page(call.query)
+    found = await call.db.read(actions.list_followers, call.caller.account.id, page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda person: person.listed_as)
+    return json(FollowerList([person_shape(each, call.settings.base_url) for each in shown], cursor))
+
+
+@declare(
+    "DELETE",
+    "/api/followers/{username}",
+    SessionOnly(),
+    summary="Remove a follower",
+    gives=FollowerOut,
+    fails=(_NOBODY,),
+    tag=TAG,
+    idempotent=True,
+    answer_example=FollowerOut(False),
+)
+async def remove_follower(call: Call[Caller]) -> Answer:
+    """The account follows the caller no longer, and is not told. Where it did not, nothing changes."""
+    return await call.once(actions.remove_follower, follower_shape, 200, call.caller, call.parameters["username"])
+
+
+@declare(
+    "GET",
+    "/api/follows",
+    SessionOnly(),
+    summary="List whom you follow",
+    gives=FollowedList,
+    fails=(_BAD_PAGE,),
+    tag=TAG,
+    paged=True,
+    answer_example=FollowedList([AUTHOR_EXAMPLE], None),
+)
+async def list_follows(call: Call[Caller]) -> Answer:
+    """Whom the account follows, newest account first."""
+    page = read_page(call.query)
+    found = await call.db.read(actions.list_followed, call.caller.account.id, page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda person: person.listed_as)
+    return json(FollowedList([person_shape(each, call.settings.base_url) for each in shown], cursor))
+
+
+FOLLOW_ROUTES = [
+    follow,
+    unfollow,
+    list_follow_requests,
+    accept_follow_request,
+    reject_follow_request,
+    list_followers,
+    remove_follower,
+    list_follows,
+]

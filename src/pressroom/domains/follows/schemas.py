@@ -1,9 +1,75 @@
-"""The follows room's wire shapes."""
+"""The follows package's wire shapes."""
+
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
+
+from pressroom.clock import iso
+from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
+from pressroom.domains.follows.models import Following, Person
+from pressroom.web.wire import Time
 
 
-class FollowingOut(msgspec.Struct):
-    """Whether the caller follows the account now."""
+class FollowOut(msgspec.Struct):
+    """Whether the caller follows the account now, or waits for it to accept."""
 
     following: bool
+    requested: Annotated[bool, Meta(description="The account is private and has not answered yet.")]
+
+
+class FollowerOut(msgspec.Struct):
+    """Whether the account follows the caller now."""
+
+    following: bool
+
+
+class WaitingOut(AuthorOut, rename="camel"):
+    """An account that asks to follow the caller."""
+
+    requested_at: Time
+
+
+class WaitingList(msgspec.Struct, rename="camel"):
+    """A page of those who ask to follow the caller, latest first."""
+
+    follow_requests: list[WaitingOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class FollowerList(msgspec.Struct, rename="camel"):
+    """A page of those who follow the caller, newest account first."""
+
+    followers: list[AuthorOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class FollowedList(msgspec.Struct, rename="camel"):
+    """A page of those whom the caller follows, newest account first."""
+
+    follows: list[AuthorOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+def follow_shape(following: Following) -> FollowOut:
+    """As the follower sees it."""
+    return FollowOut(following.following, following.requested)
+
+
+def follower_shape(following: Following) -> FollowerOut:
+    """As the followed account sees it."""
+    return FollowerOut(following.following)
+
+
+def person_shape(person: Person, base_url: str) -> AuthorOut:
+    """An account in a list."""
+    return author_of(person.id, person.username, person.display_name, verified=person.verified, base_url=base_url)
+
+
+def waiting_shape(person: Person, base_url: str) -> WaitingOut:
+    """An account among those who wait."""
+    author = person_shape(person, base_url)
+    return WaitingOut(**msgspec.structs.asdict(author), requested_at=iso(person.created_at))
+
+
+WAITING_EXAMPLE = WaitingOut(**msgspec.structs.asdict(AUTHOR_EXAMPLE), requested_at="2026-11-20T16:08:12.345Z")

@@ -42,6 +42,7 @@ _SERVED: Final = (
     "(SELECT p.visibility FROM posts p WHERE p.account_id = media.account_id AND p.id = media.owner_id),"
     " (SELECT c.visibility FROM clips c WHERE c.account_id = media.account_id AND c.id = media.owner_id)"
     ") AS visibility FROM media WHERE hidden_at IS NULL"
+    " AND (SELECT a.suspended_at FROM accounts a WHERE a.id = media.account_id) IS NULL"
 )
 
 FIND_BY_TOKEN: Final = Query(ServedMedia, f"{_SERVED} AND token = :token")

@@ -29,6 +29,11 @@ async def notify(
     )
 
 
+async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
+    """Takes back what the account was told of the other one's following it: it was taken back as well."""
+    await queries.forget_follow(tx, account_id, actor_id)
+
+
 async def list_notifications(tx: Tx, account_id: str, before: str, limit: int) -> list[Notification]:
     """Notifications of the account, newest first, before `before`."""
     return await queries.list_notifications(tx, account_id, before=before, limit=limit)

@@ -14,6 +14,8 @@ class NotificationType(StrEnum):
     """What a notification is about."""
 
     MENTION = "mention"
+    FOLLOW = "follow"
+    FOLLOW_REQUESTED = "follow.requested"
     WEBHOOK_DISABLED = "webhook.disabled"
     KEY_REVOKED = "key.revoked"
 

@@ -7,7 +7,13 @@ from pressroom.domains.notifications.models import Notification
 
 INSERT_NOTIFICATION: Final = Command(
     "INSERT INTO notifications (id, account_id, type, actor_id, post_id, webhook_id, key_id, created_at)"
-    " VALUES (:id, :account_id, :type, :actor_id, :post_id, :webhook_id, :key_id, :now)"
+    " VALUES (:id, :account_id, :type, :actor_id, :post_id, :webhook_id, :key_id, :now) ON CONFLICT DO NOTHING"
+)
+
+# Of a follow or a request that was taken back.
+FORGET_FOLLOW: Final = Command(
+    "DELETE FROM notifications WHERE account_id = :account_id AND actor_id = :actor_id"
+    " AND type IN ('follow', 'follow.requested')"
 )
 
 LIST_NOTIFICATIONS: Final = Query(
@@ -15,7 +21,7 @@ LIST_NOTIFICATIONS: Final = Query(
     "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.webhook_id, n.key_id,"
     " a.id, a.username, a.display_name, coalesce(a.verified, FALSE)"
     " FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
-    " WHERE n.account_id = :account_id AND n.id < :before ORDER BY n.id DESC LIMIT :limit",
+    " WHERE n.account_id = :account_id AND n.id < :before AND a.suspended_at IS NULL ORDER BY n.id DESC LIMIT :limit",
 )
 
 PURGE_NOTIFICATIONS: Final = Command(
@@ -35,7 +41,7 @@ async def insert_notification(
     webhook_id: str | None,
     key_id: str | None,
 ) -> None:
-    """Keeps a new notification."""
+    """Keeps a new notification; of each who follows an account, or asks to, one is enough."""
     await tx.run(
         INSERT_NOTIFICATION,
         id=notification_id,
@@ -47,6 +53,11 @@ async def insert_notification(
         key_id=key_id,
         now=tx.now,
     )
+
+
+async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
+    """Takes back what the account was told of the other one's following it."""
+    await tx.run(FORGET_FOLLOW, account_id=account_id, actor_id=actor_id)
 
 
 async def list_notifications(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notification]:

@@ -23,8 +23,8 @@ TAG = Tag("Notifications", "What the signed-in account is told of.")
     answer_example=NotificationList([NOTIFICATION_EXAMPLE], None),
 )
 async def list_notifications(call: Call[Caller]) -> Answer:
-    """What the account is told of, newest first: mentions in posts that it may see, and what became of its keys and
-    webhooks without its doing. Kept for 90 days."""
+    """What the account is told of, newest first: mentions in posts that it may see, who follows it or asks to, and what
+    became of its keys and webhooks without its doing. Kept for 90 days."""
     page = read_page(call.query)
     told = await call.db.read(actions.list_notifications, call.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(told, page, lambda notification: notification.id)

@@ -18,8 +18,9 @@ class NotificationOut(msgspec.Struct, rename="camel"):
     type: Annotated[
         NotificationType,
         Meta(
-            description="mention: a post names the account. webhook.disabled: a webhook endpoint failed five times in "
-            "a row. key.revoked: the operator, or the service itself, took a key back."
+            description="mention: a post names the account. follow: the actor follows it. follow.requested: the actor "
+            "asks to, since the account is private. webhook.disabled: a webhook endpoint failed five times in a row. "
+            "key.revoked: the operator, or the service itself, took a key back."
         ),
     ]
     created_at: Time

@@ -104,10 +104,12 @@ class SeenPost(Post):
     follows: bool = False
     followed_back: bool = False
     listed: bool = False
+    suspended: bool = False
 
     def may_be_seen(self) -> bool:
         """Whether the reader may see it, deleted or not."""
-        return may_see(Visibility(self.visibility), Ties(self.is_author, self.follows, self.followed_back, self.listed))
+        ties = Ties(self.is_author, self.follows, self.followed_back, self.listed, self.suspended)
+        return may_see(Visibility(self.visibility), ties)
 
     def may_be_read_by_key(self) -> bool:
         """Whether a key of the reader may read it."""

@@ -19,17 +19,21 @@ class Visibility(StrEnum):
 class Ties(msgspec.Struct, frozen=True):
     """What a reader has to do with a post's author, and with the post.
 
-    `listed`: the reader is on the allowlist that the author set for the post.
+    `listed`: the reader is on the allowlist that the author set for the post. `suspended`: the operator suspended the
+    author, and nobody sees anything of them.
     """
 
     is_author: bool = False
     follows: bool = False
     followed_back: bool = False
     listed: bool = False
+    suspended: bool = False
 
 
 def may_see(visibility: Visibility, ties: Ties) -> bool:
     """Whether a reader with these ties may see a post of this visibility. A signed-out reader has none."""
+    if ties.suspended:
+        return False
     match visibility:
         case Visibility.PUBLIC:
             return True

@@ -60,9 +60,11 @@ class Shelf(msgspec.Struct):
 
 
 class Profile(msgspec.Struct):
-    """An account's page; `hidden`: its posts are for its followers alone, and the reader is none."""
+    """An account's page; `hidden`: its posts are for its followers alone, and the reader is none. `total_posts` counts
+    what the reader may see."""
 
     account: Account
+    total_posts: int
     hidden: bool
     shelf: Shelf
 
@@ -84,9 +86,10 @@ async def open_profile(tx: Tx, username: str, reader: str, before: str) -> Profi
     if account.is_private and account.id != reader:
         between = await find_between(tx, account_id=reader, other_id=account.id)
         if not between.follows:
-            return Profile(account, hidden=True, shelf=Shelf([], None))
+            return Profile(account, 0, hidden=True, shelf=Shelf([], None))
     posts = await reading.list_of_account(tx, account.id, reader, before, POSTS + 1)
-    return Profile(account, hidden=False, shelf=_shelf(posts))
+    total_posts = await reading.count_of_account(tx, account, reader)
+    return Profile(account, total_posts, hidden=False, shelf=_shelf(posts))
 
 
 async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, Shelf]:

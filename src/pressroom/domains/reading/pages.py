@@ -117,7 +117,7 @@ async def profile(call: Call[Caller]) -> Answer:
         account.bio,
         avatar_address(account.id, base_url),
         account.verified,
-        account.total_posts,
+        found.total_posts,
         account.total_followers,
         account.total_following,
         iso(account.created_at),

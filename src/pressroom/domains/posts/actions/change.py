@@ -1,8 +1,8 @@
 """Editing and deleting one's own posts (SPEC, PATCH and DELETE /api/posts/{id})."""
 
 from pressroom.db import Tx
-from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.queries import standing
 from pressroom.domains.media.actions import hide_of_owner, move_of_owner
 from pressroom.domains.posts.actions.reach import reach_readers_anew
 from pressroom.domains.posts.actions.reading import get_view
@@ -55,6 +55,8 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> View:
     if preview_url is not None and preview_url != before.preview_url:
         await want_card(tx, preview_url, author)
     await reach_readers_anew(tx, author, post_id, content or "", visibility)
+    if visibility != before.visibility:
+        await standing.add_posts(tx, author, {before.visibility: -1, visibility: 1})
     return await get_view(tx, post_id, author)
 
 
@@ -83,7 +85,7 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
         await hide_of_owner(tx, post_id)
     if post.original_id is not None:
         await writing.uncount_bounce(tx, post.original_id, plain=post.type == PostType.SHARE)
-    await accounts.add_posts(tx, author, -1)
+    await standing.add_posts(tx, author, {post.visibility: -1})
     return post_id
 
 

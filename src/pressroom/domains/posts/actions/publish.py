@@ -2,8 +2,8 @@
 
 from pressroom.clock import iso
 from pressroom.db import Tx
-from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.queries import standing
 from pressroom.domains.events.actions import append_event
 from pressroom.domains.events.models import EventType
 from pressroom.domains.hubs.actions import find_joined
@@ -110,7 +110,7 @@ async def keep_and_tell(tx: Tx, post: Post) -> None:
         await want_card(tx, post.preview_url, post.account_id)
     if post.content is not None:
         await reach_readers(tx, post.account_id, post.id, post.content, post.visibility)
-    await accounts.add_posts(tx, post.account_id, 1)
+    await standing.add_posts(tx, post.account_id, {post.visibility: 1})
     await append_event(tx, EventType.POST_CREATED, _created(post), account_id=post.account_id)
 
 

@@ -1,8 +1,14 @@
 """Whom a post reaches: it is found under its hashtags, and those it mentions hear of it (SPEC, Common rule 4)."""
 
+from typing import Final
+
+import msgspec
+
 from pressroom.db import Tx
 from pressroom.db.params import batches
+from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.models import Caller, folded
+from pressroom.domains.accounts.queries import standing
 from pressroom.domains.media.actions import move_of_owner
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
@@ -10,7 +16,12 @@ from pressroom.domains.posts.models import MENTIONED, PostType
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.visibility import Ties, Visibility, may_see
 from pressroom.errors import Code, Fault, NotFound, Unprocessable
+from pressroom.jobs import queue
+from pressroom.jobs.queue import Job
 from pressroom.text import entities, hashtags, mentions
+
+TAGS_TOGETHER: Final = 500
+"""Rows of hashtags that one transaction hides or shows, and the rest of the last post's."""
 
 
 async def reach_readers(tx: Tx, author: str, post_id: str, content: str, visibility: Visibility) -> None:
@@ -27,6 +38,37 @@ async def reach_readers_anew(tx: Tx, author: str, post_id: str, content: str, vi
     """The same after an edit: hashtags follow the new text, and nobody is notified twice."""
     await reach.delete_tags(tx, account_id=author, post_id=post_id)
     await reach_readers(tx, author, post_id, content, visibility)
+
+
+class Moved(msgspec.Struct, frozen=True):
+    """How far the hashtags of an account's posts are hidden, or shown: up to the post `last`."""
+
+    hidden: bool | None = None
+    last: str = ""
+
+
+async def move_tags(tx: Tx, job: Job, token: str, moved: Moved) -> Moved | None:
+    """Hides or shows the hashtags of the next of an account's posts; None when that was all, and the job is done.
+
+    Begins anew when the account has turned meanwhile. The end is seen under the account's lock: whoever publishes or
+    edits holds the account, and writes what it is.
+    """
+    hidden = await _is_hidden(tx, job.subject)
+    if hidden is not moved.hidden:
+        moved = Moved(hidden)
+    last = await reach.move_tags(tx, job.subject, after=moved.last, limit=TAGS_TOGETHER, hidden=hidden)
+    if last is not None:
+        return Moved(hidden, last)
+    await accounts.lock_wholly(tx, job.subject)
+    if await _is_hidden(tx, job.subject) is not hidden:
+        return Moved()
+    await queue.finish(tx, job, token)
+    return None
+
+
+async def _is_hidden(tx: Tx, account_id: str) -> bool:
+    account = await standing.find_standing(tx, account_id)
+    return account is None or account.is_private or account.suspended_at is not None
 
 
 async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str]) -> int:

@@ -6,6 +6,8 @@ from typing import Final
 
 from pressroom.db import Tx
 from pressroom.db.params import batches
+from pressroom.domains.accounts.models import Account
+from pressroom.domains.accounts.queries import standing
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.media.actions import list_of_owners
 from pressroom.domains.posts.models import Poll, PollOption, SeenPost, Version, View
@@ -18,6 +20,9 @@ from pressroom.errors import NotFound
 
 VERSIONS: Final = 50
 """Earlier versions of a post that its author is shown: the latest."""
+
+LISTED_COUNTED: Final = 100
+"""Posts that an allowlist shows the reader which a profile counts at most: more would cost more than the page."""
 
 _NO_POST: Final = "There is no such post."
 
@@ -76,6 +81,24 @@ async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: 
     return await _views(tx, sorted(ids, reverse=True)[:limit], reader)
 
 
+async def count_of_account(tx: Tx, account: Account, reader: str) -> int:
+    """How many of an account's posts that stand the reader may see; of CUSTOM ones LISTED_COUNTED at the most."""
+    if reader == account.id:
+        return account.total_posts
+    counts = await standing.count_posts(tx, account.id)
+    between = await follows.find_between(tx, account_id=reader, other_id=account.id)
+    ties = Ties(False, between.follows, between.followed_back)
+    by_visibility = (
+        (Visibility.PUBLIC, counts.public),
+        (Visibility.FOLLOWERS, counts.followers),
+        (Visibility.CONNECTIONS, counts.connections),
+    )
+    total = sum(count for visibility, count in by_visibility if may_see(visibility, ties))
+    if not reader:
+        return total
+    return total + await reading.count_listed(tx, account.id, reader=reader, limit=LISTED_COUNTED)
+
+
 async def list_of_hub(tx: Tx, hub_id: str, reader: str, before: str, limit: int) -> list[View]:
     """The posts in a hub that the reader may see, newest first, before `before`.
 
@@ -117,8 +140,9 @@ async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit:
 
 
 async def _views(tx: Tx, post_ids: Sequence[str], reader: str) -> list[View]:
-    """The posts with these ids, which the reader may see, in this order."""
-    return await complete(tx, await _find_all(tx, post_ids, reader), reader)
+    """Those of the posts with these ids that the reader may see, in this order."""
+    found = await _find_all(tx, post_ids, reader)
+    return await complete(tx, [post for post in found if post.may_be_seen()], reader)
 
 
 async def _standing(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPost]:

@@ -9,12 +9,24 @@ from pressroom.db import Command, Query, Tx
 from pressroom.db.params import batches, in_list, in_rows, spread
 
 INSERT_TAGS: Final = Command(
-    "INSERT INTO post_tags (account_id, post_id, tag)"
-    f" SELECT :account_id, :post_id, column1 FROM (VALUES {in_rows('tag')}) AS tags WHERE column1 <> ''"
-    " ON CONFLICT DO NOTHING"
+    "INSERT INTO post_tags (account_id, post_id, tag, hidden)"
+    " SELECT :account_id, :post_id, column1,"
+    " (SELECT a.is_private OR a.suspended_at IS NOT NULL FROM accounts a WHERE a.id = :account_id)"
+    f" FROM (VALUES {in_rows('tag')}) AS tags WHERE column1 <> '' ON CONFLICT DO NOTHING"
 )
 
 DELETE_TAGS: Final = Command("DELETE FROM post_tags WHERE account_id = :account_id AND post_id = :post_id")
+
+
+LIST_TAGGED: Final = Query(
+    str,
+    "SELECT post_id FROM post_tags WHERE account_id = :account_id AND post_id > :after ORDER BY post_id LIMIT :limit",
+)
+
+MOVE_TAGS: Final = Command(
+    "UPDATE post_tags SET hidden = :hidden"
+    " WHERE account_id = :account_id AND post_id > :after AND post_id <= :last AND hidden <> :hidden"
+)
 
 
 class Mentioned(msgspec.Struct):
@@ -35,7 +47,7 @@ FIND_MENTIONED: Final = Query(
     " EXISTS (SELECT 1 FROM follows b WHERE b.account_id = :author AND b.followed_id = a.id),"
     " EXISTS (SELECT 1 FROM post_audiences l WHERE l.post_id = :post_id AND l.account_id = a.id),"
     " EXISTS (SELECT 1 FROM post_mentions m WHERE m.post_id = :post_id AND m.account_id = a.id)"
-    f" FROM accounts a WHERE a.username_key IN ({in_list('name')})",
+    f" FROM accounts a WHERE a.username_key IN ({in_list('name')}) AND a.suspended_at IS NULL",
 )
 
 COUNT_TOLD: Final = Query(int, "SELECT count(*) FROM post_mentions WHERE post_id = :post_id")
@@ -50,7 +62,10 @@ class Named(msgspec.Struct):
     username_key: str
 
 
-FIND_NAMED: Final = Query(Named, f"SELECT id, username_key FROM accounts WHERE username_key IN ({in_list('name')})")
+FIND_NAMED: Final = Query(
+    Named,
+    f"SELECT id, username_key FROM accounts WHERE username_key IN ({in_list('name')}) AND suspended_at IS NULL",
+)
 
 LIST_AUDIENCE: Final = Query(str, "SELECT account_id FROM post_audiences WHERE post_id = :post_id")
 
@@ -75,6 +90,16 @@ async def insert_tags(tx: Tx, *, account_id: str, post_id: str, tags: Sequence[s
 async def delete_tags(tx: Tx, *, account_id: str, post_id: str) -> None:
     """Makes a post no longer found under any hashtag."""
     await tx.run(DELETE_TAGS, account_id=account_id, post_id=post_id)
+
+
+async def move_tags(tx: Tx, account_id: str, *, after: str, limit: int, hidden: bool) -> str | None:
+    """Hides or shows the hashtags of an account's next posts after `after`, of some `limit` rows; the last of these
+    posts, None when there are no more."""
+    tagged = await tx.all(LIST_TAGGED, account_id=account_id, after=after, limit=limit)
+    if not tagged:
+        return None
+    await tx.run(MOVE_TAGS, account_id=account_id, after=after, last=tagged[-1], hidden=hidden)
+    return tagged[-1]
 
 
 async def find_mentioned(tx: Tx, names: Sequence[str], *, author: str, post_id: str) -> list[Mentioned]:

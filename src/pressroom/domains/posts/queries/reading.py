@@ -17,6 +17,12 @@ _FOLLOWED_BACK: Final = (
 )
 _LISTED: Final = "(SELECT 1 FROM post_audiences l WHERE l.post_id = p.id AND l.account_id = :reader) IS NOT NULL"
 
+
+def _not_suspended(author: str) -> str:
+    """Whether the operator has not suspended the account whose id is the column `author`."""
+    return f"(SELECT s.suspended_at FROM accounts s WHERE s.id = {author}) IS NULL"
+
+
 _SEEN: Final = (
     "p.id, p.account_id, p.key_id, p.type, p.content, p.visibility, p.location_name, p.latitude, p.longitude,"
     " p.created_at, p.updated_at, p.edited_at, p.deleted_at, p.hub_id, p.original_id, p.has_poll,"
@@ -24,7 +30,7 @@ _SEEN: Final = (
     " a.username, a.display_name, a.verified, k.label, k.key_prefix, h.name, h.slug,"
     " (SELECT 1 FROM likes i WHERE i.post_id = p.id AND i.account_id = :reader) IS NOT NULL,"
     " (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader) IS NOT NULL,"
-    f" p.account_id = :reader, {_FOLLOWS}, {_FOLLOWED_BACK}, {_LISTED}"
+    f" p.account_id = :reader, {_FOLLOWS}, {_FOLLOWED_BACK}, {_LISTED}, a.suspended_at IS NOT NULL"
 )
 
 _JOINS: Final = (
@@ -66,7 +72,8 @@ _NEWEST: Final = "ORDER BY id DESC LIMIT :limit"
 # What everybody may see, what the reader wrote, and what an allowlist shows them, each by an index of its own.
 LIST_OF_HUB: Final = Query(
     str,
-    f"SELECT id FROM (SELECT id FROM posts WHERE {_IN_HUB} AND visibility = 'PUBLIC' {_NEWEST}) AS shown"
+    f"SELECT id FROM (SELECT id FROM posts WHERE {_IN_HUB} AND visibility = 'PUBLIC'"
+    f" AND {_not_suspended('posts.account_id')} {_NEWEST}) AS shown"
     + "".join(
         f" UNION ALL SELECT id FROM (SELECT id FROM posts WHERE {_IN_HUB} AND account_id = :reader"
         f" AND visibility = '{visibility}' {_NEWEST}) AS {visibility.lower()}"
@@ -74,7 +81,8 @@ LIST_OF_HUB: Final = Query(
         if visibility is not Visibility.PUBLIC
     )
     + " UNION ALL SELECT post_id FROM (SELECT post_id FROM post_audiences WHERE account_id = :reader AND live"
-    " AND hub_id = :hub_id AND post_id < :before ORDER BY post_id DESC LIMIT :limit) AS listed",
+    " AND hub_id = :hub_id AND post_id < :before"
+    f" AND {_not_suspended('post_audiences.author_id')} ORDER BY post_id DESC LIMIT :limit) AS listed",
 )
 
 AUTHORS: Final = 25
@@ -94,6 +102,7 @@ def _newest_of_followed(visibility: Visibility, joined: str = "") -> str:
         f"SELECT f.followed_id, '{visibility}', (SELECT p.id FROM posts p WHERE p.hub_id = :hub_id"
         f" AND p.account_id = f.followed_id AND p.visibility = '{visibility}' AND p.deleted_at IS NULL"
         f" AND p.id < :before ORDER BY p.id DESC LIMIT 1) AS newest FROM follows f{joined} WHERE f.account_id = :reader"
+        f" AND {_not_suspended('f.followed_id')}"
     )
 
 
@@ -116,9 +125,19 @@ LIST_OF_HUB_AUTHORS: Final = Query(
     ),
 )
 
-# A post is among the tags while it is PUBLIC and stands.
+# A post is among the tags while it is PUBLIC and stands. `hidden` follows what became of the account after a while, so
+# that rows of private accounts are not walked through; what the account is now decides at once.
 LIST_OF_TAG: Final = Query(
-    str, "SELECT post_id FROM post_tags WHERE tag = :tag AND post_id < :before ORDER BY post_id DESC LIMIT :limit"
+    str,
+    "SELECT t.post_id FROM post_tags t WHERE t.tag = :tag AND NOT t.hidden AND t.post_id < :before"
+    " AND (SELECT 1 FROM accounts a WHERE a.id = t.account_id AND NOT a.is_private AND a.suspended_at IS NULL)"
+    " IS NOT NULL ORDER BY t.post_id DESC LIMIT :limit",
+)
+
+COUNT_LISTED: Final = Query(
+    int,
+    "SELECT count(*) FROM (SELECT 1 FROM post_audiences WHERE account_id = :reader AND author_id = :author AND live"
+    " LIMIT :limit) AS listed",
 )
 
 LIST_VERSIONS: Final = Query(
@@ -179,6 +198,11 @@ async def list_of_hub_authors(
 async def list_of_tag(tx: Tx, tag: str, *, before: str, limit: int) -> list[str]:
     """The ids of the PUBLIC posts with a hashtag, newest first, before `before`."""
     return await tx.all(LIST_OF_TAG, tag=tag, before=before, limit=limit)
+
+
+async def count_listed(tx: Tx, author: str, *, reader: str, limit: int) -> int:
+    """How many posts of an account an allowlist shows the reader; `limit` at the most."""
+    return await tx.one(COUNT_LISTED, author=author, reader=reader, limit=limit) or 0
 
 
 async def list_versions(tx: Tx, account_id: str, post_id: str, limit: int) -> list[Version]:

@@ -14,7 +14,9 @@ _ACCOUNT: Final = (
 
 FIND_ACCOUNT: Final = Query(Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.id = :account_id")
 
-FIND_BY_USERNAME: Final = Query(Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.username_key = :username_key")
+FIND_BY_USERNAME: Final = Query(
+    Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.username_key = :username_key AND a.suspended_at IS NULL"
+)
 
 COUNT_ACCOUNTS: Final = Query(int, "SELECT count(*) FROM (SELECT 1 FROM accounts LIMIT 1) AS any_account")
 
@@ -32,13 +34,14 @@ UPDATE_ACCOUNT: Final = Command(
 )
 
 # Whoever holds this row's lock is alone in deciding about the account's caps.
-LOCK_ACCOUNT: Final = Query(str, "UPDATE accounts SET updated_at = :now WHERE id = :account_id RETURNING id")
+LOCK_ACCOUNT: Final = Query(
+    str,
+    "UPDATE accounts SET updated_at = :now WHERE id = :account_id AND suspended_at IS NULL RETURNING id",
+)
 
 # Against everybody who writes in the account's name, as a change of its user name needs it. Taken at once, not after a
 # weaker lock that they wait behind: each would wait for the other.
 LOCK_WHOLLY: Final = Query(str, "SELECT id FROM accounts WHERE id = :account_id FOR UPDATE")
-
-ADD_POSTS: Final = Command("UPDATE accounts SET total_posts = total_posts + :count WHERE id = :account_id")
 
 TAKEN: Final = Query(
     str,
@@ -69,7 +72,7 @@ class SessionRow(Account):
 FIND_SESSION: Final = Query(
     SessionRow,
     f"SELECT {_ACCOUNT}, s.renewed_at, s.expires_at FROM sessions s JOIN accounts a ON a.id = s.account_id"
-    " WHERE s.token_hash = :token_hash",
+    " WHERE s.token_hash = :token_hash AND a.suspended_at IS NULL",
 )
 
 INSERT_SESSION: Final = Command(
@@ -216,19 +219,14 @@ async def update_account(tx: Tx, account: Account, *, username_key: str) -> None
     )
 
 
-async def lock_account(tx: Tx, account_id: str) -> None:
-    """Keeps everybody else who locks this account waiting until the transaction ends."""
-    await tx.one(LOCK_ACCOUNT, account_id=account_id, now=tx.now)
+async def lock_account(tx: Tx, account_id: str) -> bool:
+    """Keeps everybody else who locks this account waiting until the transaction ends; False when it is suspended."""
+    return await tx.one(LOCK_ACCOUNT, account_id=account_id, now=tx.now) is not None
 
 
 async def lock_wholly(tx: Tx, account_id: str) -> None:
     """Keeps everybody else who writes in the account's name waiting until the transaction ends."""
     await tx.one(LOCK_WHOLLY, account_id=account_id)
-
-
-async def add_posts(tx: Tx, account_id: str, count: int) -> None:
-    """Moves `totalPosts` by `count`."""
-    await tx.run(ADD_POSTS, account_id=account_id, count=count)
 
 
 async def find_credentials(tx: Tx, login: str) -> Credentials | None:

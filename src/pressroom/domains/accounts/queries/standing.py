@@ -1,0 +1,134 @@
+"""How an account stands: private, suspended or deleted, an admin's, and what it counts."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+from pressroom.db.params import in_list, spread
+from pressroom.domains.accounts.models import PostCounts, Record, Standing
+
+_RECORD: Final = (
+    "id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
+    " total_following, total_posts, created_at, suspended_at, deleted_at, is_admin"
+)
+
+FIND_RECORD: Final = Query(
+    Record,
+    f"SELECT {_RECORD} FROM accounts WHERE username_key = :username_key",
+)
+
+LIST_RECORDS: Final = Query(
+    Record,
+    f"SELECT {_RECORD} FROM accounts WHERE id < :before ORDER BY id DESC LIMIT :limit",
+)
+
+# Locked in the order of their ids, so that no two wait in a circle; what a lock was waited for is read anew.
+LOCK_STANDING: Final = Query(
+    Standing,
+    f"SELECT id, is_private, suspended_at FROM accounts WHERE id IN ({in_list('id')}) ORDER BY id FOR NO KEY UPDATE",
+)
+
+FIND_STANDING: Final = Query(Standing, "SELECT id, is_private, suspended_at FROM accounts WHERE id = :account_id")
+
+ADD_POSTS: Final = Command(
+    "UPDATE accounts SET total_posts = total_posts + :total, public_posts = public_posts + :public,"
+    " followers_posts = followers_posts + :followers, connections_posts = connections_posts + :connections"
+    " WHERE id = :account_id"
+)
+
+FIND_POST_COUNTS: Final = Query(
+    PostCounts, "SELECT public_posts, followers_posts, connections_posts FROM accounts WHERE id = :account_id"
+)
+
+SUSPEND: Final = Command("UPDATE accounts SET suspended_at = :at, updated_at = :now WHERE id = :account_id")
+
+# No login is folded to such a key, and no password has such a hash.
+ERASE: Final = Command(
+    "UPDATE accounts SET username = 'deleted', username_key = ':' || id, email = '', email_key = ':' || id,"
+    " password_hash = '!', display_name = 'Deleted account', bio = NULL, is_admin = FALSE, deleted_at = :now,"
+    " updated_at = :now WHERE id = :account_id"
+)
+
+SET_ADMIN: Final = Command("UPDATE accounts SET is_admin = :is_admin, updated_at = :now WHERE id = :account_id")
+
+SET_PASSWORD: Final = Command(
+    "UPDATE accounts SET password_hash = :password_hash, updated_at = :now WHERE id = :account_id"
+)
+
+# Whatever addresses the failures came from: `account:ID` and `account:ID:ADDRESS`.
+DELETE_ATTEMPTS: Final = Command(
+    "DELETE FROM sign_in_attempts WHERE subject = 'account:' || :account_id"
+    " OR (subject > 'account:' || :account_id || ':' AND subject < 'account:' || :account_id || ';')"
+)
+
+DELETE_ADDRESSES: Final = Command("DELETE FROM known_addresses WHERE account_id = :account_id")
+
+DELETE_SESSIONS: Final = Command("DELETE FROM sessions WHERE account_id = :account_id")
+
+
+async def find_record(tx: Tx, username_key: str) -> Record | None:
+    """The account with this user name, folded, whatever became of it, as an operator sees it."""
+    return await tx.one(FIND_RECORD, username_key=username_key)
+
+
+async def list_records(tx: Tx, *, before: str, limit: int) -> list[Record]:
+    """All accounts as an operator sees them, newest first, before the one called `before`."""
+    return await tx.all(LIST_RECORDS, before=before, limit=limit)
+
+
+async def lock_standing(tx: Tx, *account_ids: str) -> dict[str, Standing]:
+    """Locks accounts, at most BATCH, against all who would change who follows them; how they stand now, by id."""
+    return {each.id: each for each in await tx.all(LOCK_STANDING, **spread("id", account_ids))}
+
+
+async def find_standing(tx: Tx, account_id: str) -> Standing | None:
+    """How the account stands."""
+    return await tx.one(FIND_STANDING, account_id=account_id)
+
+
+async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int]) -> None:
+    """Moves the counters of an account's posts by what is given for each visibility."""
+    await tx.run(
+        ADD_POSTS,
+        account_id=account_id,
+        total=sum(by_visibility.values()),
+        public=by_visibility.get("PUBLIC", 0),
+        followers=by_visibility.get("FOLLOWERS", 0),
+        connections=by_visibility.get("CONNECTIONS", 0),
+    )
+
+
+async def count_posts(tx: Tx, account_id: str) -> PostCounts:
+    """How many posts of the account stand, by visibility."""
+    return await tx.one(FIND_POST_COUNTS, account_id=account_id) or PostCounts(0, 0, 0)
+
+
+async def suspend(tx: Tx, account_id: str, at: int | None) -> None:
+    """Suspends an account since `at` (milliseconds); None: no longer."""
+    await tx.run(SUSPEND, account_id=account_id, at=at, now=tx.now)
+
+
+async def erase(tx: Tx, account_id: str) -> None:
+    """Erases what an account says of a person: names, e-mail address, password and words about itself."""
+    await tx.run(ERASE, account_id=account_id, now=tx.now)
+    await tx.run(DELETE_ADDRESSES, account_id=account_id)
+
+
+async def set_admin(tx: Tx, account_id: str, *, is_admin: bool) -> None:
+    """Makes the account an admin's, or no longer."""
+    await tx.run(SET_ADMIN, account_id=account_id, is_admin=is_admin, now=tx.now)
+
+
+async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
+    """Gives the account another password."""
+    await tx.run(SET_PASSWORD, account_id=account_id, password_hash=password_hash, now=tx.now)
+
+
+async def delete_attempts(tx: Tx, account_id: str) -> None:
+    """Forgets the failed sign-ins of the account."""
+    await tx.run(DELETE_ATTEMPTS, account_id=account_id)
+
+
+async def delete_sessions(tx: Tx, account_id: str) -> None:
+    """Ends all sessions of the account."""
+    await tx.run(DELETE_SESSIONS, account_id=account_id)

@@ -1,0 +1,53 @@
+"""User names that were given up and stay reserved."""
+
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+
+RESERVE_USERNAME: Final = Command(
+    "INSERT INTO reserved_usernames (username_key, account_id, reserved_until)"
+    " VALUES (:username_key, :account_id, :until) ON CONFLICT (username_key) DO UPDATE SET"
+    " account_id = excluded.account_id, reserved_until = excluded.reserved_until"
+)
+
+FREE_USERNAME: Final = Command("DELETE FROM reserved_usernames WHERE username_key = :username_key")
+
+FIND_RESERVED: Final = Query(
+    str,
+    "SELECT account_id FROM reserved_usernames WHERE username_key = :username_key AND reserved_until > :now"
+    " AND account_id <> :but",
+)
+
+COUNT_RESERVED: Final = Query(
+    int, "SELECT count(*) FROM reserved_usernames WHERE account_id = :account_id AND reserved_until > :now"
+)
+
+PURGE_RESERVED: Final = Command(
+    "DELETE FROM reserved_usernames WHERE username_key IN (SELECT username_key FROM reserved_usernames"
+    " WHERE reserved_until <= :now ORDER BY reserved_until LIMIT :batch)"
+)
+
+
+async def reserve_username(tx: Tx, username_key: str, account_id: str, *, until: int) -> None:
+    """Keeps a user name from everybody but this account, until then (milliseconds)."""
+    await tx.run(RESERVE_USERNAME, username_key=username_key, account_id=account_id, until=until)
+
+
+async def free_username(tx: Tx, username_key: str) -> None:
+    """Ends a reservation: the name is in use again."""
+    await tx.run(FREE_USERNAME, username_key=username_key)
+
+
+async def is_reserved(tx: Tx, username_key: str, *, but: str) -> bool:
+    """Whether a user name is kept for an account other than `but`."""
+    return await tx.one(FIND_RESERVED, username_key=username_key, but=but, now=tx.now) is not None
+
+
+async def count_reserved(tx: Tx, account_id: str) -> int:
+    """User names that are kept for the account."""
+    return await tx.one(COUNT_RESERVED, account_id=account_id, now=tx.now) or 0
+
+
+async def purge_reserved(tx: Tx, batch: int) -> int:
+    """Removes reservations that have ended, oldest first; how many."""
+    return await tx.run(PURGE_RESERVED, now=tx.now, batch=batch)

@@ -1,0 +1,22 @@
+"""Those who waited to follow an account that is no longer private become followers, a few in each transaction."""
+
+from typing import Final
+
+from pressroom.clock import SECOND
+from pressroom.db import Database
+from pressroom.domains.accounts.actions import REQUESTS_JOB
+from pressroom.domains.follows.actions import accept_waiting
+from pressroom.jobs.queue import Job
+from pressroom.jobs.worker import Handler
+
+WAITS: Final = (SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND)
+
+
+def request_handler(db: Database) -> Handler:
+    """For the worker of the queue. Whatever was accepted before a kill stays accepted."""
+
+    async def work(job: Job, token: str) -> None:
+        while not await db.transact(accept_waiting, job, token):
+            pass
+
+    return Handler(REQUESTS_JOB, work, together=2, waits=WAITS)

@@ -1,0 +1,23 @@
+"""Tag pages follow what became of an account: private, public again, suspended, restored. A few rows at a time."""
+
+from typing import Final
+
+from pressroom.clock import SECOND
+from pressroom.db import Database
+from pressroom.domains.accounts.actions import TAG_JOB
+from pressroom.domains.posts.actions.reach import Moved, move_tags
+from pressroom.jobs.queue import Job
+from pressroom.jobs.worker import Handler
+
+WAITS: Final = (SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND)
+
+
+def tag_handler(db: Database) -> Handler:
+    """For the worker of the queue. What was moved before a kill is not moved again."""
+
+    async def work(job: Job, token: str) -> None:
+        moved: Moved | None = Moved()
+        while moved is not None:
+            moved = await db.transact(move_tags, job, token, moved)
+
+    return Handler(TAG_JOB, work, together=2, waits=WAITS)
