@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+import msgspec
 import uvloop
 from rich.console import Console
 
@@ -17,6 +18,9 @@ from pressroom.db.migrate import check_migrated, migrate
 from pressroom.domains.accounts import commands as account_commands
 from pressroom.domains.keys import commands as key_commands
 from pressroom.domains.keys.models import EXPIRIES, Scope
+from pressroom.domains.moderation import commands as operator_commands
+from pressroom.domains.moderation.actions import SUSPENDED
+from pressroom.domains.moderation.schemas import RecordOut
 from pressroom.errors import Invalid, PressroomError
 from pressroom.logs import Log, without_secrets
 from pressroom.permissions import UMASK
@@ -232,6 +236,9 @@ def doctor() -> None:
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
 @main.group()
 def account() -> None:
     """People."""
@@ -243,14 +250,95 @@ def account() -> None:
 @click.option("--password", required=True, help="10 to 200 characters; - reads it from standard input.")
 def account_create(username: str, email: str, password: str) -> None:
     """Make the account USERNAME; prints its id."""
-    given = _asked_for() if password == "-" else password  # noqa: S105  # a dash is no password
-    click.echo(_with_database(lambda db: account_commands.create(db, username, email, given)))
+    click.echo(_with_database(lambda db: account_commands.create(db, username, email, _password(password))))
 
 
-def _asked_for() -> str:
+@account.command("list")
+@click.option("--limit", type=click.IntRange(1, 1_000), default=100, show_default=True, help="Accounts to show.")
+@click.option("--cursor", help="Where an earlier list said that it goes on.")
+@_as_json
+def account_list(limit: int, cursor: str | None, as_json: bool) -> None:
+    """List the accounts, newest first."""
+    found = _with_database(lambda db: operator_commands.list_accounts(db, limit, cursor))
+    if as_json:
+        click.echo(msgspec.json.encode(found))
+        return
+    _wide().print(operator_commands.table(found))
+    if found.next_cursor:
+        errors.print(f"There are more: --cursor {found.next_cursor}")
+
+
+@account.command("show")
+@click.argument("username")
+@_as_json
+def account_show(username: str, as_json: bool) -> None:
+    """Show the account USERNAME."""
+    _show(_with_database(lambda db: operator_commands.show(db, username)), as_json=as_json)
+
+
+@account.command("password")
+@click.argument("username")
+@click.option("--password", default="-", help="10 to 200 characters; -, the default, asks or reads standard input.")
+@_as_json
+def account_password(username: str, password: str, as_json: bool) -> None:
+    """Give the account USERNAME another password and end its sessions."""
+    done = _with_database(lambda db: operator_commands.password(db, username, _password(password)))
+    _show(done, as_json=as_json)
+
+
+@account.command("suspend")
+@click.argument("username")
+@click.option("--reason", default=SUSPENDED, show_default=True, help="Told in the events of its keys.")
+@_as_json
+def account_suspend(username: str, reason: str, as_json: bool) -> None:
+    """Suspend the account USERNAME: end its sessions, revoke its keys, and show nothing of it."""
+    _show(_with_database(lambda db: operator_commands.suspend(db, username, reason)), as_json=as_json)
+
+
+@account.command("restore")
+@click.argument("username")
+@_as_json
+def account_restore(username: str, as_json: bool) -> None:
+    """Take the suspension of USERNAME back. Its keys stay revoked."""
+    _show(_with_database(lambda db: operator_commands.restore(db, username)), as_json=as_json)
+
+
+@account.command("delete")
+@click.argument("username")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_as_json
+def account_delete(username: str, yes: bool, as_json: bool) -> None:
+    """Delete the account USERNAME for good: erase its names, e-mail address and password, and show nothing of it."""
+    if not yes and click.prompt("This cannot be undone. The user name once more", err=True) != username:
+        raise PressroomError("That is another name. Nothing was deleted.")
+    _show(_with_database(lambda db: operator_commands.delete(db, username)), as_json=as_json)
+
+
+@account.command("admin")
+@click.argument("username")
+@click.option("--revoke", is_flag=True, help="Make it an admin's no longer.")
+@_as_json
+def account_admin(username: str, revoke: bool, as_json: bool) -> None:
+    """Make the account USERNAME an admin's."""
+    _show(_with_database(lambda db: operator_commands.admin(db, username, revoke=revoke)), as_json=as_json)
+
+
+def _password(given: str) -> str:
+    """A password from the command line; a dash asks for it, or reads a line of standard input."""
+    if given != "-":
+        return given
     if sys.stdin.isatty():
         return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     return sys.stdin.readline().rstrip("\n")
+
+
+def _show(record: RecordOut, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(msgspec.json.encode(record))
+        return
+    for name, value in msgspec.to_builtins(record).items():
+        if value is not None:
+            click.echo(f"{name:<15} {_plain(str(value))}")
 
 
 @main.group()
@@ -288,11 +376,13 @@ def key_create(
 @click.argument("username")
 def key_list(username: str) -> None:
     """List the keys of USERNAME, newest first."""
+    _wide().print(_with_database(lambda db: key_commands.table(db, username)))
+
+
+def _wide() -> Console:
     out = Console()
     # A pipe has no width of its own: whatever reads it wants whole words.
-    Console(width=out.width if out.is_terminal else 300).print(
-        _with_database(lambda db: key_commands.table(db, username))
-    )
+    return Console(width=out.width if out.is_terminal else 300)
 
 
 @key.command("revoke")

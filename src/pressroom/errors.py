@@ -8,7 +8,8 @@ PressroomError
 │   │   └── NotSignedIn · WrongCredentials
 │   ├── Forbidden
 │   │   ├── AddressNotAllowed · MissingScope
-│   │   └── SessionRequired · CrossOrigin
+│   │   ├── SessionRequired · CrossOrigin
+│   │   └── AccountSuspended
 │   ├── NotFound               absent, or not for this caller's eyes
 │   ├── Conflict               it exists already, or a cap is reached
 │   └── Unprocessable          well-formed, but stored state forbids it
@@ -131,6 +132,10 @@ class SessionRequired(Forbidden):
 
 class CrossOrigin(Forbidden):
     """An unsafe request with a session came from another site."""
+
+
+class AccountSuspended(Forbidden):
+    """The right password, of an account that the operator suspended."""
 
 
 class NotFound(Refused):

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from pressroom.errors import (
+    AccountSuspended,
     AddressNotAllowed,
     Conflict,
     CrossOrigin,
@@ -62,6 +63,7 @@ LABELS: Final[dict[type[PressroomError], tuple[int, str]]] = {
     AddressNotAllowed: (403, "IP address not allowed"),
     MissingScope: (403, "Missing required scope"),
     SessionRequired: (403, "Session required"),
+    AccountSuspended: (403, "Account suspended"),
     CrossOrigin: (403, "Cross-origin request refused"),
     NotFound: (404, "Not found"),
     MethodNotAllowed: (405, "Method not allowed"),

@@ -14,6 +14,7 @@ from pressroom.clock import HOUR, MINUTE, seconds_until
 from pressroom.db import Tx
 from pressroom.domains.accounts import actions, queries
 from pressroom.domains.accounts.models import KNOWN_ADDRESS_LIFE, folded, network_of, without_passed
+from pressroom.domains.accounts.queries import standing
 from pressroom.errors import TooManyAttempts
 
 SIGN_IN_WINDOW: Final = 15 * MINUTE
@@ -60,11 +61,17 @@ async def forgive_sign_in(tx: Tx, attempt: SignInAttempt) -> None:
     await queries.forgive_attempt(tx, attempt.address)
 
 
-async def complete_sign_in(tx: Tx, client: str, account_id: str, attempt: SignInAttempt) -> str:
+async def complete_sign_in(tx: Tx, client: str, account_id: str, attempt: SignInAttempt) -> str | None:
     """Begins a session after a right password: the failures that it was counted with are forgotten, and the address is
-    remembered. The value of the session's cookie."""
+    remembered. The value of the session's cookie; None when the account is suspended.
+
+    The account is locked, so that no session begins beside its suspension.
+    """
+    now = (await standing.lock_standing(tx, account_id)).get(account_id)
     await queries.forget_attempts(tx, attempt.named)
     await queries.forgive_attempt(tx, attempt.address)
+    if now is None or now.suspended_at is not None:
+        return None
     await actions.remember_address(tx, account_id, client)
     return await actions.begin_session(tx, account_id)
 

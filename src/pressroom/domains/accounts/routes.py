@@ -17,7 +17,17 @@ from pressroom.domains.accounts.schemas import (
     SignUp,
     account_shape,
 )
-from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, TooManyAttempts, Unavailable, WrongCredentials
+from pressroom.errors import (
+    AccountSuspended,
+    Code,
+    Conflict,
+    Fault,
+    Invalid,
+    NotFound,
+    TooManyAttempts,
+    Unavailable,
+    WrongCredentials,
+)
 from pressroom.web.access import Anyone, Keyed, SessionOnly
 from pressroom.web.routing import Answer, Call, Route, Tag, declare, declare_with_body, json
 
@@ -85,7 +95,7 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
         summary="Sign in",
         takes=SignIn,
         gives=AccountOut,
-        fails=(WrongCredentials, TooManyAttempts),
+        fails=(WrongCredentials, AccountSuspended, TooManyAttempts),
         tag=TAG,
         example=SIGN_IN_EXAMPLE,
         answer_example=ACCOUNT_EXAMPLE,
@@ -109,6 +119,8 @@ def account_routes(passwords: Passwords) -> list[Route[Caller]]:
         if not matches or credentials is None:
             raise WrongCredentials("The user name, e-mail address or password is wrong.")
         token = await call.db.transact(attempts.complete_sign_in, call.client, credentials.id, attempt)
+        if token is None:
+            raise AccountSuspended("This account is suspended. Ask the operator of this server.")
         return _signed_in(call, credentials, token, 200)
 
     return [sign_up, sign_in, sign_out, show_me, edit_me]

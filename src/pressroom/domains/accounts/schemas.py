@@ -30,6 +30,7 @@ DisplayName = Annotated[
     Meta(max_length=100, description="The name that people see.", extra_json_schema={"pattern": VISIBLE}),
 ]
 Bio = Annotated[str, Meta(max_length=500, description="A few words about the account; null clears it.")]
+Password = Annotated[str, Meta(min_length=10, max_length=200, description="10 to 200 characters of any kind.")]
 Email = Annotated[
     str,
     Meta(
@@ -40,12 +41,18 @@ Email = Annotated[
 ]
 
 
+class NewPassword(Body):
+    """A password to take the place of another."""
+
+    password: Password
+
+
 class SignUp(Body):
     """What it takes to sign up."""
 
     username: Username
     email: Email
-    password: Annotated[str, Meta(min_length=10, max_length=200, description="10 to 200 characters of any kind.")]
+    password: Password
     display_name: (
         Annotated[
             str,

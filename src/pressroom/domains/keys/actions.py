@@ -26,10 +26,11 @@ from pressroom.ids import new_id
 async def create_key(tx: Tx, account_id: str, new: NewKey) -> tuple[ApiKey, str]:
     """Makes a key: its record and the key itself, which is never to be had again.
 
-    Raises Conflict when the account has five active keys (SPEC, Per-account quotas). The account's row is
-    locked first, so that two requests at once cannot both be the fifth.
+    Raises Conflict when the account has five active keys (SPEC, Per-account quotas), NotFound when it is suspended.
+    The account's row is locked first, so that two requests at once cannot both be the fifth.
     """
-    await accounts.lock_account(tx, account_id)
+    if not await accounts.lock_account(tx, account_id):
+        raise NotFound("There is no such account, or it is suspended.")
     if await queries.count_active(tx, account_id) >= ACTIVE_KEYS:
         raise Conflict(f"An account has at most {ACTIVE_KEYS} active keys; revoke one to create another.")
     secret, key_id = new_secret(), new_id(tx.now)

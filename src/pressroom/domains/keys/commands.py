@@ -5,15 +5,13 @@ from rich.table import Table
 
 from pressroom.clock import SystemClock, iso
 from pressroom.db import Database
-from pressroom.domains.accounts.actions import get_account_by_username
+from pressroom.domains.accounts.actions import get_account_by_username, get_record
 from pressroom.domains.keys import actions
-from pressroom.domains.keys.models import NewKey, RevokedBy, Scope
+from pressroom.domains.keys.models import LONGEST_REASON, NewKey, RevokedBy, Scope
 from pressroom.domains.keys.schemas import CreateKey
 from pressroom.errors import Code, Fault, Invalid
 from pressroom.text import is_blank
 from pressroom.web.bodies import decode
-
-LONGEST_REASON = 200
 
 
 async def create(
@@ -36,7 +34,7 @@ async def first_key(db: Database, account_id: str) -> str:
 
 async def table(db: Database, username: str) -> Table:
     """The account's keys, newest first. Raises NotFound."""
-    account = await db.read(get_account_by_username, username)
+    account = await db.read(get_record, username)
     now = SystemClock().now()
     shown = Table("id", "prefix", "label", "status", "scopes", "created", "expires", "last used", box=None)
     for key in await db.read(actions.list_keys, account.id, "~", 1000):

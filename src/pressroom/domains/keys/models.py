@@ -12,6 +12,9 @@ from pressroom.clock import DAY
 from pressroom.domains.accounts.models import Account
 from pressroom.ids import base62, random_base62
 
+LONGEST_REASON: Final = 200
+"""Characters of what an operator says on revoking."""
+
 ACTIVE_KEYS: Final = 5
 PREFIX: Final = "svc_live_"
 SHOWN: Final = 15

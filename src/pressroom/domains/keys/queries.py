@@ -30,6 +30,12 @@ COUNT_ACTIVE: Final = Query(
     " AND (expires_at IS NULL OR expires_at > :now)",
 )
 
+LIST_ACTIVE: Final = Query(
+    str,
+    "SELECT id FROM api_keys WHERE account_id = :account_id AND revoked_at IS NULL"
+    " AND (expires_at IS NULL OR expires_at > :now) ORDER BY id",
+)
+
 FIND_KEY: Final = Query(ApiKey, f"SELECT {_KEY} FROM api_keys WHERE id = :key_id")
 
 LOCK_KEY: Final = Query(ApiKey, f"{FIND_KEY.text} FOR UPDATE")
@@ -81,6 +87,11 @@ async def insert_key(
 async def count_active(tx: Tx, account_id: str) -> int:
     """Keys of the account that are neither revoked nor expired."""
     return await tx.one(COUNT_ACTIVE, account_id=account_id, now=tx.now) or 0
+
+
+async def list_active(tx: Tx, account_id: str) -> list[str]:
+    """The ids of these keys."""
+    return await tx.all(LIST_ACTIVE, account_id=account_id, now=tx.now)
 
 
 async def find_key(tx: Tx, key_id: str) -> ApiKey | None:

@@ -81,6 +81,7 @@ WHEN: Final = {
     "IP address not allowed": "the request comes from outside the key's allowlist; it is not counted.",
     "Missing required scope": "the key lacks the scope that `requiredScope` names.",
     "Session required": "an API key was presented; this is for people who are signed in.",
+    "Account suspended": "the password is right, but the operator has suspended the account.",
     "Cross-origin request refused": "a browser sent this from a page of another origin.",
     "Not found": "it is absent, deleted, or not for this caller's eyes.",
     "Method not allowed": "the path exists, the method does not; `Allow` lists those that do.",

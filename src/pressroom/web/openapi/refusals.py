@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from pressroom.errors import (
+    AccountSuspended,
     AddressNotAllowed,
     Code,
     Conflict,
@@ -190,6 +191,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
         WrongCredentials("The user name, e-mail address or password is wrong."),
         AddressNotAllowed("The address 198.51.100.7 is not in this key's allowlist."),
         SessionRequired("This is done signed in, in the web app; no API key may do it."),
+        AccountSuspended("This account is suspended. Ask the operator of this server."),
         CrossOrigin("A signed-in request must come from this site itself."),
         NotFound("There is no such thing."),
         RequestTimeout(f"The body did not arrive within {settings.body_timeout_seconds} s."),

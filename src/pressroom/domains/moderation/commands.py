@@ -1,0 +1,93 @@
+"""The operator's commands on accounts: each returns what it shows."""
+
+import msgspec
+from rich.markup import escape
+from rich.table import Table
+
+from pressroom.clock import SystemClock
+from pressroom.db import Database, Tx
+from pressroom.domains.accounts.actions import get_record
+from pressroom.domains.accounts.models import Record
+from pressroom.domains.accounts.passwords import Passwords
+from pressroom.domains.accounts.queries import standing
+from pressroom.domains.accounts.schemas import NewPassword
+from pressroom.domains.keys import queries as keys
+from pressroom.domains.keys.models import LONGEST_REASON
+from pressroom.domains.moderation import actions
+from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
+from pressroom.errors import Code, Fault, Invalid
+from pressroom.ids import BEYOND
+from pressroom.text import is_blank
+from pressroom.web.bodies import decode
+
+
+async def list_accounts(db: Database, limit: int, cursor: str | None) -> RecordList:
+    """All accounts, newest first."""
+    found = await db.read(_list, cursor or BEYOND, limit + 1)
+    more = found[limit - 1].id if len(found) > limit else None
+    return RecordList([record_shape(record) for record in found[:limit]], more)
+
+
+def table(found: RecordList) -> Table:
+    """A list for people to read."""
+    shown = Table("id", "user name", "status", "admin", "e-mail", "posts", "followers", "created", box=None)
+    for each in found.accounts:
+        shown.add_row(
+            each.id,
+            each.username,
+            each.status,
+            "yes" if each.is_admin else "",
+            escape(each.email),
+            str(each.total_posts),
+            str(each.total_followers),
+            each.created_at,
+        )
+    return shown
+
+
+async def show(db: Database, username: str) -> RecordOut:
+    """One account. Raises NotFound."""
+    return await db.read(_show, username)
+
+
+async def password(db: Database, username: str, given: str) -> RecordOut:
+    """Gives an account another password, under the same rules as sign-up. Raises Invalid, NotFound."""
+    await db.read(get_record, username)
+    wanted = decode(NewPassword, msgspec.json.encode({"password": given}), [], SystemClock().now())
+    passwords = Passwords()
+    try:
+        password_hash = await passwords.hash(wanted.password)
+    finally:
+        passwords.close()
+    return record_shape(await db.transact(actions.set_password, username, password_hash))
+
+
+async def suspend(db: Database, username: str, reason: str) -> RecordOut:
+    """Suspends an account. Raises NotFound, Invalid for a reason that is none."""
+    if is_blank(reason) or len(reason) > LONGEST_REASON:
+        raise Invalid([Fault("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters.")])
+    return record_shape(await db.transact(actions.suspend_account, username, reason))
+
+
+async def restore(db: Database, username: str) -> RecordOut:
+    """Takes a suspension back. Raises NotFound."""
+    return record_shape(await db.transact(actions.restore_account, username))
+
+
+async def delete(db: Database, username: str) -> RecordOut:
+    """Deletes an account; what it was. Raises NotFound."""
+    return record_shape(await db.transact(actions.delete_account, username))
+
+
+async def admin(db: Database, username: str, *, revoke: bool) -> RecordOut:
+    """Makes an account an admin's, or no longer. Raises NotFound, Conflict."""
+    return record_shape(await db.transact(actions.set_admin, username, is_admin=not revoke))
+
+
+async def _list(tx: Tx, before: str, limit: int) -> list[Record]:
+    return await standing.list_records(tx, before=before, limit=limit)
+
+
+async def _show(tx: Tx, username: str) -> RecordOut:
+    record = await get_record(tx, username)
+    return record_shape(record, await keys.count_active(tx, record.id))

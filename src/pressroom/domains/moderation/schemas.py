@@ -1,0 +1,54 @@
+"""An account as the operator's commands show it."""
+
+import msgspec
+
+from pressroom.clock import iso
+from pressroom.domains.accounts.models import Record
+
+
+class RecordOut(msgspec.Struct, rename="camel"):
+    """An account with what became of it. `status`: active, suspended or deleted."""
+
+    id: str
+    username: str
+    email: str
+    display_name: str
+    status: str
+    is_admin: bool
+    is_private: bool
+    total_posts: int
+    total_followers: int
+    total_following: int
+    active_keys: int | None
+    """None in lists, which do not count them."""
+
+    created_at: str
+    suspended_at: str | None
+    deleted_at: str | None
+
+
+class RecordList(msgspec.Struct, rename="camel"):
+    """Accounts, newest first, and where the list goes on."""
+
+    accounts: list[RecordOut]
+    next_cursor: str | None
+
+
+def record_shape(record: Record, active_keys: int | None = None) -> RecordOut:
+    """The account as an operator sees it."""
+    return RecordOut(
+        record.id,
+        record.username,
+        record.email,
+        record.display_name,
+        record.status,
+        record.is_admin,
+        record.is_private,
+        record.total_posts,
+        record.total_followers,
+        record.total_following,
+        active_keys,
+        iso(record.created_at),
+        None if record.suspended_at is None else iso(record.suspended_at),
+        None if record.deleted_at is None else iso(record.deleted_at),
+    )
