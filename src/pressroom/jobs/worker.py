@@ -108,22 +108,21 @@ class JobWorker:
         """Begins what is due."""
         for handler in self._handlers:
             try:
-                while await self._begin(handler):
-                    pass
+                await self._begin(handler)
             except Exception as error:  # a worker that ended would take the whole process with it
                 self._log.event("jobs wait for the database", error=f"{type(error).__name__}: {error}")
                 await asyncio.sleep(PAUSE_SECONDS)
                 return
 
-    async def _begin(self, handler: Handler) -> bool:
-        """Begins jobs of a kind that are due; whether there may be more, and room for them.
+    async def _begin(self, handler: Handler) -> None:
+        """Begins jobs of a kind that are due, as far as there is room for them.
 
         While what they need is away, one of them alone looks whether it is back.
         """
         busy = sum(job.kind == handler.kind for job, _ in self._under_way.values())
         room, now = self._outages.room(handler.kind, handler.together, busy), self._clock.now()
         if room <= 0 or await self._db.one(queue.ANY_DUE, kind=handler.kind, now=now) is None:
-            return False
+            return
         jobs = await self._db.transact(
             queue.claim, handler.kind, token=self._token, until=now + LEASE, limit=room, each=handler.each
         )
@@ -131,7 +130,6 @@ class JobWorker:
             if job.id not in self._under_way:
                 task = asyncio.create_task(self._do(handler, job), name=f"{job.kind} {job.subject}")
                 self._under_way[job.id] = (job, task)
-        return False
 
     async def _do(self, handler: Handler, job: Job) -> None:
         try:
