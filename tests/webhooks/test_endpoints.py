@@ -378,17 +378,20 @@ def test_a_test_is_sent_whatever_was_chosen(endpoint: MakeEndpoint, alice: Actor
     assert (other.received, other.deliveries()) == ([], [])
 
 
-def test_an_idempotency_key_changes_nothing_here(alice: Actor, receiver: Receiver) -> None:
+def test_a_replay_shows_a_signing_secret_again(alice: Actor, receiver: Receiver) -> None:
     headers = {"Idempotency-Key": "again"}
     body = {"url": receiver.url("/again"), "events": ["post.created"]}
 
-    made = [body_of(alice.web.post(webhooks_of(alice.record.id), json=body, headers=headers), 201) for _ in range(2)]
+    made = [alice.web.post(webhooks_of(alice.record.id), json=body, headers=headers).json() for _ in range(2)]
     hook = Endpoint(alice, receiver, "/again", made[0], alice.record.id)
-    tests = [body_of(alice.web.post(f"{hook.base}/test", headers=headers), 202)["id"] for _ in range(2)]
+    tests = [alice.web.post(f"{hook.base}/test", headers=headers).json()["id"] for _ in range(2)]
     secrets = [body_of(alice.web.post(f"{hook.base}/rotate", headers=headers))["secret"] for _ in range(2)]
+    alice.server.deliver()
 
-    assert all(len(set(pair)) == 2 for pair in ([each["id"] for each in made], tests, secrets))
-    assert alice.written()[3] == 0, "no answer is stored: it would hold a secret"
+    assert made[0] == made[1]
+    assert secrets[0] == secrets[1] != hook.secret
+    assert [each.id for each in hook.received] == [tests[0]] == tests[1:]
+    hook.verify(hook.received[0], secrets[0])
 
 
 def test_what_is_chosen_is_kept_in_its_order(endpoint: MakeEndpoint) -> None:
