@@ -124,7 +124,7 @@ async def _port(settings: Settings) -> Finding:
     except PressroomError as error:
         if await _is_pressroom(settings):
             return Finding("port", good=True, says=f"A Pressroom answers on {place}.")
-        return Finding("port", good=False, says=f"{error.message} What has it is no Pressroom that answers.")
+        return Finding("port", good=False, says=f"{error.message} No Pressroom answers there.")
     return Finding("port", good=True, says=f"{place} is free: no Pressroom runs there.")
 
 

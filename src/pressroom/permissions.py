@@ -23,10 +23,29 @@ def close_to_others(settings: Settings) -> list[Path]:
     """
     changed: list[Path] = []
     for path, found in _existing(settings):
-        if found.st_mode & _OTHERS and found.st_uid == os.geteuid():
-            path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
+        if found.st_mode & _OTHERS and found.st_uid == os.geteuid() and _close(path, found):
             changed.append(path)
     return changed
+
+
+def _close(path: Path, found: os.stat_result) -> bool:
+    """Takes the rights of others to what was found at `path`; whether that was still there.
+
+    While a folder is open to others, they may put a link to something else in its place.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        now = os.fstat(descriptor)
+        second_name = stat.S_ISREG(now.st_mode) and now.st_nlink > 1
+        if (now.st_dev, now.st_ino) != (found.st_dev, found.st_ino) or second_name:
+            return False
+        os.fchmod(descriptor, stat.S_IMODE(now.st_mode) & ~_OTHERS)
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def find_faults(settings: Settings) -> Iterator[str]:
@@ -52,9 +71,9 @@ def _existing(settings: Settings) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _ours(settings: Settings) -> Iterator[Path]:
-    folder = settings.data_dir
+    folder = settings.data_dir.resolve()
     scheme, _, file = settings.database_url.partition(":///")
-    database = Path(file).absolute() if scheme == "sqlite" else None
+    database = Path(file).parent.resolve() / Path(file).name if scheme == "sqlite" else None
     if _holds_ours_alone(folder, database):
         yield folder
     for name in _FOLDERS:

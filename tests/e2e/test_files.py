@@ -79,6 +79,21 @@ def test_a_folder_that_holds_other_things_keeps_its_mode(process_server: MakePro
     assert (data / "pressroom.db").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_link_is_not_followed_and_a_second_name_is_left_alone(process_server: MakeProcess) -> None:
+    server = process_server()
+    data, victim = server.folder / "data", server.folder / "victim"
+    server.folder.mkdir()
+    server.folder.chmod(0o755)
+    victim.touch()
+    victim.chmod(0o644)
+    data.mkdir(mode=0o777)
+    (data / "blobs").symlink_to(server.folder, target_is_directory=True)
+    (data / "pressroom.db.lock").hardlink_to(victim)
+    server.start()
+    assert victim.stat().st_mode & 0o777 == 0o644
+    assert server.folder.stat().st_mode & 0o777 == 0o755
+
+
 @pytest.fixture
 def nobodys() -> Iterator[ServerProcess]:
     """A server in a folder that everybody reaches, run once, whose data are nobody's where the test is root."""
