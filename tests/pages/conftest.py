@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pressroom.jobs.schedule import Every, Schedule
 from tests.api.conftest import actor, alice, server
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
@@ -14,8 +15,17 @@ __all__ = ["actor", "alice", "server", "still", "twins"]
 
 @pytest.fixture
 def still(server: LocalServer) -> LocalServer:
-    """The server, which from now on writes nothing behind by itself: no page changes unless the test changes it."""
-    server.run(server.runtime.schedule.stop())
+    """The server, which from now on writes nothing behind by itself: no page changes unless the test changes it.
+
+    But what its limits count, which are held back when that cannot be saved.
+    """
+
+    async def keep_still() -> None:
+        runtime = server.runtime
+        await runtime.schedule.stop()
+        runtime.schedule = Schedule([Every(1, "limits", runtime.limiter.flush)], runtime.log)
+
+    server.run(keep_still())
     return server
 
 

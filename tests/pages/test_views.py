@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pressroom.clock import HOUR
 from pressroom.db import Command, Query, Tx
-from pressroom.domains.reading.views import ViewCounter
+from pressroom.domains.reading.views import POSTS_OF_VISITOR, SEEN, ViewCounter
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.logs import Log
 from pressroom.runtime import open_runtime
@@ -34,9 +35,10 @@ def views(server: LocalServer, post: Json) -> int:
 
 
 def opened(server: LocalServer, post: Json, times: int = 1, reader: Actor | None = None) -> None:
-    """Opens a permalink so many times."""
+    """Opens a permalink so many times, as if an hour lay between each two of them."""
     for _ in range(times):
         visit(server, permalink(post), reader)
+        server.runtime.views._seen.clear()
 
 
 def written(server: LocalServer, post: Json) -> int:
@@ -59,6 +61,37 @@ def test_openings_by_others_are_counted(actor: MakeActor, still: LocalServer) ->
     assert written(still, post) == 6
     assert written(still, post) == 6, "what was written is not written again"
     assert visit(still, permalink(post), alice).line(".counts").endswith("6 views")
+
+
+def test_a_visitor_counts_once_an_hour(actor: MakeActor, still: LocalServer) -> None:
+    alice, bob = actor(), actor()
+    post, other = publish(alice), publish(alice)
+
+    for _ in range(3):
+        for reader in (None, bob):
+            for each in (post, other):
+                visit(still, permalink(each), reader)
+    assert [written(still, post), written(still, other)] == [2, 2]
+    later = still.clock.now() + HOUR - still.clock.now() % HOUR
+    for moment in (later - 1, later, later, later + HOUR - 1):
+        still.runtime.views.note(post["id"], bob.account.id, moment)
+    assert written(still, post) == 3
+
+
+def test_visitors_without_number_take_a_bounded_memory(still: LocalServer) -> None:
+    counter = ViewCounter(still.runtime.db)
+    for number in range(2 * SEEN):
+        counter.note("post", f"address {number}", 0)
+    counter.note("post", "one more", 1)
+    assert counter._waiting["post"] == SEEN
+    assert len(counter._seen) == len(counter._visits) == SEEN
+
+    counter.note("post", "one more", HOUR)
+    for number in range(2 * POSTS_OF_VISITOR):
+        counter.note(f"post {number}", "somebody who opens everything", HOUR)
+    counter.note("post", "somebody else", HOUR)
+    assert counter._waiting["post"] == SEEN + 2
+    assert len(counter._waiting) == 1 + POSTS_OF_VISITOR
 
 
 def test_what_is_no_opening_by_others(actor: MakeActor, still: LocalServer) -> None:
@@ -210,8 +243,8 @@ def test_a_flush_that_is_cut_off_counts_nothing_twice(alice: Actor, still: Local
 async def closed_amid_a_flush(server: LocalServer, post: Json, turns: int) -> None:
     """Another process over the same database counts five openings, and is closed while it writes them down."""
     runtime = await open_runtime(server.settings, Log(requests=False, stream=io.StringIO()), server.clock)
-    for _ in range(5):
-        runtime.views.note(post["id"])
+    for number in range(5):
+        runtime.views.note(post["id"], f"visitor {number}", 0)
     await runtime.schedule.stop()
     runtime.schedule = Schedule([Every(0, "views", runtime.views.flush)], runtime.log)
     for _ in range(turns):

@@ -22,7 +22,7 @@ def check_same_origin(headers: Headers, base_url: str) -> None:
 
 def check_host(scope: Scope, headers: Headers) -> None:
     """Raises Invalid unless a request of HTTP/1.1 has one Host header (RFC 9112, 3.2)."""
-    if scope["http_version"] == "1.0" and not headers.host:
+    if scope["http_version"] in ("1", "1.0") and not headers.host:
         return
     if not headers.host.strip():
         raise Invalid([Fault("header.Host", Code.REQUIRED, "A request of HTTP/1.1 needs a Host header.")])

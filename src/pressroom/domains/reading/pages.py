@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import msgspec
 
 from pressroom.clock import iso
-from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.models import Caller, network_of
 from pressroom.domains.accounts.schemas import avatar_address
 from pressroom.domains.clips.actions import get_clip
 from pressroom.domains.clips.schemas import clip_shape
@@ -100,7 +100,7 @@ def reading_routes(views: ViewCounter) -> list[Route[Caller]]:
                 call, "reading/post.html", {"gone": True, "robots": "noindex"}, code=410, everybody=False
             )
         if not post.is_author and call.method == "GET":
-            views.note(post.id)
+            views.note(post.id, _reader(call) or network_of(call.client), call.clock.now())
         return await _post_page(call, found, first=after is None)
 
     return [permalink, profile, hub, tag, clip, oembed]

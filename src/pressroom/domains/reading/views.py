@@ -1,8 +1,9 @@
-"""Openings of permalinks, counted in the process and written behind in batches."""
+"""Openings of permalinks, counted in the process and written behind in batches (docs/api.md, what `views` counts)."""
 
 from collections import Counter
 from typing import Final
 
+from pressroom.clock import HOUR
 from pressroom.db import Database, Tx
 from pressroom.domains.posts.queries import writing
 
@@ -10,17 +11,40 @@ MOST: Final = 10_000
 """Posts whose openings may wait to be written: more come only while the database is away, and go uncounted."""
 
 
+SEEN: Final = 100_000
+"""Visits that are known in an hour; further ones go uncounted until the next."""
+
+POSTS_OF_VISITOR: Final = 500
+"""Posts whose views one visitor can add to in an hour, so that none of them uses up what is known."""
+
+
 class ViewCounter:
-    """How often each post was opened since the last flush (SPEC, Post: stats.views)."""
+    """How often each post was opened since the last flush (SPEC, Post: stats.views): by each visitor once an hour."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._waiting: Counter[str] = Counter()
+        self._hour = 0
+        self._seen: set[int] = set()
+        self._visits: Counter[int] = Counter()
 
-    def note(self, post_id: str) -> None:
-        """The post's permalink was opened by somebody who is not its author."""
-        if post_id in self._waiting or len(self._waiting) < MOST:
+    def note(self, post_id: str, visitor: str, now: int) -> None:
+        """The post's permalink was opened at `now` (milliseconds) by a visitor who is not its author."""
+        if self._is_first(post_id, visitor, now // HOUR) and (post_id in self._waiting or len(self._waiting) < MOST):
             self._waiting[post_id] += 1
+
+    def _is_first(self, post_id: str, visitor: str, hour: int) -> bool:
+        """Whether the visitor opens the post for the first time in this hour, as far as that can be remembered."""
+        if hour != self._hour:
+            self._hour = hour
+            self._seen.clear()
+            self._visits.clear()
+        who, visit = hash(visitor), hash((post_id, visitor))  # Python salts them anew in each process.
+        if visit in self._seen or len(self._seen) >= SEEN or self._visits[who] >= POSTS_OF_VISITOR:
+            return False
+        self._seen.add(visit)
+        self._visits[who] += 1
+        return True
 
     async def flush(self) -> None:
         """Writes down what was noted."""
