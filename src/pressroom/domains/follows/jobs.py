@@ -1,5 +1,6 @@
 """Those who waited to follow an account that is no longer private become followers, a few in each transaction."""
 
+import asyncio
 from typing import Final
 
 from pressroom.clock import SECOND
@@ -9,6 +10,9 @@ from pressroom.domains.follows.actions import accept_waiting
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Handler
 
+PAUSE_SECONDS: Final = 0.01
+"""Between two transactions, for everybody else's writes."""
+
 WAITS: Final = (SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND)
 
 
@@ -17,6 +21,6 @@ def request_handler(db: Database) -> Handler:
 
     async def work(job: Job, token: str) -> None:
         while not await db.transact(accept_waiting, job, token):
-            pass
+            await asyncio.sleep(PAUSE_SECONDS)
 
     return Handler(REQUESTS_JOB, work, together=2, waits=WAITS)
