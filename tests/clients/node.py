@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.services.process import alone
+
 HERE = Path(__file__).parent
 CACHE = Path(sys.prefix) / "npm"
 QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_COLOR": "1"}
@@ -24,14 +26,14 @@ def installed() -> Path:
     """The folder whose `node_modules` holds the locked packages; installs them if need be, without their scripts."""
     lock = HERE / "package-lock.json"
     folder = CACHE / hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
-    if not folder.exists():
-        CACHE.mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=CACHE) as work:
+    CACHE.mkdir(exist_ok=True)
+    with alone(CACHE / "gate"):
+        if not folder.exists():
+            work = Path(tempfile.mkdtemp(dir=CACHE))
             for name in ("package.json", "package-lock.json"):
                 shutil.copy(HERE / name, work)
-            run(Path(work), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-            Path(work).rename(folder)
-            Path(work).mkdir()  # for the context manager to remove
+            run(work, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+            work.rename(folder)
     return folder
 
 
