@@ -9,6 +9,7 @@ import re
 import sys
 import threading
 import traceback
+from collections import Counter
 from collections.abc import Callable, MutableMapping
 from typing import Final, TextIO
 
@@ -20,6 +21,9 @@ from pressroom.errors import Unavailable
 
 WAITING: Final = 10_000
 """Lines that may wait to be written; more are dropped, and counted."""
+
+KINDS: Final = 1_000
+"""Kinds of failures that are counted at the same time."""
 
 PAUSE_SECONDS: Final = 0.25
 CLOSE_SECONDS: Final = 1.0
@@ -77,6 +81,7 @@ class Log:
         self._requests = requests
         self._lines: list[str] = []
         self._dropped = 0
+        self._recurring: Counter[tuple[object, ...]] = Counter()
         self._writing = threading.Lock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._write_on, name="log", daemon=True)
@@ -113,6 +118,17 @@ class Log:
     def event(self, event: str, **fields: str | int | float | None) -> None:
         """Something worth knowing."""
         self._logger.info(event, **fields)
+
+    def recurring(self, event: str, error: BaseException, **fields: str | int | None) -> None:
+        """A failure of background work, with its cause: the first of its kind, then the 10th, the 100th and so on."""
+        kind = (event, type(error), str(error)[:200], *fields.values())
+        if kind not in self._recurring and len(self._recurring) >= KINDS:
+            self._recurring.clear()
+        self._recurring[kind] += 1
+        times = self._recurring[kind]
+        if set(str(times)[1:]) <= {"0"} and str(times)[0] == "1":
+            cause = error.__cause__
+            self.event(event, **fields, error=_named(error), cause=_named(cause) if cause else None, times=times)
 
     def failure(self, request_id: str, error: BaseException) -> None:
         """A request that was answered with 5xx: where it failed, without the values that it failed on."""

@@ -7,7 +7,7 @@ from tests.api.actors import Actor, body_of, publish
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
-from tests.pages.reader import Page, fetch
+from tests.pages.reader import Page, fetch, visit
 
 SETTINGS = ROOMY
 
@@ -72,3 +72,9 @@ def test_every_link_leads_somewhere(actor: MakeActor) -> None:
         assert len(found) >= FEWEST
         for kind in ("/post/", "/@", "/hub/", "/tag/lead", "?before=", "?after=", "/oembed?", "/avatars/", "/static/"):
             assert any(kind in address for address in found), kind
+
+
+def test_the_front_page_s_sample_makes_a_fresh_idempotency_key_on_each_paste(server: LocalServer) -> None:
+    (sample,) = visit(server, "/").texts("pre")
+
+    assert '-H "Idempotency-Key: $(date +%s%N)"' in sample, "in double quotes, so that a shell fills it in"

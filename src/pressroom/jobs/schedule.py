@@ -10,7 +10,7 @@ from pressroom.logs import Log
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """`work` is awaited every `seconds`; a failure is logged, and the next turn comes all the same."""
+    """`work` is awaited every `seconds`; a failure is logged and counted, and the next turn comes all the same."""
 
     seconds: float
     name: str
@@ -38,4 +38,4 @@ class Schedule:
             try:
                 await entry.work()
             except Exception as error:  # one bad turn must not end the schedule
-                self._log.event("scheduled work failed", work=entry.name, error=f"{type(error).__name__}: {error}")
+                self._log.recurring("scheduled work failed", error, work=entry.name)

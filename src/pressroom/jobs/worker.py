@@ -110,7 +110,7 @@ class JobWorker:
             try:
                 await self._begin(handler)
             except Exception as error:  # a worker that ended would take the whole process with it
-                self._log.event("jobs wait for the database", error=f"{type(error).__name__}: {error}")
+                self._log.recurring("jobs wait for the database", error)
                 await asyncio.sleep(PAUSE_SECONDS)
                 return
 
@@ -200,7 +200,7 @@ class JobWorker:
             try:
                 await self._db.transact(queue.renew, jobs, token=self._token, until=self._clock.now() + LEASE)
             except Exception as error:  # one renewal that fails must not be the last
-                self._log.event("leases not renewed", error=f"{type(error).__name__}: {error}")
+                self._log.recurring("leases not renewed", error)
 
 
 def _reason(error: Exception) -> str:

@@ -140,7 +140,7 @@ class DeliveryWorker:
                     return self._until(await self._db.one(leases.NEXT_DUE, now=now))
             taken = await self._exchange(leasing_too=True)
         except Exception as error:  # a worker that ended would take the whole process with it
-            self._log.event("deliveries wait for the database", error=f"{type(error).__name__}: {error}")
+            self._log.recurring("deliveries wait for the database", error)
             await asyncio.sleep(PAUSE_SECONDS)
             return 0
         self._begin(taken.begun.turns)
@@ -243,7 +243,7 @@ class DeliveryWorker:
                 try:
                     found = await self._db.read(leasing.refill, turn.leased, self._token, turn.after, room)
                 except Exception as error:  # the turn ends; what is in flight in its other lanes is waited for
-                    self._log.event("deliveries cannot be read", error=f"{type(error).__name__}: {error}")
+                    self._log.recurring("deliveries cannot be read", error)
                     turn.stopped = True
                     return None
                 turn.fill(found, room)
@@ -288,4 +288,4 @@ class DeliveryWorker:
             try:
                 await self._db.transact(leases.renew_leases, held, token=self._token, until=self._clock.now() + LEASE)
             except Exception as error:  # one renewal that fails must not be the last
-                self._log.event("leases not renewed", error=f"{type(error).__name__}: {error}")
+                self._log.recurring("leases not renewed", error)
