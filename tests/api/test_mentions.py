@@ -22,7 +22,7 @@ def heard(who: Actor) -> list[Json]:
 
 
 def posts_heard_of(who: Actor) -> list[str]:
-    return [notification["postId"] for notification in heard(who)]
+    return [notification["postId"] for notification in heard(who) if notification["type"] == "mention"]
 
 
 def at(who: Actor) -> str:
