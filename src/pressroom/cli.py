@@ -133,7 +133,8 @@ def worker() -> None:
 @click.option("--secret", "secrets", multiple=True, help="Signing secret to verify with; may be repeated.")
 @click.option("--fail", type=click.IntRange(0, 1_000_000), default=0, help="Answer 500 to so many deliveries first.")
 @click.option("--slow", default="0s", help="Wait before each answer: 500ms, 12s, 2m.")
-def listen_command(host: str, port: int, secrets: tuple[str, ...], fail: int, slow: str) -> None:
+@click.option("--forward", metavar="URL", help="Pass verified deliveries on, and answer what is answered there.")
+def listen_command(host: str, port: int, secrets: tuple[str, ...], fail: int, slow: str, forward: str | None) -> None:
     """Receive webhooks here, verify and show them: for trying things out."""
     from pressroom.listen import Misbehaviour, listen, parse_duration
 
@@ -141,7 +142,7 @@ def listen_command(host: str, port: int, secrets: tuple[str, ...], fail: int, sl
         misbehaviour = Misbehaviour(fail=fail, slow=parse_duration(slow))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--slow") from None
-    _run(listen(host, port, list(secrets), misbehaviour, Console(highlight=False)))
+    _run(listen(host, port, list(secrets), misbehaviour, Console(highlight=False), forward))
 
 
 async def _say_nothing(_runtime: Runtime) -> None:

@@ -23,6 +23,7 @@ from rich.highlighter import JSONHighlighter
 from rich.text import Text
 
 from pressroom.errors import SettingError
+from pressroom.forwarding import Forwarder
 from pressroom.verification import VerificationFailed, verify
 
 LARGEST_BODY: Final = 1024 * 1024
@@ -42,6 +43,9 @@ REMEMBERED: Final = 10_000
 
 CONCURRENT: Final = 100
 """Deliveries that are handled at once; more are answered 503."""
+
+RETRY_SOON: Final = "X-Service-Retry-Soon"
+"""Has a server in development mode try again within seconds: whoever uses --fail wants to watch."""
 
 LONGEST_DURATION: Final = 3600.0
 STOP_SECONDS: Final = 2.0
@@ -86,17 +90,21 @@ class Delivery:
     times: int = 1
 
 
-async def listen(host: str, port: int, secrets: list[str], misbehaviour: Misbehaviour, out: Console) -> None:
+async def listen(
+    host: str, port: int, secrets: list[str], misbehaviour: Misbehaviour, out: Console, forward: str | None = None
+) -> None:
     """Receives deliveries at any path of `host:port` until SIGINT or SIGTERM, and prints each to `out`.
 
     A delivery that any of `secrets` verifies is answered 200, one that none does or that is no envelope 400; without
-    secrets none is verified. Port 0 takes a free one. Must run in the main thread. Raises SettingError when it cannot
-    listen, or when a secret can be none.
+    secrets none is verified. What would be answered 200 is passed on to the URL `forward`, if that is given, and gets
+    the answer that comes from there. Port 0 takes a free one. Must run in the main thread. Raises SettingError when it
+    cannot listen, or when a secret or the URL can be none.
     """
     if not all(secret.strip() and secret.isascii() for secret in secrets):
         raise SettingError("A secret is empty or not ASCII. Give --secret the endpoint's whole one, whsec_ included.")
     stopping = asyncio.Event()
-    listener = _Listener(secrets, misbehaviour, out, stopping)
+    forwarder = None if forward is None else Forwarder(forward)
+    listener = _Listener(secrets, misbehaviour, out, stopping, forwarder)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", listener.handle)
     # Bodies are signed as they arrive, so they must not be unpacked; what is malformed must not be logged as it came.
@@ -114,10 +122,14 @@ async def listen(host: str, port: int, secrets: list[str], misbehaviour: Misbeha
         with _stops_at_signals(stopping):
             await _start(runner, host, port)
             _greet(out, runner, secrets, misbehaviour)
+            if forwarder:
+                _print(out, Text(f"Passed on to {shown(forwarder.url, LONGEST_SHOWN)}"))
             await stopping.wait()
         _print(out, Text("Stopped.", style="dim"))
     finally:
         await runner.cleanup()
+        if forwarder:
+            await forwarder.close()
 
 
 def parse_duration(text: str) -> float:
@@ -221,6 +233,7 @@ class _Listener:
     misbehaviour: Misbehaviour
     out: Console
     stopping: asyncio.Event
+    forwarder: Forwarder | None
     _seen: OrderedDict[bytes, int] = field(default_factory=OrderedDict[bytes, int])
     _requests: int = 0
     _open: int = 0
@@ -248,9 +261,15 @@ class _Listener:
         self._requests += 1
         delivery = self._judge(body, request)
         status, reason = answer_to(delivery, self._requests, self.misbehaviour)
+        headers, answer = {} if status != 500 else {RETRY_SOON: "1"}, b""
+        if status == 200 and self.forwarder:
+            sent = await self.forwarder.send(request.headers.items(), body)
+            status, headers, answer = sent.status, sent.headers, sent.body
+            said = shown(answer.decode(errors="backslashreplace"), LONGEST_SHOWN) or "nothing more"
+            reason = f"not passed on: {sent.failure}" if sent.failure else f"passed on, which answered: {said}"
         self._print(describe(delivery, datetime.now().astimezone(), status, reason, self.misbehaviour.slow))
         await self._dawdle()
-        return web.Response(status=status)
+        return web.Response(status=status, headers=headers, body=answer or None)
 
     def _judge(self, body: bytes, request: web.Request) -> Delivery:
         envelope, refusal = parse_envelope(body), None

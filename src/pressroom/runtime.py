@@ -50,6 +50,9 @@ from pressroom.settings import RESTORING, Settings
 WRITE_SECONDS = 1.0
 """How long a stop tries to write down one thing that was held back, when the database does not answer."""
 
+SOON = (1 * SECOND, 2 * SECOND, 4 * SECOND, 8 * SECOND)
+"""Milliseconds between attempts, in development mode, for a receiver that fails on purpose to be watched."""
+
 PURGE_BATCH = 500
 """Rows that one clean-up removes in one transaction: small enough that no request waits for it."""
 
@@ -212,7 +215,8 @@ def _entries(
 def make_worker(runtime: Runtime) -> DeliveryWorker:
     """A worker that delivers webhooks with what `runtime` holds open, not yet started."""
     waits = [round(seconds * SECOND) for seconds in runtime.settings.webhook_retry_waits]
-    return DeliveryWorker(runtime.db, runtime.outbound, runtime.clock, runtime.log, waits)
+    soon = [min(wait, short) for wait, short in zip(waits, SOON, strict=False)] if runtime.settings.dev else None
+    return DeliveryWorker(runtime.db, runtime.outbound, runtime.clock, runtime.log, waits, soon)
 
 
 def make_job_worker(runtime: Runtime) -> JobWorker:

@@ -4,12 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
+from pressroom.verification import verify
 from tests.e2e.test_command_line import one_line
 from tests.harness.beside import Command
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, wait_until_settled
 from tests.harness.owners import Owner, publish
 from tests.harness.process import ServerProcess, free_port
-from tests.harness.wire import ask
+from tests.harness.receiver import Receiver, answer
+from tests.harness.wire import Request, ask
 
 MakeServer = Callable[..., ServerProcess]
 
@@ -49,6 +51,58 @@ def test_a_delivery_that_the_secret_does_not_verify_is_refused(server: ServerPro
         assert ask(publish(server, key["key"], "Read all about it")).status == 201
         listener.wait_for("NOT VERIFIED")
         listener.wait_for("Answer: 400")
+
+
+def test_what_fails_as_asked_comes_again_within_seconds_in_development(process_server: MakeServer) -> None:
+    server, port = process_server(DEV=1).start(), free_port()
+    owner = Owner(server)
+    key = owner.new_key().json()
+    endpoint = Endpoint(server, owner, key["id"], f"http://127.0.0.1:{port}/", (POST,))
+
+    with listening(server, port, "--secret", endpoint.secret, "--fail", "2") as listener:
+        assert ask(publish(server, key["key"], "Read all about it")).status == 201
+        listener.wait_for("this id came 3 times")
+        wait_until_settled(server, 20)
+
+    (delivery,) = endpoint.deliveries()
+    assert [attempt["httpCode"] for attempt in delivery["attempts"]] == [500, 500, 200]
+
+
+def test_what_is_verified_is_passed_on_as_it_came_and_gets_the_answer(server: ServerProcess) -> None:
+    port, owner = free_port(), Owner(server)
+    key = owner.new_key().json()
+    endpoint = Endpoint(server, owner, key["id"], f"http://127.0.0.1:{port}/", (POST,))
+
+    with Receiver() as program:
+        program.behave("/hook", answer(503, {"Content-Type": "text/plain"}, b"not yet"), answer(202))
+        options = ("--secret", endpoint.secret, "--forward", program.url("/hook?a=b"))
+        with listening(server, port, *options) as listener:
+            assert ask(Request(port, "POST", "/", {"X-Service-Signature": "t=1,v1=0"}, {"forged": True})).status == 400
+            assert ask(publish(server, key["key"], "Grüße 🦊")).status == 201
+            program.wait(lambda program: program.count("/hook") == 2)
+            wait_until_settled(server, 20)
+            listener.wait_for("Answer: 202")
+        first, second = program.of("/hook")
+        shown = listener.output()
+
+    (delivery,) = endpoint.deliveries()
+    attempts = [(attempt["httpCode"], attempt["responseBody"]) for attempt in delivery["attempts"]]
+    assert attempts == [(503, "not yet"), (202, "")]
+    for request in (first, second):
+        verify(request.body, request.signature, endpoint.secret)
+        assert (request.query, request.id, request.event) == ("a=b", delivery["id"], POST)
+        assert request.headers["content-type"] == "application/json"
+        assert request.headers["user-agent"].startswith("Pressroom/")
+    assert "Answer: 503 (passed on, which answered: not yet)" in shown
+
+
+def test_a_program_that_is_not_there_is_a_502(server: ServerProcess) -> None:
+    port, nobody = free_port(), free_port()
+    with listening(server, port, "--forward", f"http://127.0.0.1:{nobody}/") as listener:
+        envelope = {"event": "post.created", "id": "evt_1", "data": {}}
+        assert ask(Request(port, "POST", "/", {}, envelope)).status == 502
+        listener.wait_for("not passed on: The connection was refused.")
+    assert "--forward" in one_line(server, "listen", "--port", str(port), "--forward", "ftp://example.org/")
 
 
 def test_what_cannot_be_listened_to_is_said_in_one_line(server: ServerProcess) -> None:

@@ -23,7 +23,14 @@ VET_SECONDS: Final = 5.0
 READ_URLS: Final = 2_048
 """URLs whose reading is remembered."""
 
-_HEADERS: Final = ("content-type", "content-encoding", "content-length", "location", "retry-after")
+_HEADERS: Final = (
+    "content-type",
+    "content-encoding",
+    "content-length",
+    "location",
+    "retry-after",
+    "x-service-retry-soon",
+)
 
 
 class Answer(msgspec.Struct):

@@ -58,7 +58,10 @@ class Taken(msgspec.Struct):
 
 
 class DeliveryWorker:
-    """Delivers until it is stopped. `waits` are the milliseconds between attempts, `jitter` goes from -1 to 1."""
+    """Delivers until it is stopped. `waits` are the milliseconds between attempts, `jitter` goes from -1 to 1.
+
+    `soon` are the waits of a receiver that asks for short ones; None where that is not heeded.
+    """
 
     def __init__(
         self,
@@ -67,6 +70,7 @@ class DeliveryWorker:
         clock: Clock,
         log: Log,
         waits: list[int],
+        soon: list[int] | None = None,
         jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311  # spreads, protects nothing
     ) -> None:
         self._db = db
@@ -74,6 +78,7 @@ class DeliveryWorker:
         self._clock = clock
         self._log = log
         self._waits = waits
+        self._soon = soon
         self._jitter = jitter
         self._token = uuid.uuid4().hex
         self._wake = db.listen()
@@ -189,7 +194,7 @@ class DeliveryWorker:
         # new one.
         begun = [
             (
-                TurnUnderWay(turn, self._waits, self._jitter()),
+                TurnUnderWay(turn, self._waits, self._jitter(), self._soon),
                 self._slots.take(leased.speed, leased.account_id, leased.url),
             )
             for turn in turns

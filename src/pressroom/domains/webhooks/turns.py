@@ -31,6 +31,9 @@ TURN_SECONDS: Final = 1.0
 FRESH_SECONDS: Final = 0.1
 """How long what was read may wait for its turn to be sent before it is read again."""
 
+RETRY_SOON: Final = "x-service-retry-soon"
+"""The header by which `pressroom listen --fail` asks for short waits; heeded in development mode alone."""
+
 _USER_AGENT: Final = f"Pressroom/{__version__}"
 _attempts = msgspec.json.Decoder(list[Attempt])
 _encoder = msgspec.json.Encoder()
@@ -39,7 +42,7 @@ _encoder = msgspec.json.Encoder()
 class TurnUnderWay:
     """A turn while it runs. Deliveries are taken one by one, until one fails, the turn is over or nothing is due."""
 
-    def __init__(self, turn: Turn, waits: list[int], jitter: float) -> None:
+    def __init__(self, turn: Turn, waits: list[int], jitter: float, soon: list[int] | None = None) -> None:
         self.leased: Final[Leased] = turn.leased
         self.slowed = False
         """Whether it was moved among the slow."""
@@ -59,6 +62,7 @@ class TurnUnderWay:
         self._began = self._read_at = time.monotonic()
         self._probing = turn.probing
         self._waits = waits
+        self._soon = soon
         self._jitter = jitter
         self._endings: list[Ending] = []
         self._failed: list[Outcome] = []
@@ -114,6 +118,8 @@ class TurnUnderWay:
         A failure that is `ours` is not the receiver's: it spends no try, and does not count against the endpoint.
         """
         succeeded = attempt.status is AttemptStatus.SUCCEEDED
+        if self._soon and answer and RETRY_SOON in answer.headers:
+            self._waits = self._soon
         is_test = waiting.event_type == EventType.WEBHOOK_TEST
         asked = retry_after(answer.headers.get("retry-after", ""), now) if answer and not succeeded else 0
         gone = answer is not None and answer.status == GONE
