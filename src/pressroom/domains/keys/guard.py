@@ -29,9 +29,9 @@ class KeyGuard:
         if bearer is None:
             raise InvalidKey(_INVALID)
         if bearer.revoked_at is not None:
-            raise RevokedKey("This key was revoked. Create another one in the settings.")
+            raise RevokedKey("This key was revoked. Create another one, signed in: POST /api/auth/api-keys.")
         if bearer.expires_at is not None and bearer.expires_at <= self._clock.now():
-            raise ExpiredKey("This key has expired. Create another one in the settings.")
+            raise ExpiredKey("This key has expired. Create another one, signed in: POST /api/auth/api-keys.")
         return bearer
 
 

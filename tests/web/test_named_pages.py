@@ -1,0 +1,36 @@
+"""No message points to a page that is not there: each path of our own that a message names has a route."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pressroom
+from tests.api.conftest import server
+from tests.harness.local import LocalServer
+from tests.pages.reader import fetch
+
+__all__ = ["server"]
+
+SOURCE = Path(pressroom.__file__).parent
+PAGES = "login|signup|settings|notifications|saved|hubs|follows|admin|forgot|reset|verify|docs|openapi"
+"""What the addresses of pages begin with, those included that do not exist yet."""
+
+NAMED = re.compile(rf"(?<![\w/.:…{{}}])(/(?:{PAGES})(?:[/.][\w./{{}}-]*)?)(?![\w-])")
+
+
+def messages() -> Iterator[tuple[str, str]]:
+    """Every text of more than one word in the code and in the templates, and where it stands."""
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+                yield f"{file.name}:{node.lineno}", node.value
+    for file in (SOURCE / "web" / "templates").rglob("*.html"):
+        yield file.name, file.read_text("utf-8").replace('"', " ")
+
+
+def test_every_page_that_a_message_names_is_there(server: LocalServer) -> None:
+    named = {path.rstrip("."): where for where, text in messages() for path in NAMED.findall(text)}
+
+    assert "/docs" in named
+    assert {path: where for path, where in named.items() if fetch(server, path).status_code == 404} == {}
