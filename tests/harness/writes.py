@@ -53,6 +53,18 @@ class People:
         """The other account's user name."""
         return str(self.other.get("/api/auth/me").json()["username"])
 
+    def asked(self) -> str:
+        """The path of the other account's request to follow the writer, who is private from now on."""
+        answer = self.web.patch("/api/auth/me", json={"isPrivate": True})
+        assert answer.status_code == 200, answer.text
+        return f"/api/follow-requests/{self.followed()}"
+
+    def followed(self) -> str:
+        """The other account's user name, once it followed the writer or asked to."""
+        answer = self.other.post(f"/api/accounts/{self.web.get('/api/auth/me').json()['username']}/follow")
+        assert answer.status_code == 200, answer.text
+        return self.name()
+
     def made(self, path: str, **body: object) -> str:
         """The id of something new."""
         answer = self.web.post(path, json=body)
@@ -105,6 +117,9 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "join_hub": lambda people: Write("POST", f"{people.hub(people.other)}/membership"),
     "leave_hub": lambda people: Write("DELETE", f"{people.hub(people.web)}/membership"),
     "follow": lambda people: Write("POST", f"/api/accounts/{people.name()}/follow"),
+    "accept_follow_request": lambda people: Write("POST", f"{people.asked()}/accept"),
+    "reject_follow_request": lambda people: Write("POST", f"{people.asked()}/reject"),
+    "remove_follower": lambda people: Write("DELETE", f"/api/followers/{people.followed()}"),
     "unfollow": lambda people: Write("DELETE", people.after(f"/api/accounts/{people.name()}/follow")),
 }
 """By the name of the route. Uploads and signing out have tests of their own."""

@@ -16,7 +16,18 @@ MakeServer = Callable[..., ServerProcess]
 
 COPIES = 50
 TABLES = (
-    *("accounts", "api_keys", "comments", "deliveries", "events", "follows", "hubs", "likes", "memberships"),
+    *(
+        "accounts",
+        "api_keys",
+        "comments",
+        "deliveries",
+        "events",
+        "follow_requests",
+        "follows",
+        "hubs",
+        "likes",
+        "memberships",
+    ),
     *("notifications", "poll_votes", "post_audiences", "post_versions", "posts", "saves", "sessions", "webhooks"),
 )
 
