@@ -34,6 +34,7 @@ class Probed(Protocol):
 
 def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> list[Route[C]]:
     """The routes beside the API; `document` is the OpenAPI document."""
+    encoded = json(document)  # Once: readers that stall share it.
 
     @declare("GET", "/healthz", Public(), summary="Is the process alive")
     async def health(call: Call[C]) -> Answer:
@@ -51,9 +52,9 @@ def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> l
 
     @declare("GET", "/openapi.json", Public(), summary="The OpenAPI document")
     async def openapi(call: Call[C]) -> Answer:
-        answer = json(document)
-        answer.headers.append((b"access-control-allow-origin", b"*"))
-        return answer
+        return Answer(
+            200, encoded.body, encoded.content_type, [*encoded.headers, (b"access-control-allow-origin", b"*")]
+        )
 
     @declare("GET", "/docs", Public(), summary="The API reference")
     async def docs(call: Call[C]) -> Answer:
