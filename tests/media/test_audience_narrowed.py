@@ -7,6 +7,7 @@ import pytest
 
 from pressroom.db import Query
 from pressroom.domains.media.addresses import LONGEST
+from pressroom.domains.moderation.actions import restore_account, suspend_account
 from tests.api.actors import Actor, Json, body_of, follow, nobody, publish, read, rows
 from tests.api.conftest import database_settings
 from tests.harness.local import LocalServer
@@ -129,12 +130,19 @@ TIES: dict[str, tuple[str, Callable[[Case], object]]] = {
     "a follower unfollows": ("FOLLOWERS", lambda case: unfollow(case.reader, case.author)),
     "a connection unfollows": ("CONNECTIONS", lambda case: unfollow(case.reader, case.author)),
     "the author unfollows a connection": ("CONNECTIONS", lambda case: unfollow(case.author, case.reader)),
+    "the author removes a follower": ("FOLLOWERS", lambda case: remove(case.author, case.reader)),
+    "the author removes a connection": ("CONNECTIONS", lambda case: remove(case.author, case.reader)),
 }
 
 
 def unfollow(who: Actor, whom: Actor) -> None:
     """From now on `who` does not follow `whom`."""
     body_of(who.web.delete(f"/api/accounts/{whom.account.username}/follow"))
+
+
+def remove(who: Actor, follower: Actor) -> None:
+    """From now on `follower` does not follow `who`."""
+    body_of(who.web.delete(f"/api/followers/{follower.account.username}"))
 
 
 def test_what_a_former_reader_was_given_ends_within_minutes(store: tuple[LocalServer, int]) -> None:
@@ -150,6 +158,20 @@ def test_what_a_former_reader_was_given_ends_within_minutes(store: tuple[LocalSe
         assert not case.shown(case.reader)
         assert case.statuses(given) == {404}
         assert case.statuses({own}) == {opened}, "the author's own address lasts"
+
+
+def test_nothing_of_a_suspended_account_is_served(store: tuple[LocalServer, int]) -> None:
+    server, opened = store
+    for visibility in ("PUBLIC", "FOLLOWERS"):
+        case = Case(server, visibility)
+        given = case.shown(case.reader) | case.shown(case.author)
+        assert case.statuses(given) == {opened}
+
+        server.run(server.runtime.db.transact(suspend_account, case.author.account.username))
+        assert case.statuses(given) == {404}
+
+        server.run(server.runtime.db.transact(restore_account, case.author.account.username))
+        assert case.statuses(given) == {opened}
 
 
 def test_nobody_is_given_what_lasts_of_a_post_that_few_may_see(store: tuple[LocalServer, int]) -> None:
