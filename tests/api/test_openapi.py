@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,9 +24,11 @@ from pressroom.web.site import site_routes
 from tests.harness.documented import Documented, Json, altered, examples, operations, validator, without_unknown_fields
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess
+from tests.media.uploads import image
 
 MakeServer = Callable[..., LocalServer]
 MakeClient = Callable[..., httpx.Client]
+IDEMPOTENCY = "Idempotency-Key"
 TAKEN = (200, 201, 401, 404, 409, 422, 429)
 """Statuses of a body that is well-formed, whatever becomes of it."""
 
@@ -343,3 +346,24 @@ def test_the_schemas_of_bodies_are_the_rules_of_the_server(
                 wrong.append(f"{method} {path} {str(body)[:300]} {status}")
     assert wrong == []
     assert tried > 200
+
+
+def test_each_paste_of_a_sample_has_a_fresh_idempotency_key(server: LocalServer, tmp_path: Path) -> None:
+    """The samples of creating and uploading a post are run as they stand, twice each, by a shell."""
+    document = httpx.get(f"{server.base_url}/openapi.json").json()
+    writes = [operation for _, _, operation in operations(document) if IDEMPOTENCY in str(operation.get("parameters"))]
+    samples = [operation["x-codeSamples"][0]["source"] for operation in writes]
+    assert len(samples) > 20
+    assert all('"Idempotency-Key: $(date +%s%N)"' in sample for sample in samples)
+
+    key = server.key(server.account())[1]
+    (tmp_path / "FILE").write_bytes(image())
+    for path in ("/api/posts", "/api/posts/upload"):
+        sample = document["paths"][path]["post"]["x-codeSamples"][0]["source"].replace("svc_live_…", key)
+        sample = re.sub(r"-F hubId=\S+ \\\n|\"hubId\":\"[^\"]+\",", "", sample)
+        pasted = [
+            subprocess.run(["sh", "-c", sample], cwd=tmp_path, capture_output=True, check=True, timeout=30).stdout
+            for _ in range(2)
+        ]
+        ids = {json.loads(answer)["id"] for answer in pasted}
+        assert len(ids) == 2, pasted

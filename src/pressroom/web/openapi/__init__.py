@@ -23,7 +23,8 @@ def describe(routes: Sequence[Route[C]], events: Sequence[EventShape], settings:
     refusals = Refusals(settings, schemas)
     paths: dict[str, Json] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = describe_operation(route, schemas, refusals)
+        operation = describe_operation(route, schemas, refusals, settings.base_url)
+        paths.setdefault(route.path, {})[route.method.lower()] = operation
     return {
         "openapi": "3.1.0",
         "info": {

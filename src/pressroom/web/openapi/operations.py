@@ -9,6 +9,7 @@ from pressroom.web.access import Access, Anyone, Keyed, Public
 from pressroom.web.form_data import form_schema
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.refusals import Refusals
+from pressroom.web.openapi.samples import curl_sample
 from pressroom.web.openapi.schemas import Json, Schemas
 from pressroom.web.routing import FormSpec, Route
 
@@ -19,7 +20,7 @@ _DONE: Final = {200: "Done.", 201: "Created.", 202: "Accepted: it will be done."
 _CAPITAL: Final = re.compile(r"(?=[A-Z])")
 
 
-def describe_operation(route: Route[C], schemas: Schemas, refusals: Refusals) -> Json:
+def describe_operation(route: Route[C], schemas: Schemas, refusals: Refusals, base_url: str) -> Json:
     """The operation object of a route."""
     operation: Json = {"tags": [route.tag.name]} if route.tag else {}
     operation |= {
@@ -37,6 +38,9 @@ def describe_operation(route: Route[C], schemas: Schemas, refusals: Refusals) ->
             "required": not route.body_optional,
             "content": _form(route, schemas) if route.form else {"application/json": _body(route, schemas)},
         }
+    if route.idempotent:
+        example = None if route.example is None else _given(plain(route.example))
+        operation["x-codeSamples"] = [curl_sample(route, example, base_url)]
     operation["responses"] = {**_successes(route, schemas), **refusals.responses(route)}
     return operation
 

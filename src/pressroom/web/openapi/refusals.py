@@ -192,7 +192,11 @@ def _typical(settings: Settings) -> list[PressroomError]:
         AddressNotAllowed("The address 198.51.100.7 is not in this key's allowlist."),
         SessionRequired("This is done signed in, in the web app; no API key may do it."),
         AccountSuspended("This account is suspended. Ask the operator of this server."),
-        CrossOrigin("A signed-in request must come from this site itself."),
+        CrossOrigin(
+            "A signed-in request must come from this site itself: the browser sent the origin"
+            f" 'https://elsewhere.example', and the base address of this server is {settings.base_url}. If that is not"
+            " how browsers reach it, its operator sets PRESSROOM_BASE_URL."
+        ),
         NotFound("There is no such thing."),
         RequestTimeout(f"The body did not arrive within {settings.body_timeout_seconds} s."),
         Conflict("It exists already."),
