@@ -162,7 +162,7 @@ class JobWorker:
         try:
             await self._db.transact(self._record_failure, handler, job, reason, due_at)
         except PressroomError as away:
-            self._log.event("job not given back", kind=job.kind, subject=job.subject, error=away.message)
+            self._log.recurring("job not given back", away, kind=job.kind)
 
     async def _defer(self, job: Job, lack: Exception) -> None:
         """Lets a job wait that lacked something. When the database is what is away, its lease runs out."""

@@ -198,7 +198,7 @@ class Door:
         failed = explained(error, heard=attempt.wire is not None and attempt.wire.heard > 0)
         if failed is None:
             if self._log is not None:
-                self._log.event("outbound request broke", error=f"{type(error).__name__}: {error}")
+                self._log.recurring("outbound request broke", error)
             return OutboundFailed(Failure.OURS, "The request could not be carried out.")
         return failed
 

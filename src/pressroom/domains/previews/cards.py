@@ -81,7 +81,7 @@ class Cards:
         except (TimeoutError, Busy, CardPostponed):
             return
         except Exception as error:  # a card is never worth the post
-            self._log.event("link card not fetched", error=f"{type(error).__name__}: {error}")
+            self._log.recurring("link card not fetched", error)
 
     def handler(self) -> Handler:
         """For the worker of the queue: what was not fetched while its post was created is fetched later."""

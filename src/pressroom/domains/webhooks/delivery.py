@@ -266,8 +266,7 @@ class DeliveryWorker:
             reason, ours = failed.message, failed.kind is Failure.OURS
         except Exception as error:  # one delivery that cannot be sent must not keep the others from it, time and again
             reason, ours = "Something failed here before an answer came.", True
-            cause = f"{type(error).__name__}: {error}"
-            self._log.event("delivery failed here", envelope_id=waiting.envelope_id, error=cause)
+            self._log.recurring("delivery failed here", error)
         attempt = attempt_of(waiting, answer, reason, self._clock, at)
         outcome = turn.ended(waiting, attempt, answer, self._clock.now(), ours=ours)
         if attempt.status is AttemptStatus.FAILED:
