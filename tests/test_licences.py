@@ -1,16 +1,20 @@
-"""docs/licences.md names what the wheels really carry."""
+"""docs/licences.md names what the wheels really carry, and each package whose licence is not a permissive one."""
 
 import ctypes
 import platform
 import re
 import sys
-from importlib.metadata import distribution, version
+from importlib.metadata import PackageNotFoundError, distribution, metadata, version
 from pathlib import Path
 
 import pytest
 
 PAGE = (Path(__file__).parents[1] / "docs" / "licences.md").read_text("utf-8")
 ROW = re.compile(r"^\| (av|pyvips-binary) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
+
+LOCKED = Path(__file__).parents[1] / "requirements" / "serve.txt"
+PINNED = re.compile(r"^([a-z0-9-]+)==([^ ]+)", re.MULTILINE)
+PERMISSIVE = re.compile(r"MIT|BSD|Apache|PSF|any-OSI")
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="The page is about wheels for Linux on x86_64."
@@ -43,3 +47,14 @@ def test_versions_and_the_licence_of_ffmpeg_are_those_installed() -> None:
     assert f"`av` {version('av')}" in PAGE
     assert f"FFmpeg {library.av_version_info().decode()} " in PAGE
     assert f"`libvips` {version('pyvips-binary')}" in PAGE
+
+
+def test_every_package_that_is_not_under_a_permissive_licence_is_named() -> None:
+    for package, its_version in PINNED.findall(LOCKED.read_text("utf-8")):
+        try:
+            said = metadata(package)
+        except PackageNotFoundError:  # for other versions of Python
+            continue
+        licences = [said.get("License-Expression") or said.get("License") or "", *(said.get_all("Classifier") or [])]
+        if not any(PERMISSIVE.search(licence) for licence in licences):
+            assert f"`{package}` {its_version}" in PAGE or f"| {package} |" in PAGE, package
