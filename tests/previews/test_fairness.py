@@ -96,11 +96,11 @@ class Holders:
         self.began: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
 
-    def begin(self, account_id: str, host: str, name: str = "") -> asyncio.Task[None]:
+    def begin(self, account_id: str, host: str, name: str = "", *, bounded: bool = True) -> asyncio.Task[None]:
         """One more."""
 
         async def hold() -> None:
-            async with self.slots.taken(account_id, host):
+            async with self.slots.taken(account_id, host, bounded=bounded):
                 self.began.append(name or account_id)
                 await asyncio.Event().wait()
 
@@ -168,6 +168,25 @@ def test_the_backlog_is_bounded() -> None:
         assert len(holders.slots._waiting) == MOST_WAITING
         await holders.end()
         assert holders.slots._waiting == []
+
+    asyncio.run(story())
+
+
+def test_what_waits_for_a_job_ends_before_the_job_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pressroom.domains.previews.slots.PATIENCE_SECONDS", 0.05)
+
+    async def story() -> None:
+        holders = Holders()
+        for number in range(OF_DOMAIN):
+            holders.begin(f"a{number}", "hanging.example")
+        await settled()
+        late = [holders.begin(f"b{number}", "hanging.example", bounded=False) for number in range(50)]
+        async with asyncio.timeout(20):
+            ended = await asyncio.gather(*late, return_exceptions=True)
+        assert {type(each) for each in ended} == {Busy}
+        assert holders.slots._waiting == []
+        assert len(holders.began) == OF_DOMAIN
+        await holders.end()
 
     asyncio.run(story())
 

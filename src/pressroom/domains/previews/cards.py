@@ -17,7 +17,7 @@ from pressroom.domains.media.sandbox import ChildDied, Limits, Sandbox, Undecoda
 from pressroom.domains.previews import actions, queries
 from pressroom.domains.previews.fetching import CardPostponed, CardUnavailable, fetch_card
 from pressroom.domains.previews.models import RETRIES, Card, CardStatus, Known, card_blob
-from pressroom.domains.previews.slots import OF_ACCOUNT, TOGETHER, Busy, Slots
+from pressroom.domains.previews.slots import OF_ACCOUNT, PATIENCE_SECONDS, TOGETHER, Busy, Slots
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
@@ -41,9 +41,6 @@ IMAGE_LIMITS: Final = Limits(
 
 OF_ADDRESS: Final = 8
 """Requests under way to one address of the network: however many names lead to it."""
-
-PATIENCE_SECONDS: Final = 5.0
-"""How long a job waits for a slot before it goes behind the others."""
 
 LATER: Final = 5 * SECOND
 POLL_SECONDS: Final = 0.1

@@ -22,6 +22,9 @@ MOST_WAITING: Final = 256
 WAITING_OF_ACCOUNT: Final = 16
 """Fetches that wait for a slot. Beyond, the card is left to its job."""
 
+PATIENCE_SECONDS: Final = 5.0
+"""How long a fetch waits for a slot before its job goes behind the others."""
+
 
 class Busy(PressroomError):
     """There is no slot, and too many wait for one already."""
@@ -51,8 +54,8 @@ class Slots:
     async def taken(self, account_id: str, host: str, *, bounded: bool = True) -> AsyncGenerator[None]:
         """Holds a slot for a fetch from `host` on behalf of an account, once there is one.
 
-        Raises Busy at once when it would have to wait behind too many; never when not `bounded`, for those whose
-        number is bounded elsewhere.
+        Raises Busy when there is none for a while; at once when it would have to wait behind too many, unless it is
+        not `bounded`, as those are whose number is bounded elsewhere.
         """
         one = _Waiting(account_id, registrable(host))
         if not self._fits(one):
@@ -69,13 +72,16 @@ class Slots:
 
     async def _admitted(self, one: _Waiting) -> None:
         try:
-            await one.admitted
-        except BaseException:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await one.admitted
+        except BaseException as error:
             if one in self._waiting:
                 self._waiting.remove(one)
             else:  # it had just been admitted
                 self._count(one, -1)
                 self._admit()
+            if isinstance(error, TimeoutError):
+                raise Busy("Other link cards come first.") from None
             raise
 
     def _check_room(self, account_id: str, *, bounded: bool) -> None:
