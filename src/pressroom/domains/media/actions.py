@@ -77,7 +77,7 @@ async def hide_of_owner(tx: Tx, owner_id: str) -> None:
 
 async def finish_ready(tx: Tx, job: Job, token: str, done: Processed) -> bool:
     """A file has been processed; False when the job was somebody else's by then, who finishes it too."""
-    if not await queue.finish(tx, job, token):
+    if not await _finish(tx, job, token):
         return False
     await queries.make_ready(
         tx,
@@ -94,7 +94,7 @@ async def finish_ready(tx: Tx, job: Job, token: str, done: Processed) -> bool:
 
 async def finish_failed(tx: Tx, job: Job, token: str, reason: str) -> bool:
     """A file cannot be processed, and why; False when the job was somebody else's by then."""
-    if not await queue.finish(tx, job, token):
+    if not await _finish(tx, job, token):
         return False
     await fail(tx, job.subject, reason)
     return True
@@ -131,3 +131,9 @@ async def expected_blobs(tx: Tx) -> list[str]:
     waiting = await queries.find_waiting(tx)
     ready = await queries.find_newest_ready(tx)
     return [*([source(waiting)] if waiting else []), *([ready.blob(Variant.MAIN)] if ready else [])]
+
+
+async def _finish(tx: Tx, job: Job, token: str) -> bool:
+    # As an upload does: first what the account stores, then its queue. Else the two could wait for each other.
+    await queries.lock_stored(tx, job.account_id)
+    return await queue.finish(tx, job, token)

@@ -24,6 +24,8 @@ TAKE_STORAGE: Final = Query(
     " WHERE stored_media.bytes + excluded.bytes <= :limit RETURNING bytes",
 )
 
+LOCK_STORED: Final = Query(int, "SELECT bytes FROM stored_media WHERE account_id = :account_id FOR UPDATE")
+
 # The account's sum moves by the difference, so that to do it twice does no harm.
 COUNT_STORED_OF_ACCOUNT: Final = Command(
     "UPDATE stored_media SET bytes = bytes + :stored_bytes - (SELECT stored_bytes FROM media WHERE id = :media_id)"
@@ -118,6 +120,11 @@ async def insert_media(
 async def take_storage(tx: Tx, *, account_id: str, size: int, limit: int) -> bool:
     """Adds `size` bytes to what the account stores; False when that would be more than `limit`."""
     return await tx.one(TAKE_STORAGE, account_id=account_id, size=size, limit=limit) is not None
+
+
+async def lock_stored(tx: Tx, account_id: str) -> None:
+    """Has others wait who count what the account stores."""
+    await tx.one(LOCK_STORED, account_id=account_id)
 
 
 async def count_stored(tx: Tx, media_id: str, stored_bytes: int) -> None:
