@@ -138,3 +138,25 @@ def test_who_leaves_gives_the_turn_on() -> None:
             some.close()
 
     run(story)
+
+
+def test_who_makes_room_of_somebody_just_given_up_has_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "PLACES", 3)
+
+    gate = Gate()
+
+    async def story() -> None:
+        some = Passwords(gate)
+        try:
+            loud = began(some, ["a", "b", "c", "d"], "loud")
+            await until_waiting(some, 3)
+            quiet = began(some, ["q"], "quiet")
+            loud[-1].cancel()  # as the end of its patience does: it stands in line until it runs, after `quiet`
+            gate.open.set()
+            assert await quiet[0] == "hash of q"
+            await asyncio.gather(*loud, return_exceptions=True)
+            assert some.waiting == 0
+        finally:
+            some.close()
+
+    run(story)

@@ -102,7 +102,7 @@ class _Queue:
         displaced = self.lines.join(address, turn)
         if displaced is turn:
             raise _too_many()
-        if displaced is not None:
+        if displaced is not None and not displaced.done():  # its patience may have ended at this very moment
             displaced.set_exception(_too_many())
         try:
             async with asyncio.timeout(patience):
