@@ -15,7 +15,7 @@ from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
-from pressroom.domains.limits.memory import FORGIVEN_SECONDS, IDLE, MemoryLimiter, Superseded
+from pressroom.domains.limits.memory import FORGIVEN_SECONDS, IDLE, MemoryLimiter, Superseded, find_holder
 from pressroom.domains.limits.models import KeyWrite, Rates
 from pressroom.domains.limits.windows import StoredWindows, merged, with_writes
 from pressroom.errors import Unavailable
@@ -188,6 +188,42 @@ def test_a_request_waits_for_a_save_that_is_late(tmp_path: Path) -> None:
         assert (await waiting).refused_by is None
 
     with_key(tmp_path, story)
+
+
+def test_a_stop_waits_for_the_save_under_way(tmp_path: Path) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        slow = Slow(db)
+        limiter, after = MemoryLimiter(RATES, slow, clock), MemoryLimiter(RATES, db, clock)
+        await limiter.take_over("before")
+        assert await admitted(limiter, key_id, 1) == 1
+        slow.gate.clear()
+        saving = asyncio.create_task(limiter.flush())
+        await asyncio.sleep(0)
+        assert await admitted(limiter, key_id, 3) == 3, "counted while the save is under way"
+        closing = asyncio.create_task(limiter.close())
+        await asyncio.sleep(0)
+        slow.gate.set()
+        await asyncio.gather(saving, closing)
+        holder = await db.read(find_holder)
+        assert holder is not None
+        assert holder.clean
+        assert await admitted(after, key_id, 9) == 1
+
+    with_key(tmp_path, story)
+
+
+class Slow:
+    """A database that writes while its `gate` is open."""
+
+    def __init__(self, db: Database) -> None:
+        self.one, self.read, self._db = db.one, db.read, db
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def transact(self, action: Callable[..., Awaitable[object]], *args: object) -> object:
+        """As the database does, once the gate is open."""
+        await self.gate.wait()
+        return await self._db.transact(action, *args)
 
 
 class Full:

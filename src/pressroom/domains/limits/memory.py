@@ -124,6 +124,8 @@ class MemoryLimiter:
 
     async def close(self) -> None:
         """Writes what is left, and that this process stopped in order."""
+        while self._saving_since is not None:
+            await self._tried_to_save.wait()
         await self._save(clean=True)
         self._holder = None
         self.suspend()
