@@ -27,6 +27,8 @@ SAVE_SECONDS: Final = 2.0
 READY_SECONDS: Final = 2.0
 """How long a start waits to count before it listens; after that it listens, and is not ready."""
 
+_NOT_YET: Final = "rate limits cannot be taken over yet; nothing is admitted until they can"
+
 _ALONE: Final = (
     "Another Pressroom serves this database already. Rate limits would be counted twice:"
     " set PRESSROOM_REDIS_URL to run several."
@@ -57,16 +59,16 @@ def alone_on_file(settings: Settings) -> Generator[None]:
 async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenerator[None]:
     """This process counts, and no other, for as long as the context lasts. Nothing to do where Redis counts.
 
-    On SQLite the file is locked already. On PostgreSQL a lock is taken, and watched. Raises SettingError when another
-    process keeps it.
+    On SQLite the file is locked already, and counting begins once it can be written. On PostgreSQL a lock is taken, and
+    watched. Raises SettingError when another process keeps it.
     """
     limiter = runtime.limiter
     if not isinstance(limiter, MemoryLimiter):
         yield
         return
     if runtime.db.engine != "postgres":
-        await limiter.take_over(own_identity())
-        yield
+        async with _counting_on_file(runtime, limiter):
+            yield
         return
     lock = SessionLock(runtime.settings.database_url, API_LOCK)
     if not await lock.take():
@@ -90,6 +92,36 @@ async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenera
         await lock.release()
 
 
+@contextlib.asynccontextmanager
+async def _counting_on_file(runtime: Runtime, limiter: MemoryLimiter) -> AsyncGenerator[None]:
+    """Begins to count as soon as the file can be written: another program may have it locked, or the disk be full."""
+    limiter.suspend()
+    taking = asyncio.create_task(_take_over_file(runtime, limiter))
+    done, _ = await asyncio.wait([taking], timeout=READY_SECONDS)
+    for task in done:
+        task.result()
+    try:
+        yield
+    finally:
+        taking.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await taking
+
+
+async def _take_over_file(runtime: Runtime, limiter: MemoryLimiter) -> None:
+    told = False
+    while True:
+        try:
+            await limiter.take_over(own_identity())
+        except PressroomError as error:
+            if not told:
+                runtime.log.event(_NOT_YET, error=error.message)
+                told = True
+            await asyncio.sleep(RETRY_SECONDS)
+        else:
+            return
+
+
 class _Watch:
     """Counts while the lock is held, and takes it again when it was lost.
 
@@ -102,6 +134,7 @@ class _Watch:
         self._limiter = limiter
         self._lock = lock
         self._stop = stop
+        self._told = False
         self.counting = asyncio.Event()
 
     async def run(self) -> None:
@@ -128,9 +161,12 @@ class _Watch:
                 if not lost.done():
                     await self._limiter.take_over(own_identity(), self._lock.is_held)
                     self.counting.set()
+                    self._told = False
                     await lost
             except PressroomError as error:
-                self._log.event("rate limits cannot be taken over yet", error=error.message)
+                if not self._told:
+                    self._log.event(_NOT_YET, error=error.message)
+                    self._told = True
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _wait_for_predecessor(self, lost: asyncio.Task[None]) -> None:
