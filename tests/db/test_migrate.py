@@ -89,3 +89,78 @@ def test_a_migration_that_fails_leaves_nothing(make: Callable[[str], Database], 
     with pytest.raises(Exception, match="half"):
         run(db.prepare(Command("SELECT id FROM half")))
     run(db.close())
+
+
+# What an installation at schema 4 may hold: a private account, posts of each kind, a deleted one, and things waiting.
+HELD = """
+INSERT INTO accounts (id, username, username_key, email, email_key, password_hash, display_name, bio, verified,
+    email_verified, is_private, is_creator, total_followers, total_following, total_posts, created_at,
+    updated_at) VALUES
+    ('ann', 'Ann', 'ann', 'a@x.org', 'a@x.org', 'h', 'Ann', NULL, FALSE, FALSE, FALSE, FALSE, 1, 0, 4, 1, 1),
+    ('bob', 'Bob', 'bob', 'b@x.org', 'b@x.org', 'h', 'Bob', NULL, FALSE, FALSE, TRUE, FALSE, 0, 1, 1, 1, 1);
+INSERT INTO api_keys (id, account_id, secret_hash, key_prefix, label, scopes, ip_allowlist, created_at)
+    VALUES ('key', 'ann', 's', 'p', 'l', 'posts:write', '', 1);
+INSERT INTO rate_windows (key_id, state, updated_at)
+    VALUES ('key', '{"attempts":[5],"posts":[],"day":[[0,1]],"refusals":[]}', 6);
+INSERT INTO content_quotas (account_id, day, used) VALUES ('ann', 3, 7);
+INSERT INTO idempotent_answers (account_id, method, path, idempotency_key, body, created_at)
+    VALUES ('ann', 'POST', '/api/posts', 'k', '{}', 1);
+INSERT INTO hubs (id, account_id, slug, name, members, created_at) VALUES ('hub', 'ann', 'hub', 'Hub', 1, 1);
+INSERT INTO posts (id, account_id, key_id, type, content, visibility, created_at, updated_at, deleted_at,
+    hub_id) VALUES
+    ('p1', 'ann', 'key', 'POST', '#t', 'PUBLIC', 1, 1, NULL, 'hub'),
+    ('p2', 'ann', NULL, 'POST', 'x', 'FOLLOWERS', 1, 1, NULL, NULL),
+    ('p3', 'ann', NULL, 'POST', 'x', 'CUSTOM', 1, 1, NULL, 'hub'),
+    ('p4', 'ann', NULL, 'POST', 'x', 'CUSTOM', 1, 1, 2, 'hub'),
+    ('p5', 'ann', NULL, 'POST', 'x', 'CONNECTIONS', 1, 1, NULL, NULL),
+    ('p6', 'bob', NULL, 'POST', '#t', 'PUBLIC', 1, 1, NULL, NULL),
+    ('p7', 'ann', NULL, 'POST', 'x', 'PUBLIC', 1, 1, 2, NULL);
+INSERT INTO post_versions (account_id, post_id, id, content, visibility, written_at)
+    VALUES ('ann', 'p1', 'v', 'y', 'PUBLIC', 1);
+INSERT INTO post_tags (account_id, post_id, tag) VALUES ('ann', 'p1', 't'), ('bob', 'p6', 't');
+INSERT INTO post_audiences (post_id, account_id, author_id) VALUES
+    ('p1', 'bob', 'ann'), ('p3', 'bob', 'ann'), ('p4', 'bob', 'ann'), ('gone', 'bob', 'ann');
+INSERT INTO notifications (id, account_id, type, actor_id, post_id, created_at) VALUES
+    ('n1', 'bob', 'mention', 'ann', 'p1', 1), ('n2', 'bob', 'mention', 'ann', 'p3', 1);
+INSERT INTO media (id, account_id, owner_id, position, token, kind, status, size_bytes, created_at) VALUES
+    ('m1', 'ann', 'p1', 0, 't1', 'image/png', 'READY', 100, 1),
+    ('m2', 'ann', 'p1', 1, 't2', 'image/png', 'PROCESSING', NULL, 1),
+    ('m3', 'ann', 'p2', 0, 't3', 'image/png', 'READY', 11, 1);
+INSERT INTO jobs (id, kind, subject, account_id, tries, due_at, leased_until, created_at) VALUES
+    ('j1', 'media', 'm2', 'ann', 1, 9, 0, 1), ('j2', 'media', 'm3', 'ann', 0, 8, 12, 1),
+    ('j3', 'card', 'u', '', 0, 4, 0, 1),
+    ('j4', 'card', 'dead', '', 5, NULL, 0, 1);
+INSERT INTO webhooks (id, account_id, key_id, url, events, secret, created_at, consecutive_failures, leased_until,
+    removed_at, sweep_at) VALUES ('w1', 'ann', 'key', 'https://x', 'post.created', 's', 1, 0, 0, NULL, NULL),
+    ('w2', 'ann', 'key', 'https://x', 'post.created', 's', 1, 0, 0, 50, 51);
+"""
+
+BECAME = {
+    "SELECT id || ' ' || public_posts || ' ' || followers_posts || ' ' || connections_posts FROM accounts": (
+        "ann 1 1 1",
+        "bob 1 0 0",
+    ),
+    "SELECT account_id || ' ' || tag FROM post_tags WHERE NOT hidden": ("ann t",),
+    "SELECT post_id || ' ' || coalesce(hub_id, '-') FROM post_audiences WHERE live": ("p3 hub",),
+    "SELECT post_id || ' ' || coalesce(hub_id, '-') FROM post_audiences WHERE NOT live": ("gone -", "p1 hub", "p4 hub"),
+    "SELECT account_id || ' ' || bytes FROM stored_media": ("ann 111",),
+    "SELECT kind || ' ' || account_id || ' ' || due_at FROM job_queues": ("card  4", "media ann 8"),
+    "SELECT id || ' ' || origin_id || ' ' || coalesce(sweep_at, 0) FROM webhooks": ("w1 w1 0", "w2 w2 2592000050"),
+    "SELECT key_id || ' ' || updated_at FROM rate_windows": ("key 6",),
+    "SELECT account_id || ' ' || used || ' ' || used_signed_in FROM content_quotas": ("ann 7 0",),
+    "SELECT idempotency_key || body_hash FROM idempotent_answers": ("k",),
+}
+
+
+async def values_of(tx: Tx, sql: str) -> list[str]:
+    """One column of text."""
+    return await tx.all(Query(str, sql))
+
+
+def test_what_an_installation_holds_is_carried_over(make: Callable[[str], Database], run: Run) -> None:
+    db = make("held")
+    run(migrate(db, upto=4))
+    run(db.script(HELD))
+    run(migrate(db))
+    assert {sql: tuple(sorted(run(db.read(values_of, sql)))) for sql in BECAME} == BECAME
+    run(db.close())
