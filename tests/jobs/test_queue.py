@@ -11,6 +11,7 @@ from pressroom.jobs.queue import Job
 from tests.jobs.conftest import Run
 
 LEASE = 60 * SECOND
+LOCK_B = Query(str, "SELECT kind FROM job_queues WHERE account_id = 'b' FOR UPDATE")
 STATES = Query(str, "SELECT subject || ' ' || tries || ' ' || coalesce(CAST(due_at AS TEXT), 'dead') FROM jobs")
 
 
@@ -254,3 +255,29 @@ def test_an_account_s_jobs_wait_for_each_other_and_for_nobody_else_s(desk: Desk)
     assert subjects(desk.claim(limit=1, each=1))[0][0] == "a"
     desk.clock.advance(LEASE)
     assert len(desk.claim(limit=1, each=1)) == 1, "a lease that ran out holds nobody back"
+
+
+@pytest.mark.parametrize("db", ["postgres"], indirect=True)
+def test_a_claim_that_holds_a_queue_waits_for_no_other(desk: Desk) -> None:
+    desk.enqueue("a1", "a2", account_id="a")
+    assert subjects(desk.claim(limit=1, each=1)) == ["a1"]
+    desk.enqueue("b1", account_id="b")
+
+    async def story() -> list[Job]:
+        held, claimed = asyncio.Event(), asyncio.Event()
+
+        async def hold(tx: Tx) -> None:
+            while await tx.one(LOCK_B) and not claimed.is_set():
+                held.set()
+
+        holding = asyncio.ensure_future(desk.db.transact(hold))
+        await held.wait()
+        try:
+            async with asyncio.timeout(10):  # it would wait for the other until that ends
+                return await desk.db.transact(queue.claim, "work", token="t", until=LEASE, limit=1, each=1)
+        finally:
+            claimed.set()
+            await holding
+
+    assert desk.run(story()) == []
+    assert subjects(desk.claim(limit=1, each=1)) == ["b1"]

@@ -164,11 +164,11 @@ async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: 
     Accounts take turns, each with its oldest job. Those that have `each` or more under way must wait.
     """
     claimed: list[Job] = []
-    for _ in range(LOOKS):
+    for look in range(LOOKS):
         if len(claimed) >= limit:
             break
         account_id = await tx.one(FIND_QUEUE, kind=kind, now=tx.now)
-        if account_id is None and not claimed:
+        if account_id is None and look == 0:
             account_id = await tx.one(AWAIT_QUEUE, kind=kind, now=tx.now)
         if account_id is None:
             break
