@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressroom.clock import DAY, HOUR, MINUTE, SettableClock
-from pressroom.db import Database, DiskFull, Tx
+from pressroom.db import Database, DatabaseAway, DiskFull, Tx
 from pressroom.db.migrate import migrate
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
@@ -196,13 +196,13 @@ def test_a_stop_waits_for_the_save_under_way(tmp_path: Path) -> None:
         limiter, after = MemoryLimiter(RATES, slow, clock), MemoryLimiter(RATES, db, clock)
         await limiter.take_over("before")
         assert await admitted(limiter, key_id, 1) == 1
-        slow.gate.clear()
+        hung = slow.hang()
         saving = asyncio.create_task(limiter.flush())
         await asyncio.sleep(0)
         assert await admitted(limiter, key_id, 3) == 3, "counted while the save is under way"
         closing = asyncio.create_task(limiter.close())
         await asyncio.sleep(0)
-        slow.gate.set()
+        hung.set_result(None)
         await asyncio.gather(saving, closing)
         holder = await db.read(find_holder)
         assert holder is not None
@@ -212,17 +212,45 @@ def test_a_stop_waits_for_the_save_under_way(tmp_path: Path) -> None:
     with_key(tmp_path, story)
 
 
+def test_a_save_that_fails_once_the_windows_were_taken_over_anew_is_made_up_for(tmp_path: Path) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        slow = Slow(db)
+        limiter, after = MemoryLimiter(RATES, slow, clock), MemoryLimiter(RATES, db, clock)
+        await limiter.take_over("limiter")
+        assert await admitted(limiter, key_id, 2) == 2
+        hung = slow.hang()
+        saving = asyncio.create_task(limiter.flush())
+        await asyncio.sleep(0)
+        limiter.suspend()
+        await limiter.take_over("limiter")
+        hung.set_exception(DatabaseAway("The connection led nowhere."))
+        with pytest.raises(DatabaseAway):
+            await saving
+        await limiter.flush()
+        assert await admitted(limiter, key_id, 2) == 2
+        await limiter.close()
+        assert await admitted(after, key_id, 9) == 1
+
+    with_key(tmp_path, story)
+
+
 class Slow:
-    """A database that writes while its `gate` is open."""
+    """A database of which one transaction hangs when it is told to."""
 
     def __init__(self, db: Database) -> None:
         self.one, self.read, self._db = db.one, db.read, db
-        self.gate = asyncio.Event()
-        self.gate.set()
+        self._hung: asyncio.Future[None] | None = None
+
+    def hang(self) -> asyncio.Future[None]:
+        """Has the next transaction wait for this."""
+        self._hung = asyncio.get_running_loop().create_future()
+        return self._hung
 
     async def transact(self, action: Callable[..., Awaitable[object]], *args: object) -> object:
-        """As the database does, once the gate is open."""
-        await self.gate.wait()
+        """As the database does, but for the one that hangs."""
+        hung, self._hung = self._hung, None
+        if hung is not None:
+            await hung
         return await self._db.transact(action, *args)
 
 

@@ -53,6 +53,7 @@ class MemoryLimiter:
         self._windows: dict[str, Windows] = {}
         self._touched: dict[str, int] = {}
         self._dirty: set[str] = set()
+        self._in_save: set[str] = set()
         self._dirty_since: float | None = None
         self._saving_since: float | None = None
         self._save_failed = False
@@ -133,26 +134,28 @@ class MemoryLimiter:
     async def _save(self, *, clean: bool) -> None:
         if self._saving_since is not None or (self._suspended and self._holder is None):
             return
-        dirty, self._dirty = self._dirty, set()
+        self._in_save, self._dirty = self._dirty, set()
         self._saving_since, self._dirty_since = self._dirty_since, None
         now = self._clock.now()
-        states = {key_id: self._encoder.encode(self._windows[key_id].stored(now)).decode() for key_id in dirty}
+        states = {key_id: self._encoder.encode(self._windows[key_id].stored(now)).decode() for key_id in self._in_save}
         try:
             if states or clean:
                 await self._db.transact(_save_all, states, self._holder, clean)
             self._save_failed = False
         except BaseException:
-            self._dirty |= dirty
+            # Windows that were let go meanwhile, by `take_over`, wait among the unsaved.
+            self._dirty |= self._in_save & self._windows.keys()
             self._dirty_since, self._save_failed = self._saving_since or self._dirty_since, True
             raise
         finally:
             self._saving_since = None
+            self._in_save = set()
             self._tried_to_save.set()
             self._tried_to_save.clear()
 
     def _resume(self) -> None:
         """Counts again: what the database holds by now, and what this process had not saved."""
-        for key_id in self._dirty:
+        for key_id in (self._dirty | self._in_save) & self._windows.keys():
             self._unsaved[key_id] = self._windows[key_id].stored(0)
         self._windows.clear()
         self._touched.clear()
