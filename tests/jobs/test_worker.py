@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
@@ -13,7 +14,7 @@ from pressroom.db import Database, Query
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
-from pressroom.jobs.worker import LEASE, Handler, JobWorker, TryAgain
+from pressroom.jobs.worker import LEASE, Defer, Handler, JobWorker, TryAgain
 from pressroom.logs import Log
 from tests.jobs.conftest import Run
 
@@ -138,6 +139,24 @@ def test_what_fails_once_is_done_the_next_time(shop: Shop, run: Run) -> None:
         assert (await shop.count(JOBS), shop.given_up) == (0, [])
         shop.log.flush()
         assert "ZeroDivisionError" in shop.stream.getvalue()
+
+    run(story())
+
+
+@pytest.mark.parametrize("failure", [TryAgain("no"), Defer("later")])
+def test_of_a_link_the_log_names_the_site_alone(shop: Shop, run: Run, failure: Exception) -> None:
+    """A link may hold what opens it, and the post that has it may be private."""
+
+    async def fail(job: Job) -> None:
+        raise failure
+
+    async def story() -> None:
+        shop.act = fail
+        await shop.enqueue("https://files.example/d/sesame?token=sesame", "https://www.example?sesame", "01MEDIA")
+        await shop.worker(together=3).settle()
+        shop.log.flush()
+        subjects = {json.loads(line)["subject"] for line in shop.stream.getvalue().splitlines()}
+        assert subjects == {"https://files.example", "https://www.example", "01MEDIA"}
 
     run(story())
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
@@ -24,6 +25,8 @@ RENEWAL_SECONDS: Final = 5.0
 PAUSE_SECONDS: Final = 0.5
 KILLS: Final = 20
 """How often a worker may be killed amid a job before the job is taken to be what kills them."""
+
+_SITE: Final = re.compile(r"[a-z]+://[^/?#]*", re.IGNORECASE)
 
 
 class TryAgain(PressroomError):
@@ -128,7 +131,7 @@ class JobWorker:
         )
         for job in jobs:
             if job.id not in self._under_way:
-                task = asyncio.create_task(self._do(handler, job), name=f"{job.kind} {job.subject}")
+                task = asyncio.create_task(self._do(handler, job), name=f"{job.kind} {job.id}")
                 self._under_way[job.id] = (job, task)
 
     async def _do(self, handler: Handler, job: Job) -> None:
@@ -147,7 +150,7 @@ class JobWorker:
             self._outages.began(handler.kind, _reason(lack))
             await self._defer(job, lack)
         except Defer as lack:
-            self._log.event("job deferred", kind=job.kind, subject=job.subject, error=lack.message)
+            self._log.event("job deferred", kind=job.kind, subject=_logged(job), error=lack.message)
             await self._defer(job, lack)
         except Exception as error:  # one job that fails must not keep the others from being done
             self._outages.ended(handler.kind)
@@ -157,7 +160,7 @@ class JobWorker:
             self._wake.set()
 
     async def _failed(self, handler: Handler, job: Job, reason: str, *, last: bool) -> None:
-        self._log.event("job failed", kind=job.kind, subject=job.subject, tries=job.tries, error=reason)
+        self._log.event("job failed", kind=job.kind, subject=_logged(job), tries=job.tries, error=reason)
         due_at = None if last else self._clock.now() + handler.waits[job.tries - 1]
         try:
             await self._db.transact(self._record_failure, handler, job, reason, due_at)
@@ -201,6 +204,12 @@ class JobWorker:
                 await self._db.transact(queue.renew, jobs, token=self._token, until=self._clock.now() + LEASE)
             except Exception as error:  # one renewal that fails must not be the last
                 self._log.recurring("leases not renewed", error)
+
+
+def _logged(job: Job) -> str:
+    """A job's subject as the log names it: of a link its site alone, since the rest may be what opens it."""
+    site = _SITE.match(job.subject)
+    return site[0] if site else job.subject
 
 
 def _reason(error: Exception) -> str:
