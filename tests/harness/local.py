@@ -63,6 +63,7 @@ class LocalServer:
         self.run(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs `work` on the server's own event loop; its result."""

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 from pressroom.clock import DAY, MINUTE, SECOND
-from pressroom.db import Command, Query
+from pressroom.db import Command, Query, Tx
 from pressroom.doctor import examine
 from pressroom.domains.media import sandbox
 from pressroom.domains.media.jobs import LOST, STARVED
@@ -40,6 +40,19 @@ JOB = Query(str, "SELECT tries || ' ' || kills || ' ' || coalesce(error, '') FRO
 REASON = Query(str, "SELECT coalesce(reason, '') FROM media WHERE id = :media_id")
 AGE = Command("UPDATE jobs SET deferrals = :deferrals WHERE subject = :media_id")
 FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+FORGET_JOBS = Command("DELETE FROM jobs")
+
+
+@pytest.fixture(autouse=True)
+def no_jobs_of_others(alice: Actor) -> None:
+    """Tests of a module share a server: what one of them left waiting would be claimed by the next."""
+
+    async def forget(tx: Tx) -> None:
+        await tx.run(FORGET_JOBS)
+
+    alice.server.run(alice.server.runtime.db.transact(forget))
 
 
 def state(alice: Actor, post: Json) -> str:

@@ -137,7 +137,7 @@ LIST_OF_TAG: Final = Query(
 COUNT_LISTED: Final = Query(
     int,
     "SELECT count(*) FROM (SELECT 1 FROM post_audiences WHERE account_id = :reader AND author_id = :author AND live"
-    " LIMIT :limit) AS listed",
+    " ORDER BY post_id DESC LIMIT :limit) AS listed",
 )
 
 LIST_VERSIONS: Final = Query(
