@@ -23,7 +23,7 @@ from pressroom.domains.media.jobs import LOST, STARVED
 from pressroom.domains.media.sandbox import SandboxAway, Starved
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
-from pressroom.jobs.outages import LONGEST_DEFERRAL
+from pressroom.jobs.outages import LONGEST_DEFERRAL, LONGEST_PAUSE
 from pressroom.jobs.worker import KILLS, LEASE
 from tests.api.actors import Actor, Json, read
 from tests.api.conftest import one_engine
@@ -47,12 +47,13 @@ FORGET_JOBS = Command("DELETE FROM jobs")
 
 @pytest.fixture(autouse=True)
 def no_jobs_of_others(alice: Actor) -> None:
-    """Tests of a module share a server: what one of them left waiting would be claimed by the next."""
+    """Tests of a module share a server: what one of them left waiting, or an outage not over, is not for the next."""
 
     async def forget(tx: Tx) -> None:
         await tx.run(FORGET_JOBS)
 
     alice.server.run(alice.server.runtime.db.transact(forget))
+    alice.server.clock.advance(LONGEST_PAUSE)
 
 
 def state(alice: Actor, post: Json) -> str:
