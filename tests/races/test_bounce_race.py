@@ -108,3 +108,23 @@ def test_an_account_is_renamed_while_it_publishes_and_bounces(race_server: MakeS
         assert told(answers) == {201: 20, 200: 1}
     assert rows(server, "SELECT username, total_posts FROM accounts ORDER BY 1") == [("member0", 1), ("renamed2", 60)]
     assert faults(server) == []
+
+
+def test_profile_edits_at_once_do_not_wait_in_a_circle(race_server: MakeServer) -> None:
+    server = race_server()
+    (owner,) = crowd(server, 1)
+    edits = [
+        Request(
+            owner.port,
+            "PATCH",
+            "/api/auth/me",
+            {"Cookie": owner.cookie, "Idempotency-Key": f"edit-{number}"},
+            {"bio": f"bio {number}"},
+        )
+        for number in range(16)
+    ]
+
+    assert told(at_once(edits)) == {200: 16}
+    if "DATABASE_URL" in server.settings:
+        server.stop()  # a connection that ends tells what it came to
+        assert rows(server, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [(0,)]

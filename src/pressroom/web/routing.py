@@ -89,6 +89,10 @@ class Once(Protocol):
         """The same, but stored answers have null in place of `fields`: what is shown once is not stored."""
         ...
 
+    def locking(self, lock: Callable[[Tx], Awaitable[None]]) -> "Once":
+        """The same, but `lock` is awaited first in the transaction, before its Idempotency-Key is looked at."""
+        ...
+
     async def stored(self) -> Answer | None:
         """The answer of an earlier request with this key: for routes that would do costly work beforehand."""
         ...

@@ -115,6 +115,11 @@ async def find_known_address(tx: Tx, account_id: str, client: str) -> str | None
     return address_hash if known else None
 
 
+async def lock_for_edit(tx: Tx, account_id: str) -> None:
+    """Keeps whoever else writes in the account's name waiting. To be taken before any other lock on the account."""
+    await queries.lock_wholly(tx, account_id)
+
+
 async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
     """Changes what was given. Raises Conflict when the user name is taken or reserved.
 

@@ -1,5 +1,7 @@
 """Sign-up, sign-in and the account itself over HTTP."""
 
+from functools import partial
+
 from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions, attempts
 from pressroom.domains.accounts.cookies import session_cookie
@@ -177,7 +179,7 @@ async def edit_me(call: Call[Caller], body: EditProfile) -> Answer:
     """Changes the fields that are given, and no others."""
     base_url = call.settings.base_url
     try:
-        return await call.once(
+        return await call.once.locking(partial(actions.lock_for_edit, account_id=call.caller.account.id))(
             actions.edit_profile, lambda account: account_shape(account, base_url), 200, call.caller, body.profile()
         )
     except ConstraintViolated:

@@ -25,16 +25,27 @@ class OncePerKey:
     """
 
     def __init__(
-        self, db: Database, request: actions.Request | None, body_hash: str = "", hidden: tuple[str, ...] = ()
+        self,
+        db: Database,
+        request: actions.Request | None,
+        body_hash: str = "",
+        hidden: tuple[str, ...] = (),
+        lock: Callable[[Tx], Awaitable[None]] | None = None,
     ) -> None:
         self._db = db
         self._request = request
         self._body_hash = body_hash
         self._hidden = hidden
+        self._lock = lock
 
     def hiding(self, *fields: str) -> Once:
         """The same, but stored answers have null in place of `fields`."""
-        return OncePerKey(self._db, self._request, self._body_hash, fields)
+        return OncePerKey(self._db, self._request, self._body_hash, fields, self._lock)
+
+    def locking(self, lock: Callable[[Tx], Awaitable[None]]) -> Once:
+        """The same, but `lock` comes first: to claim a key locks the account weakly, and two that hold that lock and
+        want a stronger one would wait for each other."""
+        return OncePerKey(self._db, self._request, self._body_hash, self._hidden, lock)
 
     async def stored(self) -> Answer | None:
         """The answer of an earlier write with this identity, if there is one."""
@@ -57,7 +68,12 @@ class OncePerKey:
         async def effect(tx: Tx) -> bytes:
             return _encoder.encode(shape(await action(tx, *args, **kwargs)))
 
-        outcome = await self._db.transact(actions.once, self._request, self._body_hash, effect, self._storable)
+        async def write(tx: Tx) -> actions.Outcome:
+            if self._lock is not None:
+                await self._lock(tx)
+            return await actions.once(tx, self._request, self._body_hash, effect, self._storable)
+
+        outcome = await self._db.transact(write)
         return _replay(outcome) if outcome.replayed else Answer(status, outcome.body)
 
     def _storable(self, body: bytes) -> bytes:
