@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from pressroom.db.migrate import all_migrations
+from tests.harness.beside import api_alone
 from tests.harness.owners import Owner, publish
 from tests.harness.process import ServerProcess
 from tests.harness.publishers import Publisher, told
@@ -53,6 +54,21 @@ def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it(roomy_ser
         for address in pictures:
             path = httpx.URL(address).raw_path.decode()
             assert wait_until(lambda path=path: reader.get(path).status_code == 200), path
+
+
+def test_a_backup_holds_the_uploads_that_wait(process_server: MakeServer) -> None:
+    """Without a word of files that are not made yet, and with one of an upload that is gone."""
+    server = process_server()
+    with api_alone(server):
+        key = Owner(server).key("all", ("media:write",))
+        with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {key}"}) as client:
+            assert upload(client).status_code == 201
+        assert server.command("backup", "--to", "backup").stderr == ""
+
+        (waiting,) = (Path(str(server.settings["DATA_DIR"])) / "blobs").rglob("uploads=*")
+        waiting.unlink()
+        assert "the store lacks uploads/" in server.command("backup", "--to", "another").stderr
+    assert json.loads((server.folder / "another" / "manifest.json").read_text())["missing"]
 
 
 async def back_up_while_publishing(

@@ -114,7 +114,7 @@ class Media(msgspec.Struct):
     @property
     def keys(self) -> set[str]:
         """What the store holds of it: the upload until it is processed, then what was made of it."""
-        if self.status is ProcessingStatus.PROCESSING:
+        if self.status == ProcessingStatus.PROCESSING:
             return {source(self.id)}
         return {self.blob(variant) for variant in Variant}
 
