@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressroom.clock import DAY, HOUR, MINUTE, SettableClock
-from pressroom.db import Database, DatabaseAway, DiskFull, Tx
+from pressroom.db import Database, DatabaseAway, DiskFull, Query, Tx
 from pressroom.db.migrate import migrate
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
@@ -134,6 +134,21 @@ def test_a_process_that_was_superseded_saves_nothing_more(tmp_path: Path) -> Non
             await before.flush()
         await after.close()
         assert await admitted(MemoryLimiter(RATES, db, clock), key_id, 9) == 1
+
+    with_key(tmp_path, story)
+
+
+def test_what_was_written_counts_after_a_version_that_did_not_say_how_it_stopped(tmp_path: Path) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        before = MemoryLimiter(RATES, db, clock)
+        assert await admitted(before, key_id, 1) == 1
+        await before.flush()
+        clock.advance(1)
+        writes = Query(KeyWrite, f"SELECT {clock.now()}, FALSE WHERE :key_id <> '' AND :since < {clock.now()}")
+        clock.advance(1)
+        after = MemoryLimiter(RATES, db, clock, [writes])
+        await after.take_over("after")
+        assert await admitted(after, key_id, 9) == 3
 
     with_key(tmp_path, story)
 

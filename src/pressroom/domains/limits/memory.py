@@ -69,11 +69,11 @@ class MemoryLimiter:
     async def take_over(self, holder: str, may_admit: Callable[[], bool] | None = None) -> None:
         """Begins to count, as the process `holder`, in the place of the process before.
 
-        Unless that one stopped in order, what keys have written since it last saved counts as well. Nothing is admitted
-        while `may_admit` says no.
+        Unless that one stopped in order, what keys have written since it last saved counts as well. So it does if that
+        one was of a version that did not say how it stopped. Nothing is admitted while `may_admit` says no.
         """
         before = await self._db.transact(queries.set_holder, holder)
-        if before is not None and not before.clean and before.holder != self._holder:
+        if before is None or (not before.clean and before.holder != self._holder):
             self._recover_before = self._clock.now()
         self._holder = holder
         self._may_admit = may_admit or _always
