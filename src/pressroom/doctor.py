@@ -26,6 +26,7 @@ from pressroom.errors import PressroomError, SettingError, Unavailable
 from pressroom.jobs import queue
 from pressroom.outbound import policy_of
 from pressroom.permissions import find_faults
+from pressroom.runtime import check_restored
 from pressroom.serve import check_port_is_free
 from pressroom.settings import Settings
 
@@ -55,6 +56,10 @@ async def examine(settings: Settings) -> list[Finding]:
     """Checks settings, disk, stores, database, limiter and clock; a check that fails stops no other."""
     findings = [_settings(settings), _disk(settings.data_dir), _files(settings), _media(settings)]
     findings.append(await _port(settings))
+    try:
+        check_restored(settings)
+    except SettingError as error:
+        return [*findings, Finding("database", good=False, says=error.message)]
     findings.append(await _attempt("blobs", lambda: _blobs(settings)))
     if not _is_there(settings):
         return [*findings, Finding("database", good=True, says="There is none yet; serve will make it.")]

@@ -65,6 +65,12 @@ WRITTEN = (
 admitted it was killed."""
 
 
+def check_restored(settings: Settings) -> None:
+    """Raises SettingError while the data folder holds a restore that was cut off."""
+    if settings.database_url.startswith("sqlite:///") and (settings.data_dir / RESTORING).exists():
+        raise SettingError(f"A restore into {settings.data_dir} was cut off: run pressroom restore once more.")
+
+
 async def open_database(settings: Settings, clock: Clock) -> Database:
     """The database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command.
 
@@ -72,8 +78,7 @@ async def open_database(settings: Settings, clock: Clock) -> Database:
     """
     on_event(fan_out)
     if settings.database_url.startswith("sqlite:///"):
-        if (settings.data_dir / RESTORING).exists():
-            raise SettingError(f"A restore into {settings.data_dir} was cut off: run pressroom restore once more.")
+        check_restored(settings)
         db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock)
         await migrate(db)
         return db

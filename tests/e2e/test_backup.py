@@ -221,6 +221,18 @@ def test_a_restore_that_was_cut_off_is_never_served(process_server: MakeServer, 
     assert cut_off, f"PRESSROOM_TEST_SEED={seed}: no kill came in the middle"
 
 
+def test_doctor_tells_of_a_restore_that_was_cut_off(process_server: MakeServer) -> None:
+    server = process_server()
+    data = Path(str(server.settings["DATA_DIR"]))
+    (data / ".restoring").mkdir(parents=True)
+
+    doctor = server.command("doctor", check=False)
+
+    assert doctor.returncode == 1
+    assert "A restore into" in doctor.stdout
+    assert holds(server) - {".restoring"} == set()
+
+
 def test_what_a_killed_server_acknowledged_is_backed_up(process_server: MakeServer) -> None:
     server = process_server().start()
     post = ask(publish(server, Owner(server).key(), "acknowledged")).json()["id"]
