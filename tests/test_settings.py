@@ -136,3 +136,33 @@ def test_a_base_address_has_no_path() -> None:
     with pytest.raises(SettingError, match=r"PRESSROOM_BASE_URL has a path; .* give them a host name"):
         Settings({"PRESSROOM_BASE_URL": "https://example.org/press"})
     assert Settings({"PRESSROOM_PERMALINK_BASE": "https://example.org/press/"}).permalink_base.endswith("/press")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://ex ample",
+        "https://a\tb",
+        "https://press.example\\evil",
+        "https://пресса.example",
+        "https://münchen.example",
+        "https://press.example:99999",
+        "https://press.example:x",
+        "https://-",
+        'https://press.example/"><b>',
+        "http://[::1]x",
+    ],
+    ids=ascii,
+)
+@pytest.mark.parametrize("setting", ["PRESSROOM_BASE_URL", "PRESSROOM_PERMALINK_BASE"])
+def test_an_address_that_no_browser_would_send_is_refused(setting: str, address: str) -> None:
+    with pytest.raises(SettingError, match=setting) as refused:
+        Settings({setting: address})
+    assert "\n" not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "address", ["https://xn--mnchen-3ya.example:8443", "http://[::1]:8000", "http://press_room:80"]
+)
+def test_an_address_that_browsers_send_is_taken(address: str) -> None:
+    assert Settings({"PRESSROOM_BASE_URL": address}).base_url == address

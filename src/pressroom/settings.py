@@ -89,12 +89,20 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
+_HOST: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?")
+_PLAIN: Final = re.compile(r"[!#-;=?-\[\]_a-z~]+")
+"""What an address is written with: printable ASCII but for what browsers or HTML take for something else."""
+
+
 def _web_address(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ValueError("is not an http:// or https:// address")
     if parts.username is not None:
         raise ValueError("must not hold a password")
+    if not _HOST.fullmatch(parts.netloc) or not _PLAIN.fullmatch(value):
+        raise ValueError("is not written as browsers send it: ASCII without spaces, a host name as xn--…")
+    _ = parts.port  # Raises ValueError when it is beyond all ports.
     return value.rstrip("/")
 
 
