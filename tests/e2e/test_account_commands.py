@@ -171,7 +171,11 @@ def test_a_deletion_asks_for_the_name(process_server: MakeProcess) -> None:
         assert "Nothing was deleted" in refused.stderr
     assert typed(server, "", "delete", "alice").returncode == 1
     assert told(server, "show", "alice")["status"] == "active"
-    assert typed(server, "alice\n", "delete", "alice").returncode == 0
+    deleted = typed(server, "alice\n", "delete", "alice", "--json")
+    assert deleted.returncode == 0
+    shown = json.loads(deleted.stdout)
+    assert (shown["username"], shown["status"]) == ("alice", "deleted")
+    assert shown["deletedAt"]
     assert [each["status"] for each in told(server, "list")["accounts"]] == ["deleted"]
     assert server.command("account", "restore", "alice", check=False).returncode == 2
     taken = server.command(

@@ -6,6 +6,8 @@ ended here, or refused where it is made, since both are made under the account's
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.actions import TAG_JOB, get_record
@@ -47,7 +49,7 @@ async def restore_account(tx: Tx, username: str) -> Record:
 
 
 async def delete_account(tx: Tx, username: str) -> Record:
-    """Suspends an account for good and erases what it says of a person; its record as it was.
+    """Suspends an account for good and erases what it says of a person; its record, still with the names it had.
 
     Its user name stays reserved like one that was given up. Raises NotFound.
     """
@@ -55,7 +57,7 @@ async def delete_account(tx: Tx, username: str) -> Record:
     await _shut_out(tx, record.id, DELETED)
     await standing.erase(tx, record.id)
     await usernames.reserve_username(tx, folded(record.username), record.id, until=tx.now + RESERVED)
-    return record
+    return replace(record, suspended_at=tx.now, deleted_at=tx.now, is_admin=False)
 
 
 async def set_password(tx: Tx, username: str, password_hash: str) -> Record:

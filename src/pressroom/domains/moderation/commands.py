@@ -75,7 +75,7 @@ async def restore(db: Database, username: str) -> RecordOut:
 
 
 async def delete(db: Database, username: str) -> RecordOut:
-    """Deletes an account; what it was. Raises NotFound."""
+    """Deletes an account; its record, still with the names it had. Raises NotFound."""
     return record_shape(await db.transact(actions.delete_account, username))
 
 
