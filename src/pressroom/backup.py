@@ -61,10 +61,10 @@ class Manifest(msgspec.Struct, rename="camel"):
 async def back_up(settings: Settings, to: Path) -> Manifest:
     """Copies database and media to the folder `to`, which is made, or is empty. Raises SettingError."""
     database = _source(settings)
+    blobs = Path(settings.blobs_url.removeprefix("file://"))
     try:
-        _claim_folder(to)
+        _claim_folder(to, settings.data_dir, blobs)
         files: dict[str, FileEntry] = {}
-        blobs = Path(settings.blobs_url.removeprefix("file://"))
         _copy_blobs(blobs, to, files)
         schema, missing = 0, list[str]()
         for _ in range(SNAPSHOTS):
@@ -122,7 +122,10 @@ def _source(settings: Settings) -> Path:
     return database
 
 
-def _claim_folder(to: Path) -> None:
+def _claim_folder(to: Path, *used: Path) -> None:
+    for folder in used:
+        if to.resolve().is_relative_to(folder.resolve()):
+            raise SettingError(f"{to} lies in {folder}, of which it is to be a copy. Name a folder elsewhere.")
     to.mkdir(mode=0o700, parents=True, exist_ok=True)
     if any(to.iterdir()):
         raise SettingError(f"{to} is not empty. Name a folder that is, or one that is not there yet.")

@@ -186,6 +186,14 @@ def test_a_backup_is_not_written_over(process_server: MakeServer, backup: Path) 
     assert "is not empty" in refused(server, "backup", "--to", str(backup))
 
 
+def test_a_backup_is_not_put_into_what_it_copies(process_server: MakeServer) -> None:
+    server = process_server().start()
+    folder = Path(str(server.settings["DATA_DIR"]))
+    for place in (folder / "backup", folder / "blobs" / "x", folder / "blobs" / ".." / "backup"):
+        assert "Name a folder elsewhere" in refused(server, "backup", "--to", str(place))
+        assert not place.exists()
+
+
 def test_a_backup_without_a_database_says_so(process_server: MakeServer) -> None:
     assert "There is no database" in refused(process_server(), "backup", "--to", "backup")
 
