@@ -96,7 +96,8 @@ def test_no_token_is_logged(server: LocalServer, alice: Actor) -> None:
         for suffix in ("", "/thumbnail", "/poster", "/nothing", "/thumbnail/"):
             fetch(server, path + suffix)
         fetch(server, path.replace("/media/", "/%6dedia/"))
-        fetch(server, path.replace("/media/", "/cards/"))
+        for misspelt in ("/cards/", "//media/", "/Media/", "/api/media/", "/media//"):
+            fetch(server, path.replace("/media/", misspelt))
     server.runtime.log.flush()
 
     log = server.stream.getvalue()

@@ -53,10 +53,14 @@ class Router(Generic[C]):
         return None
 
     def without_token(self, path: str) -> str:
-        """The path as it may be logged: what follows the place of a token is left out, whether it is one or not."""
+        """The path as it may be logged: what follows the place of a token is left out, whether it is one or not.
+
+        Also where the address is misspelt (`//media/…`, `/Media/…`): the token in it opens the file all the same.
+        """
+        folded = path.lower()
         for before in self._before_tokens:
-            if path.startswith(before):
-                return f"{before}[token]"
+            if (at := folded.find(before)) >= 0:
+                return f"{path[: at + len(before)]}[token]"
         return path
 
 
