@@ -23,7 +23,7 @@ def still(server: LocalServer) -> LocalServer:
     async def keep_still() -> None:
         runtime = server.runtime
         await runtime.schedule.stop()
-        runtime.schedule = Schedule([Every(1, "limits", runtime.limiter.flush)], runtime.log)
+        runtime.schedule = Schedule([Every(0.25, "limits", runtime.limiter.flush)], runtime.log)
 
     server.run(keep_still())
     return server

@@ -142,10 +142,11 @@ class MemoryLimiter:
             if states or clean:
                 await self._db.transact(_save_all, states, self._holder, clean)
             self._save_failed = False
-        except BaseException:
+        except BaseException as error:
             # Windows that were let go meanwhile, by `take_over`, wait among the unsaved.
             self._dirty |= self._in_save & self._windows.keys()
-            self._dirty_since, self._save_failed = self._saving_since or self._dirty_since, True
+            self._dirty_since = self._saving_since or self._dirty_since
+            self._save_failed = isinstance(error, Exception)  # one that was cut off says nothing of the next
             raise
         finally:
             self._saving_since = None
