@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-SLICE: Final = 8_192
+SLICE: Final = 4_096
 """Characters of HTML in a slice: half a millisecond to two of rendering."""
 
 
