@@ -22,6 +22,7 @@ WAITS = (5 * SECOND, 30 * SECOND)
 PATIENCE = 20.0
 
 JOBS = Query(int, "SELECT count(*) FROM jobs")
+QUEUES = Query(int, "SELECT count(*) FROM job_queues")
 DEAD = Query(str, "SELECT error FROM jobs WHERE due_at IS NULL")
 FREE = Query(int, "SELECT count(*) FROM jobs WHERE leased_until = 0 AND lease_token IS NULL")
 
@@ -95,6 +96,29 @@ def test_it_does_all_that_is_due(shop: Shop, run: Run) -> None:
         assert shop.begun == Counter("abcdefg")
         assert shop.most_at_once <= 2
         assert await shop.count(JOBS) == 0
+
+    run(story())
+
+
+def test_what_is_left_due_by_a_job_that_ends_amid_a_look_is_done_as_well(
+    shop: Shop, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kind of the job was looked at already, and nothing is under way when the look at the others ends."""
+
+    async def story() -> None:
+        real = shop.db.one
+
+        async def slow(query: Any, **given: Any) -> Any:
+            if given.get("kind") == "other":
+                await shop.until(lambda: not any(task.get_name().startswith("work ") for task in asyncio.all_tasks()))
+            return await real(query, **given)
+
+        monkeypatch.setattr(shop.db, "one", slow)
+        handlers = [Handler(kind, shop.work, 1, WAITS) for kind in ("work", "other")]
+        await shop.enqueue("a", "b")
+        await JobWorker(shop.db, shop.clock, shop.log, handlers).settle()
+        assert (shop.begun, await shop.count(JOBS)) == (Counter("ab"), 0)
+        assert await shop.count(QUEUES) == 0
 
     run(story())
 

@@ -102,30 +102,33 @@ class JobWorker:
 
     async def settle(self) -> None:
         """Does all that is due by the clock and returns when that is done: for whoever sets the clock."""
-        await self._look()
-        while self._under_way:
-            await asyncio.wait([task for _, task in self._under_way.values()], return_when=asyncio.FIRST_COMPLETED)
-            await self._look()
+        # A job that ends amid a look may leave something due of a kind that was looked at before.
+        while self._under_way or await self._look():
+            while tasks := [task for _, task in self._under_way.values()]:
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                await self._look()
 
-    async def _look(self) -> None:
-        """Begins what is due."""
+    async def _look(self) -> bool:
+        """Begins what is due; whether there was anything."""
+        begun = False
         for handler in self._handlers:
             try:
-                await self._begin(handler)
+                begun = await self._begin(handler) or begun
             except Exception as error:  # a worker that ended would take the whole process with it
                 self._log.recurring("jobs wait for the database", error)
                 await asyncio.sleep(PAUSE_SECONDS)
-                return
+                break
+        return begun
 
-    async def _begin(self, handler: Handler) -> None:
-        """Begins jobs of a kind that are due, as far as there is room for them.
+    async def _begin(self, handler: Handler) -> bool:
+        """Begins jobs of a kind that are due, as far as there is room for them; whether there were any.
 
         While what they need is away, one of them alone looks whether it is back.
         """
         busy = sum(job.kind == handler.kind for job, _ in self._under_way.values())
         room, now = self._outages.room(handler.kind, handler.together, busy), self._clock.now()
         if room <= 0 or await self._db.one(queue.ANY_DUE, kind=handler.kind, now=now) is None:
-            return
+            return False
         jobs = await self._db.transact(
             queue.claim, handler.kind, token=self._token, until=now + LEASE, limit=room, each=handler.each
         )
@@ -133,6 +136,7 @@ class JobWorker:
             if job.id not in self._under_way:
                 task = asyncio.create_task(self._do(handler, job), name=f"{job.kind} {job.id}")
                 self._under_way[job.id] = (job, task)
+        return bool(jobs)
 
     async def _do(self, handler: Handler, job: Job) -> None:
         try:
