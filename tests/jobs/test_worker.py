@@ -167,12 +167,11 @@ def test_what_fails_once_is_done_the_next_time(shop: Shop, run: Run) -> None:
     run(story())
 
 
-@pytest.mark.parametrize("failure", [TryAgain("no"), Defer("later")])
-def test_of_a_link_the_log_names_the_site_alone(shop: Shop, run: Run, failure: Exception) -> None:
+def test_of_a_link_the_log_names_the_site_alone(shop: Shop, run: Run) -> None:
     """A link may hold what opens it, and the post that has it may be private."""
 
     async def fail(job: Job) -> None:
-        raise failure
+        raise TryAgain("no")
 
     async def story() -> None:
         shop.act = fail
@@ -181,6 +180,26 @@ def test_of_a_link_the_log_names_the_site_alone(shop: Shop, run: Run, failure: E
         shop.log.flush()
         subjects = {json.loads(line)["subject"] for line in shop.stream.getvalue().splitlines()}
         assert subjects == {"https://files.example", "https://www.example", "01MEDIA"}
+
+    run(story())
+
+
+def test_what_many_jobs_lack_is_said_once_and_then_counted(shop: Shop, run: Run) -> None:
+    async def lack(job: Job) -> None:
+        raise Defer("The upload is not in the store.")
+
+    async def story() -> None:
+        shop.act = lack
+        await shop.enqueue(*(f"https://www.example?sesame={n}" for n in range(12)))
+        await shop.worker(together=3).settle()
+        shop.log.flush()
+        lines = [json.loads(line) for line in shop.stream.getvalue().splitlines()]
+        assert [(line["event"], line["kind"], line["times"]) for line in lines] == [
+            ("job deferred", "work", 1),
+            ("job deferred", "work", 10),
+        ]
+        assert "not in the store" in lines[0]["error"]
+        assert "sesame" not in shop.stream.getvalue()
 
     run(story())
 

@@ -154,7 +154,7 @@ class JobWorker:
             self._outages.began(handler.kind, _reason(lack))
             await self._defer(job, lack)
         except Defer as lack:
-            self._log.event("job deferred", kind=job.kind, subject=_logged(job), error=lack.message)
+            self._log.recurring("job deferred", lack, kind=job.kind)
             await self._defer(job, lack)
         except Exception as error:  # one job that fails must not keep the others from being done
             self._outages.ended(handler.kind)
