@@ -7,9 +7,9 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pressroom.app import create_app
@@ -74,8 +74,7 @@ async def serve(
         _tell_confinement(settings, log)
         stopping = asyncio.Event()
         _stop_on_signals(stopping, sibling=sibling)
-        wait = sibling or only is Part.WORKER
-        runtime = await _open_when_there(settings, log, stopping) if wait else await open_runtime(settings, log)
+        runtime = await _open_when_there(settings, log, stopping)
         if runtime is None:
             log.close()
             return
@@ -131,19 +130,31 @@ def _tell_confinement(settings: Settings, log: Log) -> None:
 async def _open_when_there(settings: Settings, log: Log, stopping: asyncio.Event) -> Runtime | None:
     """Opens everything once the database answers; None when the stop comes first.
 
-    For processes that another program starts: one that ended because the database restarts would take others along.
+    Whoever starts all machines at once need not know which of them is up first. An embedded database is not waited for.
     """
     told = False
     while not stopping.is_set():
         try:
-            return await open_runtime(settings, log)
+            return await _unless_stopped(open_runtime(settings, log), stopping)
         except (DatabaseNotReached, DatabaseAway) as error:
+            if settings.database_url.startswith("sqlite:///"):
+                raise
             if not told:
                 log.event("waiting for the database; not ready until it answers", error=error.message)
                 told = True
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), RETRY_SECONDS)
     return None
+
+
+async def _unless_stopped(opening: Coroutine[Any, Any, Runtime], stopping: asyncio.Event) -> Runtime | None:
+    """What `opening` returns; None when the stop comes first, which cuts it off."""
+    task, stopped = asyncio.create_task(opening), asyncio.create_task(stopping.wait())
+    await asyncio.wait([task, stopped], return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    task.cancel()  # nothing, once it is done
+    await asyncio.wait([task])
+    return None if task.cancelled() else task.result()
 
 
 async def _tell_limiter(runtime: Runtime) -> None:

@@ -60,7 +60,7 @@ async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenera
     """This process counts, and no other, for as long as the context lasts. Nothing to do where Redis counts.
 
     On SQLite the file is locked already, and counting begins once it can be written. On PostgreSQL a lock is taken, and
-    watched. Raises SettingError when another process keeps it.
+    watched; while the database is away, nothing is admitted. Raises SettingError when another process keeps it.
     """
     limiter = runtime.limiter
     if not isinstance(limiter, MemoryLimiter):
@@ -71,7 +71,7 @@ async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenera
             yield
         return
     lock = SessionLock(runtime.settings.database_url, API_LOCK)
-    if not await lock.take():
+    if await _take(lock) is False:
         raise SettingError(_ALONE)
     limiter.suspend()
     watch = _Watch(runtime, limiter, lock, stopping.set)
@@ -147,7 +147,7 @@ class _Watch:
             self._limiter.suspend()
             self._log.event("the database is away; nothing is admitted until its lock is ours again")
             await self._save()
-            while (taken := await self._take_when_there()) is None:
+            while (taken := await _take(self._lock)) is None:
                 await asyncio.sleep(RETRY_SECONDS)
             if not taken:
                 self._log.event("another server has taken over this database; stopping")
@@ -182,8 +182,10 @@ class _Watch:
             async with asyncio.timeout(SAVE_SECONDS):
                 await self._limiter.flush()
 
-    async def _take_when_there(self) -> bool | None:
-        try:
-            return await self._lock.take()
-        except DatabaseAway:
-            return None
+
+async def _take(lock: SessionLock) -> bool | None:
+    """Whether the lock is ours now; None while the database is away."""
+    try:
+        return await lock.take()
+    except DatabaseAway:
+        return None

@@ -117,7 +117,7 @@ def test_a_misspelt_setting_is_pointed_out(process_server: MakeProcess) -> None:
 
 def test_a_database_that_is_not_there(process_server: MakeProcess) -> None:
     server = process_server(DATABASE_URL="postgresql://nobody:hunter2@127.0.0.1:1/x")
-    line = one_line(server)
+    line = one_line(server, "account", "list")
     assert "PRESSROOM_DATABASE_URL" in line
     assert "hunter2" not in line
 

@@ -82,6 +82,24 @@ def test_a_lock_that_was_lost_for_a_moment_is_taken_again(
     assert [answer.status for answer in burst(server, key, 60)].count(200) == 30
 
 
+def test_a_server_that_cannot_ask_for_the_lock_at_its_start_is_not_ready_until_it_has_it(
+    roomy_server: MakeServer, proxied: tuple[str, str, Proxy]
+) -> None:
+    _, by_proxy, proxy = proxied
+    server = roomy_server(DATABASE_URL=by_proxy, REQUESTS_PER_MINUTE=60).start()
+    key = Owner(server).key()
+    assert server.stop() == 0
+    proxy.refuse(b"pressroom lock")
+    server.restart()
+    assert not serves(server)
+    assert 200 not in {answer.status for answer in burst(server, key, 3)}
+
+    proxy.refuse(None)
+
+    assert wait_until(lambda: serves(server), 20), "it does not begin"
+    assert [answer.status for answer in burst(server, key, 70)].count(200) == 60
+
+
 def test_a_server_that_was_killed_on_this_machine_is_not_waited_for(
     roomy_server: MakeServer, postgres_server: PostgresServer
 ) -> None:

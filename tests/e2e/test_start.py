@@ -1,5 +1,6 @@
 """Starts while something is away, and starts at the same moment."""
 
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ import pytest
 
 from tests.e2e.test_alone import serves
 from tests.harness.beside import worker
-from tests.harness.process import ServerProcess
+from tests.harness.process import DEADLINE, ServerProcess
 from tests.harness.records import count
 from tests.harness.wire import Request, ask
 from tests.services.postgres import PostgresServer
@@ -52,6 +53,66 @@ def test_workers_stop_while_they_wait(
     server.launch("--workers", "2")
     assert wait_until(lambda: server.output().count(WAITING) == 2)
     assert server.stop() == 0
+
+
+@pytest.mark.parametrize("arguments", [(), ("--only", "api"), ("--only", "worker")], ids=["serve", "api", "worker"])
+def test_one_process_waits_for_the_database(
+    roomy_server: MakeProcess, mortal_postgres: PostgresServer, arguments: tuple[str, ...]
+) -> None:
+    server = roomy_server(DATABASE_URL=mortal_postgres.create_database("away"))
+    mortal_postgres.kill()
+    server.launch(*arguments)
+    assert wait_until(lambda: WAITING in server.output() or server.ended)
+    assert not serves(server)
+
+    mortal_postgres.restart()
+    working = "delivering" if "worker" in arguments else "listening"
+    assert wait_until(lambda: f'"{working}"' in server.output())
+    assert wait_until(lambda: serves(server)) or "worker" in arguments
+    assert server.output().count(WAITING) == 1
+    assert server.stop() == 0
+
+
+@pytest.fixture
+def mute() -> Iterator[socket.socket]:
+    """Somebody who takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener
+
+
+@pytest.mark.parametrize("arguments", [(), ("--only", "api"), ("--only", "worker")], ids=["serve", "api", "worker"])
+def test_a_stop_does_not_wait_for_an_answer_of_the_database(
+    process_server: MakeProcess, mute: socket.socket, arguments: tuple[str, ...]
+) -> None:
+    url = f"postgresql://press@127.0.0.1:{mute.getsockname()[1]}/press?sslmode=disable"
+    server = process_server(DATABASE_URL=url)
+    server.launch(*arguments)
+    mute.settimeout(DEADLINE)
+    asked, _ = mute.accept()
+    with asked:
+        assert server.stop() == 0
+    assert WAITING not in server.output(), "it was waited until the database's time was up"
+
+
+@pytest.mark.parametrize("command", ["serve", "serve --only api", "serve --workers 2", "worker"])
+@pytest.mark.parametrize(
+    ("user", "database", "reason"), [("nobody:hunter2", "postgres", "nobody"), ("postgres", "nowhere", "nowhere")]
+)
+def test_a_database_that_refuses_is_told_with_its_reason(
+    process_server: MakeProcess,
+    postgres_server: PostgresServer,
+    redis_server: RedisServer,
+    command: str,
+    user: str,
+    database: str,
+    reason: str,
+) -> None:
+    url = f"postgresql://{user}@127.0.0.1:{postgres_server.port}/{database}"
+    done = process_server(DATABASE_URL=url, REDIS_URL=redis_server.url).command(*command.split(), check=False)
+    assert done.returncode == 2
+    assert f'"{reason}" does not exist' in done.stderr
+    assert "hunter2" not in done.stderr
+    assert WAITING not in done.stderr
 
 
 def test_a_worker_waits_for_the_database(roomy_server: MakeProcess, mortal_postgres: PostgresServer) -> None:

@@ -14,6 +14,7 @@ class Proxy:
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._began: dict[int, bytes] = {}
         self._silent: set[int] = set()
+        self._refused: bytes | None = None
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -23,6 +24,10 @@ class Proxy:
             self._silent |= {id(inner), id(outer)}
             with contextlib.suppress(OSError):
                 outer.shutdown(socket.SHUT_RDWR)
+
+    def refuse(self, name: bytes | None) -> None:
+        """Ends connections from now on that begin by saying `name`; None refuses nobody any more."""
+        self._refused = name
 
     def close(self) -> None:
         """Ends everything."""
@@ -46,6 +51,9 @@ class Proxy:
         with contextlib.suppress(OSError):
             while data := source.recv(65_536):
                 self._began[id(source)] = (self._began.get(id(source), b"") + data)[:1000]
+                if self._refused and self._refused in self._began[id(source)]:
+                    source.shutdown(socket.SHUT_RDWR)
+                    break
                 if id(source) not in self._silent:
                     sink.sendall(data)
         if id(source) not in self._silent:

@@ -233,7 +233,8 @@ async def open_postgres(url: str, clock: Clock, *, connections: int = 16) -> Pos
         asyncpg.CannotConnectNowError,
         asyncpg.TooManyConnectionsError,
     ) as error:
-        raise DatabaseNotReached(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {error}") from error
+        reason = str(error) or "it does not answer"
+        raise DatabaseNotReached(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {reason}") from error
     except asyncpg.PostgresError as error:
         raise SettingError(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {error}") from error
     return PostgresDatabase(pool, clock, url)
