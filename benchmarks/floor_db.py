@@ -17,7 +17,7 @@ import msgspec
 from pressroom.clock import DAY, SystemClock
 from pressroom.db import Command, Value
 from pressroom.db.sqlite import _connect  # the server's own way of opening its file
-from pressroom.domains.accounts.queries import ADD_POSTS
+from pressroom.domains.accounts.queries.standing import ADD_POSTS
 from pressroom.domains.events.queries import INSERT_EVENT
 from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER
 from pressroom.domains.keys.models import hash_secret
@@ -77,7 +77,7 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings
                 "hub_id": None, "original_id": None, "has_poll": False, "has_media": False, "preview_url": None,
                 "preview_forced": False,
             },
-            {"account_id": account_id, "count": 1},
+            {"account_id": account_id, "total": 1, "public": 1, "followers": 0, "connections": 0},
             {
                 "id": new_id(now + number), "account_id": account_id, "key_id": None, "type": "post.created",
                 "data": EVENT, "now": now,

@@ -20,7 +20,8 @@ import msgspec
 import uvloop
 
 from benchmarks.queued import CONTENT, ENDPOINTS
-from pressroom.domains.webhooks.delivery import IN_FLIGHT
+from pressroom.domains.webhooks.models import Speed
+from pressroom.domains.webhooks.slots import LANES
 
 SECRET: Final = b"whsec_0123456789abcdefghijklmnopqrstuv"
 
@@ -67,7 +68,7 @@ async def run(port: int, count: int) -> Floor:
                     assert answer.status == 200
 
         began, busy = time.perf_counter(), time.process_time()
-        await asyncio.gather(*[lane(place) for place in range(IN_FLIGHT)])
+        await asyncio.gather(*[lane(place) for place in range(LANES[Speed.QUICK].slots)])
         took = time.perf_counter() - began
         return Floor(count / took, (time.process_time() - busy) / count * 1e6)
 
