@@ -21,7 +21,7 @@ import uvloop
 
 from benchmarks.queued import CONTENT, ENDPOINTS
 from pressroom.domains.webhooks.models import Speed
-from pressroom.domains.webhooks.slots import LANES
+from pressroom.domains.webhooks.slots import POOLS
 
 SECRET: Final = b"whsec_0123456789abcdefghijklmnopqrstuv"
 
@@ -68,7 +68,7 @@ async def run(port: int, count: int) -> Floor:
                     assert answer.status == 200
 
         began, busy = time.perf_counter(), time.process_time()
-        await asyncio.gather(*[lane(place) for place in range(LANES[Speed.QUICK].slots)])
+        await asyncio.gather(*[lane(place) for place in range(POOLS[Speed.QUICK].slots)])
         took = time.perf_counter() - began
         return Floor(count / took, (time.process_time() - busy) / count * 1e6)
 

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from pressroom.errors import SettingError
-from pressroom.outbound import Door, OutboundFailed, Policy, UrlRefused
+from pressroom.outbound import OutboundClient, OutboundFailed, Policy, UrlRefused
 from pressroom.outbound.policy import DEVELOPMENT
 
 SECONDS: Final = 10.0
@@ -37,7 +37,7 @@ class Forwarder:
         except UrlRefused as refused:
             raise SettingError(f"--forward: {refused.message}") from None
         self.url = url
-        self._door = Door(policy)
+        self._client = OutboundClient(policy)
 
     async def send(self, headers: Iterable[tuple[str, str]], body: bytes) -> Forwarded:
         """Posts a body with these headers; what came of it."""
@@ -46,7 +46,7 @@ class Forwarder:
             if name.lower() not in _OF_THE_CONNECTION:
                 kept[name] = f"{kept[name]}, {value}" if name in kept else value
         try:
-            answer = await self._door.request("POST", self.url, kept, body, seconds=SECONDS)
+            answer = await self._client.request("POST", self.url, kept, body, seconds=SECONDS)
         except OutboundFailed as failed:
             return Forwarded(502, {}, b"", failed.message)
         heeded = {name: value for name, value in answer.headers.items() if name in ("content-type", "retry-after")}
@@ -54,4 +54,4 @@ class Forwarder:
 
     async def close(self) -> None:
         """Closes every connection."""
-        await self._door.close()
+        await self._client.close()

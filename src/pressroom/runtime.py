@@ -43,7 +43,7 @@ from pressroom.jobs import queue
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
-from pressroom.outbound import Door, policy_of
+from pressroom.outbound import OutboundClient, policy_of
 from pressroom.outbound.connections import Resolve
 from pressroom.settings import RESTORING, Settings
 
@@ -96,7 +96,7 @@ class Runtime:
     settings: Settings
     clock: Clock
     db: Database
-    outbound: Door
+    outbound: OutboundClient
     blobs: Blobs
     cards: Cards
     processing: Processing
@@ -155,11 +155,11 @@ async def open_runtime(
     limiter = (
         RedisLimiter(rates, settings.redis_url) if settings.redis_url else MemoryLimiter(rates, db, clock, WRITTEN)
     )
-    door = Door(policy, resolve=resolve, log=log)
+    client = OutboundClient(policy, resolve=resolve, log=log)
     sandbox, folder = Sandbox(lambda ended: _tell(log, ended)), settings.data_dir / "processing"
     processing = Processing(db, blobs, sandbox, folder)
-    # A door of their own: names of strangers' pages that hang must not keep webhooks waiting.
-    pages = Door(policy, resolve=resolve, log=log, each_address=OF_ADDRESS)
+    # A client of their own: names of strangers' pages that hang must not keep webhooks waiting.
+    pages = OutboundClient(policy, resolve=resolve, log=log, each_address=OF_ADDRESS)
     cards = Cards(db, pages, blobs, sandbox, clock, log, folder)
     last_used = LastUsed(db)
     views = ViewCounter(db)
@@ -168,7 +168,7 @@ async def open_runtime(
         settings=settings,
         clock=clock,
         db=db,
-        outbound=door,
+        outbound=client,
         blobs=blobs,
         cards=cards,
         processing=processing,

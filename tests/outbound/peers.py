@@ -1,4 +1,4 @@
-"""Peers on loopback for requests to go to, and doors that may reach them."""
+"""Peers on loopback for requests to go to, and clients that may reach them."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 import uvloop
 
-from pressroom.outbound import Answer, Door, OutboundFailed, Policy
+from pressroom.outbound import OutboundClient, OutboundFailed, OutboundResponse, Policy
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 T = TypeVar("T")
@@ -136,18 +136,18 @@ def endless(start: bytes, more: bytes) -> Callable[[Peer, asyncio.StreamReader, 
 
 
 @contextlib.asynccontextmanager
-async def door(
+async def open_client(
     policy: Policy = LOOPBACK, known: dict[str, list[str]] | None = None, tls: ssl.SSLContext = NO_TLS
-) -> AsyncIterator[Door]:
-    """A door that is closed afterwards; `known` are the names that resolve."""
-    it = Door(policy, resolve=names(known or {}), tls=tls)
+) -> AsyncIterator[OutboundClient]:
+    """A client that is closed afterwards; `known` are the names that resolve."""
+    it = OutboundClient(policy, resolve=names(known or {}), tls=tls)
     try:
         yield it
     finally:
         await it.close()
 
 
-async def outcome(work: Awaitable[Answer]) -> Answer | OutboundFailed:
+async def outcome(work: Awaitable[OutboundResponse]) -> OutboundResponse | OutboundFailed:
     """The answer, or the failure."""
     try:
         return await work

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressroom.outbound.addresses import Address, embedded, is_public, not_public, parse_address
+from pressroom.outbound.addresses import IpAddress, embedded, is_public, not_public, parse_address
 
 ALSO_REFUSED = [
     ipaddress.ip_network(text)
@@ -60,7 +60,7 @@ FIRST_AND_LAST = [
 ]
 
 
-def oracle(address: Address) -> bool:
+def oracle(address: IpAddress) -> bool:
     """Public as far as the standard library knows, less what it does not know or lets through."""
     if isinstance(address, ipaddress.IPv6Address):
         stands_for_v4 = address.ipv4_mapped or address.sixtofour or address.teredo
@@ -73,7 +73,7 @@ def oracle(address: Address) -> bool:
 
 
 @given(st.ip_addresses())
-def test_agrees_with_the_standard_library(address: Address) -> None:
+def test_agrees_with_the_standard_library(address: IpAddress) -> None:
     assert is_public(address) == oracle(address)
 
 
@@ -100,7 +100,7 @@ def test_teredo_is_taken_apart(server: ipaddress.IPv4Address, client: ipaddress.
 
 
 @pytest.mark.parametrize("address", FIRST_AND_LAST, ids=str)
-def test_a_range_is_refused_from_its_first_to_its_last(address: Address) -> None:
+def test_a_range_is_refused_from_its_first_to_its_last(address: IpAddress) -> None:
     assert not is_public(address)
     assert not oracle(address)
 

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from pressroom.outbound import Answer, Failure, OutboundFailed
-from tests.outbound.peers import Peer, always, door, endless, once, outcome, peer, run
+from pressroom.outbound import Failure, OutboundFailed, OutboundResponse
+from tests.outbound.peers import Peer, always, endless, once, open_client, outcome, peer, run
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 Handler = Callable[[Peer, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -19,9 +19,9 @@ Handler = Callable[[Peer, asyncio.StreamReader, asyncio.StreamWriter], Awaitable
 def failure(handle: Handler, *, seconds: float = 10.0, method: str = "POST") -> OutboundFailed:
     """How a request to a peer fails."""
 
-    async def work() -> Answer | OutboundFailed:
-        async with peer(handle) as it, door() as way:
-            return await outcome(way.request(method, it.url(), {}, b"{}", seconds=seconds))
+    async def work() -> OutboundResponse | OutboundFailed:
+        async with peer(handle) as it, open_client() as client:
+            return await outcome(client.request(method, it.url(), {}, b"{}", seconds=seconds))
 
     failed = run(work())
     assert isinstance(failed, OutboundFailed)
@@ -87,9 +87,9 @@ def test_a_look_up_that_hangs_counts_in_the_deadline() -> None:
         return []
 
     async def work() -> None:
-        async with door() as way:
-            way._resolver._look_up = never
-            failed = await outcome(way.request("POST", "https://hook.example/", {}, b"x", seconds=0.1))
+        async with open_client() as client:
+            client._resolver._look_up = never
+            failed = await outcome(client.request("POST", "https://hook.example/", {}, b"x", seconds=0.1))
             assert isinstance(failed, OutboundFailed)
             assert failed.kind is Failure.TIMEOUT
 
@@ -98,8 +98,8 @@ def test_a_look_up_that_hangs_counts_in_the_deadline() -> None:
 
 def test_a_peer_that_never_completes_its_handshake() -> None:
     async def work() -> None:
-        async with peer(never_reads) as it, door() as way:
-            failed = await outcome(way.request("POST", it.url(scheme="https"), {}, b"x", seconds=0.2))
+        async with peer(never_reads) as it, open_client() as client:
+            failed = await outcome(client.request("POST", it.url(scheme="https"), {}, b"x", seconds=0.2))
             assert isinstance(failed, OutboundFailed)
             assert failed.kind is Failure.TIMEOUT
 
@@ -193,9 +193,9 @@ def test_interim_answers_are_broken_off_at_a_size_and_not_at_the_deadline() -> N
 )
 def test_a_body_without_an_end_is_a_success_with_its_start(handle: Handler) -> None:
     async def work() -> None:
-        async with peer(handle) as it, door() as way:
+        async with peer(handle) as it, open_client() as client:
             for _ in range(2):
-                answer = await way.request("POST", it.url(), {}, b"x")
+                answer = await client.request("POST", it.url(), {}, b"x")
                 assert (answer.status, answer.body) == (200, b"a" * 2_048)
             assert it.connections == 2
 
@@ -217,8 +217,8 @@ async def answers_before_the_body(it: Peer, reader: asyncio.StreamReader, writer
 
 def test_a_body_that_nobody_takes() -> None:
     async def work() -> None:
-        async with peer(never_reads_the_body) as it, door() as way:
-            failed = await outcome(way.request("POST", it.url(), {}, bytes(1_000_000) * 30, seconds=0.3))
+        async with peer(never_reads_the_body) as it, open_client() as client:
+            failed = await outcome(client.request("POST", it.url(), {}, bytes(1_000_000) * 30, seconds=0.3))
             assert isinstance(failed, OutboundFailed)
             assert failed.kind is Failure.TIMEOUT
 
@@ -228,8 +228,8 @@ def test_a_body_that_nobody_takes() -> None:
 
 def test_an_answer_that_comes_before_the_body_is_sent() -> None:
     async def work() -> None:
-        async with peer(answers_before_the_body) as it, door() as way:
-            assert (await way.request("POST", it.url(), {}, bytes(1_000_000))).status == 413
+        async with peer(answers_before_the_body) as it, open_client() as client:
+            assert (await client.request("POST", it.url(), {}, bytes(1_000_000))).status == 413
 
     run(work())
 
@@ -239,22 +239,22 @@ def test_a_bomb_stays_packed() -> None:
     head = HEAD + f"Content-Encoding: gzip\r\nContent-Length: {len(bomb)}\r\n\r\n".encode()
 
     async def work() -> None:
-        async with peer(always(head + bomb)) as it, door() as way:
-            assert (await way.request("GET", it.url(), {})).body == bomb[:2_048]
+        async with peer(always(head + bomb)) as it, open_client() as client:
+            assert (await client.request("GET", it.url(), {})).body == bomb[:2_048]
 
     run(work())
 
 
 GREEDY = """
 import resource, sys, uvloop
-from tests.outbound.peers import door
+from tests.outbound.peers import open_client
 
 async def main(url):
-    async with door() as way:
-        await way.request("POST", url, {}, b"x")
+    async with open_client() as client:
+        await client.request("POST", url, {}, b"x")
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for _ in range(20):
-            await way.request("POST", url, {}, b"x")
+            await client.request("POST", url, {}, b"x")
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 uvloop.run(main(sys.argv[1]))

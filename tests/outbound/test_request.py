@@ -7,18 +7,30 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pressroom.outbound import Answer, Door, Failure, OutboundFailed, Policy, connections
-from tests.outbound.peers import LOOPBACK, NO_CONTENT, NO_TLS, Peer, always, door, once, outcome, peer, run, until
+from pressroom.outbound import Failure, OutboundClient, OutboundFailed, OutboundResponse, Policy, connections
+from tests.outbound.peers import (
+    LOOPBACK,
+    NO_CONTENT,
+    NO_TLS,
+    Peer,
+    always,
+    once,
+    open_client,
+    outcome,
+    peer,
+    run,
+    until,
+)
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
 
 
 def test_a_post_and_its_answer() -> None:
     async def work() -> None:
-        async with peer(always(OK)) as it, door() as way:
+        async with peer(always(OK)) as it, open_client() as client:
             headers = {"Content-Type": "application/json", "X-Service-Event": "post.created"}
-            answer = await way.request("POST", it.url("/hook?a[]=1&b=%2f"), headers, b'{"a":1}')
-            assert answer == Answer(200, {"content-type": "text/plain", "content-length": "2"}, b"ok")
+            answer = await client.request("POST", it.url("/hook?a[]=1&b=%2f"), headers, b'{"a":1}')
+            assert answer == OutboundResponse(200, {"content-type": "text/plain", "content-length": "2"}, b"ok")
             lines = it.heads[0].split(b"\r\n")
             assert lines[0] == b"POST /hook?a[]=1&b=%2f HTTP/1.1"
             assert f"Host: 127.0.0.1:{it.port}".encode() in lines
@@ -33,8 +45,11 @@ def test_a_post_and_its_answer() -> None:
 
 def test_the_name_is_kept_for_the_host_header_while_its_address_is_connected_to() -> None:
     async def work() -> None:
-        async with peer(always(NO_CONTENT)) as it, door(known={"xn--bcher-kva.example": ["127.0.0.1"]}) as way:
-            assert (await way.request("GET", it.url("/", "B\u00fccher.example"), {})).status == 204
+        async with (
+            peer(always(NO_CONTENT)) as it,
+            open_client(known={"xn--bcher-kva.example": ["127.0.0.1"]}) as client,
+        ):
+            assert (await client.request("GET", it.url("/", "B\u00fccher.example"), {})).status == 204
             assert f"Host: xn--bcher-kva.example:{it.port}".encode() in it.heads[0].split(b"\r\n")
 
     run(work())
@@ -54,8 +69,8 @@ def test_the_name_is_kept_for_the_host_header_while_its_address_is_connected_to(
 )
 def test_every_framing_of_a_body(raw: bytes, body: bytes) -> None:
     async def work() -> None:
-        async with peer(once(raw)) as it, door() as way:
-            assert (await way.request("POST", it.url(), {}, b"{}")).body == body
+        async with peer(once(raw)) as it, open_client() as client:
+            assert (await client.request("POST", it.url(), {}, b"{}")).body == body
 
     run(work())
 
@@ -63,15 +78,15 @@ def test_every_framing_of_a_body(raw: bytes, body: bytes) -> None:
 def test_only_the_start_of_a_body_is_kept_and_no_more_than_asked_is_read() -> None:
     async def work() -> None:
         long = b"HTTP/1.1 200 OK\r\nContent-Length: 4000000\r\n\r\n" + b"0123456789" * 400_000
-        async with peer(always(long)) as it, door() as way:
+        async with peer(always(long)) as it, open_client() as client:
             read = 5_000_000
-            assert (await way.request("GET", it.url(), {}, read=read)).body == b"0123456789" * 204 + b"01234567"
-            assert (await way.request("GET", it.url(), {}, read=read, keep=5)).body == b"01234"
-            everything = await way.request("GET", it.url(), {}, read=read, keep=read)
+            assert (await client.request("GET", it.url(), {}, read=read)).body == b"0123456789" * 204 + b"01234567"
+            assert (await client.request("GET", it.url(), {}, read=read, keep=5)).body == b"01234"
+            everything = await client.request("GET", it.url(), {}, read=read, keep=read)
             assert everything.body == b"0123456789" * 400_000
             assert it.connections == 1
-            assert len((await way.request("GET", it.url(), {}, read=100, keep=9_000)).body) == 100
-            await way.request("GET", it.url(), {})
+            assert len((await client.request("GET", it.url(), {}, read=100, keep=9_000)).body) == 100
+            await client.request("GET", it.url(), {})
             assert it.connections == 2
 
     run(work())
@@ -81,9 +96,9 @@ def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
     async def work() -> None:
         for status in (301, 302, 303, 307, 308):
             head = f"HTTP/1.1 {status} Moved\r\nLocation: http://169.254.169.254/latest/\r\nContent-Length: 0\r\n\r\n"
-            async with peer(once(head.encode())) as it, door() as way:
+            async with peer(once(head.encode())) as it, open_client() as client:
                 for method in ("POST", "GET"):
-                    answer = await way.request(method, it.url(), {}, b"x" if method == "POST" else None)
+                    answer = await client.request(method, it.url(), {}, b"x" if method == "POST" else None)
                     assert (answer.status, answer.headers["location"]) == (status, "http://169.254.169.254/latest/")
                 assert it.connections == 2
 
@@ -93,9 +108,9 @@ def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
 def test_cookies_are_not_kept() -> None:
     async def work() -> None:
         setting = b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Path=/\r\nContent-Length: 0\r\n\r\n"
-        async with peer(always(setting)) as it, door(known={"hook.example": ["127.0.0.1"]}) as way:
+        async with peer(always(setting)) as it, open_client(known={"hook.example": ["127.0.0.1"]}) as client:
             for _ in range(2):
-                await way.request("POST", it.url("/", "hook.example"), {}, b"x")
+                await client.request("POST", it.url("/", "hook.example"), {}, b"x")
             assert b"cookie" not in it.heads[1].lower()
 
     run(work())
@@ -105,8 +120,8 @@ def test_compressed_bodies_stay_as_they_are() -> None:
     async def work() -> None:
         packed = b"\x1f\x8b not really"
         head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n".encode()
-        async with peer(always(head + packed)) as it, door() as way:
-            answer = await way.request("GET", it.url(), {})
+        async with peer(always(head + packed)) as it, open_client() as client:
+            answer = await client.request("GET", it.url(), {})
             assert (answer.body, answer.headers["content-encoding"]) == (packed, "gzip")
 
     run(work())
@@ -115,20 +130,20 @@ def test_compressed_bodies_stay_as_they_are() -> None:
 def test_header_values_that_are_no_utf_8_can_be_stored() -> None:
     async def work() -> None:
         head = b"HTTP/1.1 302 Found\r\nLocation: /\xff\xc3\xa9\r\nContent-Length: 0\r\n\r\n"
-        async with peer(always(head)) as it, door() as way:
-            assert (await way.request("GET", it.url(), {})).headers["location"] == "/\ufffd\u00e9"
+        async with peer(always(head)) as it, open_client() as client:
+            assert (await client.request("GET", it.url(), {})).headers["location"] == "/\ufffd\u00e9"
 
     run(work())
 
 
 def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
-        async with peer(always(OK)) as proxy, peer(always(OK)) as it, door() as way:
+        async with peer(always(OK)) as proxy, peer(always(OK)) as it, open_client() as client:
             for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
                 monkeypatch.setenv(name, proxy.url())
             monkeypatch.delenv("no_proxy", raising=False)
             monkeypatch.delenv("NO_PROXY", raising=False)
-            await way.request("POST", it.url(), {}, b"x")
+            await client.request("POST", it.url(), {}, b"x")
             assert (it.connections, proxy.connections) == (1, 0)
 
     run(work())
@@ -136,9 +151,9 @@ def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_hundred_requests_on_one_connection() -> None:
     async def work() -> None:
-        async with peer(always(OK)) as it, door() as way:
+        async with peer(always(OK)) as it, open_client() as client:
             for number in range(100):
-                await way.request("POST" if number % 2 else "GET", it.url(f"/{number}"), {}, b"x")
+                await client.request("POST" if number % 2 else "GET", it.url(f"/{number}"), {}, b"x")
             assert it.connections == 1
 
     run(work())
@@ -152,9 +167,9 @@ def test_the_name_is_looked_up_once_for_each_new_connection() -> None:
         return ["127.0.0.1"]
 
     async def work() -> None:
-        async with peer(always(OK)) as it, closing(Door(LOOPBACK, resolve=resolve, tls=NO_TLS)) as way:
+        async with peer(always(OK)) as it, closing(OutboundClient(LOOPBACK, resolve=resolve, tls=NO_TLS)) as client:
             for _ in range(5):
-                await way.request("POST", it.url("/", "hook.example"), {}, b"x")
+                await client.request("POST", it.url("/", "hook.example"), {}, b"x")
             assert (it.connections, asked) == (1, ["hook.example"])
 
     run(work())
@@ -167,11 +182,11 @@ def test_the_connection_goes_to_the_vetted_address_and_never_to_a_second_look_up
         return next(turns)
 
     async def work() -> None:
-        async with peer(once(OK)) as it, closing(Door(LOOPBACK, resolve=resolve, tls=NO_TLS)) as way:
+        async with peer(once(OK)) as it, closing(OutboundClient(LOOPBACK, resolve=resolve, tls=NO_TLS)) as client:
             url = it.url("/", "hook.example")
-            assert (await way.request("POST", url, {}, b"x")).status == 200
-            await until(lambda: way._session is not None and not any(map(is_open, kept(way))))
-            again = await outcome(way.request("POST", url, {}, b"x"))
+            assert (await client.request("POST", url, {}, b"x")).status == 200
+            await until(lambda: client._session is not None and not any(map(is_open, kept(client))))
+            again = await outcome(client.request("POST", url, {}, b"x"))
             assert isinstance(again, OutboundFailed)
             assert again.kind is Failure.REFUSED_ADDRESS
             assert again.message == "The host does not resolve to public addresses alone; use a public host."
@@ -184,14 +199,14 @@ def test_a_socket_is_judged_by_its_own_address_whatever_came_before(monkeypatch:
     """Were the reader or the resolver to let an address through, the socket would still not be opened."""
 
     async def work() -> None:
-        async with peer(always(OK)) as it, door(known={"hook.example": ["127.0.0.1"]}) as way:
-            await way.vet(it.url())
-            await way.vet(it.url("/", "hook.example"))
-            way._policy = Policy(False)
-            session = way._open()
+        async with peer(always(OK)) as it, open_client(known={"hook.example": ["127.0.0.1"]}) as client:
+            await client.vet(it.url())
+            await client.vet(it.url("/", "hook.example"))
+            client._policy = Policy(False)
+            session = client._open()
             assert isinstance(session.connector, connections.Connector)
             for host in ("127.0.0.1", "hook.example"):
-                failed = await outcome(way.request("GET", it.url("/", host), {}))
+                failed = await outcome(client.request("GET", it.url("/", host), {}))
                 assert isinstance(failed, OutboundFailed)
                 assert failed.kind is Failure.REFUSED_ADDRESS
                 assert failed.message == "The host does not resolve to public addresses alone; use a public host."
@@ -208,10 +223,10 @@ def test_a_kept_connection_that_the_peer_closed_meanwhile_costs_nothing() -> Non
         await it.read_request(reader)
 
     async def work() -> None:
-        async with peer(one_each) as it, door() as way:
+        async with peer(one_each) as it, open_client() as client:
             for method in ("POST", "GET"):
                 for _ in range(3):
-                    assert (await way.request(method, it.url(), {}, b"x")).status == 200
+                    assert (await client.request(method, it.url(), {}, b"x")).status == 200
             assert it.connections == 6
 
     run(work())
@@ -229,10 +244,10 @@ def test_several_stale_connections_are_not_tried_one_after_the_other() -> None:
         await it.read_request(reader)
 
     async def work() -> None:
-        async with peer(together) as it, door() as way:
-            await asyncio.gather(*(way.request("POST", it.url(), {}, b"x") for _ in range(4)))
+        async with peer(together) as it, open_client() as client:
+            await asyncio.gather(*(client.request("POST", it.url(), {}, b"x") for _ in range(4)))
             before = len(it.heads)
-            assert (await way.request("POST", it.url(), {}, b"x")).status == 200
+            assert (await client.request("POST", it.url(), {}, b"x")).status == 200
             assert (len(it.heads) - before, it.connections) == (2, 5)
 
     run(work())
@@ -241,8 +256,8 @@ def test_several_stale_connections_are_not_tried_one_after_the_other() -> None:
 @pytest.mark.parametrize("method", ["POST", "GET"])
 def test_a_new_connection_that_is_closed_without_an_answer_is_not_tried_again(method: str) -> None:
     async def work() -> None:
-        async with peer(once(b"")) as it, door() as way:
-            failed = await outcome(way.request(method, it.url(), {}, b"x"))
+        async with peer(once(b"")) as it, open_client() as client:
+            failed = await outcome(client.request(method, it.url(), {}, b"x"))
             assert isinstance(failed, OutboundFailed)
             assert (failed.kind, failed.message) == (Failure.CLOSED, "The connection was closed without an answer.")
             assert it.connections == 1
@@ -258,9 +273,9 @@ def test_a_kept_connection_that_breaks_after_the_first_byte_is_not_tried_again()
         writer.write(b"H")
 
     async def work() -> None:
-        async with peer(handle) as it, door() as way:
-            await way.request("POST", it.url(), {}, b"x")
-            failed = await outcome(way.request("POST", it.url(), {}, b"x"))
+        async with peer(handle) as it, open_client() as client:
+            await client.request("POST", it.url(), {}, b"x")
+            failed = await outcome(client.request("POST", it.url(), {}, b"x"))
             assert isinstance(failed, OutboundFailed)
             assert failed.kind is Failure.CLOSED
             assert it.connections == 1
@@ -278,9 +293,9 @@ def test_the_second_try_has_the_same_deadline() -> None:
             await asyncio.Event().wait()
 
     async def work() -> None:
-        async with peer(handle) as it, door() as way:
-            await way.request("POST", it.url(), {}, b"x")
-            failed = await outcome(way.request("POST", it.url(), {}, b"x", seconds=0.2))
+        async with peer(handle) as it, open_client() as client:
+            await client.request("POST", it.url(), {}, b"x")
+            failed = await outcome(client.request("POST", it.url(), {}, b"x", seconds=0.2))
             assert isinstance(failed, OutboundFailed)
             assert failed.kind is Failure.TIMEOUT
             assert it.connections == 2
@@ -301,12 +316,12 @@ def test_what_a_peer_says_unasked_is_not_taken_for_an_answer() -> None:
     go_on = asyncio.Event()
 
     async def work() -> None:
-        async with peer(handle) as it, door() as way:
-            await way.request("POST", it.url(), {}, b"x")
+        async with peer(handle) as it, open_client() as client:
+            await client.request("POST", it.url(), {}, b"x")
             go_on.set()
             async with asyncio.timeout(connections.IDLE_SECONDS / 2):  # and not because it was idle for too long
-                await until(lambda: not any(map(is_open, kept(way))))
-            assert (await way.request("POST", it.url(), {}, b"x")).status == 200
+                await until(lambda: not any(map(is_open, kept(client))))
+            assert (await client.request("POST", it.url(), {}, b"x")).status == 200
             assert it.connections == 2
 
     run(work())
@@ -325,10 +340,10 @@ def test_connections_beyond_the_limit_are_not_kept(monkeypatch: pytest.MonkeyPat
         await it.read_request(reader)
 
     async def work() -> None:
-        async with peer(handle) as it, door() as way:
-            await asyncio.gather(*(way.request("POST", it.url(), {}, b"x") for _ in range(10)))
+        async with peer(handle) as it, open_client() as client:
+            await asyncio.gather(*(client.request("POST", it.url(), {}, b"x") for _ in range(10)))
             assert it.connections == 10
-            assert len(list(kept(way))) == 3
+            assert len(list(kept(client))) == 3
 
     run(work())
 
@@ -344,8 +359,8 @@ def test_idle_connections_are_closed_after_a_while(monkeypatch: pytest.MonkeyPat
             gone.set()
 
     async def work() -> None:
-        async with peer(handle) as it, door() as way:
-            await way.request("POST", it.url(), {}, b"x")
+        async with peer(handle) as it, open_client() as client:
+            await client.request("POST", it.url(), {}, b"x")
             await gone.wait()
 
     run(work())
@@ -357,14 +372,14 @@ def test_a_closed_door_fails_softly() -> None:
         await asyncio.Event().wait()
 
     async def work() -> None:
-        async with peer(never) as it, door() as way:
-            waiting = asyncio.create_task(outcome(way.request("POST", it.url(), {}, b"x")))
+        async with peer(never) as it, open_client() as client:
+            waiting = asyncio.create_task(outcome(client.request("POST", it.url(), {}, b"x")))
             await until(lambda: bool(it.heads))
-            await way.close()
-            for failed in (await waiting, await outcome(way.request("POST", it.url(), {}, b"x"))):
+            await client.close()
+            for failed in (await waiting, await outcome(client.request("POST", it.url(), {}, b"x"))):
                 assert isinstance(failed, OutboundFailed)
                 assert failed.kind is Failure.OURS
-        untouched = Door(Policy(False), tls=NO_TLS)
+        untouched = OutboundClient(Policy(False), tls=NO_TLS)
         await untouched.close()
         assert isinstance(await outcome(untouched.request("GET", "https://8.8.8.8/", {})), OutboundFailed)
 
@@ -380,8 +395,8 @@ def test_a_request_that_is_called_off_leaves_no_connection_behind() -> None:
             gone.set()
 
     async def work() -> None:
-        async with peer(handle) as it, door() as way:
-            task = asyncio.create_task(way.request("POST", it.url(), {}, b"x"))
+        async with peer(handle) as it, open_client() as client:
+            task = asyncio.create_task(client.request("POST", it.url(), {}, b"x"))
             await until(lambda: bool(it.heads))
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -396,8 +411,8 @@ def test_v6_and_v4_are_both_tried() -> None:
 
     async def work() -> None:
         known = {"both.example": ["::1", "127.0.0.1"]}
-        async with peer(always(OK)) as it, door(policy, known) as way:
-            assert (await way.request("POST", it.url("/", "both.example"), {}, b"x")).status == 200
+        async with peer(always(OK)) as it, open_client(policy, known) as client:
+            assert (await client.request("POST", it.url("/", "both.example"), {}, b"x")).status == 200
 
     run(work())
 
@@ -406,9 +421,9 @@ def is_open(wire: connections.Wire) -> bool:
     return wire.is_connected()
 
 
-def kept(way: Door) -> list[connections.Wire]:
+def kept(client: OutboundClient) -> list[connections.Wire]:
     """The connections in the pool."""
-    session = way._session
+    session = client._session
     assert session is not None
     assert session.connector is not None
     return [
@@ -417,8 +432,8 @@ def kept(way: Door) -> list[connections.Wire]:
 
 
 @contextlib.asynccontextmanager
-async def closing(way: Door) -> AsyncIterator[Door]:
+async def closing(client: OutboundClient) -> AsyncIterator[OutboundClient]:
     try:
-        yield way
+        yield client
     finally:
-        await way.close()
+        await client.close()

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from pressroom.outbound import Door, Failure, OutboundFailed, Policy
-from tests.outbound.peers import LOOPBACK, NO_CONTENT, Peer, always, door, outcome, peer, run
+from pressroom.outbound import Failure, OutboundClient, OutboundFailed, Policy
+from tests.outbound.peers import LOOPBACK, NO_CONTENT, Peer, always, open_client, outcome, peer, run
 
 NAMES = {"hook.example": ["127.0.0.1"], "other.example": ["127.0.0.1"]}
 YEAR = datetime.timedelta(days=365)
@@ -38,8 +38,8 @@ def server(certificate: trustme.LeafCert) -> ssl.SSLContext:
 
 def failure(context: ssl.SSLContext, trusting: ssl.SSLContext, host: str = "hook.example") -> OutboundFailed:
     async def work() -> OutboundFailed:
-        async with peer(always(NO_CONTENT), context) as it, door(LOOPBACK, NAMES, trusting) as way:
-            failed = await outcome(way.request("POST", it.url("/", host, "https"), {}, b"secret"))
+        async with peer(always(NO_CONTENT), context) as it, open_client(LOOPBACK, NAMES, trusting) as client:
+            failed = await outcome(client.request("POST", it.url("/", host, "https"), {}, b"secret"))
             assert isinstance(failed, OutboundFailed)
             assert it.heads == []
             return failed
@@ -53,9 +53,9 @@ def test_a_good_certificate_for_a_name(authority: trustme.CA, trusting: ssl.SSLC
     context.sni_callback = lambda _socket, name, _context: seen.append(name)
 
     async def work() -> None:
-        async with peer(always(NO_CONTENT), context) as it, door(LOOPBACK, NAMES, trusting) as way:
+        async with peer(always(NO_CONTENT), context) as it, open_client(LOOPBACK, NAMES, trusting) as client:
             for _ in range(3):
-                answer = await way.request("POST", it.url("/", "HOOK.example", "https"), {}, b"x")
+                answer = await client.request("POST", it.url("/", "HOOK.example", "https"), {}, b"x")
                 assert answer.status == 204
             assert it.connections == 1
             assert f"Host: hook.example:{it.port}".encode() in it.heads[0].split(b"\r\n")
@@ -67,8 +67,8 @@ def test_a_good_certificate_for_a_name(authority: trustme.CA, trusting: ssl.SSLC
 def test_a_good_certificate_for_an_address(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
     async def work() -> None:
         context = server(authority.issue_cert("127.0.0.1"))
-        async with peer(always(NO_CONTENT), context) as it, door(LOOPBACK, NAMES, trusting) as way:
-            assert (await way.request("POST", it.url(scheme="https"), {}, b"x")).status == 204
+        async with peer(always(NO_CONTENT), context) as it, open_client(LOOPBACK, NAMES, trusting) as client:
+            assert (await client.request("POST", it.url(scheme="https"), {}, b"x")).status == 204
 
     run(work())
 
@@ -109,9 +109,9 @@ def test_the_system_s_authorities_are_the_default(authority: trustme.CA) -> None
 
     async def work() -> None:
         async with peer(always(NO_CONTENT), context) as it:
-            way = Door(LOOPBACK)
-            failed = await outcome(way.request("POST", it.url(scheme="https"), {}, b"x"))
-            await way.close()
+            client = OutboundClient(LOOPBACK)
+            failed = await outcome(client.request("POST", it.url(scheme="https"), {}, b"x"))
+            await client.close()
             assert isinstance(failed, OutboundFailed)
             assert failed.kind is Failure.TLS
 
@@ -123,8 +123,8 @@ def test_a_peer_that_speaks_no_tls(trusting: ssl.SSLContext) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
     async def work() -> None:
-        async with peer(talks) as it, door(LOOPBACK, NAMES, trusting) as way:
-            failed = await outcome(way.request("POST", it.url("/", "hook.example", "https"), {}, b"x"))
+        async with peer(talks) as it, open_client(LOOPBACK, NAMES, trusting) as client:
+            failed = await outcome(client.request("POST", it.url("/", "hook.example", "https"), {}, b"x"))
             assert isinstance(failed, OutboundFailed)
             assert (failed.kind, failed.message) == (Failure.TLS, "The host does not speak TLS on this port.")
 
@@ -136,8 +136,8 @@ def test_a_peer_that_leaves_during_the_handshake(trusting: ssl.SSLContext) -> No
         await reader.readexactly(5)
 
     async def work() -> None:
-        async with peer(leaves) as it, door(LOOPBACK, NAMES, trusting) as way:
-            failed = await outcome(way.request("POST", it.url("/", "hook.example", "https"), {}, b"x"))
+        async with peer(leaves) as it, open_client(LOOPBACK, NAMES, trusting) as client:
+            failed = await outcome(client.request("POST", it.url("/", "hook.example", "https"), {}, b"x"))
             assert isinstance(failed, OutboundFailed)
             assert failed.kind in (Failure.TLS, Failure.CONNECT)
 
@@ -155,8 +155,8 @@ def test_nobody_listens() -> None:
     async def work() -> None:
         async with peer(always(NO_CONTENT)) as it:
             url = it.url()
-        async with door() as way:
-            failed = await outcome(way.request("POST", url, {}, b"x"))
+        async with open_client() as client:
+            failed = await outcome(client.request("POST", url, {}, b"x"))
             assert isinstance(failed, OutboundFailed)
             assert (failed.kind, failed.message) == (Failure.CONNECT, "The connection was refused.")
 
@@ -165,8 +165,8 @@ def test_nobody_listens() -> None:
 
 def test_a_name_that_does_not_resolve() -> None:
     async def work() -> None:
-        async with door(Policy(False)) as way:
-            failed = await outcome(way.request("POST", "https://gone.example/", {}, b"x"))
+        async with open_client(Policy(False)) as client:
+            failed = await outcome(client.request("POST", "https://gone.example/", {}, b"x"))
             assert isinstance(failed, OutboundFailed)
             assert (failed.kind, failed.message) == (Failure.NAME, "The name gone.example does not resolve.")
 

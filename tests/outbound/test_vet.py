@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pressroom.outbound import Door, Failure, OutboundFailed, Policy, UrlRefused, door
+from pressroom.outbound import Failure, OutboundClient, OutboundFailed, Policy, UrlRefused
+from pressroom.outbound import client as outbound_client
 from pressroom.outbound.policy import policy_of
 from pressroom.outbound.urls import read_url
 from pressroom.settings import Settings
@@ -41,7 +42,7 @@ def refusal(url: str, policy: Policy = STRICT, known: dict[str, list[str]] | Non
     """What `vet` says against a URL; None when it is accepted."""
 
     async def vet() -> str | None:
-        async with peers.door(policy, known) as it:
+        async with peers.open_client(policy, known) as it:
             try:
                 await it.vet(url)
             except UrlRefused as refused:
@@ -64,7 +65,7 @@ def test_refused_by_vet_and_by_request_even_if_the_resolver_calls_it_public(url:
         return [PUBLIC]
 
     async def both() -> None:
-        it = Door(STRICT, resolve=everything_is_public, tls=peers.NO_TLS)
+        it = OutboundClient(STRICT, resolve=everything_is_public, tls=peers.NO_TLS)
         with pytest.raises(UrlRefused):
             await it.vet(url)
         with pytest.raises(OutboundFailed) as failed:
@@ -90,7 +91,7 @@ def test_a_name_that_was_public_when_it_was_vetted_is_judged_again_when_it_is_co
         return next(turns)
 
     async def rebound() -> None:
-        it = Door(STRICT, resolve=resolve, tls=peers.NO_TLS)
+        it = OutboundClient(STRICT, resolve=resolve, tls=peers.NO_TLS)
         await it.vet(f"https://{name}/hook")
         for method in ("POST", "GET"):
             with pytest.raises(OutboundFailed) as failed:
@@ -158,14 +159,14 @@ def test_in_development_mode_the_refusal_says_what_a_name_resolves_to() -> None:
 
 
 def test_a_name_that_does_not_resolve_in_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "VET_SECONDS", 0.05)
+    monkeypatch.setattr(outbound_client, "VET_SECONDS", 0.05)
 
     async def never(host: str, port: int) -> list[str]:
         await asyncio.Event().wait()
         return []
 
     async def vet() -> None:
-        it = Door(STRICT, resolve=never, tls=peers.NO_TLS)
+        it = OutboundClient(STRICT, resolve=never, tls=peers.NO_TLS)
         with pytest.raises(UrlRefused) as refused:
             await it.vet("https://slow.example/")
         assert refused.value.message == "The name slow.example did not resolve within 0.05 seconds."
@@ -178,7 +179,7 @@ def test_a_name_that_does_not_resolve_in_time_is_refused(monkeypatch: pytest.Mon
 @example("https://\ud800/")
 @example("https://xn--\u00e9.com/")
 def test_whatever_is_given_is_accepted_or_refused(text: str) -> None:
-    it = Door(STRICT, resolve=names({"example.com": [PUBLIC]}), tls=peers.NO_TLS)
+    it = OutboundClient(STRICT, resolve=names({"example.com": [PUBLIC]}), tls=peers.NO_TLS)
     try:
         run(it.vet(text))
     except UrlRefused:

@@ -16,7 +16,7 @@ from pressroom.domains.previews.slots import (
     Slots,
     registrable,
 )
-from pressroom.outbound import Door, Failure, OutboundFailed
+from pressroom.outbound import Failure, OutboundClient, OutboundFailed
 from tests.api.actors import publish
 from tests.api.conftest import MakeActor
 from tests.domains.previews.pages import og
@@ -214,21 +214,21 @@ def test_one_address_has_a_share_however_many_names_lead_to_it(site: Site) -> No
         return ["127.0.0.1"]
 
     async def story() -> None:
-        door = Door(LOOPBACK, resolve=look_up, each_address=3)
+        client = OutboundClient(LOOPBACK, resolve=look_up, each_address=3)
         site.page("/", "here")
         site.hang("/")
         asked = [
-            asyncio.ensure_future(door.request("GET", f"http://h{number}.example:{site.port}/", {}, seconds=30))
+            asyncio.ensure_future(client.request("GET", f"http://h{number}.example:{site.port}/", {}, seconds=30))
             for number in range(3)
         ]
         await asyncio.to_thread(site.wait, lambda s: s.requests["/"] == 3)
         with pytest.raises(OutboundFailed) as refused:
-            await door.request("GET", f"http://other.example:{site.port}/", {}, seconds=30)
+            await client.request("GET", f"http://other.example:{site.port}/", {}, seconds=30)
         assert refused.value.kind is Failure.BUSY
         site.release("/")
         assert [(await each).status for each in asked] == [200] * 3
-        assert (await door.request("GET", f"http://other.example:{site.port}/", {}, seconds=30)).status == 200
-        assert not door._shares._under_way
-        await door.close()
+        assert (await client.request("GET", f"http://other.example:{site.port}/", {}, seconds=30)).status == 200
+        assert not client._shares._under_way
+        await client.close()
 
     asyncio.run(story())

@@ -17,7 +17,7 @@ import trustme
 
 import pressroom.runtime
 from pressroom.clock import MINUTE, parse_iso
-from pressroom.outbound import Door, Policy
+from pressroom.outbound import OutboundClient, Policy
 from tests.api.actors import Actor, Json, body_of
 from tests.harness.behaviours import MEGABYTE, Exchange
 from tests.harness.local import LocalServer
@@ -221,10 +221,10 @@ def authority(known: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch) -> t
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
 
-    def open_door(policy: Policy, **options: Any) -> Door:
-        return Door(policy, **{**options, "resolve": names(known), "tls": trusting})
+    def open_client(policy: Policy, **options: Any) -> OutboundClient:
+        return OutboundClient(policy, **{**options, "resolve": names(known), "tls": trusting})
 
-    monkeypatch.setattr(pressroom.runtime, "Door", open_door)
+    monkeypatch.setattr(pressroom.runtime, "OutboundClient", open_client)
     return authority
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from pressroom.clock import DAY
 from pressroom.db import DatabaseAway
-from pressroom.domains.webhooks import turns
+from pressroom.domains.webhooks import batch
 from pressroom.domains.webhooks.actions import leasing
-from pressroom.domains.webhooks.queries.leases import Waiting
+from pressroom.domains.webhooks.queries.leases import PendingDelivery
 from tests.api.actors import Actor, body_of
 from tests.harness.behaviours import Behaviour
 from tests.harness.receiver import Received, answer, hold
@@ -76,7 +76,7 @@ def test_the_rest_of_a_turn_is_not_sent(alice: Actor, endpoint: MakeEndpoint, en
 def test_what_a_turn_has_read_ahead_is_not_sent(
     alice: Actor, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch, end: End
 ) -> None:
-    monkeypatch.setattr(turns, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(batch, "FRESH_SECONDS", 0.0)
     hook = endpoint("post.created")
     # Seven lanes hang; the eighth goes on, reads the next portion, and hangs with the first of that.
     hook.behave(*[hold()] * 7, answer(200), hold())
@@ -145,7 +145,7 @@ def test_what_is_in_flight_when_the_database_goes_away_is_not_sent_twice(
     hook = endpoint("post.created")
     refill, failed = leasing.refill, threading.Event()
 
-    async def refill_at_the_second_time(*arguments: Any) -> list[Waiting]:
+    async def refill_at_the_second_time(*arguments: Any) -> list[PendingDelivery]:
         if not failed.is_set():
             failed.set()
             raise DatabaseAway("The database cannot be reached right now.")

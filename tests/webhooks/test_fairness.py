@@ -5,7 +5,7 @@ import pytest
 from pressroom.clock import SECOND
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.models import Speed
-from pressroom.domains.webhooks.slots import Lane
+from pressroom.domains.webhooks.slots import SlotPool
 from tests.api.actors import Actor, body_of
 from tests.api.conftest import MakeActor
 from tests.harness.behaviours import Behaviour
@@ -42,7 +42,7 @@ def test_an_endpoint_has_eight_deliveries_in_flight_at_the_most(
 def test_a_worker_has_a_bounded_number_in_flight_in_all(
     alice: Actor, receiver: Receiver, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slots, "LANES", dict.fromkeys(Speed, Lane(10, of_account=10, of_host=10)))
+    monkeypatch.setattr(slots, "POOLS", dict.fromkeys(Speed, SlotPool(10, of_account=10, of_host=10)))
     monkeypatch.setattr(slots, "SLOW_SECONDS", 3600.0)
     together: list[int] = []
 
@@ -67,7 +67,7 @@ def test_a_worker_has_a_bounded_number_in_flight_in_all(
 def test_a_long_queue_of_one_keeps_nobody_else_waiting(
     actor: MakeActor, server: LocalServer, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slots, "LANES", dict.fromkeys(Speed, Lane(1, of_account=1, of_host=1)))
+    monkeypatch.setattr(slots, "POOLS", dict.fromkeys(Speed, SlotPool(1, of_account=1, of_host=1)))
     busy, *quiet = hooks = [Endpoint.add(actor(), receiver, "post.created") for _ in range(4)]
     for hook in hooks:  # once each, so that none of them is new
         post(hook.owner)

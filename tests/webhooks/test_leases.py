@@ -13,7 +13,7 @@ from pressroom.db import Command, Query, Tx
 from pressroom.domains.webhooks import delivery, slots
 from pressroom.domains.webhooks.delivery import LEASE
 from pressroom.domains.webhooks.models import Speed
-from pressroom.domains.webhooks.slots import Lane
+from pressroom.domains.webhooks.slots import SlotPool
 from tests.api.actors import Actor, body_of, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -66,7 +66,7 @@ def counted(receiver: Receiver) -> set[int]:
 def test_two_workers_send_everything_once(
     actor: MakeActor, receiver: Receiver, second_server: LocalServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slots, "LANES", dict.fromkeys(Speed, Lane(3, of_account=2, of_host=3)))
+    monkeypatch.setattr(slots, "POOLS", dict.fromkeys(Speed, SlotPool(3, of_account=2, of_host=3)))
     owners = [actor() for _ in range(3)]
     hooks = [Endpoint.add(owner, receiver, "post.created") for owner in owners for _ in range(5)]
     with Worker(owners[0].server), Worker(second_server):

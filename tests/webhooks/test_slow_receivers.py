@@ -8,7 +8,7 @@ from pressroom.clock import SECOND
 from pressroom.db import Query
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.models import Speed
-from pressroom.domains.webhooks.slots import Lane
+from pressroom.domains.webhooks.slots import SlotPool
 from tests.api.actors import Actor, body_of, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -20,7 +20,7 @@ from tests.webhooks.workers import Worker
 
 SETTINGS = DELIVERING
 
-NARROW = Lane(8, of_account=8, of_host=8)
+NARROW = SlotPool(8, of_account=8, of_host=8)
 NEVER_SLOW = 3600.0
 
 SPEEDS = Query(str, "SELECT speed FROM webhooks WHERE account_id = :account_id")
@@ -33,9 +33,9 @@ Limit = Callable[..., None]
 def limit(monkeypatch: pytest.MonkeyPatch) -> Limit:
     """Gives workers fewer slots, NARROW lanes but for those given, and says from when on an attempt is slow."""
 
-    def limit(slow_seconds: float = NEVER_SLOW, **lanes: Lane) -> None:
+    def limit(slow_seconds: float = NEVER_SLOW, **lanes: SlotPool) -> None:
         given = {Speed(name): lane for name, lane in lanes.items()}
-        monkeypatch.setattr(slots, "LANES", {**dict.fromkeys(Speed, NARROW), **given})
+        monkeypatch.setattr(slots, "POOLS", {**dict.fromkeys(Speed, NARROW), **given})
         monkeypatch.setattr(slots, "SLOW_SECONDS", slow_seconds)
 
     return limit
@@ -79,7 +79,7 @@ def test_new_endpoints_that_all_hang_leave_the_slots_of_the_quick(
 def test_endpoints_that_proved_slow_wait_for_slots_of_their_own(
     actor: MakeActor, receiver: Receiver, server: LocalServer, limit: Limit
 ) -> None:
-    limit(slow_seconds=0.0, new=Lane(64, of_account=64, of_host=64))
+    limit(slow_seconds=0.0, new=SlotPool(64, of_account=64, of_host=64))
     attackers = [actor() for _ in range(4)]
     slow = [Endpoint.add(owner, receiver, "post.created") for owner in attackers for _ in range(5)]
     proven(slow)
@@ -147,7 +147,7 @@ def test_a_slow_one_that_answers_at_once_is_quick_again(
 def test_an_account_and_a_host_have_their_share_of_a_lane(
     actor: MakeActor, receiver: Receiver, server: LocalServer, limit: Limit
 ) -> None:
-    limit(new=Lane(8, of_account=3, of_host=6))
+    limit(new=SlotPool(8, of_account=3, of_host=6))
     owners = [actor() for _ in range(3)]
     hooks = [Endpoint.add(owner, receiver, "post.created") for owner in owners for _ in range(4)]
     for hook in hooks:

@@ -1,7 +1,16 @@
-"""The only door to the outside world: webhooks and link previews leave through it, and nothing else leaves."""
+"""The only client to the outside world: webhooks and link previews leave through it, and nothing else leaves."""
 
-from pressroom.outbound.door import Answer, Door
+from pressroom.outbound.client import OutboundClient, OutboundResponse
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.policy import Policy, check_development, policy_of
 
-__all__ = ["Answer", "Door", "Failure", "OutboundFailed", "Policy", "UrlRefused", "check_development", "policy_of"]
+__all__ = [
+    "Failure",
+    "OutboundClient",
+    "OutboundFailed",
+    "OutboundResponse",
+    "Policy",
+    "UrlRefused",
+    "check_development",
+    "policy_of",
+]

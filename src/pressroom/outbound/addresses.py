@@ -6,7 +6,7 @@ from typing import Final
 
 from pressroom.settings import Networks
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NOT_PUBLIC_4: Final = tuple(
     (ipaddress.IPv4Network(network), kind)
@@ -73,7 +73,7 @@ _TEREDO: Final = ipaddress.IPv6Network("2001::/32")
 _ISATAP: Final = (0x00005EFE, 0x02005EFE)
 
 
-def parse_address(text: str) -> Address | None:
+def parse_address(text: str) -> IpAddress | None:
     """The address that `text` spells; None when it is none, or one with a zone ("fe80::1%eth0")."""
     try:
         address = ipaddress.ip_address(text)
@@ -118,7 +118,7 @@ def _around_the_gap(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
     return ipaddress.IPv4Address((((bits >> 64) & 0xFFFF) << 16) | ((bits >> 40) & 0xFFFF))
 
 
-def not_public(address: Address) -> str | None:
+def not_public(address: IpAddress) -> str | None:
     """Why an address is not a public one ("a private address"); None when it is public.
 
     An address that stands for another is never public, whatever it stands for: which network takes it apart, and
@@ -129,12 +129,12 @@ def not_public(address: Address) -> str | None:
     return None
 
 
-def is_public(address: Address) -> bool:
+def is_public(address: IpAddress) -> bool:
     """Whether anybody on the Internet could have this unicast address."""
     return not_public(address) is None
 
 
-def _kinds(address: Address) -> Iterator[str]:
+def _kinds(address: IpAddress) -> Iterator[str]:
     if isinstance(address, ipaddress.IPv4Address):
         yield from (kind for network, kind in _NOT_PUBLIC_4 if address in network)
         return

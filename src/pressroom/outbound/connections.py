@@ -43,7 +43,7 @@ AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, st
 """As getaddrinfo writes it; the last part starts with the address."""
 
 
-class Attempt:
+class Exchange:
     """One try at a request: what the connection layer is told, and what it tells back."""
 
     __slots__ = ("addresses", "busy", "fresh", "most_bytes", "refusal", "reused", "wire")
@@ -64,7 +64,7 @@ class Attempt:
         return self.reused and self.wire is not None and self.wire.heard == 0
 
 
-ATTEMPT: Final[ContextVar[Attempt]] = ContextVar("attempt")
+EXCHANGE: Final[ContextVar[Exchange]] = ContextVar("exchange")
 
 
 class Shares:
@@ -74,24 +74,24 @@ class Shares:
         self._most = most
         self._under_way: Counter[str] = Counter()
 
-    def take(self, attempt: Attempt, address: str) -> None:
-        """Counts a connection of an attempt. Raises ConnectionRefusedError when the address has as many as it may."""
+    def take(self, exchange: Exchange, address: str) -> None:
+        """Counts a connection of an exchange. Raises ConnectionRefusedError when the address has as many as it may."""
         if self._most is not None and self._under_way[address] >= self._most:
-            attempt.busy = True
+            exchange.busy = True
             raise ConnectionRefusedError("as many requests as are allowed are under way to this address")
         self._under_way[address] += 1
-        attempt.addresses.append(address)
+        exchange.addresses.append(address)
 
-    def give_back(self, attempt: Attempt) -> None:
-        """Counts an attempt no more."""
-        for address in attempt.addresses:
+    def give_back(self, exchange: Exchange) -> None:
+        """Counts an exchange no more."""
+        for address in exchange.addresses:
             self._under_way[address] -= 1
             if not self._under_way[address]:
                 del self._under_way[address]
-        attempt.addresses.clear()
+        exchange.addresses.clear()
 
 
-class Tally:
+class KeepAliveCount:
     """How many of the open connections may be kept."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class Tally:
 class Wire(ResponseHandler):
     """One connection. It counts what it hears, and breaks off what has no end."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, tally: Tally) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, keep_alive_count: KeepAliveCount) -> None:
         super().__init__(loop)
         self.heard = 0
         self.flooded = False
@@ -109,7 +109,7 @@ class Wire(ResponseHandler):
         self._resting = False
         self._most_bytes = HEAD_BYTES
         self._answered = False
-        self._tally = tally
+        self._keep_alive_count = keep_alive_count
         self._keeps = False
 
     def begin(self, most_bytes: int) -> None:
@@ -127,15 +127,15 @@ class Wire(ResponseHandler):
         self._resting = True
 
     def _keep_or_not(self) -> None:
-        if self._tally.keeping < KEPT and self.is_connected():
+        if self._keep_alive_count.keeping < KEPT and self.is_connected():
             self._keeps = True
-            self._tally.keeping += 1
+            self._keep_alive_count.keeping += 1
         else:
             self.force_close()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         if self._keeps:
-            self._tally.keeping -= 1
+            self._keep_alive_count.keeping -= 1
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -201,7 +201,7 @@ class Resolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing to close: the look-up belongs to the Door."""
+        """Nothing to close: the look-up belongs to the client."""
 
 
 class Connector(aiohttp.TCPConnector):
@@ -218,15 +218,15 @@ class Connector(aiohttp.TCPConnector):
         )
         self._policy = policy
         self._shares = shares
-        self._factory = functools.partial(Wire, self._loop, Tally())
+        self._factory = functools.partial(Wire, self._loop, KeepAliveCount())
 
     def _socket(self, info: AddressInfo) -> socket.socket:
         family, kind, protocol, _, address = info
         why = self._policy.objection(str(address[0]))
         if why is not None:
-            ATTEMPT.get().refusal = self._policy.refusal(str(address[0]), why)
+            EXCHANGE.get().refusal = self._policy.refusal(str(address[0]), why)
             raise PermissionError("refused address")
-        self._shares.take(ATTEMPT.get(), str(address[0]))
+        self._shares.take(EXCHANGE.get(), str(address[0]))
         return socket.socket(family, kind, protocol)
 
     async def connect(
@@ -236,32 +236,32 @@ class Connector(aiohttp.TCPConnector):
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # aiohttp's own signature
     ) -> Connection:
         """A connection that is ready for one request: a kept one, or a new one if there is none or it must be."""
-        attempt = ATTEMPT.get()
-        if attempt.wire is not None:  # The session's own second try of a GET; whether there is one, the Door decides.
+        exchange = EXCHANGE.get()
+        if exchange.wire is not None:  # The session's own second try of a GET; the client decides on one.
             raise aiohttp.ServerDisconnectedError
         while True:
             connection = await super().connect(req, traces, timeout)
             wire = connection.protocol
             if not isinstance(wire, Wire):
                 raise TypeError("This aiohttp makes connections in another way than we know.")
-            if not wire.used or not (attempt.fresh or wire.should_close):
+            if not wire.used or not (exchange.fresh or wire.should_close):
                 break
             connection.close()
-        attempt.reused = wire.used
-        if attempt.reused:
-            self._take_again(attempt, connection)
-        attempt.wire = wire
-        wire.begin(attempt.most_bytes)
+        exchange.reused = wire.used
+        if exchange.reused:
+            self._take_again(exchange, connection)
+        exchange.wire = wire
+        wire.begin(exchange.most_bytes)
         connection.add_callback(wire.rest)
         return connection
 
-    def _take_again(self, attempt: Attempt, connection: Connection) -> None:
+    def _take_again(self, exchange: Exchange, connection: Connection) -> None:
         """Counts a kept connection; it is closed when its address has as many requests as it may."""
         transport = connection.transport
         peer: object = transport.get_extra_info("peername") if transport is not None else None
         if isinstance(peer, tuple):
             try:
-                self._shares.take(attempt, str(cast("tuple[object, ...]", peer)[0]))
+                self._shares.take(exchange, str(cast("tuple[object, ...]", peer)[0]))
             except ConnectionRefusedError:
                 connection.close()
                 raise

@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pressroom.errors import SettingError
-from pressroom.outbound.addresses import NEVER, Address, embedded, is_public, not_public, parse_address
+from pressroom.outbound.addresses import NEVER, IpAddress, embedded, is_public, not_public, parse_address
 from pressroom.outbound.failures import UrlRefused
 from pressroom.outbound.urls import Target, read_url
 from pressroom.settings import Networks, Settings
@@ -83,7 +83,7 @@ class Policy:
             return f"The host resolves to {address}, which is {why}; use a public one."
         return "The host does not resolve to public addresses alone; use a public host."
 
-    def _objection(self, address: Address) -> str | None:
+    def _objection(self, address: IpAddress) -> str | None:
         if any(address in network for network in NEVER):
             return "a metadata or link-local address"
         if is_public(address):

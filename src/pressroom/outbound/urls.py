@@ -13,7 +13,7 @@ from urllib.parse import quote
 import idna
 import msgspec
 
-from pressroom.outbound.addresses import Address
+from pressroom.outbound.addresses import IpAddress
 from pressroom.outbound.failures import UrlRefused
 
 MOST_CHARACTERS: Final = 2_048
@@ -41,7 +41,7 @@ class Target(msgspec.Struct, frozen=True):
     port: int
     path: str
     query: str
-    address: Address | None
+    address: IpAddress | None
 
 
 def read_url(url: str) -> Target:
@@ -99,7 +99,7 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _literal(host: str) -> Address | None:
+def _literal(host: str) -> IpAddress | None:
     """The address that the host spells, None when it is a name. Only the canonical spelling of v4 is taken."""
     if host.startswith("["):
         try:

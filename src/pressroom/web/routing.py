@@ -16,7 +16,7 @@ from pressroom.blobs import Blobs
 from pressroom.clock import Clock
 from pressroom.db import Database, Tx
 from pressroom.errors import Fault, NotSignedIn, PressroomError
-from pressroom.outbound import Door
+from pressroom.outbound import OutboundClient
 from pressroom.settings import Settings
 from pressroom.web.access import Access
 from pressroom.web.asgi import HeaderList
@@ -114,7 +114,7 @@ class Means(msgspec.Struct):
     """What routes work with beside the database: the way out, the store of media, cards of pages that posts bear (to
     be waited for a little), the secret that signs addresses of media in pages, and what renders pages in slices."""
 
-    outbound: Door
+    outbound: OutboundClient
     blobs: Blobs
     await_card: Callable[[str, str], Awaitable[None]]
     media_secret: str

@@ -12,7 +12,7 @@ import pytest
 
 from pressroom import __version__
 from pressroom.domains.previews.fetching import CardUnavailable, FetchedCard, fetch_card, unpacked
-from pressroom.outbound import Door, Policy
+from pressroom.outbound import OutboundClient, Policy
 from tests.domains.previews.pages import og
 from tests.domains.previews.site import Site
 from tests.outbound.peers import NO_TLS, run
@@ -34,11 +34,11 @@ def site() -> Iterator[Site]:
 
 def fetched(url: str, seconds: float = LONG, policy: Policy = LOOPBACK) -> FetchedCard:
     async def fetch() -> FetchedCard:
-        door = Door(policy, tls=NO_TLS)
+        client = OutboundClient(policy, tls=NO_TLS)
         try:
-            return await fetch_card(door, url, seconds=seconds)
+            return await fetch_card(client, url, seconds=seconds)
         finally:
-            await door.close()
+            await client.close()
 
     return run(fetch())
 
@@ -388,12 +388,12 @@ def test_a_fetch_can_be_cancelled(site: Site) -> None:
     site.hang("/a")
 
     async def give_up() -> None:
-        door = Door(LOOPBACK, tls=NO_TLS)
-        task = asyncio.create_task(fetch_card(door, site.url("/a"), seconds=LONG))
+        client = OutboundClient(LOOPBACK, tls=NO_TLS)
+        task = asyncio.create_task(fetch_card(client, site.url("/a"), seconds=LONG))
         await asyncio.to_thread(site.wait, lambda s: s.requests["/a"] == 1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await door.close()
+        await client.close()
 
     run(give_up())

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from pressroom.domains.previews.parsing import OEmbed, looks_like_html, plain, read_card, read_oembed
+from pressroom.domains.previews.parsing import OEmbedDocument, looks_like_html, plain, read_card, read_oembed
 from pressroom.domains.previews.scanning import scan
 from pressroom.outbound.urls import read_url
 from tests.domains.previews.charsets import CHARSETS
@@ -198,31 +198,33 @@ def test_hostile_pages_are_bounded_in_time_and_memory() -> None:
 
 OEMBEDS = {
     b'{"type":"video","version":"1.0","title":"A press","author_name":"Ann","provider_name":"Tube",'
-    b'"thumbnail_url":"https://i.example/t.jpg","html":"<iframe>"}': OEmbed(
+    b'"thumbnail_url":"https://i.example/t.jpg","html":"<iframe>"}': OEmbedDocument(
         "A press", "Ann", "Tube", "https://i.example/t.jpg"
     ),
-    b'{"type":"photo","url":"https://i.example/p.jpg"}': OEmbed(thumbnail_url="https://i.example/p.jpg"),
-    b'{"type":"photo","url":"/p.jpg","thumbnail_url":"//i.example/t.jpg"}': OEmbed(
+    b'{"type":"photo","url":"https://i.example/p.jpg"}': OEmbedDocument(thumbnail_url="https://i.example/p.jpg"),
+    b'{"type":"photo","url":"/p.jpg","thumbnail_url":"//i.example/t.jpg"}': OEmbedDocument(
         thumbnail_url="https://i.example/t.jpg"
     ),
-    b'{"type":"link","url":"https://i.example/p","title":"L"}': OEmbed("L"),
-    b'{"type":"rich","title":"Tom &amp; J&#8217;s \\u202e\\u0000"}': OEmbed("Tom & J\u2019s"),
-    b'\xef\xbb\xbf{"title":"Marked"}': OEmbed("Marked"),
-    b'{"title":["a"],"author_name":7,"provider_name":"P","thumbnail_url":"javascript:x"}': OEmbed(provider_name="P"),
-    b'{"title":"a","title":"b"}': OEmbed("b"),
-    b'{"title":1' + b"0" * 60_000 + b',"provider_name":"P"}': OEmbed(provider_name="P"),
-    b'{"x":' + b"[" * 30_000 + b"]" * 30_000 + b',"title":"T"}': OEmbed(),
-    b'{"title":"\\ud800"}': OEmbed(),
-    b'{"title":"\xff"}': OEmbed(),
-    b"[1]": OEmbed(),
-    b"null": OEmbed(),
-    b"": OEmbed(),
-    b"<oembed>": OEmbed(),
+    b'{"type":"link","url":"https://i.example/p","title":"L"}': OEmbedDocument("L"),
+    b'{"type":"rich","title":"Tom &amp; J&#8217;s \\u202e\\u0000"}': OEmbedDocument("Tom & J\u2019s"),
+    b'\xef\xbb\xbf{"title":"Marked"}': OEmbedDocument("Marked"),
+    b'{"title":["a"],"author_name":7,"provider_name":"P","thumbnail_url":"javascript:x"}': OEmbedDocument(
+        provider_name="P"
+    ),
+    b'{"title":"a","title":"b"}': OEmbedDocument("b"),
+    b'{"title":1' + b"0" * 60_000 + b',"provider_name":"P"}': OEmbedDocument(provider_name="P"),
+    b'{"x":' + b"[" * 30_000 + b"]" * 30_000 + b',"title":"T"}': OEmbedDocument(),
+    b'{"title":"\\ud800"}': OEmbedDocument(),
+    b'{"title":"\xff"}': OEmbedDocument(),
+    b"[1]": OEmbedDocument(),
+    b"null": OEmbedDocument(),
+    b"": OEmbedDocument(),
+    b"<oembed>": OEmbedDocument(),
 }
 
 
 @pytest.mark.parametrize(("document", "expected"), OEMBEDS.items(), ids=lambda value: str(value)[:30])
-def test_an_oembed_document(document: bytes, expected: OEmbed) -> None:
+def test_an_oembed_document(document: bytes, expected: OEmbedDocument) -> None:
     assert read_oembed(document, URL) == expected
 
 

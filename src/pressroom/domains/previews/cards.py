@@ -16,14 +16,14 @@ from pressroom.domains.media.kinds import sniff
 from pressroom.domains.media.sandbox import ChildDied, Limits, Sandbox, Undecodable
 from pressroom.domains.previews import actions, queries
 from pressroom.domains.previews.fetching import CardPostponed, CardUnavailable, fetch_card
-from pressroom.domains.previews.models import RETRIES, Card, CardStatus, Known, card_blob
+from pressroom.domains.previews.models import RETRIES, Card, CardState, CardStatus, card_blob
 from pressroom.domains.previews.slots import OF_ACCOUNT, PATIENCE_SECONDS, TOGETHER, Busy, Slots
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Handler, Postpone, TryAgain
 from pressroom.logs import Log
-from pressroom.outbound import Door
+from pressroom.outbound import OutboundClient
 
 BUDGET_SECONDS: Final = 2.0
 """How long the answer to a create waits for a card."""
@@ -51,10 +51,10 @@ class Cards:
     """Fetches cards into the database `db` and their thumbnails into the store `blobs`."""
 
     def __init__(
-        self, db: Database, door: Door, blobs: Blobs, sandbox: Sandbox, clock: Clock, log: Log, folder: Path
+        self, db: Database, client: OutboundClient, blobs: Blobs, sandbox: Sandbox, clock: Clock, log: Log, folder: Path
     ) -> None:
         self._db = db
-        self._door = door
+        self._client = client
         self._blobs = blobs
         self._sandbox = sandbox
         self._clock = clock
@@ -91,12 +91,12 @@ class Cards:
                 await self._blobs.delete(key)
 
     async def close(self) -> None:
-        """Leaves off fetching; the jobs of what is wanted stand. Closes the door."""
+        """Leaves off fetching; the jobs of what is wanted stand. Closes the client."""
         tasks = list(self._fetching.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._door.close()
+        await self._client.close()
 
     def _begin(self, url: str, account_id: str, *, bounded: bool = True) -> asyncio.Task[None]:
         """The fetch of this page that is under way in this process, begun now if there is none."""
@@ -149,7 +149,7 @@ class Cards:
     async def _wait_for_others(self, url: str) -> bool:
         """Whether there is an outcome; False when nobody is about to bring one, or has been silent for too long."""
         while True:
-            known: Known | None = await self._db.one(queries.FIND_KNOWN, url=url)
+            known: CardState | None = await self._db.one(queries.FIND_KNOWN, url=url)
             now = self._clock.now()
             if known is not None and known.holds(now):
                 return True
@@ -158,7 +158,7 @@ class Cards:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _fetch_card(self, url: str) -> Card:
-        found = await fetch_card(self._door, url, seconds=FETCH_SECONDS)
+        found = await fetch_card(self._client, url, seconds=FETCH_SECONDS)
         token = await self._keep_image(found.image) if found.image else None
         return Card(url, found.title, found.description, found.site_name, token)
 

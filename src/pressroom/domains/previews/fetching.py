@@ -9,10 +9,10 @@ import msgspec
 
 from pressroom import __version__
 from pressroom.domains.previews.charset import media_type
-from pressroom.domains.previews.parsing import XHTML, OEmbed, PageCard, looks_like_html, read_card, read_oembed
+from pressroom.domains.previews.parsing import XHTML, OEmbedDocument, PageCard, looks_like_html, read_card, read_oembed
 from pressroom.domains.previews.urls import absolute, normalised
 from pressroom.errors import PressroomError
-from pressroom.outbound import Answer, Door, OutboundFailed, UrlRefused
+from pressroom.outbound import OutboundClient, OutboundFailed, OutboundResponse, UrlRefused
 from pressroom.outbound.failures import Failure
 
 __all__ = ["CardPostponed", "CardUnavailable", "FetchedCard", "fetch_card", "normalised"]
@@ -59,20 +59,20 @@ class CardUnavailable(PressroomError):
     """There is no card. The message gives the reason and says nothing of our insides."""
 
 
-async def fetch_card(door: Door, url: str, *, seconds: float = 5.0) -> FetchedCard:
+async def fetch_card(client: OutboundClient, url: str, *, seconds: float = 5.0) -> FetchedCard:
     """Fetches the card of a page. `seconds`: for all of it, from the first look-up to the last byte of the image.
 
     A page that sends its readers on within five seconds, and has no Open Graph or Twitter card of its own, is left
     for where it leads. An oEmbed document is asked for when neither of the two gave a title. When it or the image
     fails or comes too late, the card is made without. Raises CardUnavailable.
     """
-    way = _Way(door, seconds)
+    way = _Way(client, seconds)
     try:
         where = normalised(url)
     except UrlRefused as refused:
         raise CardUnavailable(refused.message) from None
     final_url, page = await _page(way, where)
-    more = await _oembed(way, page.oembed) if page.oembed is not None and not page.declared else OEmbed()
+    more = await _oembed(way, page.oembed) if page.oembed is not None and not page.declared else OEmbedDocument()
     address = page.image or more.thumbnail_url
     card = FetchedCard(
         url=url,
@@ -93,15 +93,15 @@ class CardPostponed(PressroomError):
 
 class _Reached(msgspec.Struct):
     url: str
-    answer: Answer
+    answer: OutboundResponse
     redirects: int
 
 
 class _Way:
-    """A door and the moment until which all that is asked for through it must have come."""
+    """A client and the moment until which all that is asked for through it must have come."""
 
-    def __init__(self, door: Door, seconds: float) -> None:
-        self._door = door
+    def __init__(self, client: OutboundClient, seconds: float) -> None:
+        self._client = client
         self._seconds = seconds
         self._until = asyncio.get_running_loop().time() + seconds
 
@@ -126,13 +126,13 @@ class _Way:
         answer.body = unpacked(answer.body, answer.headers.get("content-encoding", ""), most)
         return _Reached(url, answer, redirects)
 
-    async def _ask(self, url: str, accept: str, most: int, until: float) -> Answer:
+    async def _ask(self, url: str, accept: str, most: int, until: float) -> OutboundResponse:
         left = until - self._now()
         if left <= 0:
             raise CardUnavailable(f"The page is not there within {self._seconds:g} seconds.")
         headers = {"Accept": accept, "User-Agent": USER_AGENT}
         try:
-            return await self._door.request("GET", url, headers, seconds=left, read=most, keep=most)
+            return await self._client.request("GET", url, headers, seconds=left, read=most, keep=most)
         except OutboundFailed as failed:
             if failed.kind is Failure.BUSY:
                 raise CardPostponed(failed.message) from failed
@@ -188,11 +188,11 @@ def _check_type(content_type: str, body: bytes) -> None:
         raise CardUnavailable(f"The page is {named[:100] or 'of no known type'}; cards are made of HTML alone.")
 
 
-async def _oembed(way: _Way, url: str) -> OEmbed:
+async def _oembed(way: _Way, url: str) -> OEmbedDocument:
     try:
         reached = await way.get(url, "application/json", MOST_OEMBED, share=OEMBED_SHARE)
     except CardUnavailable:
-        return OEmbed()
+        return OEmbedDocument()
     return read_oembed(reached.answer.body, reached.url)
 
 

@@ -37,7 +37,7 @@ class Card(msgspec.Struct):
     image_token: str | None
 
 
-class Known(msgspec.Struct):
+class CardState(msgspec.Struct):
     """What is known of a page, and since when (milliseconds)."""
 
     status: CardStatus

@@ -69,7 +69,7 @@ class PageCard(msgspec.Struct):
     declared: bool = False
 
 
-class OEmbed(msgspec.Struct):
+class OEmbedDocument(msgspec.Struct):
     """What an oEmbed document says; None where it says nothing that can be used."""
 
     title: str | None = None
@@ -101,10 +101,10 @@ def read_card(html: bytes, content_type: str, url: str) -> PageCard:
     )
 
 
-def read_oembed(document: bytes, url: str = "") -> OEmbed:
+def read_oembed(document: bytes, url: str = "") -> OEmbedDocument:
     """Reads an oEmbed document of any type, which came from `url`. One that is no JSON object says nothing."""
     fields = _fields(document.removeprefix(b"\xef\xbb\xbf"))
-    return OEmbed(
+    return OEmbedDocument(
         title=_worded(fields, "title", LONGEST_TITLE),
         author_name=_worded(fields, "author_name", LONGEST_SITE_NAME),
         provider_name=_worded(fields, "provider_name", LONGEST_SITE_NAME),

@@ -5,7 +5,7 @@ from typing import Final
 
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
-from pressroom.domains.previews.models import Card, Known
+from pressroom.domains.previews.models import Card, CardState
 
 FIND_CARDS: Final = Query(
     Card,
@@ -13,7 +13,7 @@ FIND_CARDS: Final = Query(
     f" WHERE url IN ({in_list('url')}) AND (title IS NOT NULL OR description IS NOT NULL OR image_token IS NOT NULL)",
 )
 
-FIND_KNOWN: Final = Query(Known, "SELECT status, fetched_at, leased_until FROM link_cards WHERE url = :url")
+FIND_KNOWN: Final = Query(CardState, "SELECT status, fetched_at, leased_until FROM link_cards WHERE url = :url")
 
 FIND_BY_IMAGE: Final = Query(str, "SELECT url FROM link_cards WHERE image_token = :image_token")
 
@@ -55,7 +55,7 @@ async def find_cards(tx: Tx, urls: Sequence[str]) -> list[Card]:
     return await tx.all(FIND_CARDS, **spread("url", urls))
 
 
-async def find_known(tx: Tx, url: str) -> Known | None:
+async def find_known(tx: Tx, url: str) -> CardState | None:
     """What is known of a page."""
     return await tx.one(FIND_KNOWN, url=url)
 

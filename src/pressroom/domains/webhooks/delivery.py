@@ -19,15 +19,15 @@ from pressroom.clock import SECOND, Clock
 from pressroom.db import Database, Tx
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions import leasing
-from pressroom.domains.webhooks.actions.leasing import Begun, Ended, Turn
+from pressroom.domains.webhooks.actions.leasing import Batch, BatchResult, LeasedBatches
+from pressroom.domains.webhooks.batch import WIDTH, DeliveryBatch, attempt_of, request_of
 from pressroom.domains.webhooks.models import AttemptStatus, Speed
 from pressroom.domains.webhooks.queries import leases
-from pressroom.domains.webhooks.queries.leases import Outcome, Waiting
+from pressroom.domains.webhooks.queries.leases import Outcome, PendingDelivery
 from pressroom.domains.webhooks.slots import AT_ONCE, Slot, Slots
-from pressroom.domains.webhooks.turns import WIDTH, TurnUnderWay, attempt_of, request_of
 from pressroom.errors import Unavailable
 from pressroom.logs import Log
-from pressroom.outbound import Answer, Door, Failure, OutboundFailed
+from pressroom.outbound import Failure, OutboundClient, OutboundFailed, OutboundResponse
 
 LEASE: Final = 30 * SECOND
 """How long a killed worker's endpoints wait for another one; three times as long as an attempt may take."""
@@ -51,10 +51,10 @@ class Taken(msgspec.Struct):
     """What one look at the database brought: turns to begin, when the next one is due (milliseconds), endpoints that
     were disabled, and turns that could not be ended yet."""
 
-    begun: Begun
+    begun: LeasedBatches
     next_due: int | None
-    disabled: list[Ended]
-    postponed: list[Ended]
+    disabled: list[BatchResult]
+    postponed: list[BatchResult]
 
 
 class DeliveryWorker:
@@ -66,7 +66,7 @@ class DeliveryWorker:
     def __init__(
         self,
         db: Database,
-        door: Door,
+        client: OutboundClient,
         clock: Clock,
         log: Log,
         waits: list[int],
@@ -74,7 +74,7 @@ class DeliveryWorker:
         jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311  # spreads, protects nothing
     ) -> None:
         self._db = db
-        self._door = door
+        self._client = client
         self._clock = clock
         self._log = log
         self._waits = waits
@@ -85,10 +85,10 @@ class DeliveryWorker:
         self._stopping = False
         self._drain_seconds = 0.0
         self._slots = Slots()
-        self._turns: dict[str, TurnUnderWay] = {}
+        self._batches: dict[str, DeliveryBatch] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._outcomes: list[Outcome] = []
-        self._ended: list[Ended] = []
+        self._ended: list[BatchResult] = []
 
     async def run(self) -> None:
         """Delivers until `stop`; then finishes what is under way, writes it down and gives the leases back."""
@@ -104,7 +104,7 @@ class DeliveryWorker:
         """Has `run` begin nothing more and end within so many seconds, give or take a transaction."""
         self._stopping = True
         self._drain_seconds = seconds
-        for turn in self._turns.values():
+        for turn in self._batches.values():
             turn.stopped = True
         self._wake.set()
 
@@ -182,47 +182,49 @@ class DeliveryWorker:
             )
         return taken
 
-    async def _record_and_lease(self, tx: Tx, outcomes: list[Outcome], ended: list[Ended], leasing_too: bool) -> Taken:
+    async def _record_and_lease(
+        self, tx: Tx, outcomes: list[Outcome], ended: list[BatchResult], leasing_too: bool
+    ) -> Taken:
         recorded = await leasing.record(tx, self._token, outcomes, ended)
-        begun = Begun([], more=False)
+        begun = LeasedBatches([], more=False)
         if leasing_too:
-            begun = await leasing.begin_turns(tx, self._token, tx.now + LEASE, self._slots, WIDTH)
+            begun = await leasing.lease_batches(tx, self._token, tx.now + LEASE, self._slots, WIDTH)
         return Taken(begun, await leases.next_due(tx), recorded.disabled, recorded.postponed)
 
-    def _begin(self, turns: list[Turn]) -> None:
+    def _begin(self, turns: list[Batch]) -> None:
         # A turn that is under way although our own lease had run out, while the database was away, goes on under the
         # new one.
         begun = [
             (
-                TurnUnderWay(turn, self._waits, self._jitter(), self._soon),
+                DeliveryBatch(turn, self._waits, self._jitter(), self._soon),
                 self._slots.take(leased.speed, leased.account_id, leased.url),
             )
             for turn in turns
-            if (leased := turn.leased).id not in self._turns
+            if (leased := turn.leased).id not in self._batches
         ]
         for turn, slot in begun:
             key = turn.leased.id
-            self._slots.widen(slot, turn.lanes)
+            self._slots.widen(slot, turn.width)
             turn.stopped = self._stopping
-            self._turns[key] = turn
-            self._tasks[key] = asyncio.create_task(self._run_turn(turn, slot), name=f"deliveries to {key}")
+            self._batches[key] = turn
+            self._tasks[key] = asyncio.create_task(self._run_batch(turn, slot), name=f"deliveries to {key}")
 
-    async def _run_turn(self, turn: TurnUnderWay, slot: Slot) -> None:
+    async def _run_batch(self, turn: DeliveryBatch, slot: Slot) -> None:
         self._watch(turn, slot)
         try:
-            lanes = min(turn.lanes, slot.width)
-            if lanes == 1:
-                await self._lane(turn)
+            width = min(turn.width, slot.width)
+            if width == 1:
+                await self._send_one_by_one(turn)
             else:
-                await asyncio.gather(*[self._lane(turn) for _ in range(lanes)])
+                await asyncio.gather(*[self._send_one_by_one(turn) for _ in range(width)])
         finally:
             turn.watch.cancel()
             self._slots.give_back(slot)
             self._ended.append(turn.end(self._clock.now()))
-            del self._turns[turn.leased.id], self._tasks[turn.leased.id]
+            del self._batches[turn.leased.id], self._tasks[turn.leased.id]
             self._wake.set()
 
-    def _watch(self, turn: TurnUnderWay, slot: Slot) -> None:
+    def _watch(self, turn: DeliveryBatch, slot: Slot) -> None:
         """Moves a turn among the slow once an attempt of it takes too long, so that others have its slots."""
         left = turn.seconds_until_slow()
         if left is not None and left <= 0 and self._slots.slow_down(slot):
@@ -232,12 +234,12 @@ class DeliveryWorker:
         pause = max(slots.SLOW_SECONDS if left is None else left, WATCH_SECONDS)
         turn.watch = asyncio.get_running_loop().call_later(pause, self._watch, turn, slot)
 
-    async def _lane(self, turn: TurnUnderWay) -> None:
-        """Sends one delivery after the other, beside the other lanes."""
+    async def _send_one_by_one(self, turn: DeliveryBatch) -> None:
+        """Sends one delivery after the other, while others send beside it."""
         while not turn.stopped and (waiting := await self._take(turn)) is not None:
             await self._attempt(turn, waiting)
 
-    async def _take(self, turn: TurnUnderWay) -> Waiting | None:
+    async def _take(self, turn: DeliveryBatch) -> PendingDelivery | None:
         turn.forget_stale()
         if (waiting := turn.take()) is not None:
             return waiting
@@ -247,21 +249,21 @@ class DeliveryWorker:
             if room := turn.room():
                 try:
                     found = await self._db.read(leasing.refill, turn.leased, self._token, turn.after, room)
-                except Exception as error:  # the turn ends; what is in flight in its other lanes is waited for
+                except Exception as error:  # the turn ends; what is in flight beside it is waited for
                     self._log.recurring("deliveries cannot be read", error)
                     turn.stopped = True
                     return None
                 turn.fill(found, room)
             return turn.take()
 
-    async def _attempt(self, turn: TurnUnderWay, waiting: Waiting) -> None:
+    async def _attempt(self, turn: DeliveryBatch, waiting: PendingDelivery) -> None:
         at = self._clock.now()
         turn.begins(waiting)
-        answer: Answer | None = None
+        answer: OutboundResponse | None = None
         reason, ours = None, False
         try:
             headers, body = request_of(waiting, self._clock.wall())
-            answer = await self._door.request("POST", turn.leased.url, headers, body, seconds=ATTEMPT_SECONDS)
+            answer = await self._client.request("POST", turn.leased.url, headers, body, seconds=ATTEMPT_SECONDS)
         except OutboundFailed as failed:
             reason, ours = failed.message, failed.kind is Failure.OURS
         except Exception as error:  # one delivery that cannot be sent must not keep the others from it, time and again
@@ -286,7 +288,7 @@ class DeliveryWorker:
         while True:
             await asyncio.sleep(RENEWAL_SECONDS)
             # In the order in which queueing locks them, so that no two transactions wait in a circle.
-            held = sorted((turn.leased for turn in self._turns.values()), key=lambda each: (each.account_id, each.id))
+            held = sorted((turn.leased for turn in self._batches.values()), key=lambda each: (each.account_id, each.id))
             if not held:
                 continue
             try:

@@ -43,7 +43,7 @@ def retry_after(header: str, now: int) -> int:
     return max(0, min(int(moment.timestamp() * SECOND) - now, LONGEST_WAIT))
 
 
-class Standing(msgspec.Struct, frozen=True):
+class EndpointHealth(msgspec.Struct, frozen=True):
     """How an endpoint stands: failures in a row, and until when (milliseconds) all but a probe wait.
 
     `disabled_reason` is set when it has just been disabled.
@@ -54,7 +54,7 @@ class Standing(msgspec.Struct, frozen=True):
     disabled_reason: str | None = None
 
 
-class Ending(msgspec.Struct, frozen=True):
+class AttemptResult(msgspec.Struct, frozen=True):
     """How one attempt of a turn ended. `asked` is the time in milliseconds that the receiver asked to be left alone."""
 
     succeeded: bool
@@ -62,7 +62,9 @@ class Ending(msgspec.Struct, frozen=True):
     asked: int = 0
 
 
-def after_turn(before: Standing, endings: Sequence[Ending], now: int, waits: Sequence[int], jitter: float) -> Standing:
+def health_after(
+    before: EndpointHealth, endings: Sequence[AttemptResult], now: int, waits: Sequence[int], jitter: float
+) -> EndpointHealth:
     """How an endpoint stands at `now` after a turn, its attempts in the order in which they ended.
 
     `waits` are the milliseconds between attempts, `jitter` goes from -1 to 1.
@@ -70,11 +72,11 @@ def after_turn(before: Standing, endings: Sequence[Ending], now: int, waits: Seq
     if not endings:
         return before
     if any(ending.gone for ending in endings):
-        return Standing(before.failures + 1, None, "The endpoint answered 410 Gone.")
+        return EndpointHealth(before.failures + 1, None, "The endpoint answered 410 Gone.")
     if endings[-1].succeeded:
-        return Standing(0)
+        return EndpointHealth(0)
     failures = 1 if any(ending.succeeded for ending in endings) else before.failures + 1
     if failures >= ATTEMPTS:
-        return Standing(failures, None, f"{ATTEMPTS} deliveries in a row failed.")
+        return EndpointHealth(failures, None, f"{ATTEMPTS} deliveries in a row failed.")
     asked = max(ending.asked for ending in endings)
-    return Standing(failures, now + max(wait_after(failures, waits, jitter), asked))
+    return EndpointHealth(failures, now + max(wait_after(failures, waits, jitter), asked))

@@ -20,13 +20,13 @@ SLOW_SECONDS: Final = 1.0
 """An attempt that takes longer is slow."""
 
 AT_ONCE: Final = 32
-"""Endpoints of one lane that are leased in one transaction, so that none is long."""
+"""Endpoints of one pool that are leased in one transaction, so that none is long."""
 
 MOST: Final = 1_536
 """Requests under way beyond which none is moved to the slow: each costs a socket and some 40 KB."""
 
 
-class Lane(msgspec.Struct, frozen=True):
+class SlotPool(msgspec.Struct, frozen=True):
     """Slots, and how many of them the endpoints of one account and of one receiving host can have."""
 
     slots: int
@@ -34,15 +34,15 @@ class Lane(msgspec.Struct, frozen=True):
     of_host: int
 
 
-LANES: Final = {
-    Speed.QUICK: Lane(256, of_account=64, of_host=128),
-    Speed.NEW: Lane(96, of_account=48, of_host=48),
-    Speed.SLOW: Lane(192, of_account=48, of_host=96),
+POOLS: Final = {
+    Speed.QUICK: SlotPool(256, of_account=64, of_host=128),
+    Speed.NEW: SlotPool(96, of_account=48, of_host=48),
+    Speed.SLOW: SlotPool(192, of_account=48, of_host=96),
 }
 
 
 class Slot(msgspec.Struct):
-    """What one turn has of a lane: as many slots as it is wide."""
+    """What one turn has of a pool: as many slots as it is wide."""
 
     speed: Speed
     account_id: str
@@ -51,7 +51,7 @@ class Slot(msgspec.Struct):
 
 
 class _Use:
-    """What is in use of one lane."""
+    """What is in use of one pool."""
 
     def __init__(self) -> None:
         self.slots = 0
@@ -70,32 +70,32 @@ class Slots:
     """The slots of one worker."""
 
     def __init__(self) -> None:
-        self._uses = {speed: _Use() for speed in LANES}
+        self._uses = {speed: _Use() for speed in POOLS}
 
     def has_room(self, speed: Speed) -> bool:
-        """Whether a slot of the lane is free."""
-        return self._uses[speed].slots < LANES[speed].slots
+        """Whether a slot of the pool is free."""
+        return self._uses[speed].slots < POOLS[speed].slots
 
     def full_accounts(self, speed: Speed) -> list[str]:
-        """The accounts that have all they can have of a lane."""
-        return [account for account, count in self._uses[speed].accounts.items() if count >= LANES[speed].of_account]
+        """The accounts that have all they can have of a pool."""
+        return [account for account, count in self._uses[speed].accounts.items() if count >= POOLS[speed].of_account]
 
     def choose(self, speed: Speed, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Those that are begun next, at most AT_ONCE, one slot each.
 
         First come those of accounts with the fewest requests under way; among equals, in the order given.
         """
-        lane, use = LANES[speed], self._uses[speed]
+        pool, use = POOLS[speed], self._uses[speed]
         accounts, hosts = use.accounts.copy(), use.hosts.copy()
         ranked: list[tuple[int, int, Candidate]] = []
         for place, candidate in enumerate(candidates):
             ranked.append((accounts[candidate.account_id], place, candidate))
             accounts[candidate.account_id] += 1
         chosen: list[Candidate] = []
-        most = min(AT_ONCE, lane.slots - use.slots)
+        most = min(AT_ONCE, pool.slots - use.slots)
         for ahead, _, candidate in sorted(ranked, key=lambda each: each[:2]):
             host = host_of(candidate.url)
-            if len(chosen) < most and ahead < lane.of_account and hosts[host] < lane.of_host:
+            if len(chosen) < most and ahead < pool.of_account and hosts[host] < pool.of_host:
                 hosts[host] += 1
                 chosen.append(candidate)
         return chosen
@@ -107,18 +107,18 @@ class Slots:
         return slot
 
     def widen(self, slot: Slot, wanted: int) -> None:
-        """Makes it up to `wanted` slots, of the half of the lane that is free.
+        """Makes it up to `wanted` slots, of the half of the pool that is free.
 
         There are no more while more of the slow are under way than have slots: what goes wrong then goes wrong
         narrowly.
         """
-        if self._uses[Speed.SLOW].slots > LANES[Speed.SLOW].slots:
+        if self._uses[Speed.SLOW].slots > POOLS[Speed.SLOW].slots:
             return
-        lane, use = LANES[slot.speed], self._uses[slot.speed]
+        pool, use = POOLS[slot.speed], self._uses[slot.speed]
         free = min(
-            (lane.slots - use.slots) // 2,
-            lane.of_account - use.accounts[slot.account_id],
-            lane.of_host - use.hosts[slot.host],
+            (pool.slots - use.slots) // 2,
+            pool.of_account - use.accounts[slot.account_id],
+            pool.of_host - use.hosts[slot.host],
         )
         use.add(slot, -1)
         slot.width += max(0, min(wanted - slot.width, free))

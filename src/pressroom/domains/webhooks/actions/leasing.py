@@ -9,35 +9,35 @@ from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.webhooks.models import RETENTION, Speed
 from pressroom.domains.webhooks.queries import leases
-from pressroom.domains.webhooks.queries.leases import Leased, Outcome, Waiting
-from pressroom.domains.webhooks.retry import Standing
+from pressroom.domains.webhooks.queries.leases import Leased, Outcome, PendingDelivery
+from pressroom.domains.webhooks.retry import EndpointHealth
 from pressroom.domains.webhooks.slots import AT_ONCE, Slots
 
 
-class Turn(msgspec.Struct):
+class Batch(msgspec.Struct):
     """A leased endpoint, and what to begin with. `probing`: it fails, so one delivery is tried and no more."""
 
     leased: Leased
-    tests: list[Waiting]
-    waiting: list[Waiting]
+    tests: list[PendingDelivery]
+    waiting: list[PendingDelivery]
     probing: bool
 
 
-class Ended(msgspec.Struct):
+class BatchResult(msgspec.Struct):
     """A turn that is over: how the endpoint stands, what is still to be written down, whether more was due, and how
     quick the endpoint was."""
 
     leased: Leased
-    standing: Standing
+    standing: EndpointHealth
     outcomes: list[Outcome]
     more: bool
     speed: Speed
 
 
-class Begun(msgspec.Struct):
+class LeasedBatches(msgspec.Struct):
     """Turns to begin, and whether there may be more to lease at once."""
 
-    turns: list[Turn]
+    turns: list[Batch]
     more: bool
 
 
@@ -46,29 +46,29 @@ async def forget_leases(tx: Tx) -> None:
     await leases.forget_leases(tx)
 
 
-async def begin_turns(tx: Tx, token: str, until: int, slots: Slots, portion: int) -> Begun:
+async def lease_batches(tx: Tx, token: str, until: int, slots: Slots, portion: int) -> LeasedBatches:
     """Leases endpoints that have slots until `until` (milliseconds), each with up to `portion` due deliveries."""
-    begun = Begun([], more=False)
+    begun = LeasedBatches([], more=False)
     for speed in Speed:
         if not slots.has_room(speed):
             continue
         candidates = await leases.find_candidates(tx, speed=speed, full=slots.full_accounts(speed))
         chosen = slots.choose(speed, candidates)
         found = [await leases.lease_endpoint(tx, each, token=token, until=until) for each in chosen]
-        begun.turns += [await _begin_turn(tx, leased, token, portion) for leased in found if leased is not None]
+        begun.turns += [await _start_batch(tx, leased, token, portion) for leased in found if leased is not None]
         begun.more = begun.more or (len(chosen) == AT_ONCE and any(found))
     return begun
 
 
-async def _begin_turn(tx: Tx, leased: Leased, token: str, portion: int) -> Turn:
+async def _start_batch(tx: Tx, leased: Leased, token: str, portion: int) -> Batch:
     tests = await leases.find_tests(tx, leased, token=token, limit=portion)
     probing = leased.probe_at is not None
     size = 0 if leased.probe_at is not None and leased.probe_at > tx.now else 1 if probing else portion
     waiting = await leases.find_due(tx, leased, token=token, after="", limit=size) if size else []
-    return Turn(leased, tests, waiting, probing)
+    return Batch(leased, tests, waiting, probing)
 
 
-async def refill(tx: Tx, leased: Leased, token: str, after: str, limit: int) -> list[Waiting]:
+async def refill(tx: Tx, leased: Leased, token: str, after: str, limit: int) -> list[PendingDelivery]:
     """What is due next, of events after `after`; nothing once the endpoint may be sent nothing more."""
     return await leases.find_due(tx, leased, token=token, after=after, limit=limit)
 
@@ -77,21 +77,21 @@ class Recorded(msgspec.Struct):
     """What became of turns that were to be ended: endpoints that were disabled by it, and turns that must wait for
     somebody who holds their endpoint's lock."""
 
-    disabled: list[Ended]
-    postponed: list[Ended]
+    disabled: list[BatchResult]
+    postponed: list[BatchResult]
 
 
-async def record(tx: Tx, token: str, outcomes: Sequence[Outcome], ended: Sequence[Ended]) -> Recorded:
+async def record(tx: Tx, token: str, outcomes: Sequence[Outcome], ended: Sequence[BatchResult]) -> Recorded:
     """Writes down outcomes of turns under way, and ends others. What was done under a lost lease is not written."""
     await leases.record_outcomes(tx, outcomes, token=token)
     # In the order in which queueing locks them, so that no two transactions wait in a circle.
     recorded = Recorded([], [])
     for turn in sorted(ended, key=lambda turn: (turn.leased.account_id, turn.leased.id)):
-        await _end_turn(tx, token, turn, recorded)
+        await _end_batch(tx, token, turn, recorded)
     return recorded
 
 
-async def _end_turn(tx: Tx, token: str, turn: Ended, recorded: Recorded) -> None:
+async def _end_batch(tx: Tx, token: str, turn: BatchResult, recorded: Recorded) -> None:
     alive = await leases.lock_leased(tx, turn.leased, token=token)
     if alive is None:
         if await leases.holds_lease(tx, turn.leased, token=token):
@@ -116,7 +116,7 @@ async def _end_turn(tx: Tx, token: str, turn: Ended, recorded: Recorded) -> None
         recorded.disabled.append(turn)
 
 
-async def _next_due(tx: Tx, turn: Ended, token: str) -> int | None:
+async def _next_due(tx: Tx, turn: BatchResult, token: str) -> int | None:
     if turn.more or await leases.find_tests(tx, turn.leased, token=token, limit=1):
         return tx.now
     earliest = await leases.earliest_due(tx, turn.leased)

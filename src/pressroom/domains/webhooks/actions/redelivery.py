@@ -5,7 +5,7 @@ from pressroom.domains.webhooks.actions.endpoints import lock_live
 from pressroom.domains.webhooks.envelope import new_envelope_id
 from pressroom.domains.webhooks.models import REDELIVERED, RETENTION, Redelivered, Redelivery, State
 from pressroom.domains.webhooks.queries import deliveries
-from pressroom.domains.webhooks.queries.deliveries import Happened
+from pressroom.domains.webhooks.queries.deliveries import PastEvent
 from pressroom.ids import first_id, last_id
 
 
@@ -38,6 +38,6 @@ async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wante
     return Redelivered(queued, len(events) - queued)
 
 
-def _waits(event: Happened, webhook_id: str) -> bool:
+def _waits(event: PastEvent, webhook_id: str) -> bool:
     """Whether the event waits to be sent to this very endpoint; what waits at a removed one waits in vain."""
     return event.state == State.PENDING and event.holder_id == webhook_id

@@ -42,7 +42,7 @@ QUEUE_LATE: Final = Command(
 )
 
 
-class Happened(msgspec.Struct):
+class PastEvent(msgspec.Struct):
     """An event to be sent again, and in what state the delivery of it is, if there is one: of the endpoint itself or
     of one that it continues, `holder_id`."""
 
@@ -60,7 +60,7 @@ LOCK_CONTINUED: Final = Query(
 )
 
 FIND_EVENTS: Final = Query(
-    Happened,
+    PastEvent,
     "SELECT e.id, e.type, d.webhook_id, d.state FROM events e LEFT JOIN deliveries d ON d.account_id = e.account_id"
     " AND d.webhook_id IN (SELECT id FROM webhooks WHERE account_id = :account_id AND origin_id = :origin_id"
     " AND (id = :webhook_id OR removed_at IS NOT NULL AND sweep_at > :now)) AND d.event_id = e.id"
@@ -106,14 +106,14 @@ async def make_due(tx: Tx, account_id: str, webhook_id: str, due_at: int) -> Non
     await tx.run(MAKE_DUE, account_id=account_id, webhook_id=webhook_id, due_at=due_at)
 
 
-async def queue_again(tx: Tx, account_id: str, webhook_id: str, events: Sequence[Happened]) -> None:
+async def queue_again(tx: Tx, account_id: str, webhook_id: str, events: Sequence[PastEvent]) -> None:
     """Queues anew what has an envelope, in that."""
     common: dict[str, Value] = {"account_id": account_id, "webhook_id": webhook_id, "now": tx.now}
     await tx.run_each(QUEUE_AGAIN, [common | {"event_id": event.id, "holder_id": event.holder_id} for event in events])
 
 
 async def queue_late(
-    tx: Tx, account_id: str, webhook_id: str, events: Sequence[Happened], envelope_ids: Sequence[str]
+    tx: Tx, account_id: str, webhook_id: str, events: Sequence[PastEvent], envelope_ids: Sequence[str]
 ) -> None:
     """Queues what neither the endpoint nor one that it continues was ever to be sent, in new envelopes."""
     common: dict[str, Value] = {"account_id": account_id, "webhook_id": webhook_id, "now": tx.now}
@@ -131,7 +131,7 @@ async def lock_continued(tx: Tx, account_id: str, webhook: Webhook) -> None:
 
 async def find_events(
     tx: Tx, account_id: str, webhook: Webhook, *, since: str, until: str, kinds: Sequence[str], limit: int
-) -> list[Happened]:
+) -> list[PastEvent]:
     """Events from the identifier `since` to `until` of these kinds, but for those of other keys; oldest first."""
     return await tx.all(
         FIND_EVENTS,

@@ -26,7 +26,7 @@ class Leased(msgspec.Struct):
     speed: Speed
 
 
-class Waiting(msgspec.Struct):
+class PendingDelivery(msgspec.Struct):
     """A delivery that is due, with the event that it is made of and the secret to sign it with. `attempts` is JSON."""
 
     account_id: str
@@ -111,13 +111,14 @@ _DUE: Final = (
 )
 
 FIND_DUE: Final = Query(
-    Waiting,
+    PendingDelivery,
     f"{_DUE} AND d.due_at <= :now AND d.event_type <> 'webhook.test'"
     " AND (w.closed_at IS NULL OR d.event_type = 'apikey.revoked') ORDER BY d.event_id LIMIT :limit",
 )
 
 FIND_TESTS: Final = Query(
-    Waiting, f"{_DUE} AND d.event_type = 'webhook.test' AND w.closed_at IS NULL ORDER BY d.event_id LIMIT :limit"
+    PendingDelivery,
+    f"{_DUE} AND d.event_type = 'webhook.test' AND w.closed_at IS NULL ORDER BY d.event_id LIMIT :limit",
 )
 
 # Whoever holds the lock may take a while; the worker has other endpoints to write about meanwhile.
@@ -197,7 +198,7 @@ async def forget_leases(tx: Tx) -> None:
     await tx.run(FORGET_LEASES)
 
 
-async def find_due(tx: Tx, leased: Leased, *, token: str, after: str, limit: int) -> list[Waiting]:
+async def find_due(tx: Tx, leased: Leased, *, token: str, after: str, limit: int) -> list[PendingDelivery]:
     """What is due for the endpoint, oldest event first, of events after `after`; nothing once the lease is lost."""
     return await tx.all(
         FIND_DUE,
@@ -210,7 +211,7 @@ async def find_due(tx: Tx, leased: Leased, *, token: str, after: str, limit: int
     )
 
 
-async def find_tests(tx: Tx, leased: Leased, *, token: str, limit: int) -> list[Waiting]:
+async def find_tests(tx: Tx, leased: Leased, *, token: str, limit: int) -> list[PendingDelivery]:
     """Test deliveries that wait for the endpoint: they pass whatever else waits."""
     return await tx.all(
         FIND_TESTS, account_id=leased.account_id, webhook_id=leased.id, token=token, after="", limit=limit

@@ -11,13 +11,21 @@ from pressroom import __version__
 from pressroom.clock import SECOND, Clock, iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks import slots
-from pressroom.domains.webhooks.actions.leasing import Ended, Turn
+from pressroom.domains.webhooks.actions.leasing import Batch, BatchResult
 from pressroom.domains.webhooks.envelope import envelope
 from pressroom.domains.webhooks.models import BODIES, LOGGED, Attempt, AttemptStatus, Speed, State
-from pressroom.domains.webhooks.queries.leases import Leased, Outcome, Waiting
-from pressroom.domains.webhooks.retry import ATTEMPTS, GONE, Ending, Standing, after_turn, retry_after, wait_after
+from pressroom.domains.webhooks.queries.leases import Leased, Outcome, PendingDelivery
+from pressroom.domains.webhooks.retry import (
+    ATTEMPTS,
+    GONE,
+    AttemptResult,
+    EndpointHealth,
+    health_after,
+    retry_after,
+    wait_after,
+)
 from pressroom.domains.webhooks.signing import sign
-from pressroom.outbound import Answer
+from pressroom.outbound import OutboundResponse
 
 WIDTH: Final = 8
 """Deliveries to one endpoint that are in flight together."""
@@ -39,10 +47,10 @@ _attempts = msgspec.json.Decoder(list[Attempt])
 _encoder = msgspec.json.Encoder()
 
 
-class TurnUnderWay:
+class DeliveryBatch:
     """A turn while it runs. Deliveries are taken one by one, until one fails, the turn is over or nothing is due."""
 
-    def __init__(self, turn: Turn, waits: list[int], jitter: float, soon: list[int] | None = None) -> None:
+    def __init__(self, turn: Batch, waits: list[int], jitter: float, soon: list[int] | None = None) -> None:
         self.leased: Final[Leased] = turn.leased
         self.slowed = False
         """Whether it was moved among the slow."""
@@ -64,18 +72,18 @@ class TurnUnderWay:
         self._waits = waits
         self._soon = soon
         self._jitter = jitter
-        self._endings: list[Ending] = []
+        self._endings: list[AttemptResult] = []
         self._failed: list[Outcome] = []
         self._ours = False
         self._under_way: dict[str, float] = {}
         self._longest: float | None = None
 
     @property
-    def lanes(self) -> int:
+    def width(self) -> int:
         """How many deliveries it would have in flight together."""
         return min(WIDTH, len(self._buffer)) if self._dry else WIDTH
 
-    def begins(self, waiting: Waiting) -> None:
+    def begins(self, waiting: PendingDelivery) -> None:
         """Takes note that an attempt begins."""
         self._under_way[waiting.envelope_id] = time.monotonic()
 
@@ -90,7 +98,7 @@ class TurnUnderWay:
             self._buffer.clear()
             self._dry = False
 
-    def take(self) -> Waiting | None:
+    def take(self) -> PendingDelivery | None:
         """The next delivery of those that were read."""
         if self.stopped or not self._buffer or self._is_long:
             return None
@@ -104,14 +112,14 @@ class TurnUnderWay:
         """How many deliveries are to be read; 0 when there are none, or must not be."""
         return 0 if self.stopped or self._dry or self._is_long else min(WIDTH, self._most - self._taken)
 
-    def fill(self, found: list[Waiting], asked: int) -> None:
+    def fill(self, found: list[PendingDelivery], asked: int) -> None:
         """Takes up what was read when `asked` were asked for."""
         self._buffer.extend(found)
         self._dry = len(found) < asked
         self._read_at = time.monotonic()
 
     def ended(
-        self, waiting: Waiting, attempt: Attempt, answer: Answer | None, now: int, *, ours: bool
+        self, waiting: PendingDelivery, attempt: Attempt, answer: OutboundResponse | None, now: int, *, ours: bool
     ) -> Outcome | None:
         """Takes note of how an attempt ended at `now`; what can be written down before the turn ends.
 
@@ -147,24 +155,24 @@ class TurnUnderWay:
         if ours:
             self._ours = True
         elif not is_test:
-            self._endings.append(Ending(succeeded, gone, asked))
+            self._endings.append(AttemptResult(succeeded, gone, asked))
         if succeeded or is_test:
             return outcome
         self.stopped = True
         self._failed.append(outcome)
         return None
 
-    def end(self, now: int) -> Ended:
+    def end(self, now: int) -> BatchResult:
         """What the turn came to."""
-        before = Standing(self.leased.consecutive_failures, self.leased.probe_at)
-        standing = after_turn(before, self._endings, now, self._waits, self._jitter)
+        before = EndpointHealth(self.leased.consecutive_failures, self.leased.probe_at)
+        standing = health_after(before, self._endings, now, self._waits, self._jitter)
         if standing.failures >= ATTEMPTS and not any(ending.gone for ending in self._endings):
             for outcome in self._failed:
                 outcome.state, outcome.finished_at = State.FAILED, now
         if self._ours and standing.disabled_reason is None:
-            standing = Standing(standing.failures, max(standing.probe_at or 0, now + self._pause()))
+            standing = EndpointHealth(standing.failures, max(standing.probe_at or 0, now + self._pause()))
         healthy = standing.probe_at is None
-        return Ended(
+        return BatchResult(
             self.leased,
             standing,
             self._failed,
@@ -181,7 +189,7 @@ class TurnUnderWay:
         return wait_after(1, self._waits, self._jitter)
 
 
-def request_of(waiting: Waiting, now: int) -> tuple[dict[str, str], bytes]:
+def request_of(waiting: PendingDelivery, now: int) -> tuple[dict[str, str], bytes]:
     """Headers and body of an attempt at `now` (milliseconds); time and signature are fresh on each."""
     body = envelope(waiting.envelope_id, waiting.event_id, waiting.event_type, waiting.data)
     headers = {
@@ -194,7 +202,9 @@ def request_of(waiting: Waiting, now: int) -> tuple[dict[str, str], bytes]:
     return headers, body
 
 
-def attempt_of(waiting: Waiting, answer: Answer | None, error: str | None, clock: Clock, at: int) -> Attempt:
+def attempt_of(
+    waiting: PendingDelivery, answer: OutboundResponse | None, error: str | None, clock: Clock, at: int
+) -> Attempt:
     """An attempt that began at `at` and has just ended: with an answer, or with the reason why there is none."""
     succeeded = answer is not None and 200 <= answer.status < 300
     return Attempt(
@@ -208,7 +218,7 @@ def attempt_of(waiting: Waiting, answer: Answer | None, error: str | None, clock
     )
 
 
-def _refusal(answer: Answer | None) -> str | None:
+def _refusal(answer: OutboundResponse | None) -> str | None:
     if answer is None:
         return None
     if 300 <= answer.status < 400:

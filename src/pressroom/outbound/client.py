@@ -1,4 +1,4 @@
-"""The only way out: every request to a host that somebody else named goes through a Door."""
+"""The outbound client: sends every request to a host that somebody else named."""
 
 import asyncio
 import functools
@@ -12,7 +12,7 @@ import msgspec
 from yarl import URL
 
 from pressroom.logs import Log
-from pressroom.outbound.connections import ATTEMPT, Attempt, Connector, Resolve, Resolver, Shares
+from pressroom.outbound.connections import EXCHANGE, Connector, Exchange, Resolve, Resolver, Shares
 from pressroom.outbound.explain import explained
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.lookups import LookUps
@@ -33,7 +33,7 @@ _HEADERS: Final = (
 )
 
 
-class Answer(msgspec.Struct):
+class OutboundResponse(msgspec.Struct):
     """What came back. `headers`: those that anybody here asks for, in lower case; `body`: its first bytes."""
 
     status: int
@@ -41,7 +41,7 @@ class Answer(msgspec.Struct):
     body: bytes
 
 
-class Door:
+class OutboundClient:
     """Sends requests to public addresses. Belongs to one event loop, and is closed with `close`.
 
     `resolve` looks names up (the system's resolver when None); `tls` verifies hosts (the system's authorities); `log`
@@ -97,7 +97,7 @@ class Door:
         seconds: float = 10.0,
         read: int = 65_536,
         keep: int = 2_048,
-    ) -> Answer:
+    ) -> OutboundResponse:
         """Sends one request and waits for its answer, `seconds` for everything from the look-up to the last byte.
 
         Redirects are not followed, bodies not decompressed. Of a body at most about `read` bytes are taken in, then
@@ -107,26 +107,26 @@ class Door:
         answer came, the request is sent once more, on a new connection, within the same deadline. A peer may get
         it twice that way, as it may get any webhook twice.
         """
-        attempt = Attempt(read, fresh=False)
+        exchange = Exchange(read, fresh=False)
         try:
             _, where = self._read(url)
             async with asyncio.timeout(seconds):
                 try:
-                    return await self._exchange(attempt, method, where, headers, body, read, keep)
+                    return await self._exchange(exchange, method, where, headers, body, read, keep)
                 except (aiohttp.ClientConnectionError, ConnectionError):
-                    if not attempt.stale:
+                    if not exchange.stale:
                         raise
-                self._shares.give_back(attempt)
-                attempt = Attempt(read, fresh=True)
-                return await self._exchange(attempt, method, where, headers, body, read, keep)
+                self._shares.give_back(exchange)
+                exchange = Exchange(read, fresh=True)
+                return await self._exchange(exchange, method, where, headers, body, read, keep)
         except UrlRefused as refused:
             raise OutboundFailed(Failure.REFUSED_ADDRESS, refused.message) from None
         except TimeoutError:
             raise OutboundFailed(Failure.TIMEOUT, f"No complete answer within {seconds:g} seconds.") from None
         except Exception as error:
-            raise self._failure(error, attempt) from error
+            raise self._failure(error, exchange) from error
         finally:
-            self._shares.give_back(attempt)
+            self._shares.give_back(exchange)
 
     async def close(self) -> None:
         """Closes every connection; requests that are under way fail."""
@@ -138,22 +138,22 @@ class Door:
 
     async def _exchange(
         self,
-        attempt: Attempt,
+        exchange: Exchange,
         method: str,
         where: URL,
         headers: Mapping[str, str],
         body: bytes | None,
         read: int,
         keep: int,
-    ) -> Answer:
-        ATTEMPT.set(attempt)
+    ) -> OutboundResponse:
+        EXCHANGE.set(exchange)
         session = self._session or self._open()
         response = await session.request(method, where, headers=headers, data=body, allow_redirects=False)
         try:
             if response.status == 101:
                 raise OutboundFailed(Failure.PROTOCOL, "The answer switches to another protocol.")
             text = await _body(response, read, min(keep, read))
-            return Answer(response.status, _chosen(response), text)
+            return OutboundResponse(response.status, _chosen(response), text)
         finally:
             if not response.closed:
                 response.close()
@@ -186,16 +186,16 @@ class Door:
             raise UrlRefused("The URL can be read in two ways.")
         return target, built
 
-    def _failure(self, error: Exception, attempt: Attempt) -> OutboundFailed:
-        if attempt.busy:
+    def _failure(self, error: Exception, exchange: Exchange) -> OutboundFailed:
+        if exchange.busy:
             return OutboundFailed(Failure.BUSY, "Too many requests are under way to this host's address.")
-        if attempt.refusal is not None:
-            return OutboundFailed(Failure.REFUSED_ADDRESS, attempt.refusal)
-        if attempt.wire is not None and attempt.wire.flooded:
+        if exchange.refusal is not None:
+            return OutboundFailed(Failure.REFUSED_ADDRESS, exchange.refusal)
+        if exchange.wire is not None and exchange.wire.flooded:
             return OutboundFailed(Failure.PROTOCOL, "The answer goes on without an end.")
         if self._closed:
             return OutboundFailed(Failure.OURS, "This server is stopping.")
-        failed = explained(error, heard=attempt.wire is not None and attempt.wire.heard > 0)
+        failed = explained(error, heard=exchange.wire is not None and exchange.wire.heard > 0)
         if failed is None:
             if self._log is not None:
                 self._log.recurring("outbound request broke", error)
