@@ -40,18 +40,14 @@ def test_every_code_is_explained(code: Code) -> None:
     assert f"| `{code}` |" in (DOCS / "errors.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", [*Scope, *EventType])
-def test_every_scope_and_event_is_named(name: str) -> None:
-    assert f"`{name}`" in (DOCS / "api.md").read_text("utf-8")
+@pytest.mark.parametrize("scope", list(Scope))
+def test_every_scope_is_named(scope: Scope) -> None:
+    assert f"| `{scope}` |" in (DOCS / "keys.md").read_text("utf-8")
 
 
-def test_every_link_between_the_docs_leads_somewhere() -> None:
-    root = DOCS.parent
-    for file in [*DOCS.glob("*.md"), *root.glob("*.md")]:
-        for link in file.read_text("utf-8").split("](")[1:]:
-            target = link.partition(")")[0].partition("#")[0]
-            if target and "://" not in target:
-                assert (file.parent / target).exists(), f"{file.name} links to {target}"
+@pytest.mark.parametrize("event", list(EventType))
+def test_every_event_is_named(event: EventType) -> None:
+    assert f"`{event}`" in (DOCS / "webhooks.md").read_text("utf-8")
 
 
 def test_every_setting_has_its_line() -> None:

@@ -28,7 +28,7 @@ MOST_FAULTS: Final = 100
 
 
 class Code(StrEnum):
-    """Every value that `details[].code` can take (the list is closed; docs/errors.md explains each)."""
+    """Every value that `details[].code` can take (docs/errors.md#codes)."""
 
     REQUIRED = "required"
     TYPE = "type"
@@ -68,7 +68,7 @@ class Refused(PressroomError):
 
 
 class Invalid(Refused):
-    """Malformed without a look at stored state (SPEC, Errors: 400). Carries all faults, never the first alone.
+    """Malformed without a look at stored state (docs/errors.md#labels). Carries all faults, never the first alone.
 
     Of more than MOST_FAULTS, or when `more` were not even gathered, the last says that there are others.
     """
@@ -163,11 +163,11 @@ class TooMany(PressroomError):
 
 
 class RateLimited(TooMany):
-    """A request rate of the key (SPEC, Limits)."""
+    """A request rate of the key (docs/limits.md#rolling-windows)."""
 
 
 class QuotaExceeded(TooMany):
-    """The account's daily content quota (SPEC, Limits)."""
+    """The account's daily content quota (docs/limits.md#daily-content)."""
 
 
 class TooManyAttempts(TooMany):

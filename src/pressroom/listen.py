@@ -72,7 +72,7 @@ class Misbehaviour:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What a delivery says (SPEC.md, Envelope)."""
+    """What a delivery says (docs/webhooks.md#envelope)."""
 
     event: str
     id: str

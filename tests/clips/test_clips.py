@@ -1,4 +1,4 @@
-"""Clips: what their form takes, what they cost and tell, who sees them, what becomes of them (CONTRACT 7)."""
+"""Clips: what their form takes, what they cost and tell, who sees them, what becomes of them (docs/media.md#clips)."""
 
 from typing import Any
 

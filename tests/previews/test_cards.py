@@ -1,4 +1,4 @@
-"""Which posts bear which card, and what a card is (SPEC, Common rule 5; CONTRACT 6 and 9)."""
+"""Which posts bear which card, and what a card is (docs/previews.md)."""
 
 import io
 from typing import Any

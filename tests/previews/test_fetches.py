@@ -1,4 +1,4 @@
-"""When a page is fetched, and how often: the budget of an answer, what is kept and for how long (CONTRACT 9)."""
+"""When and how often a page is fetched, and how long that is good (docs/previews.md#when-a-page-is-fetched)."""
 
 import pytest
 

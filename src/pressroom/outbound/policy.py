@@ -1,4 +1,4 @@
-"""What may be reached: pure rules, and what the settings say of them (CONTRACT 10)."""
+"""What may be reached: pure rules, and what the settings say of them (docs/operations.md#requests-that-leave)."""
 
 import ipaddress
 from dataclasses import dataclass

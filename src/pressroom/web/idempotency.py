@@ -1,4 +1,4 @@
-"""What a request says of its own repetition: the Idempotency-Key, and what its body was (docs/api.md#idempotency)."""
+"""What a request says of its own repetition: the Idempotency-Key, and what its body was (docs/idempotency.md)."""
 
 from hashlib import sha256
 

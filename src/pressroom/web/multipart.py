@@ -1,7 +1,7 @@
 """Reads one multipart/form-data body as it streams in, in bounded memory and on a bounded part of the disk.
 
 The parser finds the parts; here is decided what each may hold. A body that is no form is refused at once; what is
-wrong with single parts is gathered (CONTRACT: all faults of a body are listed). From the first fault on nothing more
+wrong with single parts is gathered (docs/errors.md#details). From the first fault on nothing more
 is kept: the rest is read for its faults alone.
 """
 

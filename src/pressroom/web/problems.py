@@ -1,4 +1,4 @@
-"""From the tree of errors to answers: status and exact label of each (SPEC, Errors)."""
+"""From the tree of errors to answers: status and exact label of each (docs/errors.md#labels)."""
 
 from typing import Final
 

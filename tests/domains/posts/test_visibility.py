@@ -150,7 +150,7 @@ def test_the_rule_for_all_ties_that_there_are(visibility: Visibility, answers: s
 
 
 def allowed(graph: Graph, post: Planned) -> set[int | None]:
-    """Who may see a post, as SPEC says it: a set of accounts, and None for whoever is signed out."""
+    """Who may see a post by docs/posts.md#visibility: a set of accounts, and None for whoever is signed out."""
     followers = {reader for reader, followed in graph.follows if followed == post.author}
     followed = {reader for follower, reader in graph.follows if follower == post.author}
     rules: dict[Visibility, set[int | None]] = {

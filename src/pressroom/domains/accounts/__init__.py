@@ -1,1 +1,1 @@
-"""People: sign-up, sign-in, sessions, and who is calling (SPEC, Account)."""
+"""People: sign-up, sign-in, sessions, and who is calling (docs/people.md)."""

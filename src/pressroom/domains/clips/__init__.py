@@ -1,1 +1,1 @@
-"""Clips: a video with a caption (SPEC, Clip)."""
+"""Clips: a video with a caption (docs/media.md#clips)."""

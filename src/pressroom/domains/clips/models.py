@@ -56,7 +56,7 @@ class ClipView(msgspec.Struct):
 
 
 class CreatedClip(msgspec.Struct, rename="camel"):
-    """The clip of postclip.created (SPEC, data per event). `duration` is in seconds."""
+    """The clip of postclip.created. `duration` is in seconds."""
 
     id: str
     author_id: str

@@ -1,1 +1,1 @@
-"""Comments under posts, and replies to them (SPEC, Comment)."""
+"""Comments under posts, and replies to them (docs/posts.md#comments)."""

@@ -23,7 +23,7 @@ async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft)
     """Comments on a post, or replies to a comment on it; the comment.
 
     Raises NotFound when the caller does not see the post, Unprocessable when the parent is no comment on it
-    (SPEC, POST /api/posts/{id}/comments).
+    (docs/posts.md#comments).
     """
     await get_post(tx, post_id, caller.account.id)
     if not await writing.count_comment(tx, post_id):

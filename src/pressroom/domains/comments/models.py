@@ -53,7 +53,7 @@ class Comment(msgspec.Struct):
 
 
 class CreatedComment(msgspec.Struct, rename="camel"):
-    """The comment of comment.created (SPEC, data per event). `content` is empty when the comment is media alone."""
+    """The comment of comment.created. `content` is empty when the comment is media alone."""
 
     id: str
     post_id: str

@@ -1,1 +1,1 @@
-"""What happened, appended in the transaction that made it happen (SPEC, Events)."""
+"""What happened, appended in the transaction that made it happen (docs/webhooks.md#events)."""

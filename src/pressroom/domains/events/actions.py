@@ -31,7 +31,7 @@ async def append_event(
     """Writes down that something happened, and has it passed on; the event.
 
     `data` is what receivers find under `data`. `key_id` is given when the event concerns that key alone.
-    The event exists exactly when the transaction commits (SPEC, Events).
+    The event exists exactly when the transaction commits (docs/webhooks.md#envelope).
     """
     event = Event(new_id(tx.now), account_id, key_id, event_type, _encoder.encode(data).decode())
     await queries.insert_event(tx, event)

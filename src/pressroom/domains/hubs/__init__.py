@@ -1,1 +1,1 @@
-"""Hubs: groups that accounts join and publish into (SPEC, Post: hub)."""
+"""Hubs: groups that accounts join and publish into (docs/posts.md#hubs)."""

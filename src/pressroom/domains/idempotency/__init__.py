@@ -1,1 +1,1 @@
-"""One request, one effect: the stored answers of writes (SPEC, Common rule 2)."""
+"""One request, one effect: the stored answers of writes (docs/idempotency.md)."""

@@ -1,1 +1,1 @@
-"""API keys: making, checking, revoking (SPEC, API key and Authentication)."""
+"""API keys: making, checking, revoking (docs/keys.md#api-keys)."""

@@ -26,7 +26,7 @@ from pressroom.ids import new_id
 async def create_key(tx: Tx, account_id: str, new: NewKey) -> tuple[ApiKey, str]:
     """Makes a key: its record and the key itself, which is never to be had again.
 
-    Raises Conflict when the account has five active keys (SPEC, Per-account quotas), NotFound when it is suspended.
+    Raises Conflict when the account has five active keys (docs/keys.md#api-keys), NotFound when it is suspended.
     The account's row is locked first, so that two requests at once cannot both be the fifth.
     """
     if not await accounts.lock_account(tx, account_id):

@@ -104,7 +104,7 @@ class NewKey(msgspec.Struct):
 
 
 class Revocation(msgspec.Struct, rename="camel"):
-    """The data of apikey.revoked (SPEC, data per event)."""
+    """The data of apikey.revoked."""
 
     id: str
     label: str

@@ -1,1 +1,1 @@
-"""How much is allowed: request rates per key, content quota per account (SPEC, Limits)."""
+"""How much is allowed: request rates per key, content quota per account (docs/limits.md)."""

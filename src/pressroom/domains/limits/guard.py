@@ -68,7 +68,7 @@ def account_subject(account_id: str) -> str:
 
 
 def headers_of(verdict: Verdict, rates: Rates) -> Headers:
-    """The three X-RateLimit headers (SPEC, Rate-limit response headers)."""
+    """The three X-RateLimit headers (docs/limits.md#headers)."""
     return [
         (b"x-ratelimit-limit", b"%d" % rates.per_minute),
         (b"x-ratelimit-remaining", b"%d" % verdict.remaining),
@@ -77,7 +77,7 @@ def headers_of(verdict: Verdict, rates: Rates) -> Headers:
 
 
 def check_admitted(verdict: Verdict, rates: Rates) -> None:
-    """Raises RateLimited, naming the limit that bound, when the windows refused (SPEC, Errors: 429)."""
+    """Raises RateLimited, naming the limit that bound, when the windows refused (docs/limits.md#rolling-windows)."""
     if verdict.refused_by is None:
         return
     seconds = seconds_until(verdict.free_at, verdict.now)

@@ -1,4 +1,4 @@
-"""The arithmetic of rolling windows, without I/O (SPEC, Limits; docs/limits.md).
+"""The arithmetic of rolling windows, without I/O (docs/limits.md#rolling-windows).
 
 An attempt is in the minute's window while less than 60 seconds have passed since. The window holds the
 last attempts, refused ones too, and never more of them than the limit: that alone decides the next one.

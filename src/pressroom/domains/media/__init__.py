@@ -1,1 +1,1 @@
-"""Media: what is uploaded, its decoding apart from the server, its serving (CONTRACT 7)."""
+"""Media: what is uploaded, its decoding apart from the server, its serving (docs/media.md)."""

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes; never by its name or by what the sender calls it (CONTRACT 7)."""
+"""What a file is, by its first bytes; never by its name or by what the sender calls it (docs/media.md#upload)."""
 
 from enum import Enum
 from typing import Final
@@ -8,7 +8,7 @@ HEAD_BYTES: Final = 4_096
 
 
 class Kind(Enum):
-    """One of the types that are taken (SPEC.md, Content and media)."""
+    """One of the types that are taken (docs/media.md#upload)."""
 
     JPEG = "image/jpeg"
     PNG = "image/png"

@@ -1,1 +1,1 @@
-"""Posts (SPEC, Post)."""
+"""Posts (docs/posts.md)."""

@@ -153,7 +153,7 @@ class Version(msgspec.Struct):
 
 
 class CreatedPost(msgspec.Struct, rename="camel"):
-    """The post of post.created (SPEC, data per event)."""
+    """The post of post.created."""
 
     id: str
     author_id: str

@@ -1,4 +1,4 @@
-"""The form of an upload (SPEC, POST /api/posts/upload): its texts and its files."""
+"""The form of an upload (docs/media.md#upload): its texts and its files."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""Who may see a post: one pure function (SPEC, Visibility values). Lists ask by it, one index for each visibility."""
+"""Who may see a post: one pure function (docs/posts.md#visibility). Lists ask by it, one index for each visibility."""
 
 from enum import StrEnum
 from itertools import product
@@ -7,7 +7,7 @@ import msgspec
 
 
 class Visibility(StrEnum):
-    """Who may see a post (SPEC, Visibility values)."""
+    """Who may see a post."""
 
     PUBLIC = "PUBLIC"
     FOLLOWERS = "FOLLOWERS"

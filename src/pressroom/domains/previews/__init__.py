@@ -1,1 +1,1 @@
-"""What a page says of itself, fetched once and kept: the cards under posts (CONTRACT 9)."""
+"""What a page says of itself, fetched once and kept: the cards under posts (docs/previews.md)."""

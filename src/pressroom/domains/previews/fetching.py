@@ -1,4 +1,4 @@
-"""Fetching a page, its oEmbed document and its image, all within one deadline (CONTRACT 9)."""
+"""Fetching a page, its oEmbed document and its image, all within one deadline (docs/previews.md#what-a-card-shows)."""
 
 import asyncio
 import zlib

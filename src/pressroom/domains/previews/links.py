@@ -12,8 +12,8 @@ LINK_LIMIT: Final = 2_048
 def link_of(content: str | None, forced: str | None = None) -> str | None:
     """The page whose card is shown: the `forced` one, else the first http or https address of the text.
 
-    In its one spelling, so that all posts with the same link share its card (SPEC, Common rule 5). Raises UrlRefused
-    for a forced address that is none; a text's that is none bears no card.
+    In its one spelling, so that all posts with the same link share its card (docs/previews.md#which-link). Raises
+    UrlRefused for a forced address that is none; a text's that is none bears no card.
     """
     if forced is not None:
         return normalised(forced)

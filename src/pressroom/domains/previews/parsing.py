@@ -1,6 +1,6 @@
-"""What a page says of itself: its Open Graph, its Twitter card, its oEmbed link, its title (CONTRACT 9). Pure.
+"""Reads what a page says about itself: Open Graph, Twitter card, oEmbed link, title. Pure.
 
-Never raises, whatever it is given, and takes time linear in its length.
+The order is in docs/previews.md#what-a-card-shows. Never raises, whatever it is given, in time linear in its length.
 """
 
 import re

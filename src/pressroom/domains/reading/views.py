@@ -1,4 +1,4 @@
-"""Openings of permalinks, counted in the process and written behind in batches (docs/api.md, what `views` counts)."""
+"""Openings of permalinks, counted in the process and written behind in batches (docs/posts.md#statistics)."""
 
 from collections import Counter
 from typing import Final
@@ -19,7 +19,7 @@ POSTS_OF_VISITOR: Final = 500
 
 
 class ViewCounter:
-    """How often each post was opened since the last flush (SPEC, Post: stats.views): by each visitor once an hour."""
+    """How often each post was opened since the last flush (docs/posts.md#statistics): by each visitor once an hour."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

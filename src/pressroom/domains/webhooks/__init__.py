@@ -1,1 +1,1 @@
-"""Webhooks: endpoints, and the delivery of every event to those that chose it (SPEC, Events)."""
+"""Webhooks: endpoints, and the delivery of every event to those that chose it (docs/webhooks.md)."""

@@ -12,7 +12,7 @@ def new_envelope_id() -> str:
 
 
 def envelope(envelope_id: str, event_id: str, event_type: str, data: str) -> bytes:
-    """The exact bytes that are signed and sent: the same on every attempt, in every process (SPEC, Envelope).
+    """The exact bytes that are signed and sent: the same on every attempt and process (docs/webhooks.md#envelope).
 
     `data` is the event's JSON as it was stored. Its time is the event's own, however late the envelope was made.
     """

@@ -1,4 +1,4 @@
-"""When to try again, and when to give up (SPEC, Delivery behaviour). Pure.
+"""When to try again, and when to give up (docs/webhooks.md#retries). Pure.
 
 The unit is the turn: what was sent to one endpoint from one lease. After its first failure a turn starts nothing
 more, so attempts that were in flight at that moment and fail too are the same failure.

@@ -1,4 +1,4 @@
-"""The secret of an endpoint, and signatures made with it (SPEC, Signature verification). Pure but for randomness."""
+"""The secret of an endpoint, and signatures made with it (docs/webhooks.md#signatures). Pure but for randomness."""
 
 import hashlib
 import hmac

@@ -3,7 +3,6 @@
 A struct of a body may say in `json_schema` what its `faults` add to its types: `{"required": ["content"]}`.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Final, cast
 
@@ -18,7 +17,6 @@ Json = dict[str, object]
 
 PREFIX: Final = "#/components/schemas/"
 _NULL: Final[Json] = {"type": "null"}
-_HOUSE_REFERENCE: Final = re.compile(r"\s*\((SPEC|the list is closed)[^)]*\)")
 
 
 class Schemas:
@@ -146,7 +144,7 @@ def _without_null(schema: Json) -> Json:
 
 
 def _renamed(value: object) -> object:
-    """A copy with public names in references, and prose without what only the source's readers look up."""
+    """A copy with public names in references, and prose without line breaks."""
     if isinstance(value, list):
         return [_renamed(item) for item in cast("list[object]", value)]
     if not isinstance(value, dict):
@@ -156,7 +154,7 @@ def _renamed(value: object) -> object:
         if name == "$ref":
             copy[name] = PREFIX + public_name(str(held).removeprefix(PREFIX))
         elif name == "description" and isinstance(held, str):
-            copy[name] = " ".join(_HOUSE_REFERENCE.sub("", held).split())
+            copy[name] = " ".join(held.split())
         else:
             copy[name] = _renamed(held)
     return copy

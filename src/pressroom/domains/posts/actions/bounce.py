@@ -1,4 +1,4 @@
-"""Sharing a post again, plainly or with a comment of one's own (SPEC, POST /api/posts/{id}/bounce)."""
+"""Sharing a post again, plainly or with a comment of one's own (docs/posts.md#bounces)."""
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller

@@ -1,4 +1,4 @@
-"""Editing and deleting one's own posts (SPEC, PATCH and DELETE /api/posts/{id})."""
+"""Editing and deleting one's own posts (docs/posts.md#edits, docs/posts.md#deletion)."""
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller

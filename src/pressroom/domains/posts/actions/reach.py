@@ -1,4 +1,4 @@
-"""Whom a post reaches: it is found under its hashtags, and those it mentions hear of it (SPEC, Common rule 4)."""
+"""Whom a post reaches: by its hashtags and by its mentions (docs/posts.md#hashtags-and-mentions)."""
 
 from typing import Final
 

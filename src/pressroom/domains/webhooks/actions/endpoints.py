@@ -18,9 +18,9 @@ async def add_webhook(tx: Tx, account_id: str, key_id: str, new: NewWebhook) -> 
     """Adds an endpoint to a key: its record and its secret, which is shown this once.
 
     One with the URL of a removed endpoint of the key continues that one (docs/webhooks.md#redeliver). Raises NotFound,
-    Unprocessable when the key is not active, Conflict when it has five endpoints (SPEC, Per-account quotas). The
-    account is locked first, so that two requests at once cannot both add the fifth or continue the same endpoint, then
-    the key, so that a revocation either finds the endpoint or comes first.
+    Unprocessable when the key is not active, Conflict when it has five endpoints (docs/webhooks.md#add-an-endpoint).
+    The account is locked first, so that two requests at once cannot both add the fifth or continue the same endpoint,
+    then the key, so that a revocation either finds the endpoint or comes first.
     """
     await accounts.lock_account(tx, account_id)
     key = await get_key(tx, account_id, key_id, lock=True)
@@ -75,8 +75,8 @@ async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) 
 async def rotate_secret(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> tuple[str, int]:
     """Gives an endpoint a new secret; the secret, and until when receivers accept the old one (milliseconds).
 
-    Whatever is signed from now on is signed with the new one (SPEC, rotate). Raises NotFound, Unprocessable when
-    the key is not active.
+    Whatever is signed from now on is signed with the new one (docs/webhooks.md#rotate-a-secret). Raises NotFound,
+    Unprocessable when the key is not active.
     """
     await lock_live(tx, account_id, key_id, webhook_id, or_disabled=True)
     secret, previous_expires_at = new_secret(), tx.now + OVERLAP

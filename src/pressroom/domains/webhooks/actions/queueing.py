@@ -12,7 +12,7 @@ from pressroom.domains.webhooks.queries import deliveries, endpoints
 async def fan_out(tx: Tx, event: Event) -> None:
     """Queues `event` for each endpoint of its account that hears of it, and wakes whoever delivers.
 
-    The news that a key was revoked is the last that the key's endpoints are told (SPEC, apikey.revoked). A test is
+    The news that a key was revoked is the last that the key's endpoints are told (docs/keys.md#revocation). A test is
     queued by whoever sends it.
     """
     if event.type is EventType.WEBHOOK_TEST:
