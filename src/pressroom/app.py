@@ -14,7 +14,7 @@ from pressroom.domains.clips import routes as clip_routes
 from pressroom.domains.comments import routes as comment_routes
 from pressroom.domains.follows.routes import FOLLOW_ROUTES
 from pressroom.domains.hubs import routes as hub_routes
-from pressroom.domains.idempotency.actions import Request as Write
+from pressroom.domains.idempotency.actions import WriteIdentity
 from pressroom.domains.idempotency.guard import OncePerKey
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys import routes as key_routes
@@ -34,7 +34,7 @@ from pressroom.web.asgi import HeaderList
 from pressroom.web.client_address import allowed
 from pressroom.web.openapi import describe
 from pressroom.web.pipeline import Guards, Pipeline
-from pressroom.web.routing import Headers, Means, Once, Route
+from pressroom.web.routing import Headers, Once, Route, Services
 from pressroom.web.site import site_routes
 from pressroom.web.slices import Slices
 
@@ -63,7 +63,7 @@ def api_routes(passwords: Passwords) -> list[Route[Caller]]:
     ]
 
 
-class RoomGuards(Guards[Caller]):
+class PackageGuards(Guards[Caller]):
     """The rooms' guards in their order."""
 
     def __init__(self, runtime: Runtime) -> None:
@@ -78,21 +78,21 @@ class RoomGuards(Guards[Caller]):
         self._log = runtime.log
 
     async def by_key(
-        self, headers: Headers, client: str, access: Access, answer_headers: HeaderList, identified: Identified
+        self, headers: Headers, client: str, access: Access, response_headers: HeaderList, identified: Identified
     ) -> Caller:
         bearer = await self._keys.identify(headers.authorization or "")
         identified.account_id, identified.key_id = bearer.id, bearer.key_id
         if not allowed(client, bearer.ip_allowlist):
-            answer_headers += headers_of(await self._limiter.peek(bearer.key_id), self._limiter.rates)
+            response_headers += headers_of(await self._limiter.peek(bearer.key_id), self._limiter.rates)
             raise AddressNotAllowed(f"The address {client} is not in this key's allowlist.")
-        await self._check_rates(bearer, access, answer_headers)
+        await self._check_rates(bearer, access, response_headers)
         if not isinstance(access, Keyed):
             raise SessionRequired("This is done signed in, in the web app; no API key may do it.")
         check_scope(bearer, access.scope)
         return caller_of(bearer)
 
-    async def by_session(self, token: str, answer_headers: HeaderList, identified: Identified) -> Caller | None:
-        who = await self._sessions.identify(token, answer_headers)
+    async def by_session(self, token: str, response_headers: HeaderList, identified: Identified) -> Caller | None:
+        who = await self._sessions.identify(token, response_headers)
         identified.account_id = who.account.id if who else None
         return who
 
@@ -103,13 +103,13 @@ class RoomGuards(Guards[Caller]):
     def once(self, who: Caller | None, method: str, path: str, idempotency_key: str | None, body_hash: str) -> Once:
         if idempotency_key is None or who is None:
             return OncePerKey(self._db, None)
-        return OncePerKey(self._db, Write(who.account.id, method, path, idempotency_key), body_hash)
+        return OncePerKey(self._db, WriteIdentity(who.account.id, method, path, idempotency_key), body_hash)
 
-    async def _check_rates(self, bearer: Bearer, access: Access, answer_headers: HeaderList) -> None:
+    async def _check_rates(self, bearer: Bearer, access: Access, response_headers: HeaderList) -> None:
         is_post = isinstance(access, Keyed) and access.counts_as_post
         rates = self._limiter.rates
         verdict = await self._limiter.attempt(bearer.key_id, is_post=is_post)
-        answer_headers += headers_of(verdict, rates)
+        response_headers += headers_of(verdict, rates)
         self._last_used.note(bearer, verdict.now)
         if verdict.abused:
             reason = f"{rates.abuse_refusals:,} refused requests within {rates.abuse_window // 1000:,} seconds."
@@ -125,9 +125,9 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
     pages = [*reading_routes(runtime.views), *SERVING_ROUTES]
     return Pipeline(
         [*api, *pages, *site],
-        RoomGuards(runtime),
+        PackageGuards(runtime),
         runtime.db,
-        Means(runtime.outbound, runtime.blobs, runtime.cards.wait_for, runtime.media_secret, Slices()),
+        Services(runtime.outbound, runtime.blobs, runtime.cards.wait_for, runtime.media_secret, Slices()),
         runtime.settings,
         runtime.clock,
         runtime.log,

@@ -42,7 +42,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except Invalid as error:
-            lines = [f"{fault.field}: {fault.message}" for fault in error.faults]
+            lines = [f"{field_error.field}: {field_error.message}" for field_error in error.field_errors]
         except PressroomError as error:
             lines = [error.message]
         except UnicodeError:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-MOST_FAULTS: Final = 100
+MAX_FIELD_ERRORS: Final = 100
 """Faults that an answer names at the most."""
 
 
@@ -47,7 +47,7 @@ class Code(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FieldError:
     """One thing wrong with a request: where (`location.latitude`, `media[2]`, `body`), what, and what to do."""
 
     field: str
@@ -73,13 +73,13 @@ class Invalid(Refused):
     Of more than MOST_FAULTS, or when `more` were not even gathered, the last says that there are others.
     """
 
-    def __init__(self, faults: list[Fault], *, more: bool = False) -> None:
-        if more or len(faults) > MOST_FAULTS:
-            others = f"There are more faults than these {MOST_FAULTS - 1}. Mend them, then send it again."
-            faults = [*faults[: MOST_FAULTS - 1], Fault("body", Code.TOO_MANY, others)]
-        where = ", ".join(dict.fromkeys(fault.field for fault in faults))
+    def __init__(self, field_errors: list[FieldError], *, more: bool = False) -> None:
+        if more or len(field_errors) > MAX_FIELD_ERRORS:
+            others = f"There are more faults than these {MAX_FIELD_ERRORS - 1}. Mend them, then send it again."
+            field_errors = [*field_errors[: MAX_FIELD_ERRORS - 1], FieldError("body", Code.TOO_MANY, others)]
+        where = ", ".join(dict.fromkeys(field_error.field for field_error in field_errors))
         super().__init__(f"The request is not valid; see details for {where}.")
-        self.faults = faults
+        self.field_errors = field_errors
 
 
 class Unauthenticated(Refused):
@@ -149,9 +149,9 @@ class Conflict(Refused):
 class Unprocessable(Refused):
     """Well-formed, but stored state forbids it."""
 
-    def __init__(self, faults: list[Fault]) -> None:
-        super().__init__(faults[0].message)
-        self.faults = faults
+    def __init__(self, field_errors: list[FieldError]) -> None:
+        super().__init__(field_errors[0].message)
+        self.field_errors = field_errors
 
 
 class TooMany(PressroomError):

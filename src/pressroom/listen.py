@@ -185,7 +185,7 @@ def pretty(data: object) -> str:
     return plain("".join(pieces))
 
 
-def answer_to(delivery: Delivery, number: int, misbehaviour: Misbehaviour) -> tuple[int, str]:
+def error_response(delivery: Delivery, number: int, misbehaviour: Misbehaviour) -> tuple[int, str]:
     """The status for the `number`-th request, from 1, and why it is no 200. A failure asked for comes first."""
     if number <= misbehaviour.fail:
         return 500, f"--fail: {number} of {misbehaviour.fail}"
@@ -260,7 +260,7 @@ class _Listener:
             return self._turn_away(413, f"the body has more than {LARGEST_BODY} bytes")
         self._requests += 1
         delivery = self._judge(body, request)
-        status, reason = answer_to(delivery, self._requests, self.misbehaviour)
+        status, reason = error_response(delivery, self._requests, self.misbehaviour)
         headers, answer = {} if status != 500 else {RETRY_SOON: "1"}, b""
         if status == 200 and self.forwarder:
             sent = await self.forwarder.send(request.headers.items(), body)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.form_data import (
     Form,
     FormRules,
@@ -14,7 +14,7 @@ from pressroom.web.multipart import discard, read_form
 RULES = FormRules("media", 4, 200_000, ("content", "location", "altText"), frozenset({"altText"}))
 TYPE = "multipart/form-data; boundary=b"
 END = b"--b--\r\n"
-Seen = tuple[list[tuple[bytes, int, bytes, str | None, str]], dict[str, list[str]], list[Fault]]
+Seen = tuple[list[tuple[bytes, int, bytes, str | None, str]], dict[str, list[str]], list[FieldError]]
 
 
 def part(disposition: str, body: bytes = b"", *headers: str, boundary: bytes = b"b") -> bytes:
@@ -54,7 +54,7 @@ def read(
         assert not list(folder.iterdir())
         raise
     assert {each.path for each in form.files} == set(folder.iterdir())
-    assert not (form.files and form.faults)
+    assert not (form.files and form.field_errors)
     return form
 
 
@@ -63,13 +63,13 @@ def seen(form: Form) -> Seen:
     files = [(each.path.read_bytes(), each.size, each.head, each.declared_type, each.name) for each in form.files]
     asyncio.run(discard(form))
     assert not any(each.path.exists() for each in form.files)
-    return files, form.texts, form.faults
+    return files, form.texts, form.field_errors
 
 
-def faults(folder: Path, body: bytes, rules: FormRules = RULES) -> list[tuple[str, Code]]:
+def field_errors(folder: Path, body: bytes, rules: FormRules = RULES) -> list[tuple[str, Code]]:
     """Where and what is wrong with a form, whether it was refused as a whole or read to its end."""
     try:
         found = seen(read(folder, body, rules=rules))[2]
     except Invalid as refusal:
-        found = refusal.faults
-    return [(fault.field, fault.code) for fault in found]
+        found = refusal.field_errors
+    return [(field_error.field, field_error.code) for field_error in found]

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from pressroom.app import api_routes
 from pressroom.domains.accounts.passwords import Passwords
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.bodies import DECOMPOSED, Body, decode
 
 NOW = 1_800_000_000_000
@@ -34,7 +34,7 @@ def outcome(kind: type[msgspec.Struct], raw: bytes) -> object:
     try:
         return decode(kind, raw, [], NOW)
     except Invalid as refusal:
-        return [(fault.field, fault.code) for fault in refusal.faults]
+        return [(field_error.field, field_error.code) for field_error in refusal.field_errors]
 
 
 def the_slow_way(kind: type[msgspec.Struct], raw: bytes) -> bytes:
@@ -96,9 +96,9 @@ class Sample(Body):
     text: Annotated[str, Meta(max_length=3, extra_json_schema={"pattern": "."})] | None = None
     free: str | None = None
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         if not self.text:
-            yield Fault("text", Code.REQUIRED, "Needed.")
+            yield FieldError("text", Code.REQUIRED, "Needed.")
 
 
 @pytest.mark.parametrize(
@@ -117,12 +117,12 @@ def test_a_field_is_complained_of_once(body: dict[str, Any], expected: list[tupl
 
 
 def test_faults_found_before_come_first() -> None:
-    before = Fault("header.Idempotency-Key", Code.INVALID_FORMAT, "No.")
+    before = FieldError("header.Idempotency-Key", Code.INVALID_FORMAT, "No.")
 
     for raw in (b"{}", b'{"x":1}', b'{"text":"a"}'):
         with pytest.raises(Invalid) as refusal:
             decode(Sample, raw, [before], NOW)
-        assert refusal.value.faults[0] == before
+        assert refusal.value.field_errors[0] == before
 
 
 @pytest.mark.parametrize("text", ["e\u0301", "e\u0301" * 3, "\u1112\u1161\u11ab" * 3, "\u03b1\u0313\u0300\u0345" * 3])

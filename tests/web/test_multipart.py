@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pressroom.errors import MOST_FAULTS, Code, Invalid, PressroomError
+from pressroom.errors import MAX_FIELD_ERRORS, Code, Invalid, PressroomError
 from pressroom.web.form_data import (
     LONGEST_NAME,
     MOST_PARTS,
@@ -15,7 +15,7 @@ from pressroom.web.form_data import (
 )
 from pressroom.web.multipart import HEAD_BYTES
 from pressroom.web.problems import UnsupportedMediaType
-from tests.web.form_bodies import END, RULES, faults, file, part, read, seen, text
+from tests.web.form_bodies import END, RULES, field_errors, file, part, read, seen, text
 
 GOOD = (
     text("content", "Grüße 👋".encode())
@@ -60,7 +60,9 @@ def test_cut_off_at_every_place_nothing_is_left(tmp_path: Path) -> None:
     for cut in range(len(body) - 2):
         with pytest.raises(Invalid) as refusal:
             read(tmp_path, body[:cut])
-        assert [(fault.field, fault.code) for fault in refusal.value.faults] == [("body", Code.INVALID_FORMAT)]
+        assert [(field_error.field, field_error.code) for field_error in refusal.value.field_errors] == [
+            ("body", Code.INVALID_FORMAT)
+        ]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +137,9 @@ def test_a_body_that_is_no_form(tmp_path: Path, body: bytes) -> None:
     for chunks in ([body], [body[at : at + 7] for at in range(0, len(body), 7)]):
         with pytest.raises(Invalid) as refusal:
             read(tmp_path, chunks)
-        assert [(fault.field, fault.code) for fault in refusal.value.faults] == [("body", Code.INVALID_FORMAT)]
+        assert [(field_error.field, field_error.code) for field_error in refusal.value.field_errors] == [
+            ("body", Code.INVALID_FORMAT)
+        ]
 
 
 @pytest.mark.parametrize("off_by", [-1, 1])
@@ -143,7 +147,7 @@ def test_wrong_lengths(tmp_path: Path, off_by: int) -> None:
     body = file() + END
     with pytest.raises(Invalid) as refusal:
         read(tmp_path, body, length=len(body) + off_by)
-    assert [fault.field for fault in refusal.value.faults] == ["body"]
+    assert [field_error.field for field_error in refusal.value.field_errors] == ["body"]
 
 
 FAULTY: dict[str, tuple[bytes, list[tuple[str, Code]]]] = {
@@ -213,9 +217,9 @@ FAULTY: dict[str, tuple[bytes, list[tuple[str, Code]]]] = {
 
 @pytest.mark.parametrize(("body", "expected"), FAULTY.values(), ids=FAULTY)
 def test_every_fault_is_named_with_its_place(tmp_path: Path, body: bytes, expected: list[tuple[str, Code]]) -> None:
-    assert faults(tmp_path, body) == expected
+    assert field_errors(tmp_path, body) == expected
     pieces = [body[at : at + 11] for at in range(0, len(body), 11)]
-    assert [(fault.field, fault.code) for fault in read(tmp_path, pieces).faults] == expected
+    assert [(field_error.field, field_error.code) for field_error in read(tmp_path, pieces).field_errors] == expected
 
 
 FINE = {
@@ -247,18 +251,18 @@ def test_ascii_passes_for_any_charset_that_holds_it(tmp_path: Path) -> None:
 
 
 def test_faults_are_listed_up_to_a_number(tmp_path: Path) -> None:
-    just = text("x") * MOST_FAULTS
-    assert faults(tmp_path, file() + just + END) == [("x", Code.UNKNOWN_FIELD)] * MOST_FAULTS
-    assert faults(tmp_path, file() + just * 100) == [("x", Code.UNKNOWN_FIELD)] * (MOST_FAULTS - 1) + [
+    just = text("x") * MAX_FIELD_ERRORS
+    assert field_errors(tmp_path, file() + just + END) == [("x", Code.UNKNOWN_FIELD)] * MAX_FIELD_ERRORS
+    assert field_errors(tmp_path, file() + just * 100) == [("x", Code.UNKNOWN_FIELD)] * (MAX_FIELD_ERRORS - 1) + [
         ("body", Code.TOO_MANY)
     ]
 
 
 def test_ten_thousand_parts(tmp_path: Path) -> None:
     fits = file() + text("altText", b"") * (MOST_PARTS - 1)
-    assert faults(tmp_path, fits + END) == []
-    assert faults(tmp_path, fits + text("altText", b"") * 9_000) == [("body", Code.TOO_MANY)]
-    assert faults(tmp_path, file() + file(b"", "") * 10_000) == [("body", Code.TOO_MANY)]
+    assert field_errors(tmp_path, fits + END) == []
+    assert field_errors(tmp_path, fits + text("altText", b"") * 9_000) == [("body", Code.TOO_MANY)]
+    assert field_errors(tmp_path, file() + file(b"", "") * 10_000) == [("body", Code.TOO_MANY)]
 
 
 def test_the_schema_says_what_is_taken() -> None:

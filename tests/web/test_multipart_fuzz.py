@@ -86,7 +86,7 @@ def test_whatever_comes_is_a_form_or_a_refusal(
         try:
             outcomes.append(seen(read(tmp_path, chunks)))
         except Invalid as refusal:
-            outcomes.append([(fault.field, fault.code) for fault in refusal.faults])
+            outcomes.append([(field_error.field, field_error.code) for field_error in refusal.field_errors])
     assert outcomes[0] == outcomes[1]
 
 

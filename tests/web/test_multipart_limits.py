@@ -158,7 +158,7 @@ def test_the_next_chunk_waits_for_the_disk_and_refused_bytes_never_reach_it(tmp_
             yield b"x" * 100_000
         yield b"\r\n" + END
 
-    assert [fault.code for fault in read(tmp_path, chunks(), rules=rules).faults] == [Code.TOO_LARGE]
+    assert [field_error.code for field_error in read(tmp_path, chunks(), rules=rules).field_errors] == [Code.TOO_LARGE]
     assert max(on_disk) > 1_500_000
 
 

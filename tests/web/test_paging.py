@@ -49,7 +49,7 @@ def test_what_is_asked_for(query: str, page: Page) -> None:
 def test_what_cannot_be_asked_for(query: str, fields: list[str]) -> None:
     with pytest.raises(Invalid) as refusal:
         read_page(query)
-    assert [fault.field for fault in refusal.value.faults] == fields
+    assert [field_error.field for field_error in refusal.value.field_errors] == fields
 
 
 def test_the_first_page_begins_after_every_identifier() -> None:

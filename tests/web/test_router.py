@@ -4,12 +4,12 @@ import pytest
 
 from pressroom.web.access import Public
 from pressroom.web.router import Router
-from pressroom.web.routing import Answer, Call, Route, declare, json
+from pressroom.web.routing import Request, Response, Route, declare, json
 
 
 def route(method: str, path: str) -> Route[None]:
     @declare(method, path, Public(), summary="A route")
-    async def handler(call: Call[None]) -> Answer:
+    async def handler(request: Request[None]) -> Response:
         return json(path)
 
     return handler

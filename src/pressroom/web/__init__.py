@@ -1,1 +1,1 @@
-"""HTTP: what a route demands, how a request becomes a call, how an error becomes an answer."""
+"""HTTP: what a route demands, how a request is read and checked, how an error becomes a response."""

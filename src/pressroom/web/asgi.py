@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 HeaderList = list[tuple[bytes, bytes]]
 
 
-class Scope(TypedDict):
+class HttpScope(TypedDict):
     """One request's head. `path` is decoded, `raw_path` is as sent."""
 
     http_version: str
@@ -18,7 +18,7 @@ class Scope(TypedDict):
     client: tuple[str, int] | None
 
 
-class Incoming(TypedDict, total=False):
+class ReceiveMessage(TypedDict, total=False):
     """A piece of the body, or word that the client hung up."""
 
     type: Literal["http.request", "http.disconnect"]
@@ -26,7 +26,7 @@ class Incoming(TypedDict, total=False):
     more_body: bool
 
 
-class Outgoing(TypedDict, total=False):
+class SendMessage(TypedDict, total=False):
     """The head of the answer, then its body."""
 
     type: Literal["http.response.start", "http.response.body"]
@@ -36,6 +36,6 @@ class Outgoing(TypedDict, total=False):
     more_body: bool
 
 
-Receive = Callable[[], Awaitable[Incoming]]
-Send = Callable[[Outgoing], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Receive = Callable[[], Awaitable[ReceiveMessage]]
+Send = Callable[[SendMessage], Awaitable[None]]
+Application = Callable[[HttpScope, Receive, Send], Awaitable[None]]

@@ -13,7 +13,7 @@ from typing import ClassVar, Final, TypeVar, cast
 import msgspec
 from msgspec import inspect
 
-from pressroom.errors import MOST_FAULTS, Code, Fault, Invalid
+from pressroom.errors import MAX_FIELD_ERRORS, Code, FieldError, Invalid
 from pressroom.text import normalise
 
 LONGEST_NAME: Final = 100
@@ -30,7 +30,7 @@ class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=T
     required_unless: ClassVar[dict[str, tuple[str, ...]]] = {}
     """By the field of a `required` fault: fields that meet the need as soon as they are given, even if wrong."""
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         """The rules that concern more than one field, or more than a type can say. `now` is in milliseconds.
 
         A field or list item that has a fault of its own is None here; what is said of it again is dropped.
@@ -46,7 +46,7 @@ def _decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[msgspec.Struct]
     return msgspec.json.Decoder(kind)
 
 
-def decode(kind: type[B], raw: bytes, faults: list[Fault], now: int) -> B:
+def decode(kind: type[B], raw: bytes, field_errors: list[FieldError], now: int) -> B:
     """Decodes `raw` as a `kind`. Raises Invalid with all faults: those given and all that are found."""
     # Plain ASCII without \u escapes holds no character that normalising could change, and no NUL.
     if raw.isascii() and b"\\u" not in raw:
@@ -55,45 +55,47 @@ def decode(kind: type[B], raw: bytes, faults: list[Fault], now: int) -> B:
         except (msgspec.MsgspecError, RecursionError):
             pass
         else:
-            faults += _own_faults(body, now)
-            if faults:
-                raise Invalid(faults)
+            field_errors += _own_field_errors(body, now)
+            if field_errors:
+                raise Invalid(field_errors)
             return body
-    return _decode_slowly(kind, raw, faults, now)
+    return _decode_slowly(kind, raw, field_errors, now)
 
 
-def _decode_slowly(kind: type[B], raw: bytes, faults: list[Fault], now: int) -> B:
+def _decode_slowly(kind: type[B], raw: bytes, field_errors: list[FieldError], now: int) -> B:
     try:
         value = _parse(raw)
         if not isinstance(value, dict):
-            raise Invalid([*faults, Fault("body", Code.TYPE, "The body must be a JSON object.")])
-        walk = _Walk(faults)
+            raise Invalid([*field_errors, FieldError("body", Code.TYPE, "The body must be a JSON object.")])
+        walk = _Walk(field_errors)
         fields = walk.fields(_info(kind), cast("dict[str, object]", value), "")
     except RecursionError:
-        raise Invalid([*faults, Fault("body", Code.INVALID_FORMAT, "The body nests too deep.")]) from None
+        raise Invalid([*field_errors, FieldError("body", Code.INVALID_FORMAT, "The body nests too deep.")]) from None
     body = kind(**fields)
-    faults += [fault for fault in _own_faults(body, now) if not walk.has_said(fault, kind)]
-    if faults:
-        raise Invalid(faults, more=walk.more)
+    field_errors += [
+        field_error for field_error in _own_field_errors(body, now) if not walk.has_said(field_error, kind)
+    ]
+    if field_errors:
+        raise Invalid(field_errors, more=walk.more)
     return body
 
 
-def _own_faults(body: msgspec.Struct, now: int) -> Iterator[Fault]:
-    return body.faults(now) if isinstance(body, Body) else iter(())
+def _own_field_errors(body: msgspec.Struct, now: int) -> Iterator[FieldError]:
+    return body.field_errors(now) if isinstance(body, Body) else iter(())
 
 
 def _parse(raw: bytes) -> object:
     if not raw.strip():
-        raise Invalid([Fault("body", Code.REQUIRED, "The request needs a JSON object as its body.")])
+        raise Invalid([FieldError("body", Code.REQUIRED, "The request needs a JSON object as its body.")])
     try:
         raw.decode()
     except UnicodeDecodeError as error:
         message = f"The body is not UTF-8 (byte {error.start})."
-        raise Invalid([Fault("body", Code.INVALID_FORMAT, message)]) from None
+        raise Invalid([FieldError("body", Code.INVALID_FORMAT, message)]) from None
     try:
         return cast("object", msgspec.json.decode(raw))
     except msgspec.MsgspecError:
-        raise Invalid([Fault("body", Code.INVALID_FORMAT, _why_no_json(raw.decode()))]) from None
+        raise Invalid([FieldError("body", Code.INVALID_FORMAT, _why_no_json(raw.decode()))]) from None
 
 
 def _why_no_json(text: str) -> str:
@@ -127,17 +129,19 @@ _WRONG: Final = _Wrong.VALUE
 class _Walk:
     """Goes through a decoded body beside its type, gathering faults."""
 
-    def __init__(self, faults: list[Fault]) -> None:
-        self.faults = faults
+    def __init__(self, field_errors: list[FieldError]) -> None:
+        self.field_errors = field_errors
         self.more = False
         """Whether there are faults that were not written down: as many as an answer names are there already."""
         self.wrong: set[str] = set()
         """Paths of the fields and list items whose value is wrong or missing."""
 
-    def has_said(self, fault: Fault, kind: type[msgspec.Struct]) -> bool:
+    def has_said(self, field_error: FieldError, kind: type[msgspec.Struct]) -> bool:
         """Whether a fault only follows from one that was found in the walk."""
-        unless = kind.required_unless if issubclass(kind, Body) and fault.code is Code.REQUIRED else {}
-        return fault.field in self.wrong or any(field in self.wrong for field in unless.get(fault.field, ()))
+        unless = kind.required_unless if issubclass(kind, Body) and field_error.code is Code.REQUIRED else {}
+        return field_error.field in self.wrong or any(
+            field in self.wrong for field in unless.get(field_error.field, ())
+        )
 
     def fields(self, info: inspect.StructType, value: dict[str, object], at: str) -> dict[str, object]:
         """The fields of an object by their Python names; None for those with a fault."""
@@ -153,7 +157,7 @@ class _Walk:
                 if converted is _WRONG:
                     self.wrong.add(path)
             elif field.required:
-                self.fault(path, Code.REQUIRED, "This field is required.")
+                self.add_error(path, Code.REQUIRED, "This field is required.")
                 self.wrong.add(path)
                 result[field.name] = None
         for name in given:
@@ -161,7 +165,7 @@ class _Walk:
                 break
             # Cut first: to normalise a name of many thousand characters can take seconds.
             path = at + normalise(name[:LONGEST_NAME])
-            self.fault(path, Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?")
+            self.add_error(path, Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?")
         return result
 
     def value(self, info: inspect.Type, value: object, at: str) -> object:
@@ -176,14 +180,14 @@ class _Walk:
             case inspect.FloatType() | inspect.IntType():
                 return self._number(info, value, at)
             case inspect.BoolType():
-                return value if isinstance(value, bool) else self.fault(at, Code.TYPE, "Must be true or false.")
+                return value if isinstance(value, bool) else self.add_error(at, Code.TYPE, "Must be true or false.")
             case inspect.EnumType():
                 return self._choice(info, value, at)
             case inspect.ListType():
                 return self._list(info, value, at)
             case inspect.StructType():
                 if not isinstance(value, dict):
-                    return self.fault(at, Code.TYPE, "Must be an object.")
+                    return self.add_error(at, Code.TYPE, "Must be an object.")
                 return info.cls(**self.fields(info, cast("dict[str, object]", value), f"{at}."))
             case inspect.AnyType():
                 return value
@@ -193,14 +197,14 @@ class _Walk:
                 # Nothing unchecked gets past here: a body's fields are of the types above.
                 raise TypeError(f"There is no rule for {at}, a {type(info).__name__}.")
 
-    def fault(self, at: str, code: Code, message: str) -> _Wrong:
+    def add_error(self, at: str, code: Code, message: str) -> _Wrong:
         """Writes down one fault."""
         if not self._is_full():
-            self.faults.append(Fault(at, code, message))
+            self.field_errors.append(FieldError(at, code, message))
         return _WRONG
 
     def _is_full(self) -> bool:
-        self.more = self.more or len(self.faults) >= MOST_FAULTS
+        self.more = self.more or len(self.field_errors) >= MAX_FIELD_ERRORS
         return self.more
 
     def _union(self, info: inspect.UnionType, value: object, at: str) -> object:
@@ -211,43 +215,43 @@ class _Walk:
 
     def _text(self, info: inspect.StrType, value: object, at: str) -> object:
         if not isinstance(value, str):
-            return self.fault(at, Code.TYPE, "Must be a string.")
+            return self.add_error(at, Code.TYPE, "Must be a string.")
         longest = info.max_length
         # Too long in any form is not normalised at all: for some text that takes time that grows with its square.
         text = normalise(value) if len(value) <= (longest or LONGEST_TEXT) * DECOMPOSED else value
         if "\x00" in text:
-            return self.fault(at, Code.INVALID_FORMAT, "Must not hold the NUL character.")
+            return self.add_error(at, Code.INVALID_FORMAT, "Must not hold the NUL character.")
         if longest is not None and len(text) > longest:
-            return self.fault(at, Code.TOO_LONG, f"At most {longest:,} characters; this has {len(text):,}.")
+            return self.add_error(at, Code.TOO_LONG, f"At most {longest:,} characters; this has {len(text):,}.")
         if info.min_length is not None and len(text) < info.min_length:
-            return self.fault(at, Code.TOO_SHORT, f"At least {info.min_length:,} characters.")
+            return self.add_error(at, Code.TOO_SHORT, f"At least {info.min_length:,} characters.")
         return text
 
     def _number(self, info: inspect.FloatType | inspect.IntType, value: object, at: str) -> object:
         whole = isinstance(info, inspect.IntType)
         if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-            return self.fault(at, Code.TYPE, "Must be a whole number." if whole else "Must be a number.")
+            return self.add_error(at, Code.TYPE, "Must be a whole number." if whole else "Must be a number.")
         number = value
         if (info.ge is not None and number < info.ge) or (info.le is not None and number > info.le):
-            return self.fault(at, Code.OUT_OF_RANGE, f"Must lie between {info.ge:g} and {info.le:g}.")
+            return self.add_error(at, Code.OUT_OF_RANGE, f"Must lie between {info.ge:g} and {info.le:g}.")
         return number if whole else float(number)
 
     def _choice(self, info: inspect.EnumType, value: object, at: str) -> object:
         if not isinstance(value, str):
-            return self.fault(at, Code.TYPE, "Must be a string.")
+            return self.add_error(at, Code.TYPE, "Must be a string.")
         choices: list[str] = [member.value for member in info.cls]
         if value not in choices:
-            return self.fault(at, Code.INVALID_CHOICE, f"Must be one of {', '.join(choices)}.")
+            return self.add_error(at, Code.INVALID_CHOICE, f"Must be one of {', '.join(choices)}.")
         return info.cls(value)
 
     def _list(self, info: inspect.ListType, value: object, at: str) -> object:
         if not isinstance(value, list):
-            return self.fault(at, Code.TYPE, "Must be a list.")
+            return self.add_error(at, Code.TYPE, "Must be a list.")
         items = cast("list[object]", value)
         if info.max_length is not None and len(items) > info.max_length:
-            return self.fault(at, Code.TOO_MANY, f"At most {info.max_length} items; this has {len(items):,}.")
+            return self.add_error(at, Code.TOO_MANY, f"At most {info.max_length} items; this has {len(items):,}.")
         if info.min_length is not None and len(items) < info.min_length:
-            return self.fault(at, Code.TOO_FEW, f"At least {info.min_length} items.")
+            return self.add_error(at, Code.TOO_FEW, f"At least {info.min_length} items.")
         converted = [self.value(info.item_type, item, f"{at}[{place}]") for place, item in enumerate(items)]
         self.wrong.update(f"{at}[{place}]" for place, item in enumerate(converted) if item is _WRONG)
         return [None if item is _WRONG else item for item in converted]

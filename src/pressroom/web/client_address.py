@@ -5,11 +5,11 @@ from functools import lru_cache
 
 from pressroom.settings import Networks
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 @lru_cache(4096)  # the same clients come again and again
-def parse(text: str) -> Address | None:
+def parse(text: str) -> IpAddress | None:
     """An address without zone or port, and v4 where it is a v4-mapped v6 one; None when it is none.
 
     Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711` into X-Forwarded-For.

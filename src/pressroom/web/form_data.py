@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.errors import MOST_FAULTS, Code, Fault, Invalid
+from pressroom.errors import MAX_FIELD_ERRORS, Code, FieldError, Invalid
 
 MOST_PARTS: Final = 1_000
 LONGEST_NAME: Final = 100
@@ -80,22 +80,22 @@ class Form(msgspec.Struct):
 
     files: list[IncomingFile]
     texts: dict[str, list[str]]
-    faults: list[Fault]
+    field_errors: list[FieldError]
     places: int
     seen: list[SeenFile]
 
 
-class Kind(Enum):
+class PartKind(Enum):
     """What a part is taken for."""
 
     FILE = 1
     TEXT = 2
 
 
-class Part(msgspec.Struct, frozen=True):
+class FormPart(msgspec.Struct, frozen=True):
     """A part's head, as far as it matters. `filename` is None for a text, and empty for an input left empty."""
 
-    kind: Kind
+    kind: PartKind
     name: str
     filename: str | None
     content_type: str | None
@@ -103,22 +103,22 @@ class Part(msgspec.Struct, frozen=True):
     transfer_encoding: str | None
 
 
-class Faults:
+class FieldErrors:
     """What is wrong with a form, so far."""
 
     def __init__(self) -> None:
-        self.found: list[Fault] = []
+        self.found: list[FieldError] = []
 
     def add(self, field: str, code: Code, message: str) -> None:
         """Writes one fault down. Raises Invalid with all of them when they are too many to be of use."""
-        if len(self.found) >= MOST_FAULTS:
+        if len(self.found) >= MAX_FIELD_ERRORS:
             raise Invalid(self.found, more=True)
-        self.found.append(Fault(field, code, message))
+        self.found.append(FieldError(field, code, message))
 
 
 def malformed(message: str) -> Invalid:
     """The refusal of a body that is no form at all."""
-    return Invalid([Fault("body", Code.INVALID_FORMAT, message)])
+    return Invalid([FieldError("body", Code.INVALID_FORMAT, message)])
 
 
 def most_bytes(rules: FormRules) -> int:
@@ -169,7 +169,7 @@ def _names_given(headers: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{name.lower()}{star}" for name, star in _NAME_PARAMETERS.findall(_QUOTED.sub('""', disposition))]
 
 
-def encoding_fault(part: Part) -> str | None:
+def encoding_error(part: FormPart) -> str | None:
     """What is wrong with a part's Content-Transfer-Encoding: forms carry bytes as they are (RFC 7578, 4.7)."""
     encoding = part.transfer_encoding
     if encoding is None or encoding.strip().lower() in _PLAIN_ENCODINGS:
@@ -177,20 +177,20 @@ def encoding_fault(part: Part) -> str | None:
     return f"Send it without the Content-Transfer-Encoding {printable(encoding)!r}: its bytes as they are."
 
 
-def text_of(raw: bytes, part: Part) -> str | Fault:
+def text_of(raw: bytes, part: FormPart) -> str | FieldError:
     """The text of a field, or the fault (of the field by its name) for which it is not taken."""
     charset = (part.charset or "utf-8").lower().replace("_", "-")
     if charset not in {"utf-8", "utf8", "us-ascii", "ascii"} and not raw.isascii():
         message = f"The field is in {printable(charset)}; send it in UTF-8."
-        return Fault(part.name, Code.INVALID_FORMAT, message)
+        return FieldError(part.name, Code.INVALID_FORMAT, message)
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        return Fault(part.name, Code.INVALID_FORMAT, f"The field is not UTF-8 (byte {error.start}).")
+        return FieldError(part.name, Code.INVALID_FORMAT, f"The field is not UTF-8 (byte {error.start}).")
     if "\x00" in text:
-        return Fault(part.name, Code.INVALID_FORMAT, "Must not hold the NUL character.")
+        return FieldError(part.name, Code.INVALID_FORMAT, "Must not hold the NUL character.")
     if part.name == CHARSET_FIELD and text.lower() not in {"utf-8", "utf8", ""}:
-        return Fault(part.name, Code.INVALID_FORMAT, "Send the form in UTF-8: <form accept-charset=utf-8>.")
+        return FieldError(part.name, Code.INVALID_FORMAT, "Send the form in UTF-8: <form accept-charset=utf-8>.")
     return text
 
 

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web import bodies
 from pressroom.web.form_data import Form
 from pressroom.web.routing import FormSpec
@@ -12,30 +12,30 @@ from pressroom.web.routing import FormSpec
 B = TypeVar("B", bound=msgspec.Struct)
 
 
-def read_texts(spec: FormSpec, form: Form, kind: type[B], faults: list[Fault], now: int) -> B:
+def read_texts(spec: FormSpec, form: Form, kind: type[B], field_errors: list[FieldError], now: int) -> B:
     """The texts of `form` as a `kind`; `now` in milliseconds. Raises Invalid with all faults of the form.
 
     A field left empty counts as not given, as browsers send every field of a form.
     """
-    faults += [*form.faults, *spec.faults(form)]
+    field_errors += [*form.field_errors, *spec.field_errors(form)]
     value: dict[str, object] = {}
     for name, sent in form.texts.items():
         texts = [text.replace("\r\n", "\n") for text in sent]  # Browsers send line breaks so, whatever was typed.
         if name in spec.by_key.repeated:
             value[name] = texts
         elif texts[0] and name in spec.json_texts:
-            value[name] = _json(name, texts[0], faults)
+            value[name] = _json(name, texts[0], field_errors)
         elif texts[0]:
             value[name] = texts[0]
-    body = bodies.decode(kind, msgspec.json.encode(value), faults, now)
-    if faults:
-        raise Invalid(faults)
+    body = bodies.decode(kind, msgspec.json.encode(value), field_errors, now)
+    if field_errors:
+        raise Invalid(field_errors)
     return body
 
 
-def _json(name: str, text: str, faults: list[Fault]) -> object:
+def _json(name: str, text: str, field_errors: list[FieldError]) -> object:
     try:
         return msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError):
-        faults.append(Fault(name, Code.INVALID_FORMAT, "Must be serialised JSON."))
+        field_errors.append(FieldError(name, Code.INVALID_FORMAT, "Must be serialised JSON."))
         return None

@@ -4,18 +4,18 @@ from hashlib import sha256
 
 import msgspec
 
-from pressroom.errors import Code, Fault
+from pressroom.errors import Code, FieldError
 from pressroom.web.form_data import Form
 
 
-def read_key(header: str | None, faults: list[Fault]) -> str | None:
-    """The Idempotency-Key that the header names; None: none. Adds to `faults` when it is not valid."""
+def read_key(header: str | None, field_errors: list[FieldError]) -> str | None:
+    """The Idempotency-Key that the header names; None: none. Adds to `field_errors` when it is not valid."""
     if header is None:
         return None
     if 1 <= len(header) <= 255 and all("!" <= character <= "~" for character in header):
         return header
     message = "Send one Idempotency-Key of 1 to 255 visible ASCII characters, for example a UUID."
-    faults.append(Fault("header.Idempotency-Key", Code.INVALID_FORMAT, message))
+    field_errors.append(FieldError("header.Idempotency-Key", Code.INVALID_FORMAT, message))
     return None
 
 

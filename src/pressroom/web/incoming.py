@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.asgi import Receive
 from pressroom.web.problems import PayloadTooLarge
 
@@ -12,7 +12,7 @@ DRAIN_LIMIT: Final = 64 * 1024 * 1024
 DRAIN_SECONDS: Final = 5.0
 
 
-class Incoming:
+class IncomingBody:
     """The request's body as it arrives."""
 
     def __init__(self, receive: Receive) -> None:
@@ -51,6 +51,8 @@ class Incoming:
         if message.get("type") != "http.request":
             self.unread = False
             # Either the client hung up, or what it sent is no HTTP body; then it may still read the answer.
-            raise Invalid([Fault("body", Code.INVALID_FORMAT, "The body ends before its time or is badly chunked.")])
+            raise Invalid(
+                [FieldError("body", Code.INVALID_FORMAT, "The body ends before its time or is badly chunked.")]
+            )
         self.unread = message.get("more_body", False)
         return message.get("body", b"")

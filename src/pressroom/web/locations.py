@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from pressroom.web.routing import Answer, Call
+from pressroom.web.routing import Request, Response
 
 C = TypeVar("C")
 
@@ -22,14 +22,14 @@ class _Made(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Made)
 
 
-def location_of(template: str, call: Call[C], answer: Answer) -> tuple[bytes, bytes]:
+def location_of(template: str, request: Request[C], response: Response) -> tuple[bytes, bytes]:
     """The header Location.
 
     Args:
         template: A path in which `{made}` stands for the id in the answer, other names for the request's parameters.
-        call: The request.
-        answer: The answer to it: a 201, or the replay of one.
+        request: The request.
+        response: The response to it: a 201, or the replay of one.
     """
-    known = {**call.parameters, "made": _decoder.decode(answer.body).id}
+    known = {**request.parameters, "made": _decoder.decode(response.body).id}
     path = _PLACE.sub(lambda place: quote(known[place[1]], safe=""), template)
-    return b"location", (call.settings.base_url + path).encode()
+    return b"location", (request.settings.base_url + path).encode()

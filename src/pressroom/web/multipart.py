@@ -13,22 +13,22 @@ from typing import Final
 
 from multipart import MultipartError, MultipartSegment, ParserError, ParserLimitReached, PushMultipartParser
 
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.form_data import (
     CHARSET_FIELD,
     MOST_PARTS,
     TEXT_BYTES,
     TEXTS_BYTES,
-    Faults,
+    FieldErrors,
     Form,
+    FormPart,
     FormRules,
     IncomingFile,
-    Kind,
-    Part,
+    PartKind,
     SeenFile,
     ambiguity,
     boundary_of,
-    encoding_fault,
+    encoding_error,
     malformed,
     marks_file,
     most_bytes,
@@ -79,7 +79,7 @@ async def read_form(
         if content_length is not None and size != content_length:
             raise malformed(f"The body has {size:,} bytes where Content-Length says {content_length:,}.")
         form = reading.end()
-        whole = not form.faults
+        whole = not form.field_errors
         return form
     finally:
         if not whole:
@@ -110,7 +110,7 @@ class _Reading:
     def __init__(self, boundary: str, rules: FormRules, folder: Path) -> None:
         self.rules = rules
         self.folder = folder
-        self.faults = Faults()
+        self.field_errors = FieldErrors()
         self.spools: list[Spool] = []
         self.files: list[IncomingFile] = []
         self.seen: list[SeenFile] = []
@@ -161,9 +161,9 @@ class _Reading:
         except MultipartError:
             raise malformed(f"The body ends before its last boundary, in or after part {self._parts}.") from None
         if not self.places:
-            self.faults.add(self.rules.file_field, Code.REQUIRED, "Send at least one file in this field.")
+            self.field_errors.add(self.rules.file_field, Code.REQUIRED, "Send at least one file in this field.")
         self.texts.pop(CHARSET_FIELD, None)
-        found = self.faults.found
+        found = self.field_errors.found
         return Form([] if found else self.files, self.texts, found, self.places, self.seen)
 
     def has_room(self, size: int) -> bool:
@@ -173,13 +173,15 @@ class _Reading:
         has_room = self._text_bytes <= TEXTS_BYTES
         if had_room and not has_room:
             message = f"The text fields have at most {TEXTS_BYTES:,} bytes together."
-            self.faults.add("body", Code.TOO_LONG, message)
+            self.field_errors.add("body", Code.TOO_LONG, message)
         return has_room
 
     def _begin(self, segment: MultipartSegment) -> "_Skipped | _Text | _File":
         self._parts += 1
         if self._parts > MOST_PARTS:
-            raise Invalid([*self.faults.found, Fault("body", Code.TOO_MANY, f"A form has at most {MOST_PARTS} parts.")])
+            raise Invalid(
+                [*self.field_errors.found, FieldError("body", Code.TOO_MANY, f"A form has at most {MOST_PARTS} parts.")]
+            )
         if (segment.content_type or "").startswith("multipart/"):
             raise malformed(f"Part {self._parts} is multipart itself. Send each file as a part of its own.")
         if unclear := ambiguity(segment.headerlist):
@@ -189,10 +191,10 @@ class _Reading:
             return self._skip("body", Code.INVALID_FORMAT, message)
         return self._taken(_part_of(segment))
 
-    def _taken(self, part: Part) -> "_Skipped | _Text | _File":
+    def _taken(self, part: FormPart) -> "_Skipped | _Text | _File":
         rules = self.rules
         if part.name == rules.file_field:
-            if part.kind is Kind.FILE:
+            if part.kind is PartKind.FILE:
                 return _File(self, part)
             self.places += 1
             place = f"{rules.file_field}[{self.places - 1}]"
@@ -204,7 +206,7 @@ class _Reading:
         self._given[part.name] += 1
         times = self._given[part.name]
         place = f"{part.name}[{times - 1}]" if part.name in rules.repeated else part.name
-        if part.kind is Kind.FILE:
+        if part.kind is PartKind.FILE:
             return self._skip(place, Code.TYPE, "Must be text: send the part without a filename.")
         if times == 2 and part.name not in rules.repeated:
             return self._skip(place, Code.DUPLICATE, "Send this field once.")
@@ -213,16 +215,16 @@ class _Reading:
         return _Text(self, part, place)
 
     def _skip(self, field: str, code: Code, message: str) -> "_Skipped":
-        self.faults.add(field, code, message)
+        self.field_errors.add(field, code, message)
         return _Skipped()
 
 
-def _part_of(segment: MultipartSegment) -> Part:
+def _part_of(segment: MultipartSegment) -> FormPart:
     starred = segment.filename is None and marks_file(segment.headerlist)
     filename = "file" if starred else segment.filename
     encodings = [value for name, value in segment.headerlist if name == "Content-Transfer-Encoding"]
-    return Part(
-        kind=Kind.TEXT if filename is None else Kind.FILE,
+    return FormPart(
+        kind=PartKind.TEXT if filename is None else PartKind.FILE,
         name=segment.name or "",
         filename=filename,
         content_type=segment.content_type,
@@ -244,13 +246,13 @@ class _Skipped:
 class _Text:
     """A text field as it arrives."""
 
-    def __init__(self, form: _Reading, part: Part, place: str) -> None:
+    def __init__(self, form: _Reading, part: FormPart, place: str) -> None:
         self._form = form
         self._part = part
         self._place = place
         self._raw = bytearray()
         self._refused = False
-        if message := encoding_fault(part):
+        if message := encoding_error(part):
             self._refuse(Code.INVALID_FORMAT, message)
 
     async def take(self, data: bytes) -> None:
@@ -277,13 +279,13 @@ class _Text:
     def _refuse(self, code: Code, message: str) -> None:
         self._refused = True
         self._raw.clear()
-        self._form.faults.add(self._place, code, message)
+        self._form.field_errors.add(self._place, code, message)
 
 
 class _File:
     """A file as it arrives."""
 
-    def __init__(self, form: _Reading, part: Part) -> None:
+    def __init__(self, form: _Reading, part: FormPart) -> None:
         self._form = form
         self._part = part
         self._place = f"{form.rules.file_field}[{form.places}]"
@@ -298,7 +300,7 @@ class _File:
         self._check()
         if len(self._head) < HEAD_BYTES and not self._refused:
             self._head += data[: HEAD_BYTES - len(self._head)]
-        if self._form.faults.found:
+        if self._form.field_errors.found:
             return
         if self._spool is None:
             self._spool = Spool(self._form.folder)
@@ -318,7 +320,7 @@ class _File:
         name, kind = printable(self._part.filename or ""), self._part.content_type
         declared = printable(kind) if kind else None
         self._form.seen.append(SeenFile(self._form.places - 1, self._head, declared))
-        if self._spool is None or self._form.faults.found:
+        if self._spool is None or self._form.field_errors.found:
             return
         await self._spool.save()
         self._form.files.append(
@@ -331,7 +333,7 @@ class _File:
             return
         if self._form.places >= rules.files:
             self._refuse(Code.TOO_MANY, f"At most {rules.files} file{'s' if rules.files > 1 else ''}.")
-        elif message := encoding_fault(self._part):
+        elif message := encoding_error(self._part):
             self._refuse(Code.INVALID_FORMAT, message)
         elif self._size > rules.file_bytes:
             message = f"The file {printable(self._part.filename or '')!r} has more than {rules.file_bytes:,} bytes."
@@ -339,4 +341,4 @@ class _File:
 
     def _refuse(self, code: Code, message: str) -> None:
         self._refused = True
-        self._form.faults.add(self._place, code, message)
+        self._form.field_errors.add(self._place, code, message)

@@ -2,8 +2,8 @@
 
 from urllib.parse import urlsplit
 
-from pressroom.errors import Code, CrossOrigin, Fault, Invalid
-from pressroom.web.asgi import Scope
+from pressroom.errors import Code, CrossOrigin, FieldError, Invalid
+from pressroom.web.asgi import HttpScope
 from pressroom.web.routing import Headers
 
 
@@ -20,14 +20,14 @@ def check_same_origin(headers: Headers, base_url: str) -> None:
     raise CrossOrigin(_explained(headers, base_url))
 
 
-def check_host(scope: Scope, headers: Headers) -> None:
+def check_host(scope: HttpScope, headers: Headers) -> None:
     """Raises Invalid unless a request of HTTP/1.1 has one Host header (RFC 9112, 3.2)."""
     if scope["http_version"] in ("1", "1.0") and not headers.host:
         return
     if not headers.host.strip():
-        raise Invalid([Fault("header.Host", Code.REQUIRED, "A request of HTTP/1.1 needs a Host header.")])
+        raise Invalid([FieldError("header.Host", Code.REQUIRED, "A request of HTTP/1.1 needs a Host header.")])
     if "\n" in headers.host:
-        raise Invalid([Fault("header.Host", Code.DUPLICATE, "A request has one Host header, not several.")])
+        raise Invalid([FieldError("header.Host", Code.DUPLICATE, "A request has one Host header, not several.")])
 
 
 def _explained(headers: Headers, base_url: str) -> str:

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.ids import BEYOND
 
 T = TypeVar("T")
@@ -35,14 +35,16 @@ class Page(msgspec.Struct, frozen=True):
 def read_page(query: str) -> Page:
     """The page that a query string asks for. Raises Invalid with all faults."""
     given = dict(parse_qsl(query, keep_blank_values=True))
-    faults: list[Fault] = []
+    field_errors: list[FieldError] = []
     limit, cursor = given.get("limit", "20"), given.get("cursor")
     if not re.fullmatch(r"[0-9]{1,3}", limit) or not 1 <= int(limit) <= 100:
-        faults.append(Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100."))
+        field_errors.append(FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100."))
     if cursor is not None and not _CURSOR.fullmatch(cursor):
-        faults.append(Fault("cursor", Code.INVALID_FORMAT, "Use the nextCursor of the page before, unchanged."))
-    if faults:
-        raise Invalid(faults)
+        field_errors.append(
+            FieldError("cursor", Code.INVALID_FORMAT, "Use the nextCursor of the page before, unchanged.")
+        )
+    if field_errors:
+        raise Invalid(field_errors)
     return Page(int(limit), cursor)
 
 

@@ -12,16 +12,25 @@ import msgspec
 
 from pressroom.clock import Clock
 from pressroom.db import Database
-from pressroom.errors import CrossOrigin, Fault, Invalid, MissingKey, NotFound, NotSignedIn, PressroomError, Unavailable
+from pressroom.errors import (
+    CrossOrigin,
+    FieldError,
+    Invalid,
+    MissingKey,
+    NotFound,
+    NotSignedIn,
+    PressroomError,
+    Unavailable,
+)
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import bodies
 from pressroom.web.access import Access, Anyone, Identified, Keyed, Public, SessionOnly, Visitor
-from pressroom.web.asgi import HeaderList, Receive, Scope, Send
+from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address
 from pressroom.web.forms import read_texts
 from pressroom.web.idempotency import fingerprint, read_key
-from pressroom.web.incoming import Incoming
+from pressroom.web.incoming import IncomingBody
 from pressroom.web.locations import location_of
 from pressroom.web.multipart import Form, discard, read_form
 from pressroom.web.origin import check_host, check_same_origin
@@ -30,11 +39,11 @@ from pressroom.web.problems import (
     PayloadTooLarge,
     RequestTimeout,
     UnsupportedMediaType,
-    answer_to,
+    error_response,
 )
 from pressroom.web.router import Router
-from pressroom.web.routing import Answer, Call, FormSpec, Headers, Means, Once, Route
-from pressroom.web.sending import RETRY_SECONDS, Places, room_for, send_answer
+from pressroom.web.routing import FormSpec, Headers, Once, Request, Response, Route, Services
+from pressroom.web.sending import RETRY_SECONDS, Places, room_for, send_response
 from pressroom.web.templating import not_found_page
 
 C = TypeVar("C")
@@ -73,12 +82,12 @@ class Guards(Protocol[C]):
     """Who stands before a route; `app` builds it of the rooms' guards, in their order."""
 
     async def by_key(
-        self, headers: Headers, client: str, access: Access, answer_headers: HeaderList, identified: Identified
+        self, headers: Headers, client: str, access: Access, response_headers: HeaderList, identified: Identified
     ) -> C:
         """The caller of a request that has an Authorization header. Adds to the answer's headers; raises refusals."""
         ...
 
-    async def by_session(self, token: str, answer_headers: HeaderList, identified: Identified) -> C | None:
+    async def by_session(self, token: str, response_headers: HeaderList, identified: Identified) -> C | None:
         """The caller of a session, if it is one."""
         ...
 
@@ -99,7 +108,7 @@ class Pipeline(Generic[C]):
         routes: Sequence[Route[C]],
         guards: Guards[C],
         db: Database,
-        means: Means,
+        services: Services,
         settings: Settings,
         clock: Clock,
         log: Log,
@@ -109,7 +118,7 @@ class Pipeline(Generic[C]):
         self._router = Router(routes)
         self._guards = guards
         self._db = db
-        self._means = means
+        self._services = services
         self._settings = settings
         self._clock = clock
         self._log = log
@@ -118,7 +127,7 @@ class Pipeline(Generic[C]):
         self._body_seconds = float(settings.body_timeout_seconds)
         self._always: HeaderList = [HSTS] if settings.base_url.startswith("https://") else []
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         """Serves one request (an ASGI application)."""
         self.under_way += 1
         try:
@@ -126,39 +135,39 @@ class Pipeline(Generic[C]):
         finally:
             self.under_way -= 1
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         started = self._clock.now()
         request_id = f"{random.getrandbits(64):016x}"  # a name, no secret
-        incoming = Incoming(receive)
+        incoming = IncomingBody(receive)
         headers = read_headers(scope)
         client = client_address(_peer(scope), headers.forwarded_for, self._trusted)
-        answer_headers: HeaderList = [(b"x-request-id", request_id.encode()), *self._always]
+        response_headers: HeaderList = [(b"x-request-id", request_id.encode()), *self._always]
         identified = Identified()
         in_api = scope["path"].startswith("/api/") or scope["path"] == "/api"
         if in_api:
-            answer_headers += API_HEADERS
+            response_headers += API_HEADERS
         try:
             check_host(scope, headers)
-            answer = await self._answer(scope, incoming, headers, client, request_id, answer_headers, identified)
+            response = await self._answer(scope, incoming, headers, client, request_id, response_headers, identified)
         except NotFound as error:
-            answer = answer_to(error) if in_api else not_found_page(error.message)
+            response = error_response(error) if in_api else not_found_page(error.message)
         except PressroomError as error:
-            answer = answer_to(error)
-            if answer.status >= 500:
+            response = error_response(error)
+            if response.status >= 500:
                 self._log.failure(request_id, error)
             elif isinstance(error, CrossOrigin):
                 self._log.event("cross-origin request refused", request_id=request_id, reason=error.message)
         except Exception as error:  # whatever happens, the client gets an answer
-            answer = answer_to(error)
+            response = error_response(error)
             self._log.failure(request_id, error)
         head = scope["method"] == "HEAD"
         # What a write answers is sent in any case: it has been done.
-        room = room_for(answer, head=head) if scope["method"] in SAFE else 0
+        room = room_for(response, head=head) if scope["method"] in SAFE else 0
         if room and not self._places.take(client, room):
-            answer, room = answer_to(_NO_PLACE), 0
+            response, room = error_response(_NO_PLACE), 0
         listen = None if headers.content_length or headers.chunked else receive
         try:
-            await send_answer(send, answer, answer_headers, head=head, receive=listen)
+            await send_response(send, response, response_headers, head=head, receive=listen)
         finally:
             self._places.give_back(client, room)
         now = self._clock.now()
@@ -168,7 +177,7 @@ class Pipeline(Generic[C]):
             request_id,
             scope["method"],
             path,
-            answer.status,
+            response.status,
             now - started,
             client,
             account_id=identified.account_id,
@@ -179,14 +188,14 @@ class Pipeline(Generic[C]):
 
     async def _answer(
         self,
-        scope: Scope,
-        incoming: Incoming,
+        scope: HttpScope,
+        incoming: IncomingBody,
         headers: Headers,
         client: str,
         request_id: str,
-        answer_headers: HeaderList,
+        response_headers: HeaderList,
         identified: Identified,
-    ) -> Answer:
+    ) -> Response:
         found = self._router.find(scope["path"], scope["raw_path"])
         if found is None:
             raise NotFound("There is nothing at this address. The API reference is at /docs.")
@@ -194,26 +203,26 @@ class Pipeline(Generic[C]):
         route = methods.get(scope["method"])
         if route is None:
             raise MethodNotAllowed(list(methods))
-        who = await self._who(route, scope, headers, client, answer_headers, identified)
+        who = await self._who(route, scope, headers, client, response_headers, identified)
         return await self._run(route, scope, parameters, incoming, headers, client, request_id, who)
 
     async def _who(
         self,
         route: Route[C],
-        scope: Scope,
+        scope: HttpScope,
         headers: Headers,
         client: str,
-        answer_headers: HeaderList,
+        response_headers: HeaderList,
         identified: Identified,
     ) -> C | None:
         access = route.access
         if isinstance(access, Public):
             return None
         if headers.authorization is not None and not isinstance(access, Visitor):
-            return await self._guards.by_key(headers, client, access, answer_headers, identified)
+            return await self._guards.by_key(headers, client, access, response_headers, identified)
         who = None
         if token := session_token(headers.cookie):
-            who = await self._guards.by_session(token, answer_headers, identified)
+            who = await self._guards.by_session(token, response_headers, identified)
         if isinstance(access, Visitor):
             return who
         if (who is not None or isinstance(access, Anyone)) and scope["method"] not in SAFE:
@@ -229,46 +238,48 @@ class Pipeline(Generic[C]):
     async def _run(
         self,
         route: Route[C],
-        scope: Scope,
+        scope: HttpScope,
         parameters: dict[str, str],
-        incoming: Incoming,
+        incoming: IncomingBody,
         headers: Headers,
         client: str,
         request_id: str,
         who: C | None,
-    ) -> Answer:
-        faults: list[Fault] = []
-        key = None if route.method in SAFE else read_key(headers.idempotency_key, faults)
+    ) -> Response:
+        field_errors: list[FieldError] = []
+        key = None if route.method in SAFE else read_key(headers.idempotency_key, field_errors)
         form = await self._read_form(route.form, incoming, headers) if route.form is not None else None
         try:
             raw = await self._read_json(route, incoming, headers) if route.takes and form is None else b""
-            body = self._decode(route, raw, form, faults)
+            body = self._decode(route, raw, form, field_errors)
             body_hash = "" if key is None else fingerprint(raw, form)
             once = self._guards.once(who, route.method, scope["path"], key, body_hash)
-            call = self._call(scope, parameters, headers, client, request_id, who, form, once)
-            answer = await route.run(call, body)
+            request = self._call(scope, parameters, headers, client, request_id, who, form, once)
+            response = await route.run(request, body)
             if route.location is not None:
-                answer.headers.append(location_of(route.location, call, answer))
-            return answer
+                response.headers.append(location_of(route.location, request, response))
+            return response
         finally:
             if form is not None:
                 await discard(form)
 
-    def _decode(self, route: Route[C], raw: bytes, form: Form | None, faults: list[Fault]) -> msgspec.Struct | None:
-        """The body as the struct that the route takes. Raises Invalid with `faults` and all that are found."""
+    def _decode(
+        self, route: Route[C], raw: bytes, form: Form | None, field_errors: list[FieldError]
+    ) -> msgspec.Struct | None:
+        """The body as the struct that the route takes. Raises Invalid with `field_errors` and all that are found."""
         body: msgspec.Struct | None = None
         if route.form is not None and form is not None and route.takes is not None:
-            body = read_texts(route.form, form, route.takes, faults, self._clock.now())
+            body = read_texts(route.form, form, route.takes, field_errors, self._clock.now())
         elif route.takes is not None:
             given = raw if raw or not route.body_optional else b"{}"
-            body = bodies.decode(route.takes, given, faults, self._clock.now())
-        if faults:
-            raise Invalid(faults)
+            body = bodies.decode(route.takes, given, field_errors, self._clock.now())
+        if field_errors:
+            raise Invalid(field_errors)
         return body
 
     def _call(
         self,
-        scope: Scope,
+        scope: HttpScope,
         parameters: dict[str, str],
         headers: Headers,
         client: str,
@@ -276,8 +287,8 @@ class Pipeline(Generic[C]):
         who: C | None,
         form: Form | None,
         once: Once,
-    ) -> Call[C]:
-        return Call(
+    ) -> Request[C]:
+        return Request(
             db=self._db,
             settings=self._settings,
             clock=self._clock,
@@ -289,13 +300,13 @@ class Pipeline(Generic[C]):
             client=client,
             request_id=request_id,
             once=once,
-            means=self._means,
+            services=self._services,
             files=form.files if form is not None else (),
             who=who,
             session_token=session_token(headers.cookie) if who is not None else None,
         )
 
-    async def _read_form(self, spec: FormSpec, incoming: Incoming, headers: Headers) -> Form:
+    async def _read_form(self, spec: FormSpec, incoming: IncomingBody, headers: Headers) -> Form:
         if (headers.content_encoding or "identity").lower() != "identity":
             raise UnsupportedMediaType("Send the body without Content-Encoding.")
         rules = spec.by_key if headers.authorization is not None else spec.signed_in
@@ -313,7 +324,7 @@ class Pipeline(Generic[C]):
         except TimeoutError:
             raise RequestTimeout(f"The form did not arrive within {seconds:g} s.") from None
 
-    async def _read_json(self, route: Route[C], incoming: Incoming, headers: Headers) -> bytes:
+    async def _read_json(self, route: Route[C], incoming: IncomingBody, headers: Headers) -> bytes:
         may_be_empty = route.body_optional and not headers.content_length
         if not may_be_empty:
             _check_json(headers)
@@ -329,7 +340,7 @@ class Pipeline(Generic[C]):
         return raw
 
 
-def read_headers(scope: Scope) -> Headers:
+def read_headers(scope: HttpScope) -> Headers:
     """The headers that matter, in one pass."""
     found: dict[bytes, str] = {}
     for name, value in scope["headers"]:
@@ -376,6 +387,6 @@ def _is_limited(access: Access) -> bool:
     return isinstance(access, Keyed) or (isinstance(access, SessionOnly) and access.is_limited)
 
 
-def _peer(scope: Scope) -> str:
+def _peer(scope: HttpScope) -> str:
     client = scope["client"]
     return client[0] if client else ""

@@ -10,7 +10,7 @@ from pressroom.errors import (
     Conflict,
     CrossOrigin,
     ExpiredKey,
-    Fault,
+    FieldError,
     Invalid,
     InvalidKey,
     MissingKey,
@@ -29,7 +29,7 @@ from pressroom.errors import (
     Unprocessable,
     WrongCredentials,
 )
-from pressroom.web.routing import Answer
+from pressroom.web.routing import Response
 
 
 class MethodNotAllowed(PressroomError):
@@ -87,7 +87,7 @@ class Problem(msgspec.Struct, rename="camel", omit_defaults=True):
     message: str | None = None
     retry_after: int | None = None
     required_scope: str | None = None
-    details: list[Fault] | None = None
+    details: list[FieldError] | None = None
 
 
 _encoder = msgspec.json.Encoder()
@@ -101,7 +101,7 @@ def label_of(error: BaseException) -> tuple[int, str]:
     return INTERNAL
 
 
-def answer_to(error: BaseException) -> Answer:
+def error_response(error: BaseException) -> Response:
     """The answer to an error. Of an unexpected one nothing but that it happened is told."""
     status, label = label_of(error)
     if (status, label) == INTERNAL or not isinstance(error, PressroomError):
@@ -110,7 +110,7 @@ def answer_to(error: BaseException) -> Answer:
     headers: list[tuple[bytes, bytes]] = []
     match error:
         case Invalid() | Unprocessable():
-            problem.details = error.faults
+            problem.details = error.field_errors
         case MissingScope():
             problem.required_scope = error.scope
         case TooMany():
@@ -127,5 +127,5 @@ def answer_to(error: BaseException) -> Answer:
     return _answer(status, problem, headers)
 
 
-def _answer(status: int, problem: Problem, headers: list[tuple[bytes, bytes]] | None = None) -> Answer:
-    return Answer(status, _encoder.encode(problem), headers=headers or [])
+def _answer(status: int, problem: Problem, headers: list[tuple[bytes, bytes]] | None = None) -> Response:
+    return Response(status, _encoder.encode(problem), headers=headers or [])

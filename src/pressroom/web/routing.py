@@ -3,7 +3,7 @@
 A route is declared where it is written and listed in `app`; the OpenAPI document is made from the same data.
 
     @declare_with_body("POST", "/api/posts", Keyed("posts:write"), takes=CreatePost, gives=PostOut, summary="…")
-    async def create_post(call: Call[Caller], body: CreatePost) -> Answer: ...
+    async def create_post(request: Request[Caller], body: CreatePost) -> Response: ...
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ import msgspec
 from pressroom.blobs import Blobs
 from pressroom.clock import Clock
 from pressroom.db import Database, Tx
-from pressroom.errors import Fault, NotSignedIn, PressroomError
+from pressroom.errors import FieldError, NotSignedIn, PressroomError
 from pressroom.outbound import OutboundClient
 from pressroom.settings import Settings
 from pressroom.web.access import Access
@@ -32,7 +32,7 @@ class FormSpec:
     by_key: FormRules
     signed_in: FormRules
     json_texts: frozenset[str]
-    faults: Callable[[Form], Iterator[Fault]]
+    field_errors: Callable[[Form], Iterator[FieldError]]
 
 
 C = TypeVar("C")
@@ -44,7 +44,7 @@ JSON: Final = b"application/json"
 _encoder = msgspec.json.Encoder()
 
 
-class Answer(msgspec.Struct):
+class Response(msgspec.Struct):
     """An answer: status, body, and headers beyond those that every answer bears.
 
     A `stream` of `length` bytes takes the place of a body that is not to be held in memory as a whole.
@@ -58,9 +58,9 @@ class Answer(msgspec.Struct):
     length: int = 0
 
 
-def json(shape: object, status: int = 200) -> Answer:
+def json(shape: object, status: int = 200) -> Response:
     """A struct as a JSON answer."""
-    return Answer(status, _encoder.encode(shape))
+    return Response(status, _encoder.encode(shape))
 
 
 class Headers(msgspec.Struct):
@@ -93,7 +93,7 @@ class Once(Protocol):
         """The same, but `lock` is awaited first in the transaction, before its Idempotency-Key is looked at."""
         ...
 
-    async def stored(self) -> Answer | None:
+    async def stored(self) -> Response | None:
         """The answer of an earlier request with this key: for routes that would do costly work beforehand."""
         ...
 
@@ -105,12 +105,12 @@ class Once(Protocol):
         /,
         *args: P.args,
         **kwargs: P.kwargs,
-    ) -> Answer:
+    ) -> Response:
         """Runs `action(tx, *args)`; the answer is `shape(result)` as JSON with `status`, or the stored one."""
         ...
 
 
-class Means(msgspec.Struct):
+class Services(msgspec.Struct):
     """What routes work with beside the database: the way out, the store of media, cards of pages that posts bear (to
     be waited for a little), the secret that signs addresses of media in pages, and what renders pages in slices."""
 
@@ -121,7 +121,7 @@ class Means(msgspec.Struct):
     slices: Slices
 
 
-class Call(msgspec.Struct, Generic[C]):
+class Request(msgspec.Struct, Generic[C]):
     """One request on its way through a route: who calls, with what, and the means to answer."""
 
     db: Database
@@ -135,7 +135,7 @@ class Call(msgspec.Struct, Generic[C]):
     client: str
     request_id: str
     once: Once
-    means: Means
+    services: Services
     files: Sequence[IncomingFile] = ()
     who: C | None = None
     session_token: str | None = None
@@ -148,7 +148,7 @@ class Call(msgspec.Struct, Generic[C]):
         return self.who
 
 
-Run = Callable[[Call[C], msgspec.Struct | None], Awaitable[Answer]]
+Run = Callable[[Request[C], msgspec.Struct | None], Awaitable[Response]]
 Refusal = type[PressroomError] | PressroomError
 """A kind of error, or one of its kind as the reference is to show it."""
 
@@ -166,7 +166,7 @@ class Declaration(TypedDict, total=False):
 
     `gives` is the struct of its success, `fails` what it may refuse with beyond what its access already implies.
     `form` has the body come as multipart/form-data. `body_optional` takes no body for an empty one. `idempotent` takes
-    an Idempotency-Key, `paged` takes `limit` and `cursor`. `example` and `answer_example` show a body and its answer;
+    an Idempotency-Key, `paged` takes `limit` and `cursor`. `example` and `response_example` show a body and its answer;
     `cookie` says what the answer does to the session's cookie. `location` is the path at which what was made is found,
     `{made}` in it the id in the answer.
     """
@@ -182,7 +182,7 @@ class Declaration(TypedDict, total=False):
     paged: bool
     content_type: str
     example: msgspec.Struct
-    answer_example: object
+    response_example: object
     cookie: str
     location: str
 
@@ -209,19 +209,19 @@ class Route(Generic[C]):
     paged: bool = False
     content_type: str = "application/json"
     example: msgspec.Struct | None = None
-    answer_example: object = None
+    response_example: object = None
     cookie: str = ""
     location: str | None = None
 
 
 def declare(
     method: str, path: str, access: Access, **said: Unpack[Declaration]
-) -> Callable[[Callable[[Call[C]], Awaitable[Answer]]], Route[C]]:
+) -> Callable[[Callable[[Request[C]], Awaitable[Response]]], Route[C]]:
     """Declares an operation without a body; the function's docstring is its description."""
 
-    def decorate(function: Callable[[Call[C]], Awaitable[Answer]]) -> Route[C]:
-        async def run(call: Call[C], _body: msgspec.Struct | None) -> Answer:
-            return await function(call)
+    def decorate(function: Callable[[Request[C]], Awaitable[Response]]) -> Route[C]:
+        async def run(request: Request[C], _body: msgspec.Struct | None) -> Response:
+            return await function(request)
 
         return Route(method, path, access, run, function.__name__, _prose(function), None, **said)
 
@@ -230,12 +230,12 @@ def declare(
 
 def declare_with_body(
     method: str, path: str, access: Access, *, takes: type[B], **said: Unpack[Declaration]
-) -> Callable[[Callable[[Call[C], B], Awaitable[Answer]]], Route[C]]:
+) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
     """Declares an operation whose JSON body is a `takes`."""
 
-    def decorate(function: Callable[[Call[C], B], Awaitable[Answer]]) -> Route[C]:
-        async def run(call: Call[C], body: msgspec.Struct | None) -> Answer:
-            return await function(call, cast("B", body))
+    def decorate(function: Callable[[Request[C], B], Awaitable[Response]]) -> Route[C]:
+        async def run(request: Request[C], body: msgspec.Struct | None) -> Response:
+            return await function(request, cast("B", body))
 
         return Route(method, path, access, run, function.__name__, _prose(function), takes, **said)
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from pressroom.web.asgi import HeaderList, Receive, Send
-from pressroom.web.routing import Answer
+from pressroom.web.routing import Response
 
 PIECE: Final = 16 * 1024
 """Bytes that are handed over at once: the server holds a few pieces of each connection."""
@@ -58,33 +58,33 @@ class Places:
             del self._by_network[network]
 
 
-def room_for(answer: Answer, *, head: bool) -> int:
+def room_for(response: Response, *, head: bool) -> int:
     """Bytes that an answer holds while it is sent, so far as it needs a place."""
     if head:
         return 0
-    if answer.stream is not None:
-        return STREAM if answer.length > LARGE else 0
-    return len(answer.body) if len(answer.body) > LARGE else 0
+    if response.stream is not None:
+        return STREAM if response.length > LARGE else 0
+    return len(response.body) if len(response.body) > LARGE else 0
 
 
-async def send_answer(
-    send: Send, answer: Answer, more_headers: HeaderList, *, head: bool, receive: Receive | None
+async def send_response(
+    send: Send, response: Response, more_headers: HeaderList, *, head: bool, receive: Receive | None
 ) -> None:
     """Sends an answer; of one to HEAD the headers alone. Ends early when the client hangs up.
 
     `receive` tells that it did; None while the request's own body is still to come.
     """
-    length = answer.length if answer.stream is not None else len(answer.body)
-    headers = [(b"content-type", answer.content_type), *more_headers, *answer.headers]
-    if answer.status != 304:  # Its length would be that of what it stands for (RFC 9110, 8.6).
+    length = response.length if response.stream is not None else len(response.body)
+    headers = [(b"content-type", response.content_type), *more_headers, *response.headers]
+    if response.status != 304:  # Its length would be that of what it stands for (RFC 9110, 8.6).
         headers.append((b"content-length", b"%d" % length))
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
     if not head and length > LARGE:
-        await _send_pieces(send, answer.stream or _pieces(answer.body), receive)
+        await _send_pieces(send, response.stream or _pieces(response.body), receive)
         return
-    body = b"" if head else answer.body
-    if answer.stream is not None and not head:
-        body = b"".join([piece async for piece in answer.stream])
+    body = b"" if head else response.body
+    if response.stream is not None and not head:
+        body = b"".join([piece async for piece in response.stream])
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 

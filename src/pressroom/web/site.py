@@ -10,7 +10,7 @@ from pressroom.db import Database, Query
 from pressroom.errors import NotFound, Unavailable
 from pressroom.web.access import Public
 from pressroom.web.avatars import draw_avatar, draw_hub_avatar
-from pressroom.web.routing import Answer, Call, Route, declare, json
+from pressroom.web.routing import Request, Response, Route, declare, json
 from pressroom.web.templating import DOCS_POLICY, page, static_files
 
 C = TypeVar("C")
@@ -37,11 +37,11 @@ def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> l
     encoded = json(document)  # Once: readers that stall share it.
 
     @declare("GET", "/healthz", Public(), summary="Is the process alive")
-    async def health(call: Call[C]) -> Answer:
+    async def health(request: Request[C]) -> Response:
         return json({"status": "ok", "version": __version__})
 
     @declare("GET", "/readyz", Public(), summary="Can it serve")
-    async def ready(call: Call[C]) -> Answer:
+    async def ready(request: Request[C]) -> Response:
         try:
             async with asyncio.timeout(PROBE_SECONDS):
                 await db.one(ALIVE)
@@ -51,31 +51,31 @@ def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> l
         return json({"status": "ready"})
 
     @declare("GET", "/openapi.json", Public(), summary="The OpenAPI document")
-    async def openapi(call: Call[C]) -> Answer:
-        return Answer(
+    async def openapi(request: Request[C]) -> Response:
+        return Response(
             200, encoded.body, encoded.content_type, [*encoded.headers, (b"access-control-allow-origin", b"*")]
         )
 
     @declare("GET", "/docs", Public(), summary="The API reference")
-    async def docs(call: Call[C]) -> Answer:
+    async def docs(request: Request[C]) -> Response:
         return page("docs.html", {"title": "API reference"}, policy=DOCS_POLICY)
 
     @declare("GET", "/", Public(), summary="The front page")
-    async def home(call: Call[C]) -> Answer:
-        return page("home.html", {"base_url": call.settings.base_url})
+    async def home(request: Request[C]) -> Response:
+        return page("home.html", {"base_url": request.settings.base_url})
 
     @declare("GET", "/avatars/{name}", Public(), summary="An account's picture")
-    async def avatar(call: Call[C]) -> Answer:
-        return _picture(call.parameters["name"], draw_avatar)
+    async def avatar(request: Request[C]) -> Response:
+        return _picture(request.parameters["name"], draw_avatar)
 
     @declare("GET", "/avatars/hubs/{name}", Public(), summary="A hub's picture")
-    async def hub_avatar(call: Call[C]) -> Answer:
-        return _picture(call.parameters["name"], draw_hub_avatar)
+    async def hub_avatar(request: Request[C]) -> Response:
+        return _picture(request.parameters["name"], draw_hub_avatar)
 
     return [health, ready, openapi, docs, home, avatar, hub_avatar, *_verifier_routes(), *_static_routes()]
 
 
-def _picture(name: str, draw: Callable[[str], bytes]) -> Answer:
+def _picture(name: str, draw: Callable[[str], bytes]) -> Response:
     """The picture `name`, an identifier and .svg. Raises NotFound for what cannot be one."""
     if not (name.endswith(".svg") and name[:-4].isalnum() and len(name) == 30):
         raise NotFound("There is no such picture.")
@@ -84,7 +84,7 @@ def _picture(name: str, draw: Callable[[str], bytes]) -> Answer:
         (b"content-security-policy", b"default-src 'none'"),
         (b"x-content-type-options", b"nosniff"),
     ]
-    return Answer(200, draw(name[:-4]), b"image/svg+xml", headers)
+    return Response(200, draw(name[:-4]), b"image/svg+xml", headers)
 
 
 def _verifier_routes() -> list[Route[C]]:
@@ -92,11 +92,11 @@ def _verifier_routes() -> list[Route[C]]:
 
     def route(name: str, kind: bytes) -> Route[C]:
         headers = [(b"cache-control", b"public, max-age=3600"), (b"x-content-type-options", b"nosniff")]
-        answer = Answer(200, (files("pressroom") / name).read_bytes(), kind, headers)
+        response = Response(200, (files("pressroom") / name).read_bytes(), kind, headers)
 
         @declare("GET", f"/docs/{name}", Public(), summary="What verifies webhook deliveries, to be copied")
-        async def verifier(call: Call[C]) -> Answer:
-            return answer
+        async def verifier(request: Request[C]) -> Response:
+            return response
 
         return verifier
 
@@ -106,11 +106,11 @@ def _verifier_routes() -> list[Route[C]]:
 def _static_routes() -> list[Route[C]]:
     """A route for each file, so that no path is ever made of what a client sends."""
 
-    def route(name: str, answer: Answer) -> Route[C]:
+    def route(name: str, response: Response) -> Route[C]:
         @declare("GET", f"/static/{name}", Public(), summary="Style sheets and scripts")
-        async def file(call: Call[C]) -> Answer:
-            return answer
+        async def file(request: Request[C]) -> Response:
+            return response
 
         return file
 
-    return [route(name, answer) for name, answer in static_files().items()]
+    return [route(name, response) for name, response in static_files().items()]

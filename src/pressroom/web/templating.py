@@ -7,7 +7,7 @@ from typing import Final
 
 import jinja2
 
-from pressroom.web.routing import Answer
+from pressroom.web.routing import Response
 from pressroom.web.slices import Slices
 
 _environment: Final = jinja2.Environment(
@@ -29,7 +29,7 @@ DOCS_POLICY: Final = (
 
 async def page_in_slices(
     slices: Slices, template: str, values: Mapping[str, object], *, code: int = 200, media_from: str | None = None
-) -> Answer:
+) -> Response:
     """As `page`, for pages of what people wrote: nobody waits while the whole of one is rendered.
 
     `media_from` is the origin of a store that pictures and videos may come from too.
@@ -38,22 +38,22 @@ async def page_in_slices(
     return _page(html, code, POLICY.replace("{elsewhere}", f" {media_from}" if media_from else ""))
 
 
-def page(template: str, values: Mapping[str, object], *, code: int = 200, policy: str = POLICY) -> Answer:
+def page(template: str, values: Mapping[str, object], *, code: int = 200, policy: str = POLICY) -> Response:
     """A page made of a template and its values. Nothing in it may load from elsewhere or run inline script."""
     return _page(_environment.get_template(template).render(values), code, policy.replace("{elsewhere}", ""))
 
 
-def not_found_page(message: str) -> Answer:
+def not_found_page(message: str) -> Response:
     """What a person sees where there is nothing."""
-    answer = page("error.html", {"status": 404, "heading": "Not found", "message": message}, code=404)
+    response = page("error.html", {"status": 404, "heading": "Not found", "message": message}, code=404)
     # It may stand where somebody else sees a page.
-    answer.headers.append((b"cache-control", b"no-store"))
-    return answer
+    response.headers.append((b"cache-control", b"no-store"))
+    return response
 
 
-def static_files() -> dict[str, Answer]:
+def static_files() -> dict[str, Response]:
     """Every file below `static/`, by its path, ready to be served."""
-    found: dict[str, Answer] = {}
+    found: dict[str, Response] = {}
     root = files("pressroom.web") / "static"
     folders = [("", root)]
     while folders:
@@ -69,12 +69,12 @@ def static_files() -> dict[str, Answer]:
                     (b"cache-control", b"public, max-age=3600"),
                     (b"x-content-type-options", b"nosniff"),
                 ]
-                found[name] = Answer(200, entry.read_bytes(), kind.encode(), headers)
+                found[name] = Response(200, entry.read_bytes(), kind.encode(), headers)
     return found
 
 
-def _page(html: str, code: int, policy: str) -> Answer:
-    return Answer(code, html.encode(), b"text/html; charset=utf-8", _page_headers(policy))
+def _page(html: str, code: int, policy: str) -> Response:
+    return Response(code, html.encode(), b"text/html; charset=utf-8", _page_headers(policy))
 
 
 def _page_headers(policy: str) -> list[tuple[bytes, bytes]]:

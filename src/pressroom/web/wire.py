@@ -6,7 +6,7 @@ from msgspec import Meta
 
 Id = Annotated[str, Meta(description="Opaque; sorts by time of creation.")]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
-Address = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
+Url = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 """Where something is to be fetched."""
 
 VISIBLE = r"\S"

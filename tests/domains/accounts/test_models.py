@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressroom.domains.accounts.models import display_name_faults, email_faults, folded, username_faults
+from pressroom.domains.accounts.models import display_name_errors, email_errors, folded, username_errors
 from pressroom.errors import Code
 
 
@@ -25,7 +25,7 @@ from pressroom.errors import Code
     ],
 )
 def test_user_names(name: str | None, codes: list[Code]) -> None:
-    assert [fault.code for fault in username_faults(name)] == codes
+    assert [field_error.code for field_error in username_errors(name)] == codes
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_user_names(name: str | None, codes: list[Code]) -> None:
     ],
 )
 def test_addresses(email: str) -> None:
-    assert not list(email_faults(email))
+    assert not list(email_errors(email))
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_addresses(email: str) -> None:
     ],
 )
 def test_what_is_no_address(email: str) -> None:
-    assert [fault.code for fault in email_faults(email)] == [Code.INVALID_FORMAT]
+    assert [field_error.code for field_error in email_errors(email)] == [Code.INVALID_FORMAT]
 
 
 @pytest.mark.parametrize("name", ["", " ", "\u2003\n", "\x1f"])
 def test_a_display_name_shows_something(name: str) -> None:
-    assert [fault.code for fault in display_name_faults(name)] == [Code.TOO_SHORT]
-    assert not list(display_name_faults(f"{name}x"))
+    assert [field_error.code for field_error in display_name_errors(name)] == [Code.TOO_SHORT]
+    assert not list(display_name_errors(f"{name}x"))
 
 
 def test_case_is_no_difference() -> None:

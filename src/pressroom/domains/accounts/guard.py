@@ -19,7 +19,7 @@ class SessionGuard:
         self._clock = clock
         self._secure = secure
 
-    async def identify(self, token: str, answer_headers: list[tuple[bytes, bytes]]) -> Caller | None:
+    async def identify(self, token: str, response_headers: list[tuple[bytes, bytes]]) -> Caller | None:
         """Whose session this is; None when it has ended or never was."""
         if len(token) > LONGEST_TOKEN:
             return None
@@ -29,5 +29,5 @@ class SessionGuard:
             return None
         if actions.needs_renewal(session.renewed_at, now):
             await self._db.transact(actions.renew_session, token)
-            answer_headers.append(session_cookie(token, secure=self._secure))
+            response_headers.append(session_cookie(token, secure=self._secure))
         return Caller(session)

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from pressroom.clock import DAY
-from pressroom.errors import Code, Fault
+from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 
 SESSION_LIFE: Final = 30 * DAY
@@ -137,20 +137,20 @@ def without_passed(times: Sequence[int], now: int, window: int) -> list[int]:
     return sorted(min(at, now) for at in times if now - at < window)
 
 
-def username_faults(username: object) -> Iterator[Fault]:
+def username_errors(username: object) -> Iterator[FieldError]:
     """What is wrong with a user name: 3 to 30 of A-Z a-z 0-9 _."""
     if isinstance(username, str) and not _USERNAME.fullmatch(username):
         code = Code.TOO_SHORT if len(username) < 3 else Code.TOO_LONG if len(username) > 30 else Code.INVALID_FORMAT
-        yield Fault("username", code, "A user name has 3 to 30 characters of A-Z, a-z, 0-9 and _.")
+        yield FieldError("username", code, "A user name has 3 to 30 characters of A-Z, a-z, 0-9 and _.")
 
 
-def display_name_faults(display_name: object) -> Iterator[Fault]:
+def display_name_errors(display_name: object) -> Iterator[FieldError]:
     """What is wrong with a display name: it must show something."""
     if isinstance(display_name, str) and is_blank(display_name):
-        yield Fault("displayName", Code.TOO_SHORT, "A display name must not be blank.")
+        yield FieldError("displayName", Code.TOO_SHORT, "A display name must not be blank.")
 
 
-def email_faults(email: object) -> Iterator[Fault]:
+def email_errors(email: object) -> Iterator[FieldError]:
     """What is wrong with an e-mail address, as far as can be seen without writing to it."""
     if isinstance(email, str) and not _EMAIL.fullmatch(email):
-        yield Fault("email", Code.INVALID_FORMAT, "This is not an e-mail address such as name@example.org.")
+        yield FieldError("email", Code.INVALID_FORMAT, "This is not an e-mail address such as name@example.org.")

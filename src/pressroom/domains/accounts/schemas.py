@@ -10,13 +10,13 @@ from pressroom.clock import iso
 from pressroom.domains.accounts.models import (
     Account,
     Profile,
-    display_name_faults,
-    email_faults,
-    username_faults,
+    display_name_errors,
+    email_errors,
+    username_errors,
 )
-from pressroom.errors import Code, Fault
+from pressroom.errors import Code, FieldError
 from pressroom.web.bodies import Body
-from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Address, Id, Time
+from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Id, Time, Url
 
 Username = Annotated[
     str,
@@ -65,10 +65,10 @@ class SignUp(Body):
         | None
     ) = None
 
-    def faults(self, now: int) -> Iterator[Fault]:
-        yield from username_faults(self.username)
-        yield from email_faults(self.email)
-        yield from display_name_faults(self.display_name)
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from username_errors(self.username)
+        yield from email_errors(self.email)
+        yield from display_name_errors(self.display_name)
 
 
 class SignIn(Body):
@@ -88,11 +88,11 @@ class EditProfile(Body):
     bio: Bio | None | msgspec.UnsetType = msgspec.UNSET
     is_private: bool | msgspec.UnsetType = msgspec.UNSET
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         if all(getattr(self, name) is msgspec.UNSET for name in self.__struct_fields__):
-            yield Fault("body", Code.REQUIRED, "Give at least one of displayName, username, bio, isPrivate.")
-        yield from username_faults(self.username)
-        yield from display_name_faults(self.display_name)
+            yield FieldError("body", Code.REQUIRED, "Give at least one of displayName, username, bio, isPrivate.")
+        yield from username_errors(self.username)
+        yield from display_name_errors(self.display_name)
 
     def profile(self) -> Profile:
         """The changes, as the action takes them."""
@@ -106,8 +106,8 @@ class AccountOut(msgspec.Struct, rename="camel"):
     username: Annotated[str, Meta(description="Its owner can change it.")]
     email: str
     display_name: str
-    avatar: Address
-    cover_image: Address | None
+    avatar: Url
+    cover_image: Url | None
     bio: str | None
     verified: bool
     email_verified: bool
@@ -125,7 +125,7 @@ class AuthorOut(msgspec.Struct, rename="camel"):
     id: Id
     username: str
     display_name: str
-    avatar: Address
+    avatar: Url
     verified: bool
     verified_type: str | None
 

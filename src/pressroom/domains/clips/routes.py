@@ -9,28 +9,28 @@ from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import CLIP_EXAMPLE, PUBLISH_CLIP_EXAMPLE, ClipOut, PublishClip, clip_shape
 from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.addresses import addresses_of
-from pressroom.domains.media.forms import file_faults
+from pressroom.domains.media.forms import file_errors
 from pressroom.domains.media.intake import taken_in
 from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN
-from pressroom.errors import Code, Fault, Invalid, NotFound, QuotaExceeded, Unprocessable
+from pressroom.errors import Code, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed
 from pressroom.web.form_data import Form, FormRules
-from pressroom.web.routing import Answer, Call, FormSpec, Tag, declare, declare_with_body, json
+from pressroom.web.routing import FormSpec, Request, Response, Tag, declare, declare_with_body, json
 
 TAG = Tag("Clips", "Videos with a caption.")
 
 _TEXTS: Final = ("caption", "visibility", "hubId")
 
 
-def _faults(form: Form) -> Iterator[Fault]:
-    return file_faults(form, "video", video_only=True)
+def _field_errors(form: Form) -> Iterator[FieldError]:
+    return file_errors(form, "video", video_only=True)
 
 
 CLIP_FORM: Final = FormSpec(
     by_key=FormRules("video", 1, FILE_BYTES_BY_KEY, _TEXTS, frozenset()),
     signed_in=FormRules("video", 1, FILE_BYTES_SIGNED_IN, _TEXTS, frozenset()),
     json_texts=frozenset(),
-    faults=_faults,
+    field_errors=_field_errors,
 )
 
 
@@ -44,26 +44,30 @@ CLIP_FORM: Final = FormSpec(
     status=201,
     location="/api/clips/{made}",
     fails=(
-        Invalid([Fault("video[0]", Code.UNSUPPORTED_MEDIA_TYPE, "By its bytes this is image/png; a video is needed.")]),
-        Unprocessable([Fault("hubId", Code.NOT_ALLOWED, "The account is not a member of such a hub.")]),
-        Unprocessable([Fault("video", Code.TOO_LARGE, "The account may store 5,368,709,120 bytes of media.")]),
+        Invalid(
+            [FieldError("video[0]", Code.UNSUPPORTED_MEDIA_TYPE, "By its bytes this is image/png; a video is needed.")]
+        ),
+        Unprocessable([FieldError("hubId", Code.NOT_ALLOWED, "The account is not a member of such a hub.")]),
+        Unprocessable([FieldError("video", Code.TOO_LARGE, "The account may store 5,368,709,120 bytes of media.")]),
         QuotaExceeded,
     ),
     idempotent=True,
     tag=TAG,
     form=CLIP_FORM,
     example=PUBLISH_CLIP_EXAMPLE,
-    answer_example=CLIP_EXAMPLE,
+    response_example=CLIP_EXAMPLE,
 )
-async def publish_clip(call: Call[Caller], body: PublishClip) -> Answer:
+async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     """Publishes a video of at most 8 MB, signed in of 50 MB, with a caption. What it is comes from its bytes. It is
     processed after the answer: `url` answers 404 until `processingStatus` is READY. It counts against the account's
     content quota of the UTC day."""
-    if (answer := await call.once.stored()) is not None:
-        return answer
-    async with taken_in(call.means.blobs, call.files, [], call.clock.now()) as taken:
-        draft, allowance = body.draft(taken.files[0]), allowance_of(call.settings)
-        return taken.answered(await call.once(actions.publish_clip, _shown(call), 201, call.caller, draft, allowance))
+    if (response := await request.once.stored()) is not None:
+        return response
+    async with taken_in(request.services.blobs, request.files, [], request.clock.now()) as taken:
+        draft, allowance = body.draft(taken.files[0]), allowance_of(request.settings)
+        return taken.answered(
+            await request.once(actions.publish_clip, _shown(request), 201, request.caller, draft, allowance)
+        )
 
 
 @declare(
@@ -74,16 +78,16 @@ async def publish_clip(call: Call[Caller], body: PublishClip) -> Answer:
     gives=ClipOut,
     fails=(NotFound("There is no such clip."),),
     tag=TAG,
-    answer_example=CLIP_EXAMPLE,
+    response_example=CLIP_EXAMPLE,
 )
-async def show_clip(call: Call[Caller]) -> Answer:
+async def show_clip(request: Request[Caller]) -> Response:
     """One clip, if the reader may see it: with a key, what its account published and what anyone may see. Ask again
     until `processingStatus` has left PROCESSING. Its page is /clip/{id}."""
-    reader = reader_of(call.who)
-    view = await call.db.read(actions.get_clip, call.parameters["id"], reader.id, by_key=reader.by_key)
-    return json(_shown(call)(view))
+    reader = reader_of(request.who)
+    view = await request.db.read(actions.get_clip, request.parameters["id"], reader.id, by_key=reader.by_key)
+    return json(_shown(request)(view))
 
 
-def _shown(call: Call[Caller]) -> Callable[[ClipView], ClipOut]:
-    addresses = addresses_of(call)
+def _shown(request: Request[Caller]) -> Callable[[ClipView], ClipOut]:
+    addresses = addresses_of(request)
     return lambda view: clip_shape(view, addresses)

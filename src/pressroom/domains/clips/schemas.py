@@ -17,7 +17,7 @@ from pressroom.domains.posts.schemas import VISIBILITY_HELP
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
-from pressroom.web.wire import Address, Id, Time
+from pressroom.web.wire import Id, Time, Url
 
 
 class PublishClip(Body):
@@ -43,8 +43,8 @@ class ClipOut(msgspec.Struct, rename="camel"):
     visibility: Annotated[Visibility, Meta(description=VISIBILITY_HELP)]
     hub: Annotated[PostHubOut | None, Meta(description="The hub that it was made into.")]
     processing_status: Annotated[ProcessingStatus, Meta(description="READY and FAILED are final.")]
-    url: Annotated[Address, Meta(description="An MP4; answers 404 until it is READY.")]
-    thumbnail_url: Address
+    url: Annotated[Url, Meta(description="An MP4; answers 404 until it is READY.")]
+    thumbnail_url: Url
     created_at: Time
     source_api_key: Annotated[
         SourceKeyOut | None, Meta(description="The key that made the clip; null: made signed in, in the web app.")

@@ -15,7 +15,7 @@ from pressroom.domains.events.actions import append_event
 from pressroom.domains.events.models import EventType
 from pressroom.domains.posts.actions.reading import get_post
 from pressroom.domains.posts.queries import writing
-from pressroom.errors import Code, Fault, NotFound, Unprocessable
+from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id, time_of
 
 
@@ -49,7 +49,7 @@ async def list_in_time(
 async def _parent(tx: Tx, post_id: str, parent_id: str) -> Comment:
     parent = await queries.find_comment(tx, post_id, parent_id)
     if parent is None:
-        raise Unprocessable([Fault("parentId", Code.NOT_ALLOWED, NO_PARENT)])
+        raise Unprocessable([FieldError("parentId", Code.NOT_ALLOWED, NO_PARENT)])
     return parent
 
 

@@ -11,10 +11,10 @@ from pressroom.domains.comments.schemas import (
     CreateComment,
     comment_shape,
 )
-from pressroom.errors import Code, Fault, Invalid, NotFound, Unprocessable
+from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import Keyed
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
+from pressroom.web.routing import Request, Response, Tag, declare, declare_with_body, json
 
 TAG = Tag("Comments", "What is said under posts.")
 
@@ -31,25 +31,25 @@ _NO_POST = NotFound("There is no such post.")
     status=201,
     location="/api/posts/{id}/comments",
     fails=(
-        Invalid([Fault("content", Code.TOO_LONG, "At most 500 characters; this has 612.")]),
+        Invalid([FieldError("content", Code.TOO_LONG, "At most 500 characters; this has 612.")]),
         _NO_POST,
-        Unprocessable([Fault("parentId", Code.NOT_ALLOWED, NO_PARENT)]),
+        Unprocessable([FieldError("parentId", Code.NOT_ALLOWED, NO_PARENT)]),
     ),
     idempotent=True,
     tag=TAG,
     example=CREATE_COMMENT_EXAMPLE,
-    answer_example=COMMENT_EXAMPLE,
+    response_example=COMMENT_EXAMPLE,
 )
-async def create_comment(call: Call[Caller], body: CreateComment) -> Answer:
+async def create_comment(request: Request[Caller], body: CreateComment) -> Response:
     """Comments on a post that the account may see; with parentId, replies to a comment on it. Replies nest as deep
     as you like."""
-    base_url = call.settings.base_url
-    return await call.once(
+    base_url = request.settings.base_url
+    return await request.once(
         actions.add_comment,
         lambda comment: comment_shape(comment, base_url),
         201,
-        call.caller,
-        call.parameters["id"],
+        request.caller,
+        request.parameters["id"],
         body.draft(),
     )
 
@@ -60,18 +60,18 @@ async def create_comment(call: Call[Caller], body: CreateComment) -> Answer:
     Keyed(anyone=True),
     summary="List comments",
     gives=CommentList,
-    fails=(Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]), _NO_POST),
+    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]), _NO_POST),
     tag=TAG,
     paged=True,
-    answer_example=CommentList([COMMENT_EXAMPLE], None),
+    response_example=CommentList([COMMENT_EXAMPLE], None),
 )
-async def list_comments(call: Call[Caller]) -> Answer:
+async def list_comments(request: Request[Caller]) -> Response:
     """All comments on a post that the reader may see, replies among them, oldest first. With a key: on what its
     account published and on what anyone may see."""
-    page = read_page(call.query)
-    reader = reader_of(call.who)
-    comments = await call.db.read(
-        actions.list_in_time, call.parameters["id"], reader.id, page.after, page.limit + 1, by_key=reader.by_key
+    page = read_page(request.query)
+    reader = reader_of(request.who)
+    comments = await request.db.read(
+        actions.list_in_time, request.parameters["id"], reader.id, page.after, page.limit + 1, by_key=reader.by_key
     )
     shown, cursor = split(comments, page, lambda comment: comment.id)
-    return json(CommentList([comment_shape(each, call.settings.base_url) for each in shown], cursor))
+    return json(CommentList([comment_shape(each, request.settings.base_url) for each in shown], cursor))

@@ -11,10 +11,10 @@ from pressroom.clock import iso
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
 from pressroom.domains.comments.models import Comment, CommentDraft, Media, MediaType
 from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
-from pressroom.errors import Code, Fault
+from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
-from pressroom.web.wire import VISIBLE, Address, Id, Time, some_given
+from pressroom.web.wire import VISIBLE, Id, Time, Url, some_given
 
 
 class MediaIn(Body):
@@ -44,11 +44,13 @@ class CreateComment(Body):
     parent_id: Annotated[str | None, Meta(description="The comment to reply to; null: none, the post itself.")] = None
     media: MediaIn | None = None
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         if self.media is None and is_blank(self.content):
-            yield Fault("content", Code.REQUIRED, "A comment needs content, some text that shows, or media.")
+            yield FieldError("content", Code.REQUIRED, "A comment needs content, some text that shows, or media.")
         if self.media is not None and not _is_https(self.media.url or ""):
-            yield Fault("media.url", Code.INVALID_FORMAT, "Must be an https:// address without user name or password.")
+            yield FieldError(
+                "media.url", Code.INVALID_FORMAT, "Must be an https:// address without user name or password."
+            )
 
     def draft(self) -> CommentDraft:
         """The comment to make."""
@@ -60,7 +62,7 @@ class MediaOut(msgspec.Struct):
     """Something to look at, elsewhere."""
 
     type: MediaType
-    url: Address
+    url: Url
 
 
 class CommentOut(msgspec.Struct, rename="camel"):

@@ -15,7 +15,7 @@ from pressroom.domains.follows import queries
 from pressroom.domains.follows.models import Following, Person
 from pressroom.domains.notifications.actions import forget_follow, notify
 from pressroom.domains.notifications.models import NotificationType
-from pressroom.errors import Code, Fault, NotFound, Unprocessable
+from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
@@ -31,7 +31,7 @@ async def follow(tx: Tx, caller: Caller, username: str) -> Following:
     """
     followed = await get_account_by_username(tx, username)
     if followed.id == caller.account.id:
-        raise Unprocessable([Fault("username", Code.NOT_ALLOWED, "Nobody can follow their own account.")])
+        raise Unprocessable([FieldError("username", Code.NOT_ALLOWED, "Nobody can follow their own account.")])
     now = (await standing.lock_standing(tx, caller.account.id, followed.id)).get(followed.id)
     if now is None or now.suspended_at is not None:
         raise NotFound(f"There is no account {username}.")

@@ -15,16 +15,16 @@ from pressroom.domains.follows.schemas import (
     person_shape,
     waiting_shape,
 )
-from pressroom.errors import Code, Fault, Invalid, NotFound, Unprocessable
+from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Answer, Call, Tag, declare, json
+from pressroom.web.routing import Request, Response, Tag, declare, json
 
 TAG = Tag("Follows", "Who follows whom: what FOLLOWERS and CONNECTIONS posts go by.")
 
 _NOBODY = NotFound("There is no account mira_press.")
 _NOT_ASKED = NotFound("mira_press has not asked to follow you.")
-_BAD_PAGE = Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
+_BAD_PAGE = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
 
 
 @declare(
@@ -35,17 +35,17 @@ _BAD_PAGE = Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number f
     gives=FollowOut,
     fails=(
         _NOBODY,
-        Unprocessable([Fault("username", Code.NOT_ALLOWED, "Nobody can follow their own account.")]),
+        Unprocessable([FieldError("username", Code.NOT_ALLOWED, "Nobody can follow their own account.")]),
     ),
     tag=TAG,
     idempotent=True,
-    answer_example=FollowOut(True, False),
+    response_example=FollowOut(True, False),
 )
-async def follow(call: Call[Caller]) -> Answer:
+async def follow(request: Request[Caller]) -> Response:
     """From now on the account's FOLLOWERS posts are for the caller too, and its CONNECTIONS posts where the account
     follows back. A private account is asked first: `requested` is true until it answers, and those who wait when it
     turns public become followers. Following once more changes nothing."""
-    return await call.once(actions.follow, follow_shape, 200, call.caller, call.parameters["username"])
+    return await request.once(actions.follow, follow_shape, 200, request.caller, request.parameters["username"])
 
 
 @declare(
@@ -57,11 +57,11 @@ async def follow(call: Call[Caller]) -> Answer:
     fails=(_NOBODY,),
     tag=TAG,
     idempotent=True,
-    answer_example=FollowOut(False, False),
+    response_example=FollowOut(False, False),
 )
-async def unfollow(call: Call[Caller]) -> Answer:
+async def unfollow(request: Request[Caller]) -> Response:
     """Takes a follow back, or the request for one. Where there is neither, nothing changes."""
-    return await call.once(actions.unfollow, follow_shape, 200, call.caller, call.parameters["username"])
+    return await request.once(actions.unfollow, follow_shape, 200, request.caller, request.parameters["username"])
 
 
 @declare(
@@ -73,14 +73,14 @@ async def unfollow(call: Call[Caller]) -> Answer:
     fails=(_BAD_PAGE,),
     tag=TAG,
     paged=True,
-    answer_example=WaitingList([WAITING_EXAMPLE], None),
+    response_example=WaitingList([WAITING_EXAMPLE], None),
 )
-async def list_follow_requests(call: Call[Caller]) -> Answer:
+async def list_follow_requests(request: Request[Caller]) -> Response:
     """Who waits for the account's answer, latest first."""
-    page = read_page(call.query)
-    found = await call.db.read(actions.list_requests, call.caller.account.id, page.before, page.limit + 1)
+    page = read_page(request.query)
+    found = await request.db.read(actions.list_requests, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda person: person.listed_as)
-    return json(WaitingList([waiting_shape(each, call.settings.base_url) for each in shown], cursor))
+    return json(WaitingList([waiting_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
 @declare(
@@ -92,11 +92,13 @@ async def list_follow_requests(call: Call[Caller]) -> Answer:
     fails=(_NOT_ASKED,),
     tag=TAG,
     idempotent=True,
-    answer_example=FollowerOut(True),
+    response_example=FollowerOut(True),
 )
-async def accept_follow_request(call: Call[Caller]) -> Answer:
+async def accept_follow_request(request: Request[Caller]) -> Response:
     """From now on the account that asked follows the caller. Accepting once more changes nothing."""
-    return await call.once(actions.accept_request, follower_shape, 200, call.caller, call.parameters["username"])
+    return await request.once(
+        actions.accept_request, follower_shape, 200, request.caller, request.parameters["username"]
+    )
 
 
 @declare(
@@ -108,11 +110,13 @@ async def accept_follow_request(call: Call[Caller]) -> Answer:
     fails=(_NOT_ASKED,),
     tag=TAG,
     idempotent=True,
-    answer_example=FollowerOut(False),
+    response_example=FollowerOut(False),
 )
-async def reject_follow_request(call: Call[Caller]) -> Answer:
+async def reject_follow_request(request: Request[Caller]) -> Response:
     """Turns the request down. The account that asked is not told, and may ask again."""
-    return await call.once(actions.reject_request, follower_shape, 200, call.caller, call.parameters["username"])
+    return await request.once(
+        actions.reject_request, follower_shape, 200, request.caller, request.parameters["username"]
+    )
 
 
 @declare(
@@ -124,14 +128,14 @@ async def reject_follow_request(call: Call[Caller]) -> Answer:
     fails=(_BAD_PAGE,),
     tag=TAG,
     paged=True,
-    answer_example=FollowerList([AUTHOR_EXAMPLE], None),
+    response_example=FollowerList([AUTHOR_EXAMPLE], None),
 )
-async def list_followers(call: Call[Caller]) -> Answer:
+async def list_followers(request: Request[Caller]) -> Response:
     """Who follows the account, newest account first."""
-    page = read_page(call.query)
-    found = await call.db.read(actions.list_followers, call.caller.account.id, page.before, page.limit + 1)
+    page = read_page(request.query)
+    found = await request.db.read(actions.list_followers, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda person: person.listed_as)
-    return json(FollowerList([person_shape(each, call.settings.base_url) for each in shown], cursor))
+    return json(FollowerList([person_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
 @declare(
@@ -143,11 +147,13 @@ async def list_followers(call: Call[Caller]) -> Answer:
     fails=(_NOBODY,),
     tag=TAG,
     idempotent=True,
-    answer_example=FollowerOut(False),
+    response_example=FollowerOut(False),
 )
-async def remove_follower(call: Call[Caller]) -> Answer:
+async def remove_follower(request: Request[Caller]) -> Response:
     """The account follows the caller no longer, and is not told. Where it did not, nothing changes."""
-    return await call.once(actions.remove_follower, follower_shape, 200, call.caller, call.parameters["username"])
+    return await request.once(
+        actions.remove_follower, follower_shape, 200, request.caller, request.parameters["username"]
+    )
 
 
 @declare(
@@ -159,14 +165,14 @@ async def remove_follower(call: Call[Caller]) -> Answer:
     fails=(_BAD_PAGE,),
     tag=TAG,
     paged=True,
-    answer_example=FollowedList([AUTHOR_EXAMPLE], None),
+    response_example=FollowedList([AUTHOR_EXAMPLE], None),
 )
-async def list_follows(call: Call[Caller]) -> Answer:
+async def list_follows(request: Request[Caller]) -> Response:
     """Whom the account follows, newest account first."""
-    page = read_page(call.query)
-    found = await call.db.read(actions.list_followed, call.caller.account.id, page.before, page.limit + 1)
+    page = read_page(request.query)
+    found = await request.db.read(actions.list_followed, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda person: person.listed_as)
-    return json(FollowedList([person_shape(each, call.settings.base_url) for each in shown], cursor))
+    return json(FollowedList([person_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
 FOLLOW_ROUTES = [

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.errors import Code, Fault
+from pressroom.errors import Code, FieldError
 
 SLUG: Final = re.compile(r"[a-z0-9-]{3,40}")
 
@@ -31,8 +31,8 @@ class Hub(msgspec.Struct):
     is_member: bool
 
 
-def slug_faults(slug: object) -> Iterator[Fault]:
+def slug_errors(slug: object) -> Iterator[FieldError]:
     """What is wrong with a slug: 3 to 40 of a-z 0-9 -."""
     if isinstance(slug, str) and not SLUG.fullmatch(slug):
         code = Code.TOO_SHORT if len(slug) < 3 else Code.TOO_LONG if len(slug) > 40 else Code.INVALID_FORMAT
-        yield Fault("slug", code, "A slug has 3 to 40 characters of a-z, 0-9 and -.")
+        yield FieldError("slug", code, "A slug has 3 to 40 characters of a-z, 0-9 and -.")

@@ -11,10 +11,10 @@ from pressroom.domains.hubs.schemas import (
     MemberOut,
     hub_shape,
 )
-from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound
+from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import Anyone, SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
+from pressroom.web.routing import Request, Response, Tag, declare, declare_with_body, json
 
 TAG = Tag("Hubs", "Groups that accounts join and publish into.")
 
@@ -27,17 +27,17 @@ _NO_HUB = NotFound("There is no such hub.")
     SessionOnly(),
     summary="List your hubs",
     gives=HubList,
-    fails=(Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
+    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
     tag=TAG,
     paged=True,
-    answer_example=HubList([HUB_EXAMPLE], None),
+    response_example=HubList([HUB_EXAMPLE], None),
 )
-async def list_hubs(call: Call[Caller]) -> Answer:
+async def list_hubs(request: Request[Caller]) -> Response:
     """The hubs that the account is a member of: those it can publish into. Newest hub first."""
-    page = read_page(call.query)
-    hubs = await call.db.read(actions.list_joined, call.caller.account.id, page.before, page.limit + 1)
+    page = read_page(request.query)
+    hubs = await request.db.read(actions.list_joined, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(hubs, page, lambda hub: hub.id)
-    return json(HubList([hub_shape(hub, call.settings.base_url) for hub in shown], cursor))
+    return json(HubList([hub_shape(hub, request.settings.base_url) for hub in shown], cursor))
 
 
 @declare_with_body(
@@ -50,18 +50,20 @@ async def list_hubs(call: Call[Caller]) -> Answer:
     status=201,
     location="/api/hubs/{made}",
     fails=(
-        Invalid([Fault("slug", Code.INVALID_FORMAT, "A slug has 3 to 40 characters of a-z, 0-9 and -.")]),
+        Invalid([FieldError("slug", Code.INVALID_FORMAT, "A slug has 3 to 40 characters of a-z, 0-9 and -.")]),
         Conflict("The slug letterpress is taken."),
     ),
     idempotent=True,
     tag=TAG,
     example=CREATE_HUB_EXAMPLE,
-    answer_example=HUB_EXAMPLE,
+    response_example=HUB_EXAMPLE,
 )
-async def create_hub(call: Call[Caller], body: CreateHub) -> Answer:
+async def create_hub(request: Request[Caller], body: CreateHub) -> Response:
     """Makes a hub, whose first member the account is."""
-    base_url = call.settings.base_url
-    return await call.once(actions.create_hub, lambda hub: hub_shape(hub, base_url), 201, call.caller, body.new_hub())
+    base_url = request.settings.base_url
+    return await request.once(
+        actions.create_hub, lambda hub: hub_shape(hub, base_url), 201, request.caller, body.new_hub()
+    )
 
 
 @declare(
@@ -72,13 +74,13 @@ async def create_hub(call: Call[Caller], body: CreateHub) -> Answer:
     gives=HubOut,
     fails=(_NO_HUB,),
     tag=TAG,
-    answer_example=HUB_EXAMPLE,
+    response_example=HUB_EXAMPLE,
 )
-async def show_hub(call: Call[Caller]) -> Answer:
+async def show_hub(request: Request[Caller]) -> Response:
     """One hub. Its posts are on its page, /hub/{slug}."""
-    reader = call.who.account.id if call.who else ""
-    hub = await call.db.read(actions.get_hub, call.parameters["id"], reader)
-    return json(hub_shape(hub, call.settings.base_url))
+    reader = request.who.account.id if request.who else ""
+    hub = await request.db.read(actions.get_hub, request.parameters["id"], reader)
+    return json(hub_shape(hub, request.settings.base_url))
 
 
 @declare(
@@ -90,12 +92,14 @@ async def show_hub(call: Call[Caller]) -> Answer:
     fails=(_NO_HUB,),
     idempotent=True,
     tag=TAG,
-    answer_example=MemberOut(True),
+    response_example=MemberOut(True),
 )
-async def join_hub(call: Call[Caller]) -> Answer:
+async def join_hub(request: Request[Caller]) -> Response:
     """From now on the account, and with it each of its keys, may publish into the hub. Joining once more changes
     nothing."""
-    return await call.once(actions.join_hub, lambda _: MemberOut(True), 200, call.caller, call.parameters["id"])
+    return await request.once(
+        actions.join_hub, lambda _: MemberOut(True), 200, request.caller, request.parameters["id"]
+    )
 
 
 @declare(
@@ -107,8 +111,10 @@ async def join_hub(call: Call[Caller]) -> Answer:
     fails=(_NO_HUB,),
     idempotent=True,
     tag=TAG,
-    answer_example=MemberOut(False),
+    response_example=MemberOut(False),
 )
-async def leave_hub(call: Call[Caller]) -> Answer:
+async def leave_hub(request: Request[Caller]) -> Response:
     """The account publishes into the hub no more; what it published there stays."""
-    return await call.once(actions.leave_hub, lambda _: MemberOut(False), 200, call.caller, call.parameters["id"])
+    return await request.once(
+        actions.leave_hub, lambda _: MemberOut(False), 200, request.caller, request.parameters["id"]
+    )

@@ -7,11 +7,11 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
-from pressroom.domains.hubs.models import Hub, NewHub, slug_faults
-from pressroom.errors import Code, Fault
+from pressroom.domains.hubs.models import Hub, NewHub, slug_errors
+from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
-from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Address, Id, Time
+from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Id, Time, Url
 
 
 class CreateHub(Body):
@@ -27,10 +27,10 @@ class CreateHub(Body):
     ]
     description: Annotated[str, Meta(max_length=500, description="What the hub is about.")] | None = None
 
-    def faults(self, now: int) -> Iterator[Fault]:
-        yield from slug_faults(self.slug)
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from slug_errors(self.slug)
         if self.name and is_blank(self.name):
-            yield Fault("name", Code.TOO_SHORT, "The name of a hub must not be blank.")
+            yield FieldError("name", Code.TOO_SHORT, "The name of a hub must not be blank.")
 
     def new_hub(self) -> NewHub:
         """The hub to make."""
@@ -43,7 +43,7 @@ class HubOut(msgspec.Struct, rename="camel"):
     id: Id
     name: str
     slug: str
-    avatar: Address
+    avatar: Url
     description: str | None
     members: int
     member: Annotated[bool, Meta(description="Whether the caller is a member.")]
@@ -63,7 +63,7 @@ class PostHubOut(msgspec.Struct):
     id: Id
     name: str
     slug: str
-    avatar: Address
+    avatar: Url
 
 
 class MemberOut(msgspec.Struct):

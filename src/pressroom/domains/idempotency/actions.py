@@ -12,7 +12,7 @@ from pressroom.domains.idempotency import queries
 WINDOW: Final = DAY
 
 
-class Request(msgspec.Struct, frozen=True):
+class WriteIdentity(msgspec.Struct, frozen=True):
     """The identity of a write: (account, method, path, key). Its body is not part of it."""
 
     account_id: str
@@ -31,7 +31,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 async def once(
     tx: Tx,
-    request: Request | None,
+    identity: WriteIdentity | None,
     body_hash: str,
     effect: Callable[[Tx], Awaitable[bytes]],
     storable: Callable[[bytes], bytes],
@@ -39,30 +39,30 @@ async def once(
     """Runs `effect` and stores the body that it returns, or returns the stored one without running it.
 
     All of it happens in `tx`: effect and answer are kept both or neither. A refusal raised by `effect`
-    leaves no trace, so the request may be tried again under its key. Without a `request` the effect just runs.
+    leaves no trace, so the request may be tried again under its key. Without an `identity` the effect just runs.
 
     Args:
         tx: The open transaction.
-        request: The write's identity; None where the client named no key.
+        identity: The write's identity; None where the client named no key.
         body_hash: The fingerprint of the request's body, to tell a replay that came with another one.
         effect: Does the write; returns the answer's body.
         storable: Takes out of that body what must not be stored.
     """
-    if request is None:
+    if identity is None:
         return Outcome(await effect(tx))
-    identity = msgspec.structs.asdict(request)
-    while not await queries.claim(tx, **identity, body_hash=body_hash, expired=tx.now - WINDOW):
-        answer = await queries.find_answer(tx, **identity)
+    columns = msgspec.structs.asdict(identity)
+    while not await queries.claim(tx, **columns, body_hash=body_hash, expired=tx.now - WINDOW):
+        answer = await queries.find_answer(tx, **columns)
         if answer is not None:  # Else it was swept away at this very moment, and the next claim is the first.
             return _replay(answer, body_hash)
     body = await effect(tx)
-    await queries.store_answer(tx, **identity, body=storable(body).decode())
+    await queries.store_answer(tx, **columns, body=storable(body).decode())
     return Outcome(body)
 
 
-async def find_stored(tx: Tx, request: Request, body_hash: str) -> Outcome | None:
+async def find_stored(tx: Tx, identity: WriteIdentity, body_hash: str) -> Outcome | None:
     """The answer to this write within the last 24 hours."""
-    answer = await queries.find_stored(tx, **msgspec.structs.asdict(request), expired=tx.now - WINDOW)
+    answer = await queries.find_stored(tx, **msgspec.structs.asdict(identity), expired=tx.now - WINDOW)
     return None if answer is None else _replay(answer, body_hash)
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.db import Database, Tx
 from pressroom.domains.idempotency import actions
-from pressroom.web.routing import Answer, Once
+from pressroom.web.routing import Once, Response
 
 R = TypeVar("R")
 P = ParamSpec("P")
@@ -18,40 +18,40 @@ _encoder = msgspec.json.Encoder()
 
 
 class OncePerKey:
-    """Runs one call's action.
+    """Runs one request's action.
 
-    `request` is the write's identity, None when the client sent no Idempotency-Key; `body_hash` the fingerprint of
+    `identity` is the write's identity, None when the client sent no Idempotency-Key; `body_hash` the fingerprint of
     its body; `hidden` the fields of an answer that are shown once and never stored.
     """
 
     def __init__(
         self,
         db: Database,
-        request: actions.Request | None,
+        identity: actions.WriteIdentity | None,
         body_hash: str = "",
         hidden: tuple[str, ...] = (),
         lock: Callable[[Tx], Awaitable[None]] | None = None,
     ) -> None:
         self._db = db
-        self._request = request
+        self._identity = identity
         self._body_hash = body_hash
         self._hidden = hidden
         self._lock = lock
 
     def hiding(self, *fields: str) -> Once:
         """The same, but stored answers have null in place of `fields`."""
-        return OncePerKey(self._db, self._request, self._body_hash, fields, self._lock)
+        return OncePerKey(self._db, self._identity, self._body_hash, fields, self._lock)
 
     def locking(self, lock: Callable[[Tx], Awaitable[None]]) -> Once:
         """The same, but `lock` comes first: to claim a key locks the account weakly, and two that hold that lock and
         want a stronger one would wait for each other."""
-        return OncePerKey(self._db, self._request, self._body_hash, self._hidden, lock)
+        return OncePerKey(self._db, self._identity, self._body_hash, self._hidden, lock)
 
-    async def stored(self) -> Answer | None:
+    async def stored(self) -> Response | None:
         """The answer of an earlier write with this identity, if there is one."""
-        if self._request is None:
+        if self._identity is None:
             return None
-        outcome = await self._db.read(actions.find_stored, self._request, self._body_hash)
+        outcome = await self._db.read(actions.find_stored, self._identity, self._body_hash)
         return None if outcome is None else _replay(outcome)
 
     async def __call__(
@@ -62,7 +62,7 @@ class OncePerKey:
         /,
         *args: P.args,
         **kwargs: P.kwargs,
-    ) -> Answer:
+    ) -> Response:
         """One transaction: claim, `action(tx, …)`, its answer stored. A replay answers 200 with the stored body."""
 
         async def effect(tx: Tx) -> bytes:
@@ -71,10 +71,10 @@ class OncePerKey:
         async def write(tx: Tx) -> actions.Outcome:
             if self._lock is not None:
                 await self._lock(tx)
-            return await actions.once(tx, self._request, self._body_hash, effect, self._storable)
+            return await actions.once(tx, self._identity, self._body_hash, effect, self._storable)
 
         outcome = await self._db.transact(write)
-        return _replay(outcome) if outcome.replayed else Answer(status, outcome.body)
+        return _replay(outcome) if outcome.replayed else Response(status, outcome.body)
 
     def _storable(self, body: bytes) -> bytes:
         if not self._hidden:
@@ -82,5 +82,5 @@ class OncePerKey:
         return _encoder.encode(msgspec.json.decode(body, type=dict[str, object]) | dict.fromkeys(self._hidden))
 
 
-def _replay(outcome: actions.Outcome) -> Answer:
-    return Answer(200, outcome.body, headers=[REPLAYED, *([BODY_DIFFERS] if outcome.body_differs else [])])
+def _replay(outcome: actions.Outcome) -> Response:
+    return Response(200, outcome.body, headers=[REPLAYED, *([BODY_DIFFERS] if outcome.body_differs else [])])

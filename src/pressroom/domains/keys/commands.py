@@ -9,7 +9,7 @@ from pressroom.domains.accounts.actions import get_account_by_username, get_reco
 from pressroom.domains.keys import actions
 from pressroom.domains.keys.models import LONGEST_REASON, NewKey, RevokedBy, Scope
 from pressroom.domains.keys.schemas import CreateKey
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.text import is_blank
 from pressroom.web.bodies import decode
 
@@ -46,6 +46,6 @@ async def table(db: Database, username: str) -> Table:
 async def revoke(db: Database, key_id: str, reason: str) -> str:
     """An operator takes a key back; what was done. Raises Invalid or NotFound."""
     if is_blank(reason) or len(reason) > LONGEST_REASON:
-        raise Invalid([Fault("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters.")])
+        raise Invalid([FieldError("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters.")])
     key = await db.transact(actions.revoke_key, key_id, RevokedBy.ADMIN, reason)
     return f"{key.key_prefix}… ({key.label}) was revoked at {iso(key.revoked_at or 0)}."

@@ -14,18 +14,18 @@ from pressroom.domains.keys.schemas import (
     created_key_shape,
     key_shape,
 )
-from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound
+from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
+from pressroom.web.routing import Request, Response, Tag, declare, declare_with_body, json
 
 TAG = Tag("API keys", "What programs act with. Only the signed-in owner manages them; no key can make or revoke keys.")
 
 _NO_KEY = NotFound("There is no such key.")
 _BAD_KEY = Invalid(
     [
-        Fault("scopes[1]", Code.DUPLICATE, "posts:write is given twice."),
-        Fault("expiry", Code.OUT_OF_RANGE, "The expiry must lie in the future."),
+        FieldError("scopes[1]", Code.DUPLICATE, "posts:write is given twice."),
+        FieldError("expiry", Code.OUT_OF_RANGE, "The expiry must lie in the future."),
     ]
 )
 
@@ -43,17 +43,17 @@ _BAD_KEY = Invalid(
     idempotent=True,
     tag=TAG,
     example=CREATE_KEY_EXAMPLE,
-    answer_example=CREATED_KEY_EXAMPLE,
+    response_example=CREATED_KEY_EXAMPLE,
 )
-async def create_key(call: Call[Caller], body: CreateKey) -> Answer:
+async def create_key(request: Request[Caller], body: CreateKey) -> Response:
     """Makes a key bound to the account. Its plaintext is in this answer and nowhere else, ever again: a replay has null
     in its place. An account has at most 5 active keys; the sixth is a 409."""
-    now = call.clock.now()
-    return await call.once.hiding("key")(
+    now = request.clock.now()
+    return await request.once.hiding("key")(
         actions.create_key,
         lambda made: created_key_shape(*made, now),
         201,
-        call.caller.account.id,
+        request.caller.account.id,
         body.new_key(now),
     )
 
@@ -64,17 +64,17 @@ async def create_key(call: Call[Caller], body: CreateKey) -> Answer:
     SessionOnly(),
     summary="List API keys",
     gives=ApiKeyList,
-    fails=(Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
+    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
     tag=TAG,
     paged=True,
-    answer_example=ApiKeyList([KEY_EXAMPLE], None),
+    response_example=ApiKeyList([KEY_EXAMPLE], None),
 )
-async def list_keys(call: Call[Caller]) -> Answer:
+async def list_keys(request: Request[Caller]) -> Response:
     """All keys of the account, revoked and expired ones too, newest first."""
-    page = read_page(call.query)
-    keys = await call.db.read(actions.list_keys, call.caller.account.id, page.before, page.limit + 1)
+    page = read_page(request.query)
+    keys = await request.db.read(actions.list_keys, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(keys, page, lambda key: key.id)
-    return json(ApiKeyList([key_shape(key, call.clock.now()) for key in shown], cursor))
+    return json(ApiKeyList([key_shape(key, request.clock.now()) for key in shown], cursor))
 
 
 @declare(
@@ -85,12 +85,12 @@ async def list_keys(call: Call[Caller]) -> Answer:
     gives=ApiKeyOut,
     fails=(_NO_KEY,),
     tag=TAG,
-    answer_example=KEY_EXAMPLE,
+    response_example=KEY_EXAMPLE,
 )
-async def show_key(call: Call[Caller]) -> Answer:
+async def show_key(request: Request[Caller]) -> Response:
     """One key of the account, without its plaintext."""
-    key = await call.db.read(actions.get_key, call.caller.account.id, call.parameters["keyId"])
-    return json(key_shape(key, call.clock.now()))
+    key = await request.db.read(actions.get_key, request.caller.account.id, request.parameters["keyId"])
+    return json(key_shape(key, request.clock.now()))
 
 
 @declare(
@@ -102,15 +102,15 @@ async def show_key(call: Call[Caller]) -> Answer:
     fails=(_NO_KEY,),
     idempotent=True,
     tag=TAG,
-    answer_example=REVOKED_KEY_EXAMPLE,
+    response_example=REVOKED_KEY_EXAMPLE,
 )
-async def revoke_key(call: Call[Caller]) -> Answer:
+async def revoke_key(request: Request[Caller]) -> Response:
     """Takes the key back for good; from the next request on it is refused. Revoking a revoked key changes nothing."""
-    now = call.clock.now()
-    return await call.once(
+    now = request.clock.now()
+    return await request.once(
         actions.revoke_own_key,
         lambda key: key_shape(key, now),
         200,
-        call.caller.account.id,
-        call.parameters["keyId"],
+        request.caller.account.id,
+        request.parameters["keyId"],
     )

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from pressroom.clock import iso, parse_iso
 from pressroom.domains.keys.models import EXPIRIES, ApiKey, NewKey, RevokedBy, Scope, Status, network
-from pressroom.errors import Code, Fault
+from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
 from pressroom.web.wire import VISIBLE, Id, Time
@@ -65,27 +65,27 @@ class CreateKey(Body):
         | None
     ) = None
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         if self.label and is_blank(self.label):
-            yield Fault("label", Code.TOO_SHORT, "A label must not be blank.")
+            yield FieldError("label", Code.TOO_SHORT, "A label must not be blank.")
         for place, scope in enumerate(self.scopes or []):
             if scope in self.scopes[:place]:
-                yield Fault(f"scopes[{place}]", Code.DUPLICATE, f"{scope} is given twice.")
+                yield FieldError(f"scopes[{place}]", Code.DUPLICATE, f"{scope} is given twice.")
         for place, entry in enumerate(self.ip_allowlist or []):
             try:
                 network(entry)
             except (ValueError, TypeError) as error:
                 message = f"Not an address or CIDR network: {str(error)[:200]}."
-                yield Fault(f"ipAllowlist[{place}]", Code.INVALID_FORMAT, message)
+                yield FieldError(f"ipAllowlist[{place}]", Code.INVALID_FORMAT, message)
         if self.expiry is not None and self.expiry not in EXPIRIES:
             try:
                 at = parse_iso(self.expiry)
                 iso(at)  # A zone can push a time past the last year that can be shown.
             except (ValueError, OverflowError):
-                yield Fault("expiry", Code.INVALID_FORMAT, _EXPIRY_HELP)
+                yield FieldError("expiry", Code.INVALID_FORMAT, _EXPIRY_HELP)
             else:
                 if at <= now:
-                    yield Fault("expiry", Code.OUT_OF_RANGE, "The expiry must lie in the future.")
+                    yield FieldError("expiry", Code.OUT_OF_RANGE, "The expiry must lie in the future.")
 
     def new_key(self, now: int) -> NewKey:
         """The key to make at `now` (milliseconds)."""

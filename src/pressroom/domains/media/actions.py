@@ -8,7 +8,7 @@ from pressroom.db.params import batches
 from pressroom.domains.media import queries
 from pressroom.domains.media.models import Media, NewMedia, Variant, new_token, source
 from pressroom.domains.media.sandbox import Processed
-from pressroom.errors import Code, Fault, Unprocessable
+from pressroom.errors import Code, FieldError, Unprocessable
 from pressroom.ids import random_base62
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
@@ -33,7 +33,7 @@ async def take_storage(tx: Tx, account_id: str, field: str, files: Sequence[NewM
         message = (
             f"The account may store {limit:,} bytes of media, and these {size:,} are too many on top of what it stores."
         )
-        raise Unprocessable([Fault(field, Code.TOO_LARGE, message)])
+        raise Unprocessable([FieldError(field, Code.TOO_LARGE, message)])
 
 
 async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[NewMedia]) -> None:

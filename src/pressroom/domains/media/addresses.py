@@ -15,7 +15,7 @@ import msgspec
 from pressroom.clock import MINUTE, SECOND
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media.models import Media, Variant
-from pressroom.web.routing import Call
+from pressroom.web.routing import Request
 
 STEP: Final = 5 * MINUTE
 """How long a file keeps one signed address, so that a page that is opened again finds it in the browser's cache."""
@@ -65,9 +65,9 @@ class Signed(msgspec.Struct, frozen=True):
         return hmac.compare_digest(self.signature, _signature(self.media_id, token, secret, self.until))
 
 
-def addresses_of(call: Call[Caller], *, lasting: bool = True) -> Addresses:
-    """What makes the addresses of this call's answer (see `Addresses`)."""
-    return Addresses(call.settings.base_url, call.means.media_secret, call.clock.now(), lasting)
+def addresses_of(request: Request[Caller], *, lasting: bool = True) -> Addresses:
+    """What makes the addresses of this response (see `Addresses`)."""
+    return Addresses(request.settings.base_url, request.services.media_secret, request.clock.now(), lasting)
 
 
 def variant_of(address: str, variant: Variant) -> str:

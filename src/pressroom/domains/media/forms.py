@@ -3,27 +3,29 @@
 from collections.abc import Iterator
 
 from pressroom.domains.media.kinds import agrees, sniff
-from pressroom.errors import Code, Fault
+from pressroom.errors import Code, FieldError
 from pressroom.web.form_data import Form
 
 _TAKEN = "JPEG, PNG, GIF, WebP, MP4, MPEG, QuickTime and WebM"
 
 
-def file_faults(form: Form, field: str, *, video_only: bool = False) -> Iterator[Fault]:
+def file_errors(form: Form, field: str, *, video_only: bool = False) -> Iterator[FieldError]:
     """What is wrong with the files of a form: each is what its bytes say, and must be what was declared."""
     for file in form.seen:
         where = f"{field}[{file.place}]"
         kind = sniff(file.head)
         if kind is None:
-            yield Fault(where, Code.UNSUPPORTED_MEDIA_TYPE, f"By its bytes this is none of {_TAKEN}.")
+            yield FieldError(where, Code.UNSUPPORTED_MEDIA_TYPE, f"By its bytes this is none of {_TAKEN}.")
         elif video_only and not kind.is_video:
-            yield Fault(where, Code.UNSUPPORTED_MEDIA_TYPE, f"By its bytes this is {kind.mime}; a video is needed.")
+            yield FieldError(
+                where, Code.UNSUPPORTED_MEDIA_TYPE, f"By its bytes this is {kind.mime}; a video is needed."
+            )
         elif not agrees(file.declared_type, kind):
             message = f"Declared as {(file.declared_type or '')[:100]}, but by its bytes this is {kind.mime}."
-            yield Fault(where, Code.UNSUPPORTED_MEDIA_TYPE, message)
+            yield FieldError(where, Code.UNSUPPORTED_MEDIA_TYPE, message)
 
 
-def alt_text_faults(form: Form, field: str) -> Iterator[Fault]:
+def alt_text_errors(form: Form, field: str) -> Iterator[FieldError]:
     """There are at most as many descriptions as files."""
     for place in range(form.places, len(form.texts.get("altText", []))):
-        yield Fault(f"altText[{place}]", Code.TOO_MANY, f"There is no {field}[{place}] that this could describe.")
+        yield FieldError(f"altText[{place}]", Code.TOO_MANY, f"There is no {field}[{place}] that this could describe.")

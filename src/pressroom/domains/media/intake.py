@@ -12,7 +12,7 @@ from pressroom.domains.media.models import NewMedia, source
 from pressroom.errors import Refused, TooMany, Unavailable
 from pressroom.ids import new_id
 from pressroom.web.form_data import IncomingFile
-from pressroom.web.routing import Answer
+from pressroom.web.routing import Response
 
 REMOVE_SECONDS: Final = 2.0
 _AS_BYTES: Final = "application/octet-stream"
@@ -25,10 +25,10 @@ class Taken:
         self.files = files
         self.unused = False
 
-    def answered(self, answer: Answer) -> Answer:
-        """`answer` itself. A repeated request's answer is an earlier one's, with that one's files."""
-        self.unused = answer.status != 201
-        return answer
+    def answered(self, response: Response) -> Response:
+        """`response` itself. A repeated request's answer is an earlier one's, with that one's files."""
+        self.unused = response.status != 201
+        return response
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from pressroom.domains.media.addresses import Addresses, variant_of
 from pressroom.domains.media.models import Media, MediaEntryType, ProcessingStatus, Variant
-from pressroom.web.wire import EXAMPLE_BASE, Address, Id
+from pressroom.web.wire import EXAMPLE_BASE, Id, Url
 
 
 class MediaEntryOut(msgspec.Struct, rename="camel"):
@@ -15,7 +15,7 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
     PUBLIC, readers other than the author get an address that ends within minutes: read the post again for the next."""
 
     id: Id
-    url: Address
+    url: Url
     type: MediaEntryType
     mime_type: Annotated[str, Meta(description="Of what `url` answers: image/webp or video/mp4.")]
     processing_status: Annotated[ProcessingStatus, Meta(description="READY and FAILED are final.")]
@@ -23,7 +23,7 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
     height: Annotated[int | None, Meta(description="Pixels, as shown; null until it is READY.")]
     duration: Annotated[float | None, Meta(description="Of a video that is READY: seconds.")]
     size_bytes: Annotated[int | None, Meta(description="Of what `url` answers; null until it is READY.")]
-    thumbnail_url: Annotated[Address, Meta(description="A WebP image of at most 640 pixels a side.")]
+    thumbnail_url: Annotated[Url, Meta(description="A WebP image of at most 640 pixels a side.")]
     alt_text: Annotated[str | None, Meta(description="What it shows, for those who do not see it.")]
 
 

@@ -12,7 +12,7 @@ from pressroom.domains.media.models import Media, ProcessingStatus, Variant
 from pressroom.errors import NotFound
 from pressroom.web.access import Public
 from pressroom.web.asgi import HeaderList
-from pressroom.web.routing import Answer, Call, declare
+from pressroom.web.routing import Request, Response, declare
 
 PRESIGNED_SECONDS: Final = STEP // SECOND
 CARD_BLOB: Final = re.compile(r"[0-9a-f]{32}")
@@ -35,87 +35,87 @@ PUBLIC: Final = "PUBLIC"
 
 
 @declare("GET", "/media/{token}", Public(), summary="A file of a post or clip")
-async def serve_media(call: Call[Caller]) -> Answer:
+async def serve_media(request: Request[Caller]) -> Response:
     """What a file was made into."""
-    return await _serve(call, Variant.MAIN)
+    return await _serve(request, Variant.MAIN)
 
 
 @declare("GET", "/media/{token}/thumbnail", Public(), summary="Its thumbnail")
-async def serve_thumbnail(call: Call[Caller]) -> Answer:
+async def serve_thumbnail(request: Request[Caller]) -> Response:
     """A small picture of it."""
-    return await _serve(call, Variant.THUMBNAIL)
+    return await _serve(request, Variant.THUMBNAIL)
 
 
 @declare("GET", "/media/{token}/poster", Public(), summary="The first picture of a video")
-async def serve_poster(call: Call[Caller]) -> Answer:
+async def serve_poster(request: Request[Caller]) -> Response:
     """What is shown before it is played."""
-    return await _serve(call, Variant.POSTER)
+    return await _serve(request, Variant.POSTER)
 
 
 @declare("GET", "/cards/{token}", Public(), summary="The thumbnail of a link's card")
-async def serve_card(call: Call[Caller]) -> Answer:
+async def serve_card(request: Request[Caller]) -> Response:
     """Our own picture of a page."""
-    token = call.parameters["token"]
+    token = request.parameters["token"]
     if not CARD_BLOB.fullmatch(token):
         raise _NONE
-    return await serve_blob(call, f"cards/{token}", b"image/webp", FOR_GOOD)
+    return await serve_blob(request, f"cards/{token}", b"image/webp", FOR_GOOD)
 
 
 SERVING_ROUTES = [serve_media, serve_thumbnail, serve_poster, serve_card]
 
 
-async def _serve(call: Call[Caller], variant: Variant) -> Answer:
-    token = call.parameters["token"]
-    media, seconds = await (_find_signed(call, token) if is_signed(token) else _find_public(call, token))
+async def _serve(request: Request[Caller], variant: Variant) -> Response:
+    token = request.parameters["token"]
+    media, seconds = await (_find_signed(request, token) if is_signed(token) else _find_public(request, token))
     if media is None or media.status != ProcessingStatus.READY:
         raise _NONE
     caching = FOR_GOOD if seconds is None else b"private, max-age=%d" % seconds
     key, content_type = media.blob(variant), media.content_type(variant).encode()
-    return await serve_blob(call, key, content_type, caching, seconds or PRESIGNED_SECONDS)
+    return await serve_blob(request, key, content_type, caching, seconds or PRESIGNED_SECONDS)
 
 
-async def _find_public(call: Call[Caller], token: str) -> tuple[Media | None, int | None]:
+async def _find_public(request: Request[Caller], token: str) -> tuple[Media | None, int | None]:
     """The file whose token this is, while everybody may see it."""
-    media = await call.db.one(queries.FIND_BY_TOKEN, token=token)
+    media = await request.db.one(queries.FIND_BY_TOKEN, token=token)
     return (media if media is not None and media.visibility == PUBLIC else None), None
 
 
-async def _find_signed(call: Call[Caller], token: str) -> tuple[Media | None, int | None]:
+async def _find_signed(request: Request[Caller], token: str) -> tuple[Media | None, int | None]:
     """The file at a signed address, and for how many seconds its answer may be kept."""
-    signed, now = read_signed(token), call.clock.now()
+    signed, now = read_signed(token), request.clock.now()
     if signed is None or signed.has_ended(now):
         return None, None
-    media = await call.db.one(queries.FIND_BY_ID, media_id=signed.media_id)
-    if media is None or not signed.is_genuine(media.token, call.means.media_secret):
+    media = await request.db.one(queries.FIND_BY_ID, media_id=signed.media_id)
+    if media is None or not signed.is_genuine(media.token, request.services.media_secret):
         return None, None
     return media, seconds_left(signed.until, now)
 
 
 async def serve_blob(
-    call: Call[Caller], key: str, content_type: bytes, caching: bytes, presigned_seconds: int = PRESIGNED_SECONDS
-) -> Answer:
+    request: Request[Caller], key: str, content_type: bytes, caching: bytes, presigned_seconds: int = PRESIGNED_SECONDS
+) -> Response:
     """A file of the store: whole, in part, or not at all when the client has it. Raises NotFound.
 
     A store of its own serves it itself, at an address that holds for `presigned_seconds`.
     """
-    info = await call.means.blobs.stat(key)
+    info = await request.services.blobs.stat(key)
     if info is None:
         raise _NONE
-    if (elsewhere := call.means.blobs.presigned(key, presigned_seconds)) is not None:
+    if (elsewhere := request.services.blobs.presigned(key, presigned_seconds)) is not None:
         moved: HeaderList = [(b"location", elsewhere.encode()), (b"cache-control", b"no-store")]
-        return Answer(302, b"", content_type, moved)
+        return Response(302, b"", content_type, moved)
     etag = f'"{info.etag}"'.encode()
     headers: HeaderList = [*SAFE, (b"etag", etag), (b"cache-control", caching)]
-    if _has(call.headers.if_none_match, etag):
-        return Answer(304, b"", content_type, headers)
-    return _part(call, key, content_type, headers, info, etag)
+    if _has(request.headers.if_none_match, etag):
+        return Response(304, b"", content_type, headers)
+    return _part(request, key, content_type, headers, info, etag)
 
 
 def _part(
-    call: Call[Caller], key: str, content_type: bytes, headers: HeaderList, info: BlobInfo, etag: bytes
-) -> Answer:
-    wanted = call.headers.range if call.headers.if_range in (None, etag.decode()) else None
-    if call.method == "HEAD":
+    request: Request[Caller], key: str, content_type: bytes, headers: HeaderList, info: BlobInfo, etag: bytes
+) -> Response:
+    wanted = request.headers.range if request.headers.if_range in (None, etag.decode()) else None
+    if request.method == "HEAD":
         wanted = None  # a range is asked of GET alone
     part = byte_range(wanted, info.size)
     if part is None:
@@ -123,12 +123,12 @@ def _part(
     elif part[0] >= part[1]:
         # Not to be kept: a cache would answer others with it, who ask for parts that are there.
         none: HeaderList = [*SAFE, (b"cache-control", b"no-store"), (b"content-range", b"bytes */%d" % info.size)]
-        return Answer(416, b"", content_type, none)
+        return Response(416, b"", content_type, none)
     else:
         (start, end), status = part, 206
         headers.append((b"content-range", b"bytes %d-%d/%d" % (start, end - 1, info.size)))
-    stream = call.means.blobs.read(key, start, end)
-    return Answer(status, b"", content_type, headers, stream=stream, length=end - start)
+    stream = request.services.blobs.read(key, start, end)
+    return Response(status, b"", content_type, headers, stream=stream, length=end - start)
 
 
 def byte_range(header: str | None, size: int) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.models import LONGEST_REASON
 from pressroom.domains.moderation import actions
 from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.ids import BEYOND
 from pressroom.text import is_blank
 from pressroom.web.bodies import decode
@@ -65,7 +65,7 @@ async def password(db: Database, username: str, given: str) -> RecordOut:
 async def suspend(db: Database, username: str, reason: str) -> RecordOut:
     """Suspends an account. Raises NotFound, Invalid for a reason that is none."""
     if is_blank(reason) or len(reason) > LONGEST_REASON:
-        raise Invalid([Fault("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters.")])
+        raise Invalid([FieldError("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters.")])
     return record_shape(await db.transact(actions.suspend_account, username, reason))
 
 

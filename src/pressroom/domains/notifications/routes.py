@@ -3,10 +3,10 @@
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.notifications import actions
 from pressroom.domains.notifications.schemas import NOTIFICATION_EXAMPLE, NotificationList, notification_shape
-from pressroom.errors import Code, Fault, Invalid
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Answer, Call, Tag, declare, json
+from pressroom.web.routing import Request, Response, Tag, declare, json
 
 TAG = Tag("Notifications", "What the signed-in account is told of.")
 
@@ -17,16 +17,16 @@ TAG = Tag("Notifications", "What the signed-in account is told of.")
     SessionOnly(),
     summary="List notifications",
     gives=NotificationList,
-    fails=(Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
+    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
     tag=TAG,
     paged=True,
-    answer_example=NotificationList([NOTIFICATION_EXAMPLE], None),
+    response_example=NotificationList([NOTIFICATION_EXAMPLE], None),
 )
-async def list_notifications(call: Call[Caller]) -> Answer:
+async def list_notifications(request: Request[Caller]) -> Response:
     """What the account is told of, newest first: mentions in posts that it may see, who follows it or asks to, and what
     became of its keys and webhooks without its doing. Kept for 90 days."""
-    page = read_page(call.query)
-    told = await call.db.read(actions.list_notifications, call.caller.account.id, page.before, page.limit + 1)
+    page = read_page(request.query)
+    told = await request.db.read(actions.list_notifications, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(told, page, lambda notification: notification.id)
-    base_url = call.settings.base_url
+    base_url = request.settings.base_url
     return json(NotificationList([notification_shape(each, base_url) for each in shown], cursor))

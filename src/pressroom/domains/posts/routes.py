@@ -41,10 +41,10 @@ from pressroom.domains.posts.schemas import (
 )
 from pressroom.domains.posts.uploads import UPLOAD_FORM, UploadPost
 from pressroom.domains.previews.links import link_of
-from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, QuotaExceeded, Unprocessable
+from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
+from pressroom.web.routing import Request, Response, Tag, declare, declare_with_body, json
 
 P = ParamSpec("P")
 
@@ -54,24 +54,26 @@ REACTIONS = Tag("Reactions", "What signed-in readers do with posts.")
 _NO_POST = NotFound("There is no such post.")
 _BAD_POST = Invalid(
     [
-        Fault("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214."),
-        Fault(
+        FieldError("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214."),
+        FieldError(
             "visibility",
             Code.INVALID_CHOICE,
             "Must be one of PUBLIC, FOLLOWERS, CONNECTIONS, PRIVATE, CUSTOM.",
         ),
-        Fault("tags", Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?"),
+        FieldError("tags", Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?"),
     ]
 )
 _BAD_UPLOAD = Invalid(
     [
-        Fault("media[1]", Code.TOO_LARGE, "A file has at most 8,388,608 bytes."),
-        Fault("media[2]", Code.UNSUPPORTED_MEDIA_TYPE, "Declared as image/png, but by its bytes this is image/jpeg."),
+        FieldError("media[1]", Code.TOO_LARGE, "A file has at most 8,388,608 bytes."),
+        FieldError(
+            "media[2]", Code.UNSUPPORTED_MEDIA_TYPE, "Declared as image/png, but by its bytes this is image/jpeg."
+        ),
     ]
 )
 _NO_ROOM = Unprocessable(
     [
-        Fault(
+        FieldError(
             "media",
             Code.TOO_LARGE,
             "The account may store 5,368,709,120 bytes of media, and these 9,120,400 are too many on top of it.",
@@ -80,7 +82,7 @@ _NO_ROOM = Unprocessable(
 )
 _NO_MEMBER = Unprocessable(
     [
-        Fault(
+        FieldError(
             "hubId",
             Code.NOT_ALLOWED,
             "The account is not a member of such a hub. Join it first, or leave hubId out.",
@@ -102,16 +104,16 @@ _NO_MEMBER = Unprocessable(
     idempotent=True,
     tag=TAG,
     example=CREATE_POST_EXAMPLE,
-    answer_example=POST_EXAMPLE,
+    response_example=POST_EXAMPLE,
 )
-async def create_post(call: Call[Caller], body: CreatePost) -> Answer:
+async def create_post(request: Request[Caller], body: CreatePost) -> Response:
     """Publishes a post in the name of the account. Hashtags and mentions are found in the text; mentioned accounts
     that may see the post are notified, 50 at the most. With a key it counts against the key's posts per minute and
     the account's content quota of the UTC day; signed in, against the account's own limits."""
-    draft, allowance = body.draft(), allowance_of(call.settings)
+    draft, allowance = body.draft(), allowance_of(request.settings)
     if link_of(draft.content, draft.link_preview_url) is not None:
-        await _await_card(call, publish.foresee_post, call.caller, draft, allowance)
-    return await call.once(publish.publish_post, _shown(call), 201, call.caller, draft, allowance)
+        await _await_card(request, publish.foresee_post, request.caller, draft, allowance)
+    return await request.once(publish.publish_post, _shown(request), 201, request.caller, draft, allowance)
 
 
 @declare_with_body(
@@ -128,18 +130,20 @@ async def create_post(call: Call[Caller], body: CreatePost) -> Answer:
     tag=TAG,
     form=UPLOAD_FORM,
     example=UPLOAD_POST_EXAMPLE,
-    answer_example=UPLOADED_POST_EXAMPLE,
+    response_example=UPLOADED_POST_EXAMPLE,
 )
-async def upload_post(call: Call[Caller], body: UploadPost) -> Answer:
+async def upload_post(request: Request[Caller], body: UploadPost) -> Response:
     """Publishes a post with up to 4 files of 8 MB each, signed in up to 10 of 50 MB. What a file is comes from its
     bytes. Each is processed after the answer: `url` answers 404 until `processingStatus` is READY. Otherwise it is like
     publishing a post, but for polls and link previews. An account may store a bounded sum of bytes of media; what does
     not fit is a 422."""
-    if (answer := await call.once.stored()) is not None:
-        return answer
-    async with taken_in(call.means.blobs, call.files, body.alt_text or [], call.clock.now()) as taken:
-        draft, allowance = body.draft(taken.files), allowance_of(call.settings)
-        return taken.answered(await call.once(publish.publish_post, _shown(call), 201, call.caller, draft, allowance))
+    if (response := await request.once.stored()) is not None:
+        return response
+    async with taken_in(request.services.blobs, request.files, body.alt_text or [], request.clock.now()) as taken:
+        draft, allowance = body.draft(taken.files), allowance_of(request.settings)
+        return taken.answered(
+            await request.once(publish.publish_post, _shown(request), 201, request.caller, draft, allowance)
+        )
 
 
 @declare(
@@ -150,14 +154,14 @@ async def upload_post(call: Call[Caller], body: UploadPost) -> Answer:
     gives=PostOut,
     fails=(_NO_POST,),
     tag=TAG,
-    answer_example=POST_EXAMPLE,
+    response_example=POST_EXAMPLE,
 )
-async def show_post(call: Call[Caller]) -> Answer:
+async def show_post(request: Request[Caller]) -> Response:
     """One post, if it stands and the reader may see it: with a key, what its account published and what anyone may
     see. Ask again until each `processingStatus` has left PROCESSING. Its permalink is /post/{id}."""
-    reader = reader_of(call.who)
-    view = await call.db.read(reading.get_view, call.parameters["id"], reader.id, by_key=reader.by_key)
-    return json(_shown(call)(view))
+    reader = reader_of(request.who)
+    view = await request.db.read(reading.get_view, request.parameters["id"], reader.id, by_key=reader.by_key)
+    return json(_shown(request)(view))
 
 
 @declare(
@@ -166,17 +170,17 @@ async def show_post(call: Call[Caller]) -> Answer:
     SessionOnly(),
     summary="List your posts",
     gives=PostList,
-    fails=(Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
+    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
     tag=TAG,
     paged=True,
-    answer_example=PostList([POST_EXAMPLE], None),
+    response_example=PostList([POST_EXAMPLE], None),
 )
-async def list_posts(call: Call[Caller]) -> Answer:
+async def list_posts(request: Request[Caller]) -> Response:
     """What the account published and did not delete, of every visibility, bounces too, newest first."""
-    page, own = read_page(call.query), call.caller.account.id
-    views = await call.db.read(reading.list_of_account, own, own, page.before, page.limit + 1)
+    page, own = read_page(request.query), request.caller.account.id
+    views = await request.db.read(reading.list_of_account, own, own, page.before, page.limit + 1)
     shown, cursor = split(views, page, lambda view: view.post.id)
-    return json(PostList([_shown(call)(view) for view in shown], cursor))
+    return json(PostList([_shown(request)(view) for view in shown], cursor))
 
 
 @declare_with_body(
@@ -187,22 +191,24 @@ async def list_posts(call: Call[Caller]) -> Answer:
     takes=EditPost,
     gives=PostOut,
     fails=(
-        Invalid([Fault("body", Code.REQUIRED, "Give at least one of content and visibility.")]),
+        Invalid([FieldError("body", Code.REQUIRED, "Give at least one of content and visibility.")]),
         _NO_POST,
-        Unprocessable([Fault("visibility", Code.NOT_ALLOWED, "A bounce is always PUBLIC.")]),
+        Unprocessable([FieldError("visibility", Code.NOT_ALLOWED, "A bounce is always PUBLIC.")]),
     ),
     idempotent=True,
     tag=TAG,
     example=EDIT_POST_EXAMPLE,
-    answer_example=EDITED_POST_EXAMPLE,
+    response_example=EDITED_POST_EXAMPLE,
 )
-async def edit_post(call: Call[Caller], body: EditPost) -> Answer:
+async def edit_post(request: Request[Caller], body: EditPost) -> Response:
     """Replaces the content, the visibility or both of one of the account's own posts and sets editedAt. The version
     before is kept. Hashtags and mentions follow the new text; nobody is notified twice of one post. Of a quote
     bounce the content alone can be edited, of a plain bounce nothing."""
     if link_of(body.content) is not None:
-        await _await_card(call, change.foresee_edit, call.caller, call.parameters["id"], body.edit())
-    return await call.once(change.edit_post, _shown(call), 200, call.caller, call.parameters["id"], body.edit())
+        await _await_card(request, change.foresee_edit, request.caller, request.parameters["id"], body.edit())
+    return await request.once(
+        change.edit_post, _shown(request), 200, request.caller, request.parameters["id"], body.edit()
+    )
 
 
 @declare(
@@ -214,13 +220,17 @@ async def edit_post(call: Call[Caller], body: EditPost) -> Answer:
     fails=(_NO_POST,),
     idempotent=True,
     tag=TAG,
-    answer_example=DeletedOut("Post deleted", POST_EXAMPLE.id),
+    response_example=DeletedOut("Post deleted", POST_EXAMPLE.id),
 )
-async def delete_post(call: Call[Caller]) -> Answer:
+async def delete_post(request: Request[Caller]) -> Response:
     """Deletes one of the account's own posts: it is shown no more, its permalink answers 410, and bounces of it show
     no original. A second deletion is a 404; under the same Idempotency-Key it is a replay. Spent quota stays spent."""
-    return await call.once(
-        change.delete_post, lambda post_id: DeletedOut("Post deleted", post_id), 200, call.caller, call.parameters["id"]
+    return await request.once(
+        change.delete_post,
+        lambda post_id: DeletedOut("Post deleted", post_id),
+        200,
+        request.caller,
+        request.parameters["id"],
     )
 
 
@@ -235,25 +245,27 @@ async def delete_post(call: Call[Caller]) -> Answer:
     status=201,
     location="/api/posts/{made}",
     fails=(
-        Invalid([Fault("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214.")]),
+        Invalid([FieldError("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214.")]),
         _NO_POST,
         Conflict("The account has bounced this post already. Delete that bounce first, or quote the post."),
-        Unprocessable([Fault("body", Code.NOT_ALLOWED, "Only PUBLIC posts can be bounced; this one is FOLLOWERS.")]),
+        Unprocessable(
+            [FieldError("body", Code.NOT_ALLOWED, "Only PUBLIC posts can be bounced; this one is FOLLOWERS.")]
+        ),
         QuotaExceeded,
     ),
     idempotent=True,
     tag=TAG,
     example=BOUNCE_POST_EXAMPLE,
-    answer_example=BOUNCE_EXAMPLE,
+    response_example=BOUNCE_EXAMPLE,
 )
-async def bounce_post(call: Call[Caller], body: BouncePost) -> Answer:
+async def bounce_post(request: Request[Caller], body: BouncePost) -> Response:
     """Shares a PUBLIC post again: without content as a plain bounce, of which an account can have one of each post,
     with content as a quote. Bouncing a plain bounce bounces what it shares. Either counts against the account's
     content quota of the UTC day."""
-    post_id, content, allowance = call.parameters["id"], body.commentary(), allowance_of(call.settings)
+    post_id, content, allowance = request.parameters["id"], body.commentary(), allowance_of(request.settings)
     if content is not None and link_of(content) is not None:
-        await _await_card(call, bounce.foresee_quote, call.caller, post_id, content, allowance)
-    return await call.once(bounce.bounce_post, _shown(call), 201, call.caller, post_id, content, allowance)
+        await _await_card(request, bounce.foresee_quote, request.caller, post_id, content, allowance)
+    return await request.once(bounce.bounce_post, _shown(request), 201, request.caller, post_id, content, allowance)
 
 
 @declare(
@@ -265,11 +277,11 @@ async def bounce_post(call: Call[Caller], body: BouncePost) -> Answer:
     fails=(_NO_POST,),
     idempotent=True,
     tag=REACTIONS,
-    answer_example=LikedOut(True),
+    response_example=LikedOut(True),
 )
-async def like_post(call: Call[Caller]) -> Answer:
+async def like_post(request: Request[Caller]) -> Response:
     """The account likes the post. Once more changes nothing."""
-    return await call.once(react.like_post, lambda _: LikedOut(True), 200, call.caller, call.parameters["id"])
+    return await request.once(react.like_post, lambda _: LikedOut(True), 200, request.caller, request.parameters["id"])
 
 
 @declare(
@@ -281,11 +293,13 @@ async def like_post(call: Call[Caller]) -> Answer:
     fails=(_NO_POST,),
     idempotent=True,
     tag=REACTIONS,
-    answer_example=LikedOut(False),
+    response_example=LikedOut(False),
 )
-async def unlike_post(call: Call[Caller]) -> Answer:
+async def unlike_post(request: Request[Caller]) -> Response:
     """The account likes the post no longer. Where it did not, nothing changes."""
-    return await call.once(react.unlike_post, lambda _: LikedOut(False), 200, call.caller, call.parameters["id"])
+    return await request.once(
+        react.unlike_post, lambda _: LikedOut(False), 200, request.caller, request.parameters["id"]
+    )
 
 
 @declare(
@@ -297,11 +311,11 @@ async def unlike_post(call: Call[Caller]) -> Answer:
     fails=(_NO_POST,),
     idempotent=True,
     tag=REACTIONS,
-    answer_example=SavedOut(True),
+    response_example=SavedOut(True),
 )
-async def save_post(call: Call[Caller]) -> Answer:
+async def save_post(request: Request[Caller]) -> Response:
     """Marks the post for the account alone. Once more changes nothing."""
-    return await call.once(react.save_post, lambda _: SavedOut(True), 200, call.caller, call.parameters["id"])
+    return await request.once(react.save_post, lambda _: SavedOut(True), 200, request.caller, request.parameters["id"])
 
 
 @declare(
@@ -313,11 +327,13 @@ async def save_post(call: Call[Caller]) -> Answer:
     fails=(_NO_POST,),
     idempotent=True,
     tag=REACTIONS,
-    answer_example=SavedOut(False),
+    response_example=SavedOut(False),
 )
-async def unsave_post(call: Call[Caller]) -> Answer:
+async def unsave_post(request: Request[Caller]) -> Response:
     """Takes the mark back. Where there is none, nothing changes."""
-    return await call.once(react.unsave_post, lambda _: SavedOut(False), 200, call.caller, call.parameters["id"])
+    return await request.once(
+        react.unsave_post, lambda _: SavedOut(False), 200, request.caller, request.parameters["id"]
+    )
 
 
 @declare_with_body(
@@ -328,21 +344,21 @@ async def unsave_post(call: Call[Caller]) -> Answer:
     takes=Vote,
     gives=PollOut,
     fails=(
-        Invalid([Fault("choices", Code.TOO_MANY, "This poll takes a single choice.")]),
+        Invalid([FieldError("choices", Code.TOO_MANY, "This poll takes a single choice.")]),
         NotFound("This post has no poll."),
         Conflict("The account has voted in this poll already; a vote is final."),
-        Unprocessable([Fault("body", Code.NOT_ALLOWED, "This poll is closed.")]),
+        Unprocessable([FieldError("body", Code.NOT_ALLOWED, "This poll is closed.")]),
     ),
     idempotent=True,
     tag=REACTIONS,
     example=VOTE_EXAMPLE,
-    answer_example=VOTED_EXAMPLE,
+    response_example=VOTED_EXAMPLE,
 )
-async def vote(call: Call[Caller], body: Vote) -> Answer:
+async def vote(request: Request[Caller], body: Vote) -> Response:
     """Votes, once and for all; the answer is the poll with the vote in it."""
-    now = call.clock.now()
-    return await call.once(
-        react.vote, lambda poll: poll_shape(poll, now), 200, call.caller, call.parameters["id"], body.choices
+    now = request.clock.now()
+    return await request.once(
+        react.vote, lambda poll: poll_shape(poll, now), 200, request.caller, request.parameters["id"], body.choices
     )
 
 
@@ -354,23 +370,25 @@ async def vote(call: Call[Caller], body: Vote) -> Answer:
     takes=SetAudience,
     gives=AudienceOut,
     fails=(
-        Invalid([Fault("usernames[1]", Code.DUPLICATE, "otto is named twice.")]),
+        Invalid([FieldError("usernames[1]", Code.DUPLICATE, "otto is named twice.")]),
         _NO_POST,
-        Unprocessable([Fault("usernames[1]", Code.INVALID_CHOICE, "There is no account otto.")]),
+        Unprocessable([FieldError("usernames[1]", Code.INVALID_CHOICE, "There is no account otto.")]),
     ),
     idempotent=True,
     tag=TAG,
     example=AUDIENCE_EXAMPLE,
-    answer_example=AudienceOut(2),
+    response_example=AudienceOut(2),
 )
-async def set_audience(call: Call[Caller], body: SetAudience) -> Answer:
+async def set_audience(request: Request[Caller], body: SetAudience) -> Response:
     """Makes these accounts the allowlist of one of the account's own posts, instead of those before. It counts while
     the post's visibility is CUSTOM."""
-    return await call.once(reach.set_audience, AudienceOut, 200, call.caller, call.parameters["id"], body.usernames)
+    return await request.once(
+        reach.set_audience, AudienceOut, 200, request.caller, request.parameters["id"], body.usernames
+    )
 
 
 async def _await_card(
-    call: Call[Caller],
+    request: Request[Caller],
     foresee: Callable[Concatenate[Tx, P], Awaitable[str | None]],
     *args: P.args,
     **kwargs: P.kwargs,
@@ -379,12 +397,12 @@ async def _await_card(
 
     A repeated request fetches nothing, and what would be refused is refused before anything is fetched.
     """
-    if await call.once.stored() is None and (url := await call.db.read(foresee, *args, **kwargs)) is not None:
-        await call.means.await_card(url, call.caller.account.id)
+    if await request.once.stored() is None and (url := await request.db.read(foresee, *args, **kwargs)) is not None:
+        await request.services.await_card(url, request.caller.account.id)
 
 
-def _shown(call: Call[Caller]) -> Callable[[View], PostOut]:
-    addresses, now = addresses_of(call), call.clock.now()
+def _shown(request: Request[Caller]) -> Callable[[View], PostOut]:
+    addresses, now = addresses_of(request), request.clock.now()
     return lambda view: post_shape(view, addresses, now)
 
 

@@ -17,7 +17,7 @@ from pressroom.domains.posts.models import Draft, Edit, Location, NewPoll, Poll,
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.links import LINK_LIMIT, link_of
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
-from pressroom.errors import Code, Fault
+from pressroom.errors import Code, FieldError
 from pressroom.outbound import UrlRefused
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
@@ -64,16 +64,16 @@ class PollIn(Body):
         Meta(description="How long it is open: 5 minutes to 30 days; a day unless given."),
     ] = None
 
-    def poll_faults(self) -> Iterator[Fault]:
+    def poll_errors(self) -> Iterator[FieldError]:
         """The rules that types cannot say."""
         if self.question is not None and is_blank(self.question):
-            yield Fault("poll.question", Code.TOO_SHORT, "The question of a poll must not be blank.")
+            yield FieldError("poll.question", Code.TOO_SHORT, "The question of a poll must not be blank.")
         options = self.options or []
         for place, option in enumerate(options):
             if is_blank(option):
-                yield Fault(f"poll.options[{place}]", Code.TOO_SHORT, "An option must not be blank.")
+                yield FieldError(f"poll.options[{place}]", Code.TOO_SHORT, "An option must not be blank.")
             if option in options[:place]:
-                yield Fault(f"poll.options[{place}]", Code.DUPLICATE, "This option is given twice.")
+                yield FieldError(f"poll.options[{place}]", Code.DUPLICATE, "This option is given twice.")
 
     def new_poll(self) -> NewPoll:
         """The poll to make."""
@@ -103,14 +103,14 @@ class CreatePost(Body):
         | None
     ) = None
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         if is_blank(self.content):
-            yield Fault("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
-        yield from place_faults(self.location)
+            yield FieldError("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
+        yield from place_errors(self.location)
         if self.poll is not None:
-            yield from self.poll.poll_faults()
+            yield from self.poll.poll_errors()
         if self.link_preview_url is not None:
-            yield from _link_faults(self.link_preview_url)
+            yield from _link_errors(self.link_preview_url)
 
     def draft(self) -> Draft:
         """The post to make."""
@@ -135,11 +135,11 @@ class EditPost(Body):
     content: Content | None = None
     visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         if self.content is None and self.visibility is None:
-            yield Fault("body", Code.REQUIRED, "Give at least one of content and visibility.")
+            yield FieldError("body", Code.REQUIRED, "Give at least one of content and visibility.")
         elif self.content is not None and is_blank(self.content):
-            yield Fault("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
+            yield FieldError("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
 
     def edit(self) -> Edit:
         """The changes."""
@@ -166,11 +166,11 @@ class Vote(Body):
         ),
     ]
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         choices = self.choices or []
         for place, choice in enumerate(choices):
             if choice in choices[:place]:
-                yield Fault(f"choices[{place}]", Code.DUPLICATE, f"Option {choice} is chosen twice.")
+                yield FieldError(f"choices[{place}]", Code.DUPLICATE, f"Option {choice} is chosen twice.")
 
 
 class SetAudience(Body):
@@ -185,27 +185,27 @@ class SetAudience(Body):
         ),
     ]
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         seen: set[str] = set()
         for place, username in enumerate(self.usernames or []):
             if not username:
                 continue
             if folded(username) in seen:
-                yield Fault(f"usernames[{place}]", Code.DUPLICATE, f"{username} is named twice.")
+                yield FieldError(f"usernames[{place}]", Code.DUPLICATE, f"{username} is named twice.")
             seen.add(folded(username))
 
 
-def place_faults(place: LocationIn | None) -> Iterator[Fault]:
+def place_errors(place: LocationIn | None) -> Iterator[FieldError]:
     """What is wrong with a place beyond its types."""
     if place is not None and is_blank(place.name):
-        yield Fault("location.name", Code.TOO_SHORT, "The name of a place must not be blank.")
+        yield FieldError("location.name", Code.TOO_SHORT, "The name of a place must not be blank.")
 
 
-def _link_faults(url: str) -> Iterator[Fault]:
+def _link_errors(url: str) -> Iterator[FieldError]:
     try:
         link_of(None, url)
     except UrlRefused as refused:
-        yield Fault("linkPreviewUrl", Code.INVALID_FORMAT, refused.message)
+        yield FieldError("linkPreviewUrl", Code.INVALID_FORMAT, refused.message)
 
 
 class LocationOut(msgspec.Struct, omit_defaults=True):

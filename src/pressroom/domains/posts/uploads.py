@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from pressroom.domains.media.forms import alt_text_faults, file_faults
+from pressroom.domains.media.forms import alt_text_errors, file_errors
 from pressroom.domains.media.models import (
     ALT_TEXT_LIMIT,
     FILE_BYTES_BY_KEY,
@@ -15,9 +15,9 @@ from pressroom.domains.media.models import (
     NewMedia,
 )
 from pressroom.domains.posts.models import Draft, Location
-from pressroom.domains.posts.schemas import VISIBILITY_HELP, LocationIn, place_faults
+from pressroom.domains.posts.schemas import VISIBILITY_HELP, LocationIn, place_errors
 from pressroom.domains.posts.visibility import Visibility
-from pressroom.errors import Fault
+from pressroom.errors import FieldError
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
 from pressroom.web.form_data import Form, FormRules
@@ -38,8 +38,8 @@ class UploadPost(Body):
         Meta(description="What each file shows, in the files' order; leave one empty to skip its file."),
     ] = None
 
-    def faults(self, now: int) -> Iterator[Fault]:
-        yield from place_faults(self.location)
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from place_errors(self.location)
 
     def draft(self, files: Sequence[NewMedia]) -> Draft:
         """The post to make of these files."""
@@ -53,14 +53,14 @@ class UploadPost(Body):
         )
 
 
-def _faults(form: Form) -> Iterator[Fault]:
-    yield from file_faults(form, "media")
-    yield from alt_text_faults(form, "media")
+def _field_errors(form: Form) -> Iterator[FieldError]:
+    yield from file_errors(form, "media")
+    yield from alt_text_errors(form, "media")
 
 
 UPLOAD_FORM: Final = FormSpec(
     by_key=FormRules("media", FILES_BY_KEY, FILE_BYTES_BY_KEY, _TEXTS, frozenset({"altText"})),
     signed_in=FormRules("media", FILES_SIGNED_IN, FILE_BYTES_SIGNED_IN, _TEXTS, frozenset({"altText"})),
     json_texts=frozenset({"location"}),
-    faults=_faults,
+    field_errors=_field_errors,
 )

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from pressroom.domains.previews.charset import decode, media_type
-from pressroom.domains.previews.scanning import Tag, scan, unescaped
+from pressroom.domains.previews.scanning import HtmlTag, scan, unescaped
 from pressroom.domains.previews.urls import absolute
 from pressroom.text import normalise
 
@@ -146,7 +146,7 @@ class _Found:
         """The values of several names, those of the first name first."""
         return [value for name in names for value in self.metas.get(name, ())]
 
-    def take(self, tag: Tag) -> None:
+    def take(self, tag: HtmlTag) -> None:
         """Notes a tag, as far as it is wanted."""
         if tag.name == "meta":
             self._take_meta(tag.attributes)

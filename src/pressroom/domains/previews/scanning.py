@@ -38,7 +38,7 @@ _RAW: Final = ("style", "xmp", "iframe", "noembed", "noframes", "noscript", "tex
 _RAW_END: Final = {name: re.compile(rf"</{name}(?=[{_WS}/>])", re.ASCII | re.IGNORECASE) for name in _RAW}
 
 
-class Tag(msgspec.Struct):
+class HtmlTag(msgspec.Struct):
     """A start tag: its name and attributes with names in lower case; for a title its text as well."""
 
     name: str
@@ -46,7 +46,7 @@ class Tag(msgspec.Struct):
     text: str = ""
 
 
-def scan(html: str, *, xml: bool = False) -> Iterator[Tag]:
+def scan(html: str, *, xml: bool = False) -> Iterator[HtmlTag]:
     """The meta, link, base and title tags of a page, in their order; those of templates and drawings left out.
 
     `xml`: the page came as XHTML, where a tag closes itself with a slash and text may stand in CDATA sections. A tag
@@ -69,7 +69,7 @@ class _Scanner:
         self._drawings = 0
         self._titles_close = True
 
-    def tags(self) -> Iterator[Tag]:
+    def tags(self) -> Iterator[HtmlTag]:
         html = self._html
         while (opening := _OPENING.search(html, self._position)) is not None:
             self._position = opening.end()
@@ -105,7 +105,7 @@ class _Scanner:
         elif name == "template":
             self._templates = max(0, self._templates - 1)
 
-    def _open(self, name: str, start: int, end: int) -> Tag | None:
+    def _open(self, name: str, start: int, end: int) -> HtmlTag | None:
         """Passes what belongs to a start tag whose attributes are at `[start, end)`; the tag, if it is to be told."""
         closed = self._html[end - 1] == "/"
         if name in _FOREIGN:
@@ -117,7 +117,7 @@ class _Scanner:
             text = self._pass_text(name)
         if name not in _TOLD or self._templates or (name == "title" and self._drawings):
             return None
-        return Tag(name, _attributes(self._html, start, end), text)
+        return HtmlTag(name, _attributes(self._html, start, end), text)
 
     def _pass_text(self, name: str) -> str:
         """Passes the text of an element that holds no tags, up to its end tag; the text, if it is a title's."""

@@ -6,16 +6,16 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.domains.previews.models import Card
-from pressroom.web.wire import EXAMPLE_BASE, Address
+from pressroom.web.wire import EXAMPLE_BASE, Url
 
 
 class LinkPreviewOut(msgspec.Struct, rename="camel"):
     """The card of a page that a post links to."""
 
-    url: Address
+    url: Url
     title: str | None
     description: str | None
-    image: Annotated[Address | None, Meta(description="Our own stored thumbnail, a WebP image.")]
+    image: Annotated[Url | None, Meta(description="Our own stored thumbnail, a WebP image.")]
     site_name: str | None
 
 

@@ -30,7 +30,7 @@ from pressroom.ids import BEYOND
 from pressroom.text import tag_identity
 from pressroom.web.access import Visitor
 from pressroom.web.asgi import HeaderList
-from pressroom.web.routing import Answer, Call, Route, declare, json
+from pressroom.web.routing import Request, Response, Route, declare, json
 from pressroom.web.templating import page_in_slices
 
 _ID: Final = re.compile(r"[0-9A-Z]{26}")
@@ -73,7 +73,7 @@ class ProfileHead(msgspec.Struct):
     created_at: str
 
 
-class OEmbed(msgspec.Struct):
+class OEmbedOut(msgspec.Struct):
     """A permalink as others embed it."""
 
     type: str
@@ -90,27 +90,29 @@ def reading_routes(views: ViewCounter) -> list[Route[Caller]]:
     """The pages. Openings of permalinks are noted in `views`."""
 
     @declare("GET", "/post/{id}", Visitor(), summary="A post's permalink")
-    async def permalink(call: Call[Caller]) -> Answer:
-        after = _PLACE.fullmatch(_given(call, "after"))
+    async def permalink(request: Request[Caller]) -> Response:
+        after = _PLACE.fullmatch(_given(request, "after"))
         start = (after[1], after[2]) if after else ("", "")
-        found = await call.db.read(actions.open_permalink, call.parameters["id"], _reader(call), start)
+        found = await request.db.read(actions.open_permalink, request.parameters["id"], _reader(request), start)
         post = found.view.post
         if post.deleted_at is not None:
             return await _page(
-                call, "reading/post.html", {"gone": True, "robots": "noindex"}, code=410, everybody=False
+                request, "reading/post.html", {"gone": True, "robots": "noindex"}, code=410, everybody=False
             )
-        if not post.is_author and call.method == "GET":
-            views.note(post.id, _reader(call) or network_of(call.client), call.clock.now())
-        return await _post_page(call, found, first=after is None)
+        if not post.is_author and request.method == "GET":
+            views.note(post.id, _reader(request) or network_of(request.client), request.clock.now())
+        return await _post_page(request, found, first=after is None)
 
     return [permalink, profile, hub, tag, clip, oembed]
 
 
 @declare("GET", "/@{username}", Visitor(), summary="An account and its posts")
-async def profile(call: Call[Caller]) -> Answer:
+async def profile(request: Request[Caller]) -> Response:
     """What the reader may see of an account."""
-    found = await call.db.read(actions.open_profile, call.parameters["username"], _reader(call), _before(call))
-    account, base_url = found.account, call.settings.base_url
+    found = await request.db.read(
+        actions.open_profile, request.parameters["username"], _reader(request), _before(request)
+    )
+    account, base_url = found.account, request.settings.base_url
     head = ProfileHead(
         account.username,
         account.display_name,
@@ -123,51 +125,53 @@ async def profile(call: Call[Caller]) -> Answer:
         iso(account.created_at),
     )
     values = {"account": head, "hidden": found.hidden, "robots": "noindex" if account.is_private else None}
-    return await _page(call, "reading/profile.html", {**values, **_posts(call, found.shelf)})
+    return await _page(request, "reading/profile.html", {**values, **_posts(request, found.shelf)})
 
 
 @declare("GET", "/hub/{slug}", Visitor(), summary="A hub and its posts")
-async def hub(call: Call[Caller]) -> Answer:
+async def hub(request: Request[Caller]) -> Response:
     """What the reader may see in a hub."""
-    found, shelf = await call.db.read(actions.open_hub, call.parameters["slug"], _reader(call), _before(call))
-    values = {"hub": hub_shape(found, call.settings.base_url), "robots": None}
-    return await _page(call, "reading/hub.html", {**values, **_posts(call, shelf)})
+    found, shelf = await request.db.read(
+        actions.open_hub, request.parameters["slug"], _reader(request), _before(request)
+    )
+    values = {"hub": hub_shape(found, request.settings.base_url), "robots": None}
+    return await _page(request, "reading/hub.html", {**values, **_posts(request, shelf)})
 
 
 @declare("GET", "/tag/{name}", Visitor(), summary="The public posts with a hashtag")
-async def tag(call: Call[Caller]) -> Answer:
+async def tag(request: Request[Caller]) -> Response:
     """The PUBLIC posts with a hashtag, however it is written."""
-    name = tag_identity(call.parameters["name"])
-    shelf = await call.db.read(actions.open_tag, name, _reader(call), _before(call))
-    return await _page(call, "reading/tag.html", {"tag": name, "robots": None, **_posts(call, shelf)})
+    name = tag_identity(request.parameters["name"])
+    shelf = await request.db.read(actions.open_tag, name, _reader(request), _before(request))
+    return await _page(request, "reading/tag.html", {"tag": name, "robots": None, **_posts(request, shelf)})
 
 
 @declare("GET", "/clip/{id}", Visitor(), summary="A clip and its player")
-async def clip(call: Call[Caller]) -> Answer:
+async def clip(request: Request[Caller]) -> Response:
     """A clip, for those who may see it."""
-    view = await call.db.read(get_clip, call.parameters["id"], _reader(call))
+    view = await request.db.read(get_clip, request.parameters["id"], _reader(request))
     public = view.clip.visibility == Visibility.PUBLIC
-    addresses = addresses_of(call, lasting=False)
+    addresses = addresses_of(request, lasting=False)
     values: dict[str, object] = {
         "clip": clip_shape(view, addresses),
         "video": media_shape(view.video, addresses, public=public, own=view.clip.is_author),
         "placeholders": {view.video.id: view.video.placeholder},
         "robots": None if public else "noindex",
     }
-    return await _page(call, "reading/clip.html", values, everybody=public)
+    return await _page(request, "reading/clip.html", values, everybody=public)
 
 
 @declare("GET", "/oembed", Visitor(), summary="A permalink as others embed it")
-async def oembed(call: Call[Caller]) -> Answer:
+async def oembed(request: Request[Caller]) -> Response:
     """The oEmbed document, of type link, of a PUBLIC post's permalink."""
-    start, address = f"{call.settings.permalink_base}/post/", _given(call, "url")
+    start, address = f"{request.settings.permalink_base}/post/", _given(request, "url")
     place = _PERMALINK.fullmatch(address.removeprefix(start)) if address.startswith(start) else None
-    if place is None or _given(call, "format") not in ("", "json"):
+    if place is None or _given(request, "format") not in ("", "json"):
         raise NotFound("Give the address of a permalink of this server as url, and format=json or none.")
-    post = await call.db.read(get_post, place[1], "")
-    base_url = call.settings.base_url
-    answer = json(
-        OEmbed(
+    post = await request.db.read(get_post, place[1], "")
+    base_url = request.settings.base_url
+    response = json(
+        OEmbedOut(
             type="link",
             version="1.0",
             title=excerpt(post.content or f"{post.display_name} bounced a post", 200),
@@ -178,8 +182,8 @@ async def oembed(call: Call[Caller]) -> Answer:
             cache_age=300,
         )
     )
-    answer.headers.append((b"access-control-allow-origin", b"*"))
-    return answer
+    response.headers.append((b"access-control-allow-origin", b"*"))
+    return response
 
 
 def shown_time(at: str) -> str:
@@ -193,14 +197,14 @@ def host_of(address: str) -> str:
     return (urlsplit(address).hostname or address).removeprefix("www.")
 
 
-async def _post_page(call: Call[Caller], found: Permalink, *, first: bool) -> Answer:
-    base_url, post, thread = call.settings.base_url, found.view.post, found.thread
+async def _post_page(request: Request[Caller], found: Permalink, *, first: bool) -> Response:
+    base_url, post, thread = request.settings.base_url, found.view.post, found.thread
     public = post.visibility == Visibility.PUBLIC
     here = f"/post/{post.id}"
-    address = f"{call.settings.permalink_base}{here}"
+    address = f"{request.settings.permalink_base}{here}"
     values: dict[str, object] = {
         "gone": False,
-        "post": _shapes(call, [found.view])[0],
+        "post": _shapes(request, [found.view])[0],
         "placeholders": _placeholders([found.view]),
         "versions": [EarlierVersion(each.content, each.visibility, iso(each.written_at)) for each in found.versions],
         "comments": [
@@ -212,22 +216,22 @@ async def _post_page(call: Call[Caller], found: Permalink, *, first: bool) -> An
         "oembed": f"{base_url}/oembed?{urlencode({'url': address})}" if public else None,
         "robots": None if public else "noindex",
     }
-    return await _page(call, "reading/post.html", values, everybody=public)
+    return await _page(request, "reading/post.html", values, everybody=public)
 
 
-def _posts(call: Call[Caller], shelf: Shelf) -> dict[str, object]:
+def _posts(request: Request[Caller], shelf: Shelf) -> dict[str, object]:
     """What a page of posts is rendered from."""
-    here = call.path
+    here = request.path
     return {
-        "posts": _shapes(call, shelf.posts),
+        "posts": _shapes(request, shelf.posts),
         "placeholders": _placeholders(shelf.posts),
         "next_page": f"?before={shelf.next_page}" if shelf.next_page else None,
-        "first_page": None if _before(call) == BEYOND else here,
+        "first_page": None if _before(request) == BEYOND else here,
     }
 
 
-def _shapes(call: Call[Caller], posts: Sequence[View]) -> list[PostOut]:
-    addresses, now = addresses_of(call, lasting=False), call.clock.now()
+def _shapes(request: Request[Caller], posts: Sequence[View]) -> list[PostOut]:
+    addresses, now = addresses_of(request, lasting=False), request.clock.now()
     return [post_shape(view, addresses, now) for view in posts]
 
 
@@ -238,37 +242,37 @@ def _placeholders(posts: Sequence[View]) -> dict[str, str | None]:
 
 
 async def _page(
-    call: Call[Caller], template: str, values: dict[str, object], *, code: int = 200, everybody: bool = True
-) -> Answer:
+    request: Request[Caller], template: str, values: dict[str, object], *, code: int = 200, everybody: bool = True
+) -> Response:
     """A page of `values` and what all pages are made of. `everybody`: signed-out visitors may see it too."""
     common: dict[str, object] = {
-        "base_url": call.settings.base_url,
-        "permalink_base": call.settings.permalink_base,
+        "base_url": request.settings.base_url,
+        "permalink_base": request.settings.permalink_base,
         "linked": linked,
         "linked_parts": linked_parts,
         "shortened": shortened,
         "excerpt": excerpt,
         "shown_time": shown_time,
         "host_of": host_of,
-        "viewer": call.who.account.username if call.who else None,
+        "viewer": request.who.account.username if request.who else None,
     }
-    answer = await page_in_slices(
-        call.means.slices, template, {**common, **values}, code=code, media_from=call.means.blobs.origin
+    response = await page_in_slices(
+        request.services.slices, template, {**common, **values}, code=code, media_from=request.services.blobs.origin
     )
-    answer.headers += ANYBODY if everybody and call.who is None else ONE_READER
-    return answer
+    response.headers += ANYBODY if everybody and request.who is None else ONE_READER
+    return response
 
 
-def _reader(call: Call[Caller]) -> str:
-    return call.who.account.id if call.who else ""
+def _reader(request: Request[Caller]) -> str:
+    return request.who.account.id if request.who else ""
 
 
-def _before(call: Call[Caller]) -> str:
+def _before(request: Request[Caller]) -> str:
     """Where a page of posts begins; one that was never handed out means the beginning."""
-    before = _given(call, "before")
+    before = _given(request, "before")
     return before if _ID.fullmatch(before) else BEYOND
 
 
-def _given(call: Call[Caller], name: str) -> str:
+def _given(request: Request[Caller], name: str) -> str:
     """A parameter of the query string, or nothing."""
-    return dict(parse_qsl(call.query, keep_blank_values=True)).get(name, "")
+    return dict(parse_qsl(request.query, keep_blank_values=True)).get(name, "")

@@ -28,14 +28,14 @@ from pressroom.domains.webhooks.schemas import (
     WebhookOut,
     created_webhook_shape,
     delivery_shape,
-    url_fault,
+    url_error,
     webhook_shape,
 )
-from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, Unprocessable
+from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.outbound import UrlRefused
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Answer, Call, Tag, declare, declare_with_body, json
+from pressroom.web.routing import Request, Response, Tag, declare, declare_with_body, json
 
 TAG = Tag(
     "Webhooks",
@@ -47,11 +47,11 @@ _ALL = "/api/auth/api-keys/{keyId}/webhooks"
 _ONE = _ALL + "/{webhookId}"
 
 _NONE = NotFound("There is no such webhook endpoint.")
-_KEY_ENDED = Unprocessable([Fault("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
+_KEY_ENDED = Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
 _DISABLED = Unprocessable(
-    [Fault("webhookId", Code.NOT_ALLOWED, "The endpoint is disabled. Remove it and add it again.")]
+    [FieldError("webhookId", Code.NOT_ALLOWED, "The endpoint is disabled. Remove it and add it again.")]
 )
-_BAD_PAGE = Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
+_BAD_PAGE = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
 
 
 @declare_with_body(
@@ -64,7 +64,7 @@ _BAD_PAGE = Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number f
     status=201,
     location=_ONE.replace("webhookId", "made"),
     fails=(
-        Invalid([url_fault("The host does not resolve to public addresses alone; use a public host.")]),
+        Invalid([url_error("The host does not resolve to public addresses alone; use a public host.")]),
         NotFound("There is no such key."),
         Conflict("A key has at most 5 webhook endpoints; remove one to add another."),
         _KEY_ENDED,
@@ -72,21 +72,21 @@ _BAD_PAGE = Invalid([Fault("limit", Code.OUT_OF_RANGE, "Must be a whole number f
     idempotent=True,
     tag=TAG,
     example=CREATE_WEBHOOK_EXAMPLE,
-    answer_example=CREATED_WEBHOOK_EXAMPLE,
+    response_example=CREATED_WEBHOOK_EXAMPLE,
 )
-async def create_webhook(call: Call[Caller], body: CreateWebhook) -> Answer:
+async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Response:
     """Has the chosen events of the key's account sent to the address from now on. Its signing secret is in this
     answer and its replays, and nowhere else, ever again. A key has at most 5 endpoints; the sixth is a 409."""
-    if (answer := await call.once.stored()) is not None:
-        return answer
-    account_id, key_id = call.caller.account.id, call.parameters["keyId"]
-    await call.db.read(endpoints.check_key, account_id, key_id)  # nothing is looked up for a key that is none
+    if (response := await request.once.stored()) is not None:
+        return response
+    account_id, key_id = request.caller.account.id, request.parameters["keyId"]
+    await request.db.read(endpoints.check_key, account_id, key_id)  # nothing is looked up for a key that is none
     try:
-        await call.means.outbound.vet(body.url, account_id)
+        await request.services.outbound.vet(body.url, account_id)
     except UrlRefused as refused:
-        raise Invalid([url_fault(refused.message)]) from None
-    now = call.clock.now()
-    return await call.once(
+        raise Invalid([url_error(refused.message)]) from None
+    now = request.clock.now()
+    return await request.once(
         endpoints.add_webhook,
         lambda added: created_webhook_shape(*added, now),
         201,
@@ -105,13 +105,13 @@ async def create_webhook(call: Call[Caller], body: CreateWebhook) -> Answer:
     fails=(NotFound("There is no such key."), _BAD_PAGE),
     tag=TAG,
     paged=True,
-    answer_example=WebhookList([WEBHOOK_EXAMPLE], None),
+    response_example=WebhookList([WEBHOOK_EXAMPLE], None),
 )
-async def list_webhooks(call: Call[Caller]) -> Answer:
+async def list_webhooks(request: Request[Caller]) -> Response:
     """The key's endpoints, disabled ones too, newest first."""
-    page, now = read_page(call.query), call.clock.now()
-    account_id, key_id = call.caller.account.id, call.parameters["keyId"]
-    found = await call.db.read(endpoints.list_webhooks, account_id, key_id, page.before, page.limit + 1)
+    page, now = read_page(request.query), request.clock.now()
+    account_id, key_id = request.caller.account.id, request.parameters["keyId"]
+    found = await request.db.read(endpoints.list_webhooks, account_id, key_id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda webhook: webhook.id)
     return json(WebhookList([webhook_shape(webhook, now) for webhook in shown], cursor))
 
@@ -124,12 +124,12 @@ async def list_webhooks(call: Call[Caller]) -> Answer:
     gives=WebhookOut,
     fails=(_NONE,),
     tag=TAG,
-    answer_example=WEBHOOK_EXAMPLE,
+    response_example=WEBHOOK_EXAMPLE,
 )
-async def show_webhook(call: Call[Caller]) -> Answer:
+async def show_webhook(request: Request[Caller]) -> Response:
     """One endpoint, without its secret."""
-    webhook = await call.db.read(endpoints.get_webhook, *_named(call))
-    return json(webhook_shape(webhook, call.clock.now()))
+    webhook = await request.db.read(endpoints.get_webhook, *_named(request))
+    return json(webhook_shape(webhook, request.clock.now()))
 
 
 @declare(
@@ -141,13 +141,13 @@ async def show_webhook(call: Call[Caller]) -> Answer:
     fails=(_NONE,),
     idempotent=True,
     tag=TAG,
-    answer_example=RemovedOut("Webhook endpoint removed", WEBHOOK_EXAMPLE.id),
+    response_example=RemovedOut("Webhook endpoint removed", WEBHOOK_EXAMPLE.id),
 )
-async def remove_webhook(call: Call[Caller]) -> Answer:
+async def remove_webhook(request: Request[Caller]) -> Response:
     """Sends the endpoint nothing more; at most what is under way still arrives. Add it again, and redeliver brings
     what it missed."""
-    removed = RemovedOut("Webhook endpoint removed", call.parameters["webhookId"])
-    return await call.once(endpoints.remove_webhook, lambda _: removed, 200, *_named(call))
+    removed = RemovedOut("Webhook endpoint removed", request.parameters["webhookId"])
+    return await request.once(endpoints.remove_webhook, lambda _: removed, 200, *_named(request))
 
 
 @declare(
@@ -160,12 +160,12 @@ async def remove_webhook(call: Call[Caller]) -> Answer:
     fails=(_NONE, _KEY_ENDED, _DISABLED),
     idempotent=True,
     tag=TAG,
-    answer_example=TEST_SENT_EXAMPLE,
+    response_example=TEST_SENT_EXAMPLE,
 )
-async def send_test(call: Call[Caller]) -> Answer:
+async def send_test(request: Request[Caller]) -> Response:
     """Queues a `webhook.test` for the endpoint, ahead of everything else that waits. It is tried once, and its failure
     does not count."""
-    return await call.once(queueing.send_test, TestSentOut, 202, *_named(call))
+    return await request.once(queueing.send_test, TestSentOut, 202, *_named(request))
 
 
 @declare(
@@ -177,12 +177,12 @@ async def send_test(call: Call[Caller]) -> Answer:
     fails=(_NONE, _BAD_PAGE),
     tag=TAG,
     paged=True,
-    answer_example=DeliveryList([DELIVERY_EXAMPLE], None),
+    response_example=DeliveryList([DELIVERY_EXAMPLE], None),
 )
-async def list_deliveries(call: Call[Caller]) -> Answer:
+async def list_deliveries(request: Request[Caller]) -> Response:
     """What the endpoint was sent, and how it answered, newest event first. Kept for 30 days after the last attempt."""
-    page = read_page(call.query)
-    found = await call.db.read(reading.list_deliveries, *_named(call), page.before, page.limit + 1)
+    page = read_page(request.query)
+    found = await request.db.read(reading.list_deliveries, *_named(request), page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda delivery: delivery.event_id)
     return json(DeliveryList([delivery_shape(delivery) for delivery in shown], cursor))
 
@@ -196,18 +196,18 @@ async def list_deliveries(call: Call[Caller]) -> Answer:
     fails=(_NONE, _KEY_ENDED),
     idempotent=True,
     tag=TAG,
-    answer_example=ROTATED_EXAMPLE,
+    response_example=ROTATED_EXAMPLE,
 )
-async def rotate_webhook(call: Call[Caller]) -> Answer:
+async def rotate_webhook(request: Request[Caller]) -> Response:
     """Issues a new secret, with which everything is signed from now on. Receivers should accept either for 24
     hours: a delivery that is under way may bear the old signature."""
-    account_id, key_id, webhook_id = _named(call)
+    account_id, key_id, webhook_id = _named(request)
 
     def shape(rotated: tuple[str, int]) -> RotatedOut:
         secret, until = rotated
         return RotatedOut(webhook_id, secret, secret[:SHOWN], iso(until))
 
-    return await call.once(endpoints.rotate_secret, shape, 200, account_id, key_id, webhook_id)
+    return await request.once(endpoints.rotate_secret, shape, 200, account_id, key_id, webhook_id)
 
 
 @declare_with_body(
@@ -218,7 +218,7 @@ async def rotate_webhook(call: Call[Caller]) -> Answer:
     takes=RedeliverEvents,
     gives=RedeliveredOut,
     fails=(
-        Invalid([Fault("until", Code.OUT_OF_RANGE, "Must not be before since.")]),
+        Invalid([FieldError("until", Code.OUT_OF_RANGE, "Must not be before since.")]),
         _NONE,
         _KEY_ENDED,
         _DISABLED,
@@ -226,25 +226,25 @@ async def rotate_webhook(call: Call[Caller]) -> Answer:
     idempotent=True,
     tag=TAG,
     example=REDELIVER_EXAMPLE,
-    answer_example=REDELIVERED_EXAMPLE,
+    response_example=REDELIVERED_EXAMPLE,
 )
-async def redeliver_events(call: Call[Caller], body: RedeliverEvents) -> Answer:
+async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> Response:
     """Sends again what happened in a span of time, oldest first: also what failed, what the endpoint never got, and
     what happened while no endpoint stood. At most 1,000 events a call, from the last 30 days: ask for spans that
     hold fewer. Envelopes keep their id, time and bytes. Answers before anything is sent."""
-    wanted = body.redelivery(call.clock.now())
-    return await call.once(
+    wanted = body.redelivery(request.clock.now())
+    return await request.once(
         redelivery.redeliver,
         lambda result: RedeliveredOut(result.queued, result.skipped_duplicates),
         200,
-        *_named(call),
+        *_named(request),
         wanted,
     )
 
 
-def _named(call: Call[Caller]) -> tuple[str, str, str]:
+def _named(request: Request[Caller]) -> tuple[str, str, str]:
     """The caller's account, the key and the endpoint that the path names."""
-    return call.caller.account.id, call.parameters["keyId"], call.parameters["webhookId"]
+    return request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
 
 
 WEBHOOK_ROUTES = [

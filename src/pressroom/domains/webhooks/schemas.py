@@ -18,7 +18,7 @@ from pressroom.domains.webhooks.models import (
     Status,
     Webhook,
 )
-from pressroom.errors import Code, Fault
+from pressroom.errors import Code, FieldError
 from pressroom.ids import time_of
 from pressroom.outbound import UrlRefused
 from pressroom.outbound.urls import MOST_CHARACTERS, read_url
@@ -57,10 +57,10 @@ class CreateWebhook(Body):
         ),
     ]
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         if self.url:
-            yield from url_faults(self.url)
-        yield from kind_faults("events", self.events)
+            yield from url_errors(self.url)
+        yield from kind_errors("events", self.events)
 
     def new_webhook(self) -> NewWebhook:
         """The endpoint to add."""
@@ -85,16 +85,16 @@ class RedeliverEvents(Body):
         | None
     ) = None
 
-    def faults(self, now: int) -> Iterator[Fault]:
+    def field_errors(self, now: int) -> Iterator[FieldError]:
         since, until = _moment(self.since), _moment(self.until)
         for field, text, moment in (("since", self.since, since), ("until", self.until, until)):
             if text is not None and moment is None:
-                yield Fault(field, Code.INVALID_FORMAT, "Must be an ISO 8601 time with a zone.")
+                yield FieldError(field, Code.INVALID_FORMAT, "Must be an ISO 8601 time with a zone.")
         if since is not None and self.until is None and since > now:
-            yield Fault("since", Code.OUT_OF_RANGE, "Must not lie in the future.")
+            yield FieldError("since", Code.OUT_OF_RANGE, "Must not lie in the future.")
         if since is not None and until is not None and since > until:
-            yield Fault("until", Code.OUT_OF_RANGE, "Must not be before since.")
-        yield from kind_faults("eventTypes", self.event_types)
+            yield FieldError("until", Code.OUT_OF_RANGE, "Must not be before since.")
+        yield from kind_errors("eventTypes", self.event_types)
 
     def redelivery(self, now: int) -> Redelivery:
         """What to send again, as of `now` (milliseconds)."""
@@ -190,29 +190,29 @@ class DeliveryList(msgspec.Struct, rename="camel"):
 _attempts = msgspec.json.Decoder(list[Attempt])
 
 
-def url_fault(message: str) -> Fault:
+def url_error(message: str) -> FieldError:
     """An address that nothing may be sent to."""
-    return Fault("url", Code.NOT_ALLOWED, message)
+    return FieldError("url", Code.NOT_ALLOWED, message)
 
 
-def url_faults(url: str) -> Iterator[Fault]:
+def url_errors(url: str) -> Iterator[FieldError]:
     """What is wrong with an address wherever the server stands; the rest is seen when it is looked up."""
     try:
         read_url(url)
     except UrlRefused as refused:
-        yield url_fault(refused.message)
+        yield url_error(refused.message)
 
 
-def kind_faults(field: str, kinds: Sequence[str | None] | None) -> Iterator[Fault]:
+def kind_errors(field: str, kinds: Sequence[str | None] | None) -> Iterator[FieldError]:
     """What is wrong with a choice of events."""
     for place, kind in enumerate(kinds or []):
         where = f"{field}[{place}]"
         if kind is None:
             continue
         if kind not in list(CHOOSABLE):
-            yield Fault(where, Code.INVALID_CHOICE, f"Must be one of {', '.join(CHOOSABLE)}.")
+            yield FieldError(where, Code.INVALID_CHOICE, f"Must be one of {', '.join(CHOOSABLE)}.")
         elif kind in (kinds or [])[:place]:
-            yield Fault(where, Code.DUPLICATE, f"{kind} is given twice.")
+            yield FieldError(where, Code.DUPLICATE, f"{kind} is given twice.")
 
 
 def webhook_shape(webhook: Webhook, now: int) -> WebhookOut:

@@ -134,8 +134,8 @@ def _given(value: object) -> object:
 
 def _successes(route: Route[C], schemas: Schemas) -> dict[str, Json]:
     media: Json = {"schema": schemas.reference(route.gives)} if route.gives else {}
-    if route.answer_example is not None:
-        media["example"] = plain(route.answer_example)
+    if route.response_example is not None:
+        media["example"] = plain(route.response_example)
     its_headers = headers.of_answer(route.status, route.access)
     if route.cookie:
         its_headers[headers.COOKIE] = headers.session_cookie(route.cookie)

@@ -122,7 +122,7 @@ PROBLEM_FIELDS: Final = {
     "requiredScope": "On `Missing required scope`: the scope that the key lacks.",
     "details": "On 400 and 422: every fault that was found.",
 }
-FAULT_FIELDS: Final = {
+FIELD_ERROR_PROPERTIES: Final = {
     "field": "A dotted path into the body, list items as `media[2]`; `body` for a fault of the whole, "
     "`header.Idempotency-Key` for a header, a parameter's name for a parameter.",
     "message": "For people; its wording may change.",

@@ -18,7 +18,7 @@ from pressroom.errors import (
     Conflict,
     CrossOrigin,
     ExpiredKey,
-    Fault,
+    FieldError,
     Invalid,
     InvalidKey,
     MissingKey,
@@ -48,7 +48,7 @@ from pressroom.web.problems import (
     Problem,
     RequestTimeout,
     UnsupportedMediaType,
-    answer_to,
+    error_response,
     label_of,
 )
 from pressroom.web.routing import Route
@@ -76,7 +76,7 @@ class Shown:
 
     def example(self) -> Json:
         """The example: what the service itself answers to this error."""
-        return {"summary": self.summary, "value": msgspec.json.decode(answer_to(self.error).body)}
+        return {"summary": self.summary, "value": msgspec.json.decode(error_response(self.error).body)}
 
 
 class Refusals:
@@ -182,7 +182,7 @@ def _shown(error: Exception, *, shared: bool = True, more: str = "") -> Shown:
 def _typical(settings: Settings) -> list[PressroomError]:
     """One of each kind that an operation can name, as it is usually met."""
     return [
-        Invalid([Fault("body", Code.INVALID_FORMAT, "The body is not JSON.")]),
+        Invalid([FieldError("body", Code.INVALID_FORMAT, "The body is not JSON.")]),
         MissingKey("Send the header Authorization: Bearer <API key>."),
         InvalidKey("This is not a valid API key. Send the header Authorization: Bearer svc_live_…"),
         RevokedKey("This key was revoked. Create another one, signed in: POST /api/auth/api-keys."),
@@ -202,7 +202,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
         Conflict("It exists already."),
         PayloadTooLarge(f"A JSON body has at most {JSON_LIMIT:,} bytes."),
         UnsupportedMediaType("This route takes application/json, not 'text/plain'."),
-        Unprocessable([Fault("body", Code.NOT_ALLOWED, "This cannot be done as things stand.")]),
+        Unprocessable([FieldError("body", Code.NOT_ALLOWED, "This cannot be done as things stand.")]),
         QuotaExceeded(
             f"The account has published {settings.daily_content_quota:,} posts and clips by API key today; "
             "the quota resets at UTC midnight.",

@@ -1,6 +1,6 @@
 """Component schemas: msgspec's own, set right where the service is stricter or kinder than the types say.
 
-A struct of a body may say in `json_schema` what its `faults` add to its types: `{"required": ["content"]}`.
+A struct of a body may say in `json_schema` what its `field_errors` add to its types: `{"required": ["content"]}`.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from typing import Final, cast
 import msgspec
 from msgspec import inspect
 
-from pressroom.errors import Code, Fault
+from pressroom.errors import Code, FieldError
 from pressroom.web.openapi import prose
 from pressroom.web.problems import INTERNAL, LABELS, Problem
 
@@ -17,6 +17,8 @@ Json = dict[str, object]
 
 PREFIX: Final = "#/components/schemas/"
 _NULL: Final[Json] = {"type": "null"}
+_PUBLIC_NAMES: Final = {"FieldError": "Fault"}
+"""Names that clients generate code from, so they stay when the struct's own name changes."""
 
 
 class Schemas:
@@ -32,7 +34,8 @@ class Schemas:
             public_name(name): _settled(cast("Json", raw[name]), known[name]) for name in sorted(raw, key=public_name)
         }
         self.components[Problem.__name__] = _problem(self.components[Problem.__name__])
-        self.components[Fault.__name__] = _fault(self.components[Fault.__name__])
+        field_error = public_name(FieldError.__name__)
+        self.components[field_error] = _field_error(self.components[field_error])
         self.components[Code.__name__]["description"] = prose.codes()
 
     def reference(self, kind: type) -> Json:
@@ -42,7 +45,7 @@ class Schemas:
 
 def public_name(name: str) -> str:
     """The name of a struct in the document."""
-    return name.removesuffix("Out")
+    return _PUBLIC_NAMES.get(name, name.removesuffix("Out"))
 
 
 def _anything(_kind: type) -> Json:
@@ -172,9 +175,9 @@ def _problem(schema: Json) -> Json:
     return schema
 
 
-def _fault(schema: Json) -> Json:
+def _field_error(schema: Json) -> Json:
     """One fault, with its fields explained."""
     properties = cast("dict[str, Json]", schema["properties"])
-    for name, text in prose.FAULT_FIELDS.items():
+    for name, text in prose.FIELD_ERROR_PROPERTIES.items():
         properties[name] = {**properties[name], "description": text}
     return schema

@@ -9,7 +9,7 @@ from pressroom.domains.posts.models import PostType, SeenPost, View
 from pressroom.domains.posts.queries import writing
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.links import link_of
-from pressroom.errors import Code, Conflict, Fault, NotFound, Unprocessable
+from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 
 
 async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None, allowance: Allowance) -> View:
@@ -44,7 +44,7 @@ async def foresee_quote(tx: Tx, caller: Caller, post_id: str, content: str, allo
 def _check_public(visibility: str) -> None:
     if visibility != Visibility.PUBLIC:
         message = f"Only PUBLIC posts can be bounced; this one is {visibility}."
-        raise Unprocessable([Fault("body", Code.NOT_ALLOWED, message)])
+        raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, message)])
 
 
 async def _resolve(tx: Tx, post_id: str, reader: str) -> SeenPost:

@@ -12,7 +12,7 @@ from pressroom.domains.posts.queries.writing import Owned
 from pressroom.domains.posts.visibility import Visibility, narrows
 from pressroom.domains.previews.actions import want_card
 from pressroom.domains.previews.links import link_of
-from pressroom.errors import Code, Fault, NotFound, Unprocessable
+from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
 
 
@@ -104,11 +104,11 @@ def _preview_url(before: Owned, content: str | None) -> str | None:
 
 
 def _check_editable(post: Owned, edit: Edit) -> None:
-    faults: list[Fault] = []
+    field_errors: list[FieldError] = []
     if edit.content is not None and post.type == PostType.SHARE:
         message = "A plain bounce has no text of its own. Delete it and quote the post instead."
-        faults.append(Fault("content", Code.NOT_ALLOWED, message))
+        field_errors.append(FieldError("content", Code.NOT_ALLOWED, message))
     if edit.visibility is not None and post.type != PostType.POST:
-        faults.append(Fault("visibility", Code.NOT_ALLOWED, "A bounce is always PUBLIC."))
-    if faults:
-        raise Unprocessable(faults)
+        field_errors.append(FieldError("visibility", Code.NOT_ALLOWED, "A bounce is always PUBLIC."))
+    if field_errors:
+        raise Unprocessable(field_errors)

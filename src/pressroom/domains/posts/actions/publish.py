@@ -27,7 +27,7 @@ from pressroom.domains.posts.queries import polls, writing
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.actions import want_card
 from pressroom.domains.previews.links import link_of
-from pressroom.errors import Code, Fault, Unprocessable
+from pressroom.errors import Code, FieldError, Unprocessable
 from pressroom.ids import new_id
 
 
@@ -119,7 +119,7 @@ async def joined_hub(tx: Tx, caller: Caller, hub_id: str) -> Hub:
     hub = await find_joined(tx, caller.account.id, hub_id)
     if hub is None:
         message = "The account is not a member of such a hub. Join it first, or leave hubId out."
-        raise Unprocessable([Fault("hubId", Code.NOT_ALLOWED, message)])
+        raise Unprocessable([FieldError("hubId", Code.NOT_ALLOWED, message)])
     return hub
 
 

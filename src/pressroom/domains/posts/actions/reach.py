@@ -15,7 +15,7 @@ from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.posts.models import MENTIONED, PostType
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.visibility import Ties, Visibility, may_see
-from pressroom.errors import Code, Fault, NotFound, Unprocessable
+from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 from pressroom.text import entities, hashtags, mentions
@@ -82,11 +82,11 @@ async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str
     if post is None:
         raise NotFound("There is no such post.")
     if post.type != PostType.POST:
-        raise Unprocessable([Fault("body", Code.NOT_ALLOWED, "A bounce is PUBLIC and has no allowlist.")])
+        raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, "A bounce is PUBLIC and has no allowlist.")])
     keys = [folded(username) for username in usernames]
     named = await reach.find_named(tx, list(dict.fromkeys(keys)))
     unknown = [
-        Fault(f"usernames[{place}]", Code.INVALID_CHOICE, f"There is no account {usernames[place]}.")
+        FieldError(f"usernames[{place}]", Code.INVALID_CHOICE, f"There is no account {usernames[place]}.")
         for place, key in enumerate(keys)
         if key not in named
     ]

@@ -5,7 +5,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.posts.actions.reading import get_post, get_view
 from pressroom.domains.posts.models import Poll
 from pressroom.domains.posts.queries import polls, reactions
-from pressroom.errors import Code, Conflict, Fault, Invalid, NotFound, Unprocessable
+from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
 
 
 async def like_post(tx: Tx, caller: Caller, post_id: str) -> None:
@@ -43,29 +43,29 @@ async def vote(tx: Tx, caller: Caller, post_id: str, choices: list[int]) -> Poll
     poll = (await get_view(tx, post_id, caller.account.id)).poll
     if poll is None:
         raise NotFound("This post has no poll.")
-    if faults := choice_faults(choices, len(poll.options), multiple=poll.multiple):
-        raise Invalid(faults)
+    if field_errors := choice_errors(choices, len(poll.options), multiple=poll.multiple):
+        raise Invalid(field_errors)
     chosen = sorted(choices)
     text = " ".join(map(str, chosen))
     if not await polls.insert_vote(tx, post_id=post_id, account_id=caller.account.id, choices=text):
         raise Conflict("The account has voted in this poll already; a vote is final.")
     if poll.closes_at <= tx.now:
-        raise Unprocessable([Fault("body", Code.NOT_ALLOWED, "This poll is closed.")])
+        raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, "This poll is closed.")])
     await polls.count_vote(tx, post_id, chosen)
     voted = (await get_view(tx, post_id, caller.account.id)).poll
     return voted or poll
 
 
-def choice_faults(choices: list[int], options: int, *, multiple: bool) -> list[Fault]:
+def choice_errors(choices: list[int], options: int, *, multiple: bool) -> list[FieldError]:
     """What is wrong with choices for a poll of so many options."""
-    faults = [
-        Fault(f"choices[{place}]", Code.OUT_OF_RANGE, f"This poll has the options 0 to {options - 1}.")
+    field_errors = [
+        FieldError(f"choices[{place}]", Code.OUT_OF_RANGE, f"This poll has the options 0 to {options - 1}.")
         for place, choice in enumerate(choices)
         if choice >= options
     ]
     if len(choices) > 1 and not multiple:
-        faults.append(Fault("choices", Code.TOO_MANY, "This poll takes a single choice."))
-    return faults
+        field_errors.append(FieldError("choices", Code.TOO_MANY, "This poll takes a single choice."))
+    return field_errors
 
 
 async def _count_like(tx: Tx, post_id: str, count: int) -> None:

@@ -8,7 +8,7 @@ from pressroom.domains.webhooks import models
 from pressroom.domains.webhooks.models import ENDPOINTS, OVERLAP, RETENTION, NewWebhook, Speed, Webhook
 from pressroom.domains.webhooks.queries import endpoints
 from pressroom.domains.webhooks.signing import new_secret
-from pressroom.errors import Code, Conflict, Fault, NotFound, Unprocessable
+from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
 
 KEY_ENDED = "The key is revoked or has expired. Create another key and add the endpoint to that."
@@ -96,14 +96,14 @@ async def lock_live(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, or
     check_active(key, tx.now)
     if webhook.disabled_at is not None and not or_disabled:
         message = "The endpoint is disabled. Remove it and add it again."
-        raise Unprocessable([Fault("webhookId", Code.NOT_ALLOWED, message)])
+        raise Unprocessable([FieldError("webhookId", Code.NOT_ALLOWED, message)])
     return webhook
 
 
 def check_active(key: ApiKey, now: int) -> None:
     """Raises Unprocessable for a key that is revoked or expired."""
     if key.status(now) is not Status.ACTIVE:
-        raise Unprocessable([Fault("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
+        raise Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
 
 
 async def _get(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:
