@@ -53,3 +53,10 @@ def test_every_event_is_named(event: EventType) -> None:
 def test_every_setting_has_its_line() -> None:
     page = (DOCS / "settings.md").read_text("utf-8")
     assert all(f"`{setting.variable}`" in page for setting in all_settings())
+
+
+def test_the_glossary_has_each_term_once_in_order() -> None:
+    rows = [line.split("|") for line in (DOCS / "glossary.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+    terms = [row[1].strip().lower() for row in rows[2:]]
+
+    assert terms == sorted(set(terms))
