@@ -29,6 +29,7 @@ def test_a_failure_that_comes_again_is_counted() -> None:
 
     views = [line for line in said(stream) if line.get("work") == "views"]
     assert [line["times"] for line in views] == [1, 10, 100, 1_000]
+    assert {line["level"] for line in views} == {"error"}
     assert views[0]["error"] == "Unavailable: The database is away."
     assert views[0]["cause"] == "OSError: connection refused"
     assert [line["times"] for line in said(stream) if line.get("work") == "limits"] == [1]
@@ -58,3 +59,16 @@ def test_a_schedule_whose_work_fails_goes_on_and_says_so_once() -> None:
     log.close()
 
     assert [line["error"] for line in said(stream)] == ["OSError: disk full"]
+
+
+def test_every_line_has_its_level() -> None:
+    stream = io.StringIO()
+    log = Log(requests=True, stream=stream)
+
+    log.info("listening")
+    log.warning("worker is slow")
+    log.error("job failed")
+    log.request(0, "id", "GET", "/", 200, 1, "127.0.0.1")
+    log.close()
+
+    assert [line["level"] for line in said(stream)] == ["info", "warning", "error", "info"]

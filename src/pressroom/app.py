@@ -114,7 +114,7 @@ class PackageGuards(Guards[Caller]):
         if verdict.abused:
             reason = f"{rates.abuse_refusals:,} refused requests within {rates.abuse_window // 1000:,} seconds."
             await self._db.transact(keys.revoke_key, bearer.key_id, RevokedBy.AUTO, reason)
-            self._log.event("key revoked for abuse", key_id=bearer.key_id)
+            self._log.warning("key revoked for abuse", key_id=bearer.key_id)
         check_admitted(verdict, rates)
 
 

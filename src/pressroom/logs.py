@@ -1,4 +1,6 @@
-"""Logs: one line of JSON each on standard error, with the request's id and never a secret.
+"""Logs: one line of JSON each on standard error, with a level, the request's id and never a secret.
+
+The levels are `info`, `warning` and `error` (docs/operations.md#the-log).
 
 Lines are gathered and written by a thread of their own: whoever reads them may be slow, stall or go away, and no
 request waits for that. Request lines are encoded directly, since each request makes one; the rest goes through
@@ -34,6 +36,7 @@ _encoder: Final = msgspec.json.Encoder()
 
 class _RequestLine(msgspec.Struct, omit_defaults=True):
     at: str
+    level: str
     event: str
     request_id: str
     method: str
@@ -70,7 +73,7 @@ class _Lines:
     """Where structlog leaves its lines."""
 
     def __init__(self, add: Callable[[str], None]) -> None:
-        self.info = self.error = add
+        self.info = self.warning = self.error = add
 
 
 class Log:
@@ -89,6 +92,7 @@ class Log:
             _Lines(self._add),
             processors=[
                 structlog.processors.TimeStamper(fmt="iso", key="at"),
+                structlog.processors.add_log_level,
                 _strike_out,
                 structlog.processors.JSONRenderer(),
             ],
@@ -112,15 +116,25 @@ class Log:
         if not self._requests:
             return
         shown = without_secrets(path[:500]) if "_" in path else path[:500]
-        line = _RequestLine(iso(at), "request", request_id, method, shown, status, ms, client, account_id, key_id)
+        line = _RequestLine(
+            iso(at), "info", "request", request_id, method, shown, status, ms, client, account_id, key_id
+        )
         self._add(_encoder.encode(line).decode())
 
-    def event(self, event: str, **fields: str | int | float | None) -> None:
-        """Something worth knowing."""
+    def info(self, event: str, **fields: str | int | float | None) -> None:
+        """Writes a line about something in the usual course of things."""
         self._logger.info(event, **fields)
 
+    def warning(self, event: str, **fields: str | int | float | None) -> None:
+        """Writes a line about something that the operator should look at; the server goes on."""
+        self._logger.warning(event, **fields)
+
+    def error(self, event: str, **fields: str | int | float | None) -> None:
+        """Writes a line about something that failed and should not have."""
+        self._logger.error(event, **fields)
+
     def recurring(self, event: str, error: BaseException, **fields: str | int | None) -> None:
-        """A failure of background work, with its cause: the first of its kind, then the 10th, the 100th and so on."""
+        """Writes an error of background work with its cause: the first of a kind, the 10th, the 100th and so on."""
         kind = (event, type(error), str(error)[:200], *fields.values())
         if kind not in self._recurring and len(self._recurring) >= KINDS:
             self._recurring.clear()
@@ -128,7 +142,7 @@ class Log:
         times = self._recurring[kind]
         if set(str(times)[1:]) <= {"0"} and str(times)[0] == "1":
             cause = error.__cause__
-            self.event(event, **fields, error=_named(error), cause=_named(cause) if cause else None, times=times)
+            self.error(event, **fields, error=_named(error), cause=_named(cause) if cause else None, times=times)
 
     def failure(self, request_id: str, error: BaseException) -> None:
         """A request that was answered with 5xx: where it failed, without the values that it failed on."""
@@ -143,7 +157,7 @@ class Log:
         with self._writing:
             lines, self._lines = self._lines, []
             if self._dropped:
-                lines.append(f'{{"event":"lines dropped","count":{self._dropped}}}')
+                lines.append(f'{{"level":"warning","event":"lines dropped","count":{self._dropped}}}')
                 self._dropped = 0
             try:
                 if lines:

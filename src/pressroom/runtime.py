@@ -122,7 +122,7 @@ class Runtime:
                 async with asyncio.timeout(WRITE_SECONDS):
                     await write()
             except (PressroomError, TimeoutError) as error:
-                self.log.event("not written down at the stop", what=what, error=str(error))
+                self.log.error("not written down at the stop", what=what, error=str(error))
         self.passwords.close()
         await self.cards.close()
         await self.sandbox.close()
@@ -186,7 +186,7 @@ async def open_runtime(
 def _tell(log: Log, ended: Ended) -> None:
     """A child that did not end by itself is worth knowing."""
     if ended.status != 0:
-        log.event("a child that decodes ended badly", status=ended.status, cpu_seconds=ended.cpu_seconds)
+        log.warning("a child that decodes ended badly", status=ended.status, cpu_seconds=ended.cpu_seconds)
 
 
 def _entries(

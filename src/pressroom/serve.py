@@ -68,7 +68,7 @@ async def serve(
     _take_all_files()
     with alone_on_file(settings):
         if closed := close_to_others(settings):
-            log.event(
+            log.warning(
                 "files were open to other users of this machine, and are no more", files=" ".join(map(str, closed))
             )
         _tell_confinement(settings, log)
@@ -84,7 +84,7 @@ async def serve(
                 await _deliver(runtime, stopping)
                 return
             if only is Part.API and runtime.db.engine == "sqlite":
-                log.event("nothing is delivered while this runs: no other process can open this database")
+                log.warning("nothing is delivered while this runs: no other process can open this database")
             await _tell_limiter(runtime)
             async with sole_counter(runtime, stopping):
                 await announce(runtime)
@@ -120,9 +120,9 @@ def _tell_confinement(settings: Settings, log: Log) -> None:
     check_confinement(found, full=settings.media_confinement)
     state = {"landlock": found.landlock, "seccomp": found.seccomp}
     if found.is_full:
-        log.event("children that decode media are fully confined", **state)
+        log.info("children that decode media are fully confined", **state)
         return
-    log.event("children that decode media are NOT fully confined: see docs/media.md#confinement", **state)
+    log.warning("children that decode media are NOT fully confined: see docs/media.md#confinement", **state)
     # Without Landlock, a child of the same user could open our memory.
     hide_memory()
 
@@ -140,7 +140,7 @@ async def _open_when_there(settings: Settings, log: Log, stopping: asyncio.Event
             if settings.database_url.startswith("sqlite:///"):
                 raise
             if not told:
-                log.event("waiting for the database; not ready until it answers", error=error.message)
+                log.warning("waiting for the database; not ready until it answers", error=error.message)
                 told = True
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), RETRY_SECONDS)
@@ -166,7 +166,7 @@ async def _tell_limiter(runtime: Runtime) -> None:
     except Unavailable:
         parts = urlsplit(runtime.settings.redis_url)
         address = f"{parts.hostname}:{parts.port or REDIS_PORT}" if parts.hostname else parts.path
-        runtime.log.event(
+        runtime.log.warning(
             "Redis does not answer; not ready, and requests with a key are 503 until it does", redis=address
         )
 
@@ -193,20 +193,20 @@ async def _deliver(runtime: Runtime, stopping: asyncio.Event) -> None:
         workers = (make_worker(runtime), make_job_worker(runtime))
         working = [asyncio.create_task(worker.run()) for worker in workers]
         stopped = asyncio.create_task(stopping.wait())
-        runtime.log.event("delivering")
+        runtime.log.info("delivering")
         await asyncio.wait([*working, stopped], return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         for worker in workers:
             worker.stop(DRAIN_SECONDS - RECORD_SECONDS)
         _, late = await asyncio.wait(working, timeout=DRAIN_SECONDS)
         if late:
-            runtime.log.event("stopped before everything was written down")
+            runtime.log.warning("stopped before everything was written down")
         for task in late:
             task.cancel()
         for task in working:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
-        runtime.log.event("delivers no more")
+        runtime.log.info("delivers no more")
     finally:
         stopping.set()
 
@@ -220,7 +220,7 @@ async def _forget_leases(runtime: Runtime) -> None:
         await runtime.db.transact(forget_leases)
         await runtime.db.transact(queue.forget_leases)
     except Unavailable as error:
-        runtime.log.event("leases not given back; they run out", error=error.message)
+        runtime.log.warning("leases not given back; they run out", error=error.message)
 
 
 async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:
@@ -229,14 +229,14 @@ async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:
     server = make_server(app, settings)
     serving = asyncio.create_task(server.serve())
     stopped = asyncio.create_task(stopping.wait())
-    runtime.log.event("listening", address=settings.base_url, host=settings.host, port=settings.port)
+    runtime.log.info("listening", address=settings.base_url, host=settings.host, port=settings.port)
     await asyncio.wait([serving, stopped], return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
     stopping.set()
-    runtime.log.event("stopping")
+    runtime.log.info("stopping")
     server.stop()
     if not await _drained(serving, app):
-        runtime.log.event("stopped before every request was finished")
+        runtime.log.warning("stopped before every request was finished")
         serving.cancel()
 
 

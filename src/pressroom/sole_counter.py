@@ -88,7 +88,7 @@ async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenera
             async with asyncio.timeout(SAVE_SECONDS):
                 await limiter.close()
         except (PressroomError, TimeoutError) as error:
-            runtime.log.event("not written down at the stop", what="limits", error=str(error))
+            runtime.log.error("not written down at the stop", what="limits", error=str(error))
         await lock.release()
 
 
@@ -115,7 +115,7 @@ async def _take_over_file(runtime: Runtime, limiter: MemoryLimiter) -> None:
             await limiter.take_over(own_identity())
         except PressroomError as error:
             if not told:
-                runtime.log.event(_NOT_YET, error=error.message)
+                runtime.log.warning(_NOT_YET, error=error.message)
                 told = True
             await asyncio.sleep(RETRY_SECONDS)
         else:
@@ -145,12 +145,12 @@ class _Watch:
             finally:
                 lost.cancel()
             self._limiter.suspend()
-            self._log.event("the database is away; nothing is admitted until its lock is ours again")
+            self._log.error("the database is away; nothing is admitted until its lock is ours again")
             await self._save()
             while (taken := await _take(self._lock)) is None:
                 await asyncio.sleep(RETRY_SECONDS)
             if not taken:
-                self._log.event("another server has taken over this database; stopping")
+                self._log.error("another server has taken over this database; stopping")
                 self._stop()
                 return
 
@@ -165,7 +165,7 @@ class _Watch:
                     await lost
             except PressroomError as error:
                 if not self._told:
-                    self._log.event(_NOT_YET, error=error.message)
+                    self._log.warning(_NOT_YET, error=error.message)
                     self._told = True
                 await asyncio.sleep(RETRY_SECONDS)
 
@@ -174,7 +174,7 @@ class _Watch:
         before = await self._db.read(find_holder)
         if before is None or before.clean or before.holder == own_identity() or has_ended(before.holder):
             return
-        self._log.event("waiting until the server before admits nothing more", seconds=TAKE_OVER_SECONDS)
+        self._log.info("waiting until the server before admits nothing more", seconds=TAKE_OVER_SECONDS)
         await asyncio.wait([lost], timeout=TAKE_OVER_SECONDS)
 
     async def _save(self) -> None:

@@ -49,7 +49,7 @@ def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> 
                 stopping.append(0)
                 status = CANNOT_START
             elif code is not None and not stopping:
-                log.event("worker died", pid=child.pid, status=code)
+                log.error("worker died", pid=child.pid, status=code)
                 time.sleep(RESPAWN_SECONDS)
                 children[place] = _start(only)
     _stop(children)

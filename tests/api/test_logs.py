@@ -15,7 +15,7 @@ from tests.harness.local import LocalServer
 
 PASSWORD = "nine plums and a kettle"
 DATABASE_PASSWORD = "hunter2-of-the-database"
-FIELDS = {"at", "event", "request_id", "method", "path", "status", "ms", "client"}
+FIELDS = {"at", "level", "event", "request_id", "method", "path", "status", "ms", "client"}
 
 
 def log_of(server: LocalServer) -> str:
@@ -54,6 +54,7 @@ def test_a_request_has_one_line(alice: Actor) -> None:
         assert {*line, "account_id", "key_id"} == FIELDS | {"account_id", "key_id"}
         assert (line["method"], line["path"], line["status"]) == (method, path, answer.status_code)
         assert line["client"] == "127.0.0.1"
+        assert line["level"] == "info"
 
 
 def test_a_line_says_from_whom_a_request_came_also_when_it_was_refused(actor: MakeActor) -> None:
@@ -161,6 +162,7 @@ def test_a_failure_is_written_down_without_what_it_failed_on(alice: Actor, monke
     failures = [each for each in entries(alice.server) if each["event"] == "request failed"]
     assert [failure["request_id"] for failure in failures] == [answer.headers["X-Request-Id"]]
     assert "RuntimeError" in failures[0]["trace"], "where it failed is told"
+    assert failures[0]["level"] == "error"
     for secret in (DATABASE_PASSWORD, alice.key[9:], alice.token):
         assert secret not in log
         assert secret not in answer.text

@@ -51,13 +51,13 @@ class Outages:
             outage.times += 1
         if reason not in outage.told and len(outage.told) < MOST_REASONS:
             outage.told.add(reason)
-            self._log.event("jobs wait for what they need; nothing of theirs is lost", kind=kind, error=reason)
+            self._log.warning("jobs wait for what they need; nothing of theirs is lost", kind=kind, error=reason)
 
     def ended(self, kind: str) -> None:
         """A job of the kind had what it needed."""
         outage = self._outages.pop(kind, None)
         if outage is not None:
-            self._log.event("jobs go on", kind=kind, probes=outage.times)
+            self._log.info("jobs go on", kind=kind, probes=outage.times)
 
 
 def _grown(times: int, longest: int) -> int:

@@ -164,7 +164,7 @@ class JobWorker:
             self._wake.set()
 
     async def _failed(self, handler: Handler, job: Job, reason: str, *, last: bool) -> None:
-        self._log.event("job failed", kind=job.kind, subject=_logged(job), tries=job.tries, error=reason)
+        self._log.error("job failed", kind=job.kind, subject=_logged(job), tries=job.tries, error=reason)
         due_at = None if last else self._clock.now() + handler.waits[job.tries - 1]
         try:
             await self._db.transact(self._record_failure, handler, job, reason, due_at)

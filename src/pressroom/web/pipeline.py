@@ -156,7 +156,7 @@ class Pipeline(Generic[C]):
             if response.status >= 500:
                 self._log.failure(request_id, error)
             elif isinstance(error, CrossOrigin):
-                self._log.event("cross-origin request refused", request_id=request_id, reason=error.message)
+                self._log.info("cross-origin request refused", request_id=request_id, reason=error.message)
         except Exception as error:  # whatever happens, the client gets an answer
             response = error_response(error)
             self._log.failure(request_id, error)

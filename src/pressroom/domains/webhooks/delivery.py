@@ -134,7 +134,7 @@ class DeliveryWorker:
             while self._ended or self._outcomes:
                 await self._exchange(leasing_too=False)
         except Exception as error:  # nothing more can be done about it here
-            self._log.event("deliveries not written down at the stop", error=f"{type(error).__name__}: {error}")
+            self._log.error("deliveries not written down at the stop", error=f"{type(error).__name__}: {error}")
 
     async def _look(self) -> float:
         """Writes down what has ended and begins what is due; how long to wait for more, in seconds."""
@@ -174,7 +174,7 @@ class DeliveryWorker:
         self._ended += taken.postponed
         for turn in taken.disabled:
             reason = turn.standing.disabled_reason
-            self._log.event(
+            self._log.warning(
                 "webhook endpoint disabled",
                 webhook_id=turn.leased.id,
                 account_id=turn.leased.account_id,
@@ -272,7 +272,7 @@ class DeliveryWorker:
         attempt = attempt_of(waiting, answer, reason, self._clock, at)
         outcome = turn.ended(waiting, attempt, answer, self._clock.now(), ours=ours)
         if attempt.status is AttemptStatus.FAILED:
-            self._log.event(
+            self._log.info(
                 "delivery failed",
                 webhook_id=waiting.webhook_id,
                 account_id=waiting.account_id,
