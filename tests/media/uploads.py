@@ -4,6 +4,7 @@ import functools
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import httpx
@@ -75,6 +76,15 @@ def ready(actor: Actor, *files: File, **texts: str | Sequence[str]) -> Json:
     post = uploaded(actor, *files, **texts)
     actor.server.do_jobs()
     return read(actor, post["id"])
+
+
+def ready_clip(actor: Actor, **texts: str) -> Json:
+    """A new clip whose video has been processed, as its author sees it."""
+    with TemporaryDirectory() as folder:
+        form = {"files": [("video", ("a.mp4", video_bytes(Path(folder)), "video/mp4"))], "data": texts}
+    clip = body_of(actor.api.post("/api/clips", **form), 201)
+    actor.server.do_jobs()
+    return body_of(actor.web.get(f"/api/clips/{clip['id']}"))
 
 
 def part(disposition: str, data: bytes, *lines: str) -> bytes:

@@ -150,7 +150,7 @@ async def clip(call: Call[Caller]) -> Answer:
     addresses = addresses_of(call, lasting=False)
     values: dict[str, object] = {
         "clip": clip_shape(view, addresses),
-        "video": media_shape(view.video, addresses, public=public, own=view.clip.is_author),
+        "video": media_shape(view.video, addresses, public=public),
         "placeholders": {view.video.id: view.video.placeholder},
         "robots": None if public else "noindex",
     }
