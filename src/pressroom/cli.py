@@ -221,6 +221,8 @@ def backup_command(to: Path) -> None:
     manifest = _run(back_up(_settings(), to))
     for key in manifest.missing:
         errors.print(f"[yellow]pressroom:[/] {_plain(f'the store lacks {key}, which the database refers to')}")
+    for name in manifest.skipped:
+        errors.print(f"[yellow]pressroom:[/] {_plain(f'{name} is no file and was left out')}")
     click.echo(f"Backed up {len(manifest.files):,} files to {to}.")
 
 
