@@ -21,9 +21,10 @@ from pressroom.domains.keys import routes as key_routes
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, RevokedBy
 from pressroom.domains.limits.guard import account_subject, check_admitted, headers_of, session_rates_of
-from pressroom.domains.media.serving import SERVING_ROUTES
+from pressroom.domains.media.serving import serving_routes
 from pressroom.domains.notifications import routes as notification_routes
 from pressroom.domains.posts.routes import POST_ROUTES
+from pressroom.domains.reading.files import may_see_file
 from pressroom.domains.reading.pages import reading_routes
 from pressroom.domains.webhooks.payloads import EVENT_SHAPES
 from pressroom.domains.webhooks.routes import WEBHOOK_ROUTES
@@ -122,7 +123,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
     """The ASGI application over what `runtime` holds open."""
     api = api_routes(runtime.passwords)
     site: list[Route[Caller]] = site_routes(runtime.db, runtime.limiter, describe(api, EVENT_SHAPES, runtime.settings))
-    pages = [*reading_routes(runtime.views), *SERVING_ROUTES]
+    pages = [*reading_routes(runtime.views), *serving_routes(may_see_file)]
     return Pipeline(
         [*api, *pages, *site],
         PackageGuards(runtime),

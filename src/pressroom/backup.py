@@ -5,8 +5,10 @@ DIR/blobs/ab/cd/…     the media that it refers to, and what else the store hol
 DIR/manifest.json     written last: a folder without it is no backup
 """
 
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Final
@@ -35,6 +37,9 @@ SNAPSHOTS: Final = 10
 
 PIECE: Final = 1024 * 1024
 
+_NO_FILE: Final = (errno.ELOOP, errno.ENXIO, errno.ENODEV)
+"""What to open a link, a socket, or a device that is not there says."""
+
 ON_POSTGRES: Final = (
     "This command is for SQLite. On PostgreSQL use pg_dump and pg_restore; docs/backup.md#postgresql shows how."
 )
@@ -48,7 +53,11 @@ class FileEntry(msgspec.Struct):
 
 
 class Manifest(msgspec.Struct, rename="camel"):
-    """What a backup holds. `missing` names blobs that the database refers to and the store did not hold."""
+    """What a backup holds.
+
+    `missing` names blobs that the database refers to and the store did not hold, `skipped` what lay in the store and is
+    no file: a pipe, a socket, a device, a link, a folder.
+    """
 
     format: int
     version: str
@@ -56,6 +65,11 @@ class Manifest(msgspec.Struct, rename="camel"):
     created_at: str
     files: dict[str, FileEntry]
     missing: list[str]
+    skipped: list[str] = []
+
+
+class NotAFile(OSError):
+    """What stands at a path is no regular file."""
 
 
 async def back_up(settings: Settings, to: Path) -> Manifest:
@@ -65,18 +79,18 @@ async def back_up(settings: Settings, to: Path) -> Manifest:
     try:
         _claim_folder(to, settings.data_dir, blobs)
         files: dict[str, FileEntry] = {}
-        _copy_blobs(blobs, to, files)
+        skipped = _copy_blobs(blobs, to, files)
         schema, missing = 0, list[str]()
         for _ in range(SNAPSHOTS):
             before = missing
             _copy_database(database, to / DATABASE)
-            _copy_blobs(blobs, to, files)
+            skipped |= _copy_blobs(blobs, to, files)
             schema, missing = await _compare(to, files)
             if missing == before:
                 break  # it is nothing, or what the store has lost
         _set_journal(to / DATABASE)
         files[DATABASE] = _entry(to / DATABASE)
-        manifest = Manifest(FORMAT, __version__, schema, iso(SystemClock().now()), files, missing)
+        manifest = Manifest(FORMAT, __version__, schema, iso(SystemClock().now()), files, missing, sorted(skipped))
         _write_manifest(to, manifest)
     except OSError as error:
         raise SettingError(f"The backup could not be written: {error.filename or to}: {error.strerror}.") from None
@@ -86,10 +100,10 @@ async def back_up(settings: Settings, to: Path) -> Manifest:
 
 
 def copy_file(source: Path, target: Path) -> FileEntry:
-    """Copies a file, durably; what was copied. Raises OSError."""
+    """Copies a file, durably; what was copied. Raises OSError, and NotAFile for what to open could hang, or do harm."""
     digest, size = hashlib.sha256(), 0
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with source.open("rb") as reading, open(target, "xb", opener=_private) as writing:
+    with open(source, "rb", opener=_regular) as reading, open(target, "xb", opener=_private) as writing:
         while piece := reading.read(PIECE):
             digest.update(piece)
             size += len(piece)
@@ -103,6 +117,20 @@ def sync_tree(folder: Path) -> None:
     """Makes the names of all files below a folder durable."""
     for place, _, _ in os.walk(folder):
         sync_folder(Path(place))
+
+
+def _regular(path: str, flags: int) -> int:
+    """Opens a file without waiting for anybody, and looks at what was opened: it may have been put there just now."""
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            raise NotAFile(error.errno, "This is no file", path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotAFile(errno.EINVAL, "This is no file", path)
+    return descriptor
 
 
 def _private(path: str, flags: int) -> int:
@@ -146,8 +174,12 @@ def _copy_database(source: Path, target: Path) -> None:
         reading.close()
 
 
-def _copy_blobs(blobs: Path, to: Path, files: dict[str, FileEntry]) -> None:
-    """Copies what the store holds and the backup does not: blobs are never changed, only added and removed."""
+def _copy_blobs(blobs: Path, to: Path, files: dict[str, FileEntry]) -> set[str]:
+    """Copies what the store holds and the backup does not: blobs are never changed, only added and removed.
+
+    Returns the names of what is no file, and was left out.
+    """
+    skipped: set[str] = set()
     for file in blob_files(blobs):
         name = f"{BLOBS}/{file.relative_to(blobs).as_posix()}"
         if name in files:
@@ -156,6 +188,9 @@ def _copy_blobs(blobs: Path, to: Path, files: dict[str, FileEntry]) -> None:
             files[name] = copy_file(file, to / name)
         except FileNotFoundError:
             (to / name).unlink(missing_ok=True)  # removed at this very moment
+        except NotAFile:
+            skipped.add(name)
+    return skipped
 
 
 async def _compare(to: Path, files: dict[str, FileEntry]) -> tuple[int, list[str]]:

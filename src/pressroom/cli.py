@@ -1,8 +1,9 @@
 """The command line: thin edges over actions. `pressroom --help` lists it."""
 
+import contextlib
 import os
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -36,20 +37,37 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 class Commands(click.Group):
-    """Turns our errors into one line on standard error and an exit status, for every command."""
+    """Turns our errors and click's into one line on standard error and an exit status, for every command."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:  # click's own signature
+        with _in_one_line():
+            return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:  # click's own signature
-        try:
+        with _in_one_line():
             return super().invoke(ctx)
-        except Invalid as error:
-            lines = [f"{field_error.field}: {field_error.message}" for field_error in error.field_errors]
-        except PressroomError as error:
-            lines = [error.message]
-        except UnicodeError:
-            lines = ["An argument or setting is not UTF-8."]
-        for line in lines:
-            errors.print(f"[bold red]pressroom:[/] {_plain(line)}")
-        sys.exit(CANNOT)
+
+
+@contextlib.contextmanager
+def _in_one_line() -> Generator[None]:
+    try:
+        yield
+    except Invalid as error:
+        lines = [f"{field_error.field}: {field_error.message}" for field_error in error.field_errors]
+    except PressroomError as error:
+        lines = [error.message]
+    except UnicodeError:
+        lines = ["An argument or setting is not UTF-8."]
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "pressroom"
+        lines = [f"{error.format_message()} Try {path} --help"]
+    else:
+        return
+    for line in lines:
+        errors.print(f"[bold red]pressroom:[/] {_plain(line)}")
+    sys.exit(CANNOT)
 
 
 def _plain(text: str) -> str:
@@ -203,6 +221,8 @@ def backup_command(to: Path) -> None:
     manifest = _run(back_up(_settings(), to))
     for key in manifest.missing:
         errors.print(f"[yellow]pressroom:[/] {_plain(f'the store lacks {key}, which the database refers to')}")
+    for name in manifest.skipped:
+        errors.print(f"[yellow]pressroom:[/] {_plain(f'{name} is no file and was left out')}")
     click.echo(f"Backed up {len(manifest.files):,} files to {to}.")
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from pressroom.blobs import open_blobs
+from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, SystemClock, iso
 from pressroom.db import Command, Database, Query, Tx
 from pressroom.db.migrate import all_migrations, applied_version
@@ -36,6 +36,7 @@ PROBE_SECONDS: Final = 2.0
 PROBE_BYTES: Final = 4_096
 STORE_SECONDS: Final = 20.0
 WORKING_FOLDERS: Final = ("incoming", "processing")
+MISSING: Final = "A first serve makes it; if there has been one, it was moved away, or its disk is not mounted."
 
 INTEGRITY: Final = Query(str, "PRAGMA quick_check(1)")
 TOUCH: Final = Command("UPDATE schema_migrations SET name = name WHERE version = 1")
@@ -54,7 +55,7 @@ class Finding:
 
 async def examine(settings: Settings) -> list[Finding]:
     """Checks settings, disk, stores, database, limiter and clock; a check that fails stops no other."""
-    findings = [_settings(settings), _disk(settings.data_dir), _files(settings), _media(settings)]
+    findings = [_settings(settings), _disk(settings), _files(settings), _media(settings)]
     findings.append(await _port(settings))
     try:
         check_restored(settings)
@@ -100,19 +101,33 @@ def _settings(settings: Settings) -> Finding:
     return Finding("settings", good=True, says=f"Serving {settings.base_url}.")
 
 
-def _disk(folder: Path) -> Finding:
+def _disk(settings: Settings) -> Finding:
+    """Whether the data folder and the working folders can be written, and the room on each of the disks they are on."""
+    folder = settings.data_dir
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b"pressroom")
-        free = shutil.disk_usage(folder).free
-        for name in WORKING_FOLDERS:
-            if (folder / name).is_dir():
-                with tempfile.TemporaryFile(dir=folder / name) as file:
-                    file.write(b"pressroom")
+        if _is_missing(folder):
+            return Finding("disk", good=False, says=f"{folder} is not there. {MISSING}")
+        places = [folder, *(folder / name for name in WORKING_FOLDERS if (folder / name).is_dir())]
+        for place in places:
+            with tempfile.TemporaryFile(dir=place) as file:
+                file.write(b"pressroom")
+        disks = {place.stat().st_dev: place for place in reversed(places)}
+        free = {place: shutil.disk_usage(place).free for place in reversed(disks.values())}
     except OSError as error:
         return Finding("disk", good=False, says=f"{error.filename or folder} cannot be written: {error.strerror}.")
-    return Finding("disk", good=free > LITTLE_SPACE, says=f"{folder} has {free // 2**20:,} MiB free.")
+    says = " ".join(f"{place} has {room // 2**20:,} MiB free." for place, room in free.items())
+    return Finding("disk", good=min(free.values()) > LITTLE_SPACE, says=says)
+
+
+def _is_missing(folder: Path) -> bool:
+    """Whether there is nothing at this path. What is closed to this user is not missing."""
+    try:
+        folder.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _files(settings: Settings) -> Finding:
@@ -151,7 +166,7 @@ async def _is_pressroom(settings: Settings) -> bool:
 
 async def _blobs(settings: Settings) -> Finding:
     """Whether the store of media takes, gives back and removes what it is given."""
-    blobs = await asyncio.to_thread(open_blobs, settings)
+    blobs = await _open_blobs(settings)
     key, data = f"doctor/{secrets.token_hex(16)}", secrets.token_bytes(64)
     try:
         async with asyncio.timeout(STORE_SECONDS):
@@ -164,6 +179,14 @@ async def _blobs(settings: Settings) -> Finding:
         await blobs.close()
     says = "keeps what it is given." if read == data else "gives back something else than it was given."
     return Finding("blobs", good=read == data, says=f"{blobs.place} {says}")
+
+
+async def _open_blobs(settings: Settings) -> Blobs:
+    """The store of media. Raises SettingError, also for a folder that is not there: the server would make it."""
+    scheme, _, folder = settings.blobs_url.partition("://")
+    if scheme == "file" and _is_missing(Path(folder)):
+        raise SettingError(f"{folder} is not there. {MISSING}")
+    return await asyncio.to_thread(open_blobs, settings)
 
 
 def _media(settings: Settings) -> Finding:
@@ -239,7 +262,7 @@ async def _jobs(db: Database) -> Finding:
 
 async def _media_store(db: Database, settings: Settings) -> Finding:
     """Whether the store that this process sees holds what the database refers to."""
-    blobs = await asyncio.to_thread(open_blobs, settings)
+    blobs = await _open_blobs(settings)
     try:
         expected = await db.read(expected_blobs)
         missing = [key for key in expected if await blobs.stat(key) is None]

@@ -140,6 +140,29 @@ def test_an_idempotency_key_is_1_to_255_visible_characters(alice: Actor, lines: 
     assert alice.written() == NOTHING
 
 
+@pytest.mark.parametrize(
+    ("path", "kind", "body"),
+    [
+        ("/api/posts", "application/json", b""),
+        ("/api/posts", "application/json", b'{"content": '),
+        ("/api/posts", "application/json", b"[]"),
+        ("/api/posts", "application/json", b"\xff{}"),
+        ("/api/posts", "application/json", b"[" * 100_000),
+        ("/api/posts/nothing/bounce", "application/json", b"{"),
+        ("/api/posts/upload", "multipart/form-data; boundary=x", b""),
+        ("/api/posts/upload", "multipart/form-data", b"--x--"),
+    ],
+)
+def test_an_invalid_idempotency_key_is_named_beside_a_malformed_body(
+    alice: Actor, path: str, kind: str, body: bytes
+) -> None:
+    answer = alice.api.post(path, content=body, headers={"Idempotency-Key": "a b", "Content-Type": kind})
+
+    assert answer.status_code == 400
+    assert [fault["field"] for fault in answer.json()["details"]] == ["header.Idempotency-Key", "body"]
+    assert alice.written() == NOTHING
+
+
 @pytest.mark.parametrize("key", ["k", "k" * 255, "!~,;\"'\\"])
 def test_any_visible_characters_will_do(alice: Actor, key: str) -> None:
     lines = (alice.bearer, f"Idempotency-Key: {key}")

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -192,6 +193,35 @@ def test_a_backup_is_not_put_into_what_it_copies(process_server: MakeServer) -> 
     for place in (folder / "backup", folder / "blobs" / "x", folder / "blobs" / ".." / "backup"):
         assert "Name a folder elsewhere" in refused(server, "backup", "--to", str(place))
         assert not place.exists()
+
+
+def test_what_is_no_file_in_the_store_is_named_and_not_opened(process_server: MakeServer, tmp_path: Path) -> None:
+    server = process_server()
+    server.create_account()
+    place = Path(str(server.settings["DATA_DIR"])) / "blobs" / "ab" / "cd"
+    (place / "folder").mkdir(parents=True)
+    os.mkfifo(place / "pipe")
+    (place / "link").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.path.relpath(place / "socket"))
+    (place / "picture").write_bytes(b"picture")
+
+    done = server.command("backup", "--to", str(tmp_path / "backup"))
+
+    manifest = json.loads((tmp_path / "backup" / "manifest.json").read_bytes())
+    odd = [f"blobs/ab/cd/{name}" for name in ("folder", "link", "pipe", "socket")]
+    assert manifest["skipped"] == odd
+    assert [line.split()[1] for line in done.stderr.splitlines()] == odd
+    assert manifest["files"].keys() == {"pressroom.db", "blobs/ab/cd/picture"}
+
+
+def test_a_backup_with_a_pipe_in_the_place_of_a_file_is_refused(process_server: MakeServer, damaged: Path) -> None:
+    picture = next(path for path in (damaged / "blobs").rglob("*") if path.is_file())
+    picture.unlink()
+    os.mkfifo(picture)
+    server = process_server()
+    assert str(picture) in refused(server, "restore", "--from", str(damaged))
+    assert holds(server) == set()
 
 
 def test_a_backup_without_a_database_says_so(process_server: MakeServer) -> None:

@@ -168,6 +168,31 @@ def test_bad_input_to_commands(process_server: MakeProcess) -> None:
     assert "no such key" in one_line(server, "key", "revoke", "nothing", "--reason", "x")
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("account list --cursor nonsense", "cursor: Use the nextCursor"),
+        ("account list --cursor", "'--cursor' requires an argument"),
+        ("account list --limit 0", "0 is not in the range"),
+        ("account lst", "'list'"),
+        ("account create", "pressroom account create --help"),
+        ("serf", "No such command 'serf'"),
+        ("--nothing", "No such option '--nothing'"),
+    ],
+)
+def test_a_command_that_is_misspelt_is_refused_in_one_line(
+    process_server: MakeProcess, command: str, said: str
+) -> None:
+    line = one_line(process_server(), *command.split())
+    assert line.startswith("pressroom: ")
+    assert said in line
+
+
+def test_a_group_without_a_command_shows_its_help(process_server: MakeProcess) -> None:
+    done = process_server().command("account", check=False)
+    assert "Commands:" in done.stdout + done.stderr
+
+
 def test_help_lists_every_command_and_setting(process_server: MakeProcess) -> None:
     server = process_server()
     listed = server.command("--help").stdout

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from tests.harness.process import ServerProcess
+from tests.media.test_outages import can_mount, small_disk
 from tests.media.uploads import upload
 from tests.services.process import wait_until
 
@@ -159,6 +160,27 @@ def test_folders_that_cannot_be_used(nobodys: ServerProcess, place: str) -> None
     finally:
         folder.chmod(0o700)
     assert found.keys() & ({"blobs"} if place.startswith("blobs") else {"disk"})
+
+
+@pytest.mark.parametrize("place", ["blobs", ""])
+def test_doctor_says_that_a_folder_is_not_there_and_makes_none(nobodys: ServerProcess, place: str) -> None:
+    folder = nobodys.folder / "data" / place
+    folder.rename(nobodys.folder / "moved")
+    found = bad(nobodys)
+    assert f"{folder} is not there." in found["blobs" if place else "disk"]
+    assert not folder.exists()
+
+
+def test_a_working_folder_on_a_full_disk_of_its_own(process_server: MakeProcess) -> None:
+    server = process_server().start()
+    assert server.stop() == 0
+    data = server.folder / "data"
+    if not can_mount(server.folder / "probe"):
+        pytest.skip("only root can mount a small disk")
+    with small_disk(data / "processing", "1m"):
+        says = findings(server)["disk"]
+    assert says.startswith("bad")
+    assert re.search(rf"{data} has [\d,]+ MiB free\. {data}/processing has \d MiB free\.", says)
 
 
 def test_a_port_that_something_else_has(nobodys: ServerProcess) -> None:

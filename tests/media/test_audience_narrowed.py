@@ -5,15 +5,16 @@ from typing import Final
 
 import pytest
 
+from pressroom.clock import SECOND
 from pressroom.db import Query
-from pressroom.domains.media.addresses import LONGEST
-from pressroom.domains.moderation.actions import restore_account, suspend_account
+from pressroom.domains.media.addresses import LONGEST, STEP
+from pressroom.domains.moderation.actions import delete_account, restore_account, suspend_account
 from tests.api.actors import Actor, Json, body_of, follow, nobody, publish, read, rows
 from tests.api.conftest import database_settings
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 from tests.media.test_signed_addresses import addresses_in
-from tests.media.uploads import fetch, media_of, path_of, ready
+from tests.media.uploads import fetch, media_of, path_of, ready, ready_clip
 
 TOKENS: Final = Query(str, "SELECT token FROM media WHERE owner_id = :post_id")
 
@@ -45,6 +46,14 @@ class Case:
         self.post = ready(self.author, visibility=visibility)
         self.allow(self.reader)
 
+    def another_reader(self) -> Actor:
+        """Somebody else who may see it, on the allowlist as well."""
+        other = Actor(self.server)
+        follow(other, self.author)
+        follow(self.author, other)
+        self.allow(self.reader, other)
+        return other
+
     def allow(self, *readers: Actor) -> None:
         """Makes these the allowlist."""
         usernames = [each.account.username for each in readers]
@@ -66,11 +75,13 @@ class Case:
             found |= set(addresses_in(client.get(base + page).text))
         return found
 
-    def statuses(self, addresses: set[str]) -> set[int]:
-        """How the addresses answer somebody without a cookie, whole and in part."""
-        asked: list[dict[str, str]] = [{}, {"Range": "bytes=0-3"}]
-        found = {fetch(self.server, each, **headers).status_code for each in addresses for headers in asked}
-        return {200 if status == 206 else status for status in found}
+    def statuses(self, addresses: set[str], **cookie: str) -> set[int]:
+        """How the addresses answer, whole and in part: somebody without a cookie unless one is given."""
+        asked: list[dict[str, str]] = [cookie, {**cookie, "Range": "bytes=0-3"}]
+        answers = [fetch(self.server, each, **headers) for each in addresses for headers in asked]
+        failures = [answer.text for answer in answers if answer.status_code >= 500]
+        assert not failures, failures
+        return {200 if answer.status_code == 206 else answer.status_code for answer in answers}
 
 
 def addresses_of(post: Json) -> set[str]:
@@ -126,15 +137,6 @@ def test_an_allowlist_that_shrinks_moves_the_files(store: tuple[LocalServer, int
     assert not case.shown(case.reader)
 
 
-TIES: dict[str, tuple[str, Callable[[Case], object]]] = {
-    "a follower unfollows": ("FOLLOWERS", lambda case: unfollow(case.reader, case.author)),
-    "a connection unfollows": ("CONNECTIONS", lambda case: unfollow(case.reader, case.author)),
-    "the author unfollows a connection": ("CONNECTIONS", lambda case: unfollow(case.author, case.reader)),
-    "the author removes a follower": ("FOLLOWERS", lambda case: remove(case.author, case.reader)),
-    "the author removes a connection": ("CONNECTIONS", lambda case: remove(case.author, case.reader)),
-}
-
-
 def unfollow(who: Actor, whom: Actor) -> None:
     """From now on `who` does not follow `whom`."""
     body_of(who.web.delete(f"/api/accounts/{whom.account.username}/follow"))
@@ -145,19 +147,141 @@ def remove(who: Actor, follower: Actor) -> None:
     body_of(who.web.delete(f"/api/followers/{follower.account.username}"))
 
 
-def test_what_a_former_reader_was_given_ends_within_minutes(store: tuple[LocalServer, int]) -> None:
+def suspend(who: Actor) -> None:
+    """From now on the account is suspended."""
+    who.server.run(who.server.runtime.db.transact(suspend_account, who.account.username))
+
+
+def delete(who: Actor) -> None:
+    """The account is no more."""
+    who.server.run(who.server.runtime.db.transact(delete_account, who.account.username))
+
+
+ENDS: dict[str, tuple[str, Callable[[Case], object]]] = {
+    "a follower unfollows": ("FOLLOWERS", lambda case: unfollow(case.reader, case.author)),
+    "the author removes a follower": ("FOLLOWERS", lambda case: remove(case.author, case.reader)),
+    "a connection unfollows": ("CONNECTIONS", lambda case: unfollow(case.reader, case.author)),
+    "the author unfollows a connection": ("CONNECTIONS", lambda case: unfollow(case.author, case.reader)),
+    "the author removes a connection": ("CONNECTIONS", lambda case: remove(case.author, case.reader)),
+    "the reader is suspended": ("FOLLOWERS", lambda case: suspend(case.reader)),
+    "a reader on the allowlist is suspended": ("CUSTOM", lambda case: suspend(case.reader)),
+    "the reader is deleted": ("FOLLOWERS", lambda case: delete(case.reader)),
+}
+"""How one reader's right ends while the audience is as wide as it was."""
+
+
+def test_a_right_that_ends_ends_what_its_reader_was_given(store: tuple[LocalServer, int]) -> None:
     server, opened = store
-    for visibility, cut in TIES.values():
+    for way, (visibility, cut) in ENDS.items():
         case = Case(server, visibility)
-        given, own = case.shown(case.reader), path_of(media_of(read(case.author, case.post["id"]))["url"])
-        assert case.statuses(given) == {opened}
+        other = case.another_reader()
+        given, kept, own = (case.shown(who) for who in (case.reader, other, case.author))
+        assert given
+        assert kept
+        assert case.statuses(given | kept | own) == {opened}, way
 
         cut(case)
-        server.clock.advance(LONGEST)
 
+        for cookie in ({}, *({"Cookie": who.cookie} for who in (case.reader, other, case.author))):
+            assert case.statuses(given, **cookie) == {404}, (way, cookie)
+            assert case.statuses(kept | own, **cookie) == {opened}, (way, cookie)
         assert not case.shown(case.reader)
-        assert case.statuses(given) == {404}
-        assert case.statuses({own}) == {opened}, "the author's own address lasts"
+        assert case.shown(other) == kept, "nothing moved"
+
+
+def test_a_right_that_returns_opens_the_same_address_again(store: tuple[LocalServer, int]) -> None:
+    server, opened = store
+    case = Case(server, "FOLLOWERS")
+    given = case.shown(case.reader)
+    unfollow(case.reader, case.author)
+    assert case.statuses(given) == {404}
+
+    follow(case.reader, case.author)
+
+    assert case.statuses(given) == {opened}
+    assert case.shown(case.reader) == given
+
+
+def test_what_takes_no_right_away_ends_no_address(store: tuple[LocalServer, int]) -> None:
+    """A hub shows posts and gives no right to see them; an account that turns private keeps its followers."""
+    server, opened = store
+    case = Case(server, "FOLLOWERS")
+    slug = f"hub-of-{case.author.account.username}"
+    hub = body_of(case.author.web.post("/api/hubs", json={"name": "Letterpress", "slug": slug}), 201)
+    membership, member = f"/api/hubs/{hub['id']}/membership", Actor(server)
+    for who in (case.reader, member):
+        body_of(who.web.post(membership))
+    case.post = ready(case.author, visibility="FOLLOWERS", hubId=hub["id"])
+    given = case.shown(case.reader)
+    assert not case.shown(member), "a member who does not follow sees nothing of it"
+
+    body_of(case.reader.web.delete(membership))
+    body_of(case.author.web.patch("/api/auth/me", json={"isPrivate": True}))
+
+    assert case.statuses(given) == {opened}
+    unfollow(case.reader, case.author)
+    assert case.statuses(given) == {404}
+
+
+def test_a_clip_ends_for_a_reader_as_a_post_does(store: tuple[LocalServer, int]) -> None:
+    server, opened = store
+    case = Case(server, "CONNECTIONS")
+    other, clip = case.another_reader(), ready_clip(case.author, visibility="CONNECTIONS")
+
+    def shown(who: Actor) -> set[str]:
+        answer = body_of(who.web.get(f"/api/clips/{clip['id']}"))
+        given = {path_of(answer[name]) for name in ("url", "thumbnailUrl")}
+        return given | set(addresses_in(who.web.get(f"/clip/{clip['id']}").text))
+
+    given, kept, own = (shown(who) for who in (case.reader, other, case.author))
+    assert case.statuses(given | kept | own) == {opened}
+
+    unfollow(case.author, case.reader)
+
+    assert case.statuses(given) == {404}
+    assert case.statuses(kept | own) == {opened}
+
+
+def test_a_bounce_passes_no_right_on(store: tuple[LocalServer, int]) -> None:
+    server, opened = store
+    case = Case(server, "PUBLIC")
+    bounce = body_of(case.reader.api.post(f"/api/posts/{case.post['id']}/bounce", json={"content": "Look"}), 201)
+    case.edit("FOLLOWERS")
+    given = addresses_of(read(case.reader, bounce["id"]))
+    assert case.statuses(given) == {opened}
+
+    remove(case.author, case.reader)
+
+    assert case.statuses(given) == {404}
+    assert read(case.reader, bounce["id"])["originalPost"] is None
+
+
+def test_time_ends_it_too(store: tuple[LocalServer, int]) -> None:
+    server, opened = store
+    case = Case(server, "FOLLOWERS")
+    given, own = case.shown(case.reader), path_of(media_of(read(case.author, case.post["id"]))["url"])
+    server.clock.advance(LONGEST - STEP - SECOND)
+    assert case.statuses(given | {own}) == {opened}
+
+    server.clock.advance(STEP + SECOND)
+
+    assert case.statuses(given) == {404}
+    assert case.statuses({own}) == {opened}, "the author's own address lasts"
+
+
+def test_a_reader_finds_one_address_in_every_answer_of_a_step(store: tuple[LocalServer, int]) -> None:
+    server, _ = store
+    case = Case(server, "FOLLOWERS")
+    other = case.another_reader()
+    server.clock.advance(STEP - server.clock.now() % STEP)
+    first = case.shown(case.reader)
+
+    server.clock.advance(STEP - 1)
+
+    assert case.shown(case.reader) == first, "so that the browser's cache has it"
+    assert not first & case.shown(other)
+    server.clock.advance(1)
+    assert not case.shown(case.reader) & first
 
 
 def test_nothing_of_a_suspended_account_is_served(store: tuple[LocalServer, int]) -> None:

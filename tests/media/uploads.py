@@ -4,6 +4,7 @@ import functools
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import httpx
@@ -23,6 +24,8 @@ File = tuple[str, tuple[str | None, bytes, str | None]]
 """A part as httpx takes it: field, then file name, bytes and declared type."""
 
 SHORT: Final = Recipe(size=(64, 48), seconds=0.2)
+
+LACKS: Final = Query(str, "SELECT error FROM jobs WHERE due_at IS NOT NULL AND error IS NOT NULL")
 
 UNSTEADY: Final = frozenset({"rate_windows", "sessions", "sign_in_attempts", "schema_migrations"})
 """Tables that change by requests as such, whatever these come to."""
@@ -73,8 +76,24 @@ def uploaded(actor: Actor, *files: File, **texts: str | Sequence[str]) -> Json:
 def ready(actor: Actor, *files: File, **texts: str | Sequence[str]) -> Json:
     """A new post with media that has been processed, as its author sees it."""
     post = uploaded(actor, *files, **texts)
-    actor.server.do_jobs()
+    do_jobs(actor.server)
     return read(actor, post["id"])
+
+
+def do_jobs(server: LocalServer) -> None:
+    """Processes what is due; what has to wait instead, on this clock without end, says for what."""
+    server.do_jobs()
+    waiting = server.run(server.runtime.db.read(lambda tx: tx.all(LACKS)))
+    assert not waiting, waiting
+
+
+def ready_clip(actor: Actor, **texts: str) -> Json:
+    """A new clip whose video has been processed, as its author sees it."""
+    with TemporaryDirectory() as folder:
+        form = {"files": [("video", ("a.mp4", video_bytes(Path(folder)), "video/mp4"))], "data": texts}
+    clip = body_of(actor.api.post("/api/clips", **form), 201)
+    do_jobs(actor.server)
+    return body_of(actor.web.get(f"/api/clips/{clip['id']}"))
 
 
 def part(disposition: str, data: bytes, *lines: str) -> bytes:

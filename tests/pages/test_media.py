@@ -189,15 +189,18 @@ def test_a_signed_address_cannot_be_bent(alice: Actor) -> None:
     mine = ready(alice, uploaded(alice, picture(), visibility="PRIVATE"))
     other = ready(alice, uploaded(alice, picture(), visibility="PRIVATE"))["media"][0]["id"]
     (url,) = visit(alice.server, permalink(mine), alice).values("a.file", "href")
-    start, media_id, until, mac = url.rsplit("/", 1)[0] + "/", *url.rpartition("signed.")[2].split(".")
+    start, media_id, reader, until, mac = url.rsplit("/", 1)[0] + "/", *url.rpartition("signed.")[2].split(".")
 
+    assert reader == alice.account.id
     for bent in (
-        f"{start}signed.{other}.{until}.{mac}",
-        f"{start}signed.{media_id}.{int(until) + 1}.{mac}",
-        f"{start}signed.{media_id}.{until}.{'0' * 32}",
-        f"{start}signed.{media_id}.{until}.",
+        f"{start}signed.{other}.{reader}.{until}.{mac}",
+        f"{start}signed.{media_id}.{other}.{until}.{mac}",
+        f"{start}signed.{media_id}.{reader}.{int(until) + 1}.{mac}",
+        f"{start}signed.{media_id}.{reader}.{until}.{'0' * 32}",
+        f"{start}signed.{media_id}.{reader}.{until}.",
         f"{start}signed.{media_id}",
-        f"{start}signed.{media_id}.{until}.{mac}.x",
+        f"{start}signed.{media_id}.{until}.{mac}",
+        f"{start}signed.{media_id}.{reader}.{until}.{mac}.x",
         f"{start}{media_id}",
     ):
         assert nobody.get(bent).status_code == 404, bent

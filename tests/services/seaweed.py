@@ -95,6 +95,9 @@ class SeaweedServer(Server):
             "volume.max": 2_000,
             "filer.port": self._port_of("filer"),
             "s3.port": self.port,
+            # Their ports are the same for every server: a second one on the machine would end at its start.
+            "s3.port.iceberg": 0,
+            "s3.port.lance": 0,
             "s3.config": str(folder / "s3.json"),
         }
         command = [str(program()), "server", "-s3", *(f"-{name}={value}" for name, value in options.items())]

@@ -9,11 +9,12 @@ import asyncpg
 import pytest
 import redis
 
-from . import account, postgres
+from . import account, postgres, seaweed
 from .kinds import ServerClass, ask, both_kinds, needs_postgres, needs_redis, query
 from .postgres import PostgresServer
 from .process import ServerFailedError, answers, runs
 from .redis import RedisServer
+from .seaweed import SeaweedServer
 from .session import run_folder, session_server
 
 
@@ -76,6 +77,14 @@ def test_outlives_the_thread_that_restarted_it(server_class: ServerClass, tmp_pa
         thread.start()
         thread.join()
         assert ask(server)
+
+
+@pytest.mark.skipif(seaweed.available() is not None, reason=str(seaweed.available()))
+def test_two_stores_of_two_runs_are_apart(tmp_path: Path) -> None:
+    with SeaweedServer.start(tmp_path / "one") as one, SeaweedServer.start(tmp_path / "two") as two:
+        assert one.port != two.port
+        for each in (one, two):
+            each.create_bucket("bucket")
 
 
 @needs_redis

@@ -12,12 +12,12 @@ from pressroom.web.routing import FormSpec
 B = TypeVar("B", bound=msgspec.Struct)
 
 
-def read_texts(spec: FormSpec, form: Form, kind: type[B], field_errors: list[FieldError], now: int) -> B:
+def read_texts(spec: FormSpec, form: Form, kind: type[B], now: int) -> B:
     """The texts of `form` as a `kind`; `now` in milliseconds. Raises Invalid with all faults of the form.
 
     A field left empty counts as not given, as browsers send every field of a form.
     """
-    field_errors += [*form.field_errors, *spec.field_errors(form)]
+    field_errors = [*form.field_errors, *spec.field_errors(form)]
     value: dict[str, object] = {}
     for name, sent in form.texts.items():
         texts = [text.replace("\r\n", "\n") for text in sent]  # Browsers send line breaks so, whatever was typed.

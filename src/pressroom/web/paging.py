@@ -39,13 +39,17 @@ def read_page(query: str) -> Page:
     limit, cursor = given.get("limit", "20"), given.get("cursor")
     if not re.fullmatch(r"[0-9]{1,3}", limit) or not 1 <= int(limit) <= 100:
         field_errors.append(FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100."))
-    if cursor is not None and not _CURSOR.fullmatch(cursor):
-        field_errors.append(
-            FieldError("cursor", Code.INVALID_FORMAT, "Use the nextCursor of the page before, unchanged.")
-        )
+    field_errors += cursor_field_errors(cursor)
     if field_errors:
         raise Invalid(field_errors)
     return Page(int(limit), cursor)
+
+
+def cursor_field_errors(cursor: str | None) -> list[FieldError]:
+    """What is wrong with a cursor that was given."""
+    if cursor is None or _CURSOR.fullmatch(cursor):
+        return []
+    return [FieldError("cursor", Code.INVALID_FORMAT, "Use the nextCursor of the page before, unchanged.")]
 
 
 def split(rows: list[T], page: Page, key: Callable[[T], str]) -> tuple[list[T], str | None]:

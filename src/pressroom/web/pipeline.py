@@ -248,10 +248,16 @@ class Pipeline(Generic[C]):
     ) -> Response:
         field_errors: list[FieldError] = []
         key = None if route.method in SAFE else read_key(headers.idempotency_key, field_errors)
-        form = await self._read_form(route.form, incoming, headers) if route.form is not None else None
+        form, raw, body = None, b"", None
         try:
-            raw = await self._read_json(route, incoming, headers) if route.takes and form is None else b""
-            body = self._decode(route, raw, form, field_errors)
+            try:
+                form = await self._read_form(route.form, incoming, headers) if route.form is not None else None
+                raw = await self._read_json(route, incoming, headers) if route.takes and form is None else b""
+                body = self._decode(route, raw, form)
+            except Invalid as error:
+                field_errors += error.field_errors
+            if field_errors:
+                raise Invalid(field_errors)
             body_hash = "" if key is None else fingerprint(raw, form)
             once = self._guards.once(who, route.method, scope["path"], key, body_hash)
             request = self._call(scope, parameters, headers, client, request_id, who, form, once)
@@ -263,19 +269,14 @@ class Pipeline(Generic[C]):
             if form is not None:
                 await discard(form)
 
-    def _decode(
-        self, route: Route[C], raw: bytes, form: Form | None, field_errors: list[FieldError]
-    ) -> msgspec.Struct | None:
-        """The body as the struct that the route takes. Raises Invalid with `field_errors` and all that are found."""
-        body: msgspec.Struct | None = None
-        if route.form is not None and form is not None and route.takes is not None:
-            body = read_texts(route.form, form, route.takes, field_errors, self._clock.now())
-        elif route.takes is not None:
-            given = raw if raw or not route.body_optional else b"{}"
-            body = bodies.decode(route.takes, given, field_errors, self._clock.now())
-        if field_errors:
-            raise Invalid(field_errors)
-        return body
+    def _decode(self, route: Route[C], raw: bytes, form: Form | None) -> msgspec.Struct | None:
+        """The body as the struct that the route takes. Raises Invalid with all field errors."""
+        if route.takes is None:
+            return None
+        if route.form is not None and form is not None:
+            return read_texts(route.form, form, route.takes, self._clock.now())
+        given = raw if raw or not route.body_optional else b"{}"
+        return bodies.decode(route.takes, given, [], self._clock.now())
 
     def _call(
         self,

@@ -54,7 +54,7 @@ class ClipOut(msgspec.Struct, rename="camel"):
 def clip_shape(view: ClipView, addresses: Addresses) -> ClipOut:
     """The clip as the reader that it was read for sees it."""
     clip, video, base_url = view.clip, view.video, addresses.base_url
-    address = addresses.of(video, public=clip.visibility == Visibility.PUBLIC, own=clip.is_author)
+    address = addresses.of(video, public=clip.visibility == Visibility.PUBLIC)
     return ClipOut(
         id=clip.id,
         author=author_of(clip.account_id, clip.username, clip.display_name, verified=clip.verified, base_url=base_url),

@@ -120,9 +120,10 @@ class Media(msgspec.Struct):
 
 
 class ServedMedia(Media):
-    """A file, and who may see what it belongs to."""
+    """A file, and who may see the post or the clip that it belongs to; the other of the two is None."""
 
-    visibility: str | None
+    post_visibility: str | None
+    clip_visibility: str | None
 
 
 def new_token() -> str:

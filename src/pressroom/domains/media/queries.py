@@ -40,16 +40,23 @@ LIST_OF_OWNERS: Final = Query(
 
 # What a file belongs to says who may see it, and says so in one place.
 _SERVED: Final = (
-    f"SELECT {_MEDIA}, coalesce("
-    "(SELECT p.visibility FROM posts p WHERE p.account_id = media.account_id AND p.id = media.owner_id),"
+    f"SELECT {_MEDIA},"
+    " (SELECT p.visibility FROM posts p WHERE p.account_id = media.account_id AND p.id = media.owner_id),"
     " (SELECT c.visibility FROM clips c WHERE c.account_id = media.account_id AND c.id = media.owner_id)"
-    ") AS visibility FROM media WHERE hidden_at IS NULL"
+    " FROM media WHERE hidden_at IS NULL"
     " AND (SELECT a.suspended_at FROM accounts a WHERE a.id = media.account_id) IS NULL"
 )
 
 FIND_BY_TOKEN: Final = Query(ServedMedia, f"{_SERVED} AND token = :token")
 
 FIND_BY_ID: Final = Query(ServedMedia, f"{_SERVED} AND id = :media_id")
+
+# For a reader whose account stands: what is suspended or deleted is shown nothing.
+FIND_FOR_READER: Final = Query(
+    ServedMedia,
+    f"{_SERVED} AND id = :media_id"
+    " AND (SELECT 1 FROM accounts r WHERE r.id = :reader AND r.suspended_at IS NULL) IS NOT NULL",
+)
 
 # Whatever became of its owner: what was begun is brought to its end.
 FIND_ANY: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE id = :media_id")

@@ -12,7 +12,8 @@ from pressroom.web.wire import EXAMPLE_BASE, Id, Url
 
 class MediaEntryOut(msgspec.Struct, rename="camel"):
     """A file of a post. Its address holds from the start and answers 404 until it is READY. Of a post that is not
-    PUBLIC, readers other than the author get an address that ends within minutes: read the post again for the next."""
+    PUBLIC, readers other than the author get an address of their own that ends within minutes, and with their right to
+    see the post: read the post again for the next."""
 
     id: Id
     url: Url
@@ -27,9 +28,9 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
     alt_text: Annotated[str | None, Meta(description="What it shows, for those who do not see it.")]
 
 
-def media_shape(media: Media, addresses: Addresses, *, public: bool, own: bool) -> MediaEntryOut:
-    """The file as its author (`own`) or another reader sees it; `public`: everybody may see what it belongs to."""
-    address = addresses.of(media, public=public, own=own)
+def media_shape(media: Media, addresses: Addresses, *, public: bool) -> MediaEntryOut:
+    """The file as the reader of `addresses` sees it; `public`: everybody may see what it belongs to."""
+    address = addresses.of(media, public=public)
     return MediaEntryOut(
         media.id,
         address,

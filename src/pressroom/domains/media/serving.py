@@ -1,20 +1,30 @@
 """Media over HTTP: the bytes of what is READY, in ranges, never by a name or type of a user's."""
 
+import math
 import re
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from pressroom.blobs import BlobInfo
 from pressroom.clock import SECOND
+from pressroom.db import Database
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media import queries
 from pressroom.domains.media.addresses import STEP, is_signed, read_signed, seconds_left
-from pressroom.domains.media.models import Media, ProcessingStatus, Variant
+from pressroom.domains.media.models import Media, MediaEntryType, ProcessingStatus, ServedMedia, Variant
 from pressroom.errors import NotFound
 from pressroom.web.access import Public
 from pressroom.web.asgi import HeaderList
-from pressroom.web.routing import Request, Response, declare
+from pressroom.web.routing import Request, Response, Route, declare
+
+MaySee = Callable[[Database, ServedMedia, str], Awaitable[bool]]
+"""Whether an account, by its id, may see what a file belongs to."""
 
 PRESIGNED_SECONDS: Final = STEP // SECOND
+FOR_SOME_SECONDS: Final = 60
+"""How long the store's own address of what not everybody may see holds, and of a video as long again as it plays:
+players read on at that address, and nothing can end it."""
+
 CARD_BLOB: Final = re.compile(r"[0-9a-f]{32}")
 
 _NONE: Final = NotFound("There is no such file, or it is not ready yet.")
@@ -34,22 +44,22 @@ FOR_GOOD: Final = b"private, max-age=31536000, immutable"
 PUBLIC: Final = "PUBLIC"
 
 
-@declare("GET", "/media/{token}", Public(), summary="A file of a post or clip")
-async def serve_media(request: Request[Caller]) -> Response:
-    """What a file was made into."""
-    return await _serve(request, Variant.MAIN)
+def serving_routes(may_see: MaySee) -> list[Route[Caller]]:
+    """The routes of files. `may_see` is asked of each reader's own address."""
 
+    @declare("GET", "/media/{token}", Public(), summary="A file of a post or clip")
+    async def serve_media(request: Request[Caller]) -> Response:
+        return await _serve(request, may_see, Variant.MAIN)
 
-@declare("GET", "/media/{token}/thumbnail", Public(), summary="Its thumbnail")
-async def serve_thumbnail(request: Request[Caller]) -> Response:
-    """A small picture of it."""
-    return await _serve(request, Variant.THUMBNAIL)
+    @declare("GET", "/media/{token}/thumbnail", Public(), summary="Its thumbnail")
+    async def serve_thumbnail(request: Request[Caller]) -> Response:
+        return await _serve(request, may_see, Variant.THUMBNAIL)
 
+    @declare("GET", "/media/{token}/poster", Public(), summary="The first picture of a video")
+    async def serve_poster(request: Request[Caller]) -> Response:
+        return await _serve(request, may_see, Variant.POSTER)
 
-@declare("GET", "/media/{token}/poster", Public(), summary="The first picture of a video")
-async def serve_poster(request: Request[Caller]) -> Response:
-    """What is shown before it is played."""
-    return await _serve(request, Variant.POSTER)
+    return [serve_media, serve_thumbnail, serve_poster, serve_card]
 
 
 @declare("GET", "/cards/{token}", Public(), summary="The thumbnail of a link's card")
@@ -61,32 +71,44 @@ async def serve_card(request: Request[Caller]) -> Response:
     return await serve_blob(request, f"cards/{token}", b"image/webp", FOR_GOOD)
 
 
-SERVING_ROUTES = [serve_media, serve_thumbnail, serve_poster, serve_card]
-
-
-async def _serve(request: Request[Caller], variant: Variant) -> Response:
+async def _serve(request: Request[Caller], may_see: MaySee, variant: Variant) -> Response:
     token = request.parameters["token"]
-    media, seconds = await (_find_signed(request, token) if is_signed(token) else _find_public(request, token))
+    media, seconds = await (_find_signed(request, token, may_see) if is_signed(token) else _find_public(request, token))
     if media is None or media.status != ProcessingStatus.READY:
         raise _NONE
-    caching = FOR_GOOD if seconds is None else b"private, max-age=%d" % seconds
     key, content_type = media.blob(variant), media.content_type(variant).encode()
-    return await serve_blob(request, key, content_type, caching, seconds or PRESIGNED_SECONDS)
+    if seconds is None:
+        return await serve_blob(request, key, content_type, FOR_GOOD)
+    caching = b"private, max-age=%d" % seconds
+    return await serve_blob(request, key, content_type, caching, min(seconds, _presigned_seconds(media, variant)))
+
+
+def _presigned_seconds(media: Media, variant: Variant) -> int:
+    """How long the store's own address holds of what not everybody may see."""
+    is_video = media.type is MediaEntryType.VIDEO and variant is Variant.MAIN
+    return FOR_SOME_SECONDS + (math.ceil(media.duration or 0) if is_video else 0)
 
 
 async def _find_public(request: Request[Caller], token: str) -> tuple[Media | None, int | None]:
     """The file whose token this is, while everybody may see it."""
     media = await request.db.one(queries.FIND_BY_TOKEN, token=token)
-    return (media if media is not None and media.visibility == PUBLIC else None), None
+    visible = media is not None and PUBLIC in (media.post_visibility, media.clip_visibility)
+    return (media if visible else None), None
 
 
-async def _find_signed(request: Request[Caller], token: str) -> tuple[Media | None, int | None]:
-    """The file at a signed address, and for how many seconds its answer may be kept."""
+async def _find_signed(request: Request[Caller], token: str, may_see: MaySee) -> tuple[Media | None, int | None]:
+    """The file at a signed address, while its reader may see it, and for how many seconds its answer may be kept."""
     signed, now = read_signed(token), request.clock.now()
     if signed is None or signed.has_ended(now):
         return None, None
-    media = await request.db.one(queries.FIND_BY_ID, media_id=signed.media_id)
+    media_id, reader = signed.media_id, signed.reader
+    if reader is None:
+        media = await request.db.one(queries.FIND_BY_ID, media_id=media_id)
+    else:
+        media = await request.db.one(queries.FIND_FOR_READER, media_id=media_id, reader=reader)
     if media is None or not signed.is_genuine(media.token, request.services.media_secret):
+        return None, None
+    if reader is not None and not await may_see(request.db, media, reader):
         return None, None
     return media, seconds_left(signed.until, now)
 

@@ -19,10 +19,13 @@ from pressroom.errors import Code, FieldError, Invalid
 from pressroom.ids import BEYOND
 from pressroom.text import is_blank
 from pressroom.web.bodies import decode
+from pressroom.web.paging import cursor_field_errors
 
 
 async def list_accounts(db: Database, limit: int, cursor: str | None) -> RecordList:
-    """All accounts, newest first."""
+    """All accounts, newest first. Raises Invalid for a cursor that is none."""
+    if field_errors := cursor_field_errors(cursor):
+        raise Invalid(field_errors)
     found = await db.read(_list, cursor or BEYOND, limit + 1)
     more = found[limit - 1].id if len(found) > limit else None
     return RecordList([record_shape(record) for record in found[:limit]], more)

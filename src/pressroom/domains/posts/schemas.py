@@ -374,7 +374,7 @@ def _fields(view: View, addresses: Addresses, now: int) -> Fields:
     return (
         post.id,
         post.content,
-        [media_shape(media, addresses, public=public, own=post.is_author) for media in view.media] or None,
+        [media_shape(media, addresses, public=public) for media in view.media] or None,
         card_shape(view.card, base_url) if view.card else None,
         _location(post),
         post.type,

@@ -154,7 +154,7 @@ async def clip(request: Request[Caller]) -> Response:
     addresses = addresses_of(request, lasting=False)
     values: dict[str, object] = {
         "clip": clip_shape(view, addresses),
-        "video": media_shape(view.video, addresses, public=public, own=view.clip.is_author),
+        "video": media_shape(view.video, addresses, public=public),
         "placeholders": {view.video.id: view.video.placeholder},
         "robots": None if public else "noindex",
     }
