@@ -34,7 +34,7 @@ from pressroom.domains.posts.jobs import tag_handler
 from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY, POSTS_SIGNED_IN
 from pressroom.domains.previews import actions as previews
 from pressroom.domains.previews.cards import OF_ADDRESS, Cards
-from pressroom.domains.reading.views import ViewCounter
+from pressroom.domains.reading.view_counter import ViewCounter
 from pressroom.domains.webhooks.actions import retention as webhooks
 from pressroom.domains.webhooks.actions.queueing import fan_out
 from pressroom.domains.webhooks.delivery import DeliveryWorker

@@ -9,7 +9,7 @@ import pytest
 
 from pressroom.clock import HOUR
 from pressroom.db import Command, Query, Tx
-from pressroom.domains.reading.views import POSTS_OF_VISITOR, SEEN, ViewCounter
+from pressroom.domains.reading.view_counter import POSTS_OF_VISITOR, SEEN, ViewCounter
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.logs import Log
 from pressroom.runtime import open_runtime

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pressroom.domains.comments.models import Comment, Placed, in_threads
+from pressroom.domains.comments.models import Comment, ThreadEntry, in_threads
 
 DEEP = 20_000
 
@@ -31,7 +31,7 @@ def comment(name: str, parent: str | None = None) -> Comment:
     )
 
 
-def shown(placed: Sequence[Placed]) -> Shown:
+def shown(placed: Sequence[ThreadEntry]) -> Shown:
     """Names and depths."""
     return [(each.comment.id, each.depth) for each in placed]
 

@@ -22,10 +22,10 @@ from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.queries import standing as people
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.hubs import queries as hubs
-from pressroom.domains.posts.actions import reading
-from pressroom.domains.posts.models import Post, PostType, View
+from pressroom.domains.posts.actions import lookup
+from pressroom.domains.posts.models import Post, PostType, PostView
 from pressroom.domains.posts.queries import reach, writing
-from pressroom.domains.posts.visibility import Ties, Visibility, may_see, narrows
+from pressroom.domains.posts.visibility import Relationship, Visibility, may_see, narrows
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND, new_id
 from tests.services.postgres import PostgresServer
@@ -40,7 +40,7 @@ SHOWN = Query(str, "SELECT post_id FROM post_tags WHERE tag = :tag AND NOT hidde
 _numbers = itertools.count()
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
-List = Callable[[Tx, str, str, str, int], Awaitable[list[View]]]
+List = Callable[[Tx, str, str, str, int], Awaitable[list[PostView]]]
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,12 @@ class Graph:
         """Every account that can sign in, and somebody signed out."""
         return [*(number for number in range(self.accounts) if number not in self.now_suspended), None]
 
-    def ties(self, reader: int | None, post: Planned) -> Ties:
+    def relationship(self, reader: int | None, post: Planned) -> Relationship:
         """What a reader has to do with a post, by the sets alone."""
         suspended = post.author in self.now_suspended
         if reader is None:
-            return Ties(suspended=suspended)
-        return Ties(
+            return Relationship(suspended=suspended)
+        return Relationship(
             suspended=suspended,
             is_author=reader == post.author,
             follows=(reader, post.author) in self.follows,
@@ -101,7 +101,7 @@ class Graph:
 
     def sees(self, reader: int | None, post: Planned) -> bool:
         """Whether a reader may see a post."""
-        return may_see(post.visibility, self.ties(reader, post))
+        return may_see(post.visibility, self.relationship(reader, post))
 
 
 @st.composite
@@ -141,12 +141,20 @@ RULES = {
 
 
 @pytest.mark.parametrize(("visibility", "answers"), RULES.items())
-def test_the_rule_for_all_ties_that_there_are(visibility: Visibility, answers: str) -> None:
-    assert [may_see(visibility, Ties(False, *ties)) for ties in OTHERS] == [it == "yes" for it in answers.split()]
-    assert all(may_see(visibility, Ties(True, *ties)) for ties in OTHERS), "an author sees everything of their own"
-    everyone = [Ties(author, *ties, suspended=True) for author in (False, True) for ties in OTHERS]
-    assert not any(may_see(visibility, ties) for ties in everyone), "nobody sees anything of a suspended account"
-    assert may_see(visibility, Ties()) == (visibility is Visibility.PUBLIC)
+def test_the_rule_in_every_relationship(visibility: Visibility, answers: str) -> None:
+    assert [may_see(visibility, Relationship(False, *relationship)) for relationship in OTHERS] == [
+        it == "yes" for it in answers.split()
+    ]
+    assert all(may_see(visibility, Relationship(True, *relationship)) for relationship in OTHERS), (
+        "an author sees everything of their own"
+    )
+    everyone = [
+        Relationship(author, *relationship, suspended=True) for author in (False, True) for relationship in OTHERS
+    ]
+    assert not any(may_see(visibility, relationship) for relationship in everyone), (
+        "nobody sees anything of a suspended account"
+    )
+    assert may_see(visibility, Relationship()) == (visibility is Visibility.PUBLIC)
 
 
 def allowed(graph: Graph, post: Planned) -> set[int | None]:
@@ -280,7 +288,7 @@ async def keep_post(tx: Tx, kept: Kept, planned: Planned) -> str:
     return post_id
 
 
-async def all_pages(tx: Tx, read: List, of: str, reader: str, limit: int) -> list[View]:
+async def all_pages(tx: Tx, read: List, of: str, reader: str, limit: int) -> list[PostView]:
     """A whole list, read page by page; a page that is not full is the last one, for whoever turns pages."""
     found = await read(tx, of, reader, BEYOND, limit)
     while found and len(found) % limit == 0:
@@ -303,7 +311,7 @@ async def check_list(tx: Tx, kept: Kept, read: List, of: str, reader: int | None
         assert await all_pages(tx, read, of, kept.reader(reader), limit) == views
 
 
-def check_original(kept: Kept, view: View, reader: int | None) -> None:
+def check_original(kept: Kept, view: PostView, reader: int | None) -> None:
     """What a bounce shares is there exactly when it stands and the reader may see it."""
     shares = kept.graph.posts[kept.posts.index(view.post.id)].shares
     shown = None if view.original is None else view.original.post.id
@@ -319,17 +327,17 @@ async def check_single_posts(tx: Tx, kept: Kept, reader: int | None) -> None:
     """`find_post` finds what the reader may see, deleted or not; `get_post` what stands of it."""
     for post_id, post in zip(kept.posts, kept.graph.posts, strict=True):
         sees = kept.graph.sees(reader, post)
-        found = await reading.find_post(tx, post_id, kept.reader(reader))
+        found = await lookup.find_post(tx, post_id, kept.reader(reader))
         assert (found is not None) == sees
         if found is not None:
             assert (found.id, found.deleted_at is not None) == (post_id, post.deleted)
         if sees and not post.deleted:
-            view = await reading.get_view(tx, post_id, kept.reader(reader))
+            view = await lookup.get_view(tx, post_id, kept.reader(reader))
             assert view.post == found
             check_original(kept, view, reader)
         else:
             with pytest.raises(NotFound):
-                await reading.get_post(tx, post_id, kept.reader(reader))
+                await lookup.get_post(tx, post_id, kept.reader(reader))
 
 
 async def check_readings(tx: Tx, kept: Kept) -> None:
@@ -338,12 +346,12 @@ async def check_readings(tx: Tx, kept: Kept) -> None:
         await check_single_posts(tx, kept, reader)
         for number, hub_id in enumerate(kept.hubs):
             expected = kept.visible(reader, hub=number)
-            await check_list(tx, kept, reading.list_of_hub, hub_id, reader, expected)
+            await check_list(tx, kept, lookup.list_of_hub, hub_id, reader, expected)
         for number, author in enumerate(kept.accounts):
             expected = kept.visible(reader, author=number)
-            await check_list(tx, kept, reading.list_of_account, author, reader, expected)
+            await check_list(tx, kept, lookup.list_of_account, author, reader, expected)
         # What may come back comes back with the job; what may not be shown is not shown at any time.
-        shown = await reading.list_of_tag(tx, kept.tag, kept.reader(reader), BEYOND, EVERYTHING)
+        shown = await lookup.list_of_tag(tx, kept.tag, kept.reader(reader), BEYOND, EVERYTHING)
         assert {view.post.id for view in shown} <= set(kept.tagged)
 
 
@@ -358,7 +366,7 @@ async def settle_tags(tx: Tx, kept: Kept) -> None:
 
 async def check_tag(tx: Tx, kept: Kept) -> None:
     """The tag's page after the job, which has put what is not shown out of the way."""
-    await check_list(tx, kept, reading.list_of_tag, kept.tag, None, kept.tagged)
+    await check_list(tx, kept, lookup.list_of_tag, kept.tag, None, kept.tagged)
     shown = await tx.all(SHOWN, tag=kept.tag)
     assert sorted(shown, reverse=True) == kept.tagged
 
@@ -432,7 +440,7 @@ def test_a_list_that_names_a_reader_often_is_read_to_its_end(db: Database, run: 
         expected = kept.visible(1, author=0)
         assert expected
         for limit in (1, 20, BATCH):
-            views = await all_pages(tx, reading.list_of_account, kept.accounts[0], kept.reader(1), limit)
+            views = await all_pages(tx, lookup.list_of_account, kept.accounts[0], kept.reader(1), limit)
             assert [view.post.id for view in views] == expected
 
     run(db.read(check, run(db.transact(keep, Graph(2, frozenset(), posts)))))

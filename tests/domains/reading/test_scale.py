@@ -19,7 +19,7 @@ from pressroom.db.postgres import PostgresDatabase, open_postgres
 from pressroom.db.sqlite import SqliteDatabase, _connect, open_sqlite
 from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.comments.queries import LIST_AUTHORS, LIST_IN_THREADS
-from pressroom.domains.posts.queries import reading
+from pressroom.domains.posts.queries import lookup
 from pressroom.domains.reading.actions import open_hub, open_permalink, open_profile, open_tag
 from pressroom.ids import BEYOND
 from tests.domains.reading.shelves import (
@@ -52,13 +52,13 @@ STATEMENTS = 10
 """A page takes fewer, the look-up of the session included."""
 
 NEEDED: Final[dict[Command, set[str]]] = {
-    reading.LIST_OF_ACCOUNT: {"posts_profile"},
-    reading.FIND_POST: {"posts_id"},
-    reading.FIND_POSTS: {"posts_id"},
-    reading.LIST_OF_HUB: {"posts_hub_public", "posts_hub_author", "post_audiences_hub"},
-    reading.LIST_HUB_AUTHORS: {"posts_hub_author"},
-    reading.LIST_OF_HUB_AUTHORS: {"posts_hub_author"},
-    reading.LIST_OF_TAG: {"post_tags_tag"},
+    lookup.LIST_OF_ACCOUNT: {"posts_profile"},
+    lookup.FIND_POST: {"posts_id"},
+    lookup.FIND_POSTS: {"posts_id"},
+    lookup.LIST_OF_HUB: {"posts_hub_public", "posts_hub_author", "post_audiences_hub"},
+    lookup.LIST_HUB_AUTHORS: {"posts_hub_author"},
+    lookup.LIST_OF_HUB_AUTHORS: {"posts_hub_author"},
+    lookup.LIST_OF_TAG: {"post_tags_tag"},
     LIST_IN_THREADS: {"comments_thread"},
     LIST_AUTHORS: {"comments_post"},
 }
@@ -288,7 +288,7 @@ def test_a_page_is_found_by_indexes_alone(library: Library, page: str) -> None:
         for command, costs in library.costs(PAGES[page], PAGES[page].many, reader):
             for cost in costs:
                 # Whom a reader follows is sorted, by their newest posts; that is theirs alone.
-                sorts = ["USE TEMP B-TREE FOR ORDER BY"] if command is reading.LIST_HUB_AUTHORS else []
+                sorts = ["USE TEMP B-TREE FOR ORDER BY"] if command is lookup.LIST_HUB_AUTHORS else []
                 assert set(cost.walked) <= set(sorts), f"{reader}: {command.text}\n{cost.plan}"
                 assert NEEDED.get(command, set()) <= cost.indexes, f"{reader}: {command.text}\n{cost.plan}"
 
@@ -309,7 +309,7 @@ def test_a_page_among_many_is_the_work_of_one_among_few(library: Library, page: 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_profile_shows_each_reader_what_is_for_them(library: Library, size: int) -> None:
     shown = {
-        shelf: [len(library.open(profile(shelf), size, reader)[0].shelf.posts) for reader in READERS]
+        shelf: [len(library.open(profile(shelf), size, reader)[0].page.posts) for reader in READERS]
         for shelf in ("public", "private", "deleted", "custom")
     }
 
@@ -338,7 +338,7 @@ def test_a_permalink_with_a_thousand_comments_takes_few_statements(
         for address in (page, f"{page}?after={numbered(NEW, 1)}-{numbered(NEW, 500)}"):
             asked.clear()
             assert httpx.get(address, headers=headers).status_code == 200
-            assert sum(reading.FIND_POST.text.partition(":")[0] in each for each in asked) == 1
+            assert sum(lookup.FIND_POST.text.partition(":")[0] in each for each in asked) == 1
             assert len(asked) < STATEMENTS
 
 

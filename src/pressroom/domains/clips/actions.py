@@ -10,7 +10,7 @@ from pressroom.domains.events.models import EventType
 from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.media.actions import attach_media, list_of_owners, take_storage
 from pressroom.domains.media.models import ProcessingStatus
-from pressroom.domains.posts.actions.publish import joined_hub, spend_quota
+from pressroom.domains.posts.actions.publish import get_joined_hub, spend_quota
 from pressroom.errors import NotFound
 from pressroom.ids import new_id
 
@@ -22,7 +22,7 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allo
     when the account is no member of the hub or stores too much, QuotaExceeded.
     """
     if draft.hub_id is not None:
-        await joined_hub(tx, caller, draft.hub_id)
+        await get_joined_hub(tx, caller, draft.hub_id)
     await take_storage(tx, caller.account.id, "video", [draft.video], allowance.storage)
     await spend_quota(tx, caller, allowance)
     account, clip_id = caller.account, new_id(tx.now)

@@ -3,7 +3,7 @@
 import msgspec
 
 from pressroom.domains.media.models import Media, NewMedia, ProcessingStatus
-from pressroom.domains.posts.visibility import Ties, Visibility, key_may_read, may_see
+from pressroom.domains.posts.visibility import Relationship, Visibility, key_may_read, may_see
 
 
 class ClipDraft(msgspec.Struct):
@@ -40,8 +40,8 @@ class Clip(msgspec.Struct):
 
     def may_be_seen(self) -> bool:
         """Whether the reader may see it. A clip has no allowlist: CUSTOM is its author's alone."""
-        ties = Ties(self.is_author, self.follows, self.followed_back, suspended=self.suspended)
-        return may_see(Visibility(self.visibility), ties)
+        relationship = Relationship(self.is_author, self.follows, self.followed_back, suspended=self.suspended)
+        return may_see(Visibility(self.visibility), relationship)
 
     def may_be_read_by_key(self) -> bool:
         """Whether a key of the reader may read it."""

@@ -10,7 +10,7 @@ from pressroom.domains.clips.schemas import CLIP_EXAMPLE, PUBLISH_CLIP_EXAMPLE, 
 from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.addresses import addresses_of
 from pressroom.domains.media.forms import file_errors
-from pressroom.domains.media.intake import taken_in
+from pressroom.domains.media.intake import staged_uploads
 from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN
 from pressroom.errors import Code, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed
@@ -63,9 +63,9 @@ async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     content quota of the UTC day."""
     if (response := await request.once.stored()) is not None:
         return response
-    async with taken_in(request.services.blobs, request.files, [], request.clock.now()) as taken:
-        draft, allowance = body.draft(taken.files[0]), allowance_of(request.settings)
-        return taken.answered(
+    async with staged_uploads(request.services.blobs, request.files, [], request.clock.now()) as staged:
+        draft, allowance = body.draft(staged.files[0]), allowance_of(request.settings)
+        return staged.answered(
             await request.once(actions.publish_clip, _shown(request), 201, request.caller, draft, allowance)
         )
 

@@ -13,7 +13,7 @@ from pressroom.domains.comments.models import (
 )
 from pressroom.domains.events.actions import append_event
 from pressroom.domains.events.models import EventType
-from pressroom.domains.posts.actions.reading import get_post
+from pressroom.domains.posts.actions.lookup import get_post
 from pressroom.domains.posts.queries import writing
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id, time_of

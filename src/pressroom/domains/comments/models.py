@@ -17,7 +17,7 @@ class MediaType(StrEnum):
     IMAGE = "image"
 
 
-class Media(msgspec.Struct):
+class CommentMedia(msgspec.Struct):
     """Something to look at, elsewhere."""
 
     type: MediaType
@@ -29,7 +29,7 @@ class CommentDraft(msgspec.Struct):
 
     content: str | None
     parent_id: str | None = None
-    media: Media | None = None
+    media: CommentMedia | None = None
 
 
 class Comment(msgspec.Struct):
@@ -69,14 +69,14 @@ class CommentCreatedData(msgspec.Struct):
     comment: CreatedComment
 
 
-class Placed(msgspec.Struct):
+class ThreadEntry(msgspec.Struct):
     """A comment in its thread: how many comments it stands below; 0 at the top."""
 
     comment: Comment
     depth: int
 
 
-def in_threads(comments: Sequence[Comment]) -> list[Placed]:
+def in_threads(comments: Sequence[Comment]) -> list[ThreadEntry]:
     """Comments, whose replies come after them, as they are read: each followed by its replies, those in time order.
 
     A reply whose parent is not among them stands at the top.
@@ -85,10 +85,10 @@ def in_threads(comments: Sequence[Comment]) -> list[Placed]:
     known = {comment.id for comment in comments}
     for comment in comments:
         replies[comment.parent_id if comment.parent_id in known else None].append(comment)
-    placed: list[Placed] = []
-    waiting = [Placed(comment, 0) for comment in reversed(replies[None])]
+    placed: list[ThreadEntry] = []
+    waiting = [ThreadEntry(comment, 0) for comment in reversed(replies[None])]
     while waiting:
         placed.append(waiting.pop())
         last = placed[-1]
-        waiting += [Placed(reply, last.depth + 1) for reply in reversed(replies[last.comment.id])]
+        waiting += [ThreadEntry(reply, last.depth + 1) for reply in reversed(replies[last.comment.id])]
     return placed

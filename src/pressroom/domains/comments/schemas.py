@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
-from pressroom.domains.comments.models import Comment, CommentDraft, Media, MediaType
+from pressroom.domains.comments.models import Comment, CommentDraft, CommentMedia, MediaType
 from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
@@ -54,7 +54,7 @@ class CreateComment(Body):
 
     def draft(self) -> CommentDraft:
         """The comment to make."""
-        media = Media(self.media.type, self.media.url) if self.media else None
+        media = CommentMedia(self.media.type, self.media.url) if self.media else None
         return CommentDraft(None if is_blank(self.content) else self.content, self.parent_id, media)
 
 

@@ -11,18 +11,18 @@ from pressroom.ids import new_id
 
 _encoder = msgspec.json.Encoder()
 
-Listener = Callable[[Tx, Event], Awaitable[None]]
+Subscriber = Callable[[Tx, Event], Awaitable[None]]
 
-_listeners: list[Listener] = []
+_subscribers: list[Subscriber] = []
 
 
-def on_event(listener: Listener) -> None:
-    """Has `listener(tx, event)` run in the transaction of every event. Registering it again changes nothing.
+def on_event(subscriber: Subscriber) -> None:
+    """Has `subscriber(tx, event)` run in the transaction of every event. Registering it again changes nothing.
 
     Rooms that make events need not know of those that pass them on.
     """
-    if listener not in _listeners:
-        _listeners.append(listener)
+    if subscriber not in _subscribers:
+        _subscribers.append(subscriber)
 
 
 async def append_event(
@@ -35,6 +35,6 @@ async def append_event(
     """
     event = Event(new_id(tx.now), account_id, key_id, event_type, _encoder.encode(data).decode())
     await queries.insert_event(tx, event)
-    for listener in _listeners:
-        await listener(tx, event)
+    for subscriber in _subscribers:
+        await subscriber(tx, event)
     return event

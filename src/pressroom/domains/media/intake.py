@@ -18,7 +18,7 @@ REMOVE_SECONDS: Final = 2.0
 _AS_BYTES: Final = "application/octet-stream"
 
 
-class Taken:
+class StagedUploads:
     """Files that stand in the store. `answered` says what became of the request that brought them."""
 
     def __init__(self, files: list[NewMedia]) -> None:
@@ -32,16 +32,16 @@ class Taken:
 
 
 @asynccontextmanager
-async def taken_in(
+async def staged_uploads(
     blobs: Blobs, files: Sequence[IncomingFile], alt_texts: Sequence[str], now: int
-) -> AsyncGenerator[Taken]:
+) -> AsyncGenerator[StagedUploads]:
     """Stores files whose forms have been checked; `alt_texts` describe them in their order.
 
     What a request brought that failed, was refused or repeats another is removed again. When it is not known whether
     the transaction happened (the database was lost meanwhile), the files stay: an hour later they are swept if nothing
     refers to them.
     """
-    taken, stored = Taken([]), False
+    staged, stored = StagedUploads([]), False
     try:
         for place, file in enumerate(files):
             kind = sniff(file.head)
@@ -49,16 +49,16 @@ async def taken_in(
                 raise ValueError("This file was not checked.")
             alt_text = alt_texts[place] if place < len(alt_texts) else ""
             new = NewMedia(new_id(now), kind, alt_text or None, file.size)
-            taken.files.append(new)
+            staged.files.append(new)
             await blobs.put_file(source(new.id), file.path, _AS_BYTES)
         stored = True
-        yield taken
+        yield staged
     except BaseException as error:
-        taken.unused = taken.unused or not stored or isinstance(error, Refused | TooMany | DiskFull)
+        staged.unused = staged.unused or not stored or isinstance(error, Refused | TooMany | DiskFull)
         raise
     finally:
-        if taken.unused:
-            await _remove(blobs, [source(new.id) for new in taken.files])
+        if staged.unused:
+            await _remove(blobs, [source(new.id) for new in staged.files])
 
 
 async def _remove(blobs: Blobs, keys: Sequence[str]) -> None:

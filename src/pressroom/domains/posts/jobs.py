@@ -6,7 +6,7 @@ from typing import Final
 from pressroom.clock import SECOND
 from pressroom.db import Database
 from pressroom.domains.accounts.actions import TAG_JOB
-from pressroom.domains.posts.actions.reach import Moved, move_tags
+from pressroom.domains.posts.actions.reach import TagProgress, move_tags
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Handler
 
@@ -20,7 +20,7 @@ def tag_handler(db: Database) -> Handler:
     """For the worker of the queue. What was moved before a kill is not moved again."""
 
     async def work(job: Job, token: str) -> None:
-        moved: Moved | None = Moved()
+        moved: TagProgress | None = TagProgress()
         while moved is not None:
             moved = await db.transact(move_tags, job, token, moved)
             await asyncio.sleep(PAUSE_SECONDS)

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from pressroom.domains.media.models import Media, NewMedia
-from pressroom.domains.posts.visibility import Ties, Visibility, key_may_read, may_see
+from pressroom.domains.posts.visibility import Relationship, Visibility, key_may_read, may_see
 from pressroom.domains.previews.models import Card
 
 MENTIONED: Final = 50
@@ -108,8 +108,8 @@ class SeenPost(Post):
 
     def may_be_seen(self) -> bool:
         """Whether the reader may see it, deleted or not."""
-        ties = Ties(self.is_author, self.follows, self.followed_back, self.listed, self.suspended)
-        return may_see(Visibility(self.visibility), ties)
+        relationship = Relationship(self.is_author, self.follows, self.followed_back, self.listed, self.suspended)
+        return may_see(Visibility(self.visibility), relationship)
 
     def may_be_read_by_key(self) -> bool:
         """Whether a key of the reader may read it."""
@@ -134,12 +134,12 @@ class Poll(msgspec.Struct):
     own_votes: list[int] = msgspec.field(default_factory=list[int])
 
 
-class View(msgspec.Struct):
+class PostView(msgspec.Struct):
     """A post as a reader sees it. `original` is what a bounce shares, None once that is out of the reader's sight."""
 
     post: SeenPost
     poll: Poll | None = None
-    original: "View | None" = None
+    original: "PostView | None" = None
     media: list[Media] = msgspec.field(default_factory=list[Media])
     card: Card | None = None
 

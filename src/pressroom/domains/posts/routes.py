@@ -7,8 +7,8 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.addresses import addresses_of
-from pressroom.domains.media.intake import taken_in
-from pressroom.domains.posts.actions import bounce, change, publish, reach, react, reading
+from pressroom.domains.media.intake import staged_uploads
+from pressroom.domains.posts.actions import bounce, edit, lookup, publish, reach, react
 from pressroom.domains.posts.examples import (
     AUDIENCE_EXAMPLE,
     BOUNCE_EXAMPLE,
@@ -22,7 +22,7 @@ from pressroom.domains.posts.examples import (
     VOTE_EXAMPLE,
     VOTED_EXAMPLE,
 )
-from pressroom.domains.posts.models import View
+from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import (
     AudienceOut,
     BouncePost,
@@ -139,9 +139,11 @@ async def upload_post(request: Request[Caller], body: UploadPost) -> Response:
     not fit is a 422."""
     if (response := await request.once.stored()) is not None:
         return response
-    async with taken_in(request.services.blobs, request.files, body.alt_text or [], request.clock.now()) as taken:
-        draft, allowance = body.draft(taken.files), allowance_of(request.settings)
-        return taken.answered(
+    async with staged_uploads(
+        request.services.blobs, request.files, body.alt_text or [], request.clock.now()
+    ) as staged:
+        draft, allowance = body.draft(staged.files), allowance_of(request.settings)
+        return staged.answered(
             await request.once(publish.publish_post, _shown(request), 201, request.caller, draft, allowance)
         )
 
@@ -160,7 +162,7 @@ async def show_post(request: Request[Caller]) -> Response:
     """One post, if it stands and the reader may see it: with a key, what its account published and what anyone may
     see. Ask again until each `processingStatus` has left PROCESSING. Its permalink is /post/{id}."""
     reader = reader_of(request.who)
-    view = await request.db.read(reading.get_view, request.parameters["id"], reader.id, by_key=reader.by_key)
+    view = await request.db.read(lookup.get_view, request.parameters["id"], reader.id, by_key=reader.by_key)
     return json(_shown(request)(view))
 
 
@@ -178,7 +180,7 @@ async def show_post(request: Request[Caller]) -> Response:
 async def list_posts(request: Request[Caller]) -> Response:
     """What the account published and did not delete, of every visibility, bounces too, newest first."""
     page, own = read_page(request.query), request.caller.account.id
-    views = await request.db.read(reading.list_of_account, own, own, page.before, page.limit + 1)
+    views = await request.db.read(lookup.list_of_account, own, own, page.before, page.limit + 1)
     shown, cursor = split(views, page, lambda view: view.post.id)
     return json(PostList([_shown(request)(view) for view in shown], cursor))
 
@@ -205,9 +207,9 @@ async def edit_post(request: Request[Caller], body: EditPost) -> Response:
     before is kept. Hashtags and mentions follow the new text; nobody is notified twice of one post. Of a quote
     bounce the content alone can be edited, of a plain bounce nothing."""
     if link_of(body.content) is not None:
-        await _await_card(request, change.foresee_edit, request.caller, request.parameters["id"], body.edit())
+        await _await_card(request, edit.foresee_edit, request.caller, request.parameters["id"], body.edit())
     return await request.once(
-        change.edit_post, _shown(request), 200, request.caller, request.parameters["id"], body.edit()
+        edit.edit_post, _shown(request), 200, request.caller, request.parameters["id"], body.edit()
     )
 
 
@@ -226,7 +228,7 @@ async def delete_post(request: Request[Caller]) -> Response:
     """Deletes one of the account's own posts: it is shown no more, its permalink answers 410, and bounces of it show
     no original. A second deletion is a 404; under the same Idempotency-Key it is a replay. Spent quota stays spent."""
     return await request.once(
-        change.delete_post,
+        edit.delete_post,
         lambda post_id: DeletedOut("Post deleted", post_id),
         200,
         request.caller,
@@ -401,7 +403,7 @@ async def _await_card(
         await request.services.await_card(url, request.caller.account.id)
 
 
-def _shown(request: Request[Caller]) -> Callable[[View], PostOut]:
+def _shown(request: Request[Caller]) -> Callable[[PostView], PostOut]:
     addresses, now = addresses_of(request), request.clock.now()
     return lambda view: post_shape(view, addresses, now)
 

@@ -13,7 +13,7 @@ from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SourceKeyOut
 from pressroom.domains.media.addresses import Addresses
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
-from pressroom.domains.posts.models import Draft, Edit, Location, NewPoll, Poll, PostType, SeenPost, View
+from pressroom.domains.posts.models import Draft, Edit, Location, NewPoll, Poll, PostType, PostView, SeenPost
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.links import LINK_LIMIT, link_of
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
@@ -346,7 +346,7 @@ Fields = tuple[
 ]
 
 
-def post_shape(view: View, addresses: Addresses, now: int) -> PostOut:
+def post_shape(view: PostView, addresses: Addresses, now: int) -> PostOut:
     """A post as the reader that it was read for sees it at `now` (milliseconds)."""
     original = OriginalPostOut(*_fields(view.original, addresses, now)) if view.original else None
     return PostOut(*_fields(view, addresses, now), original)
@@ -366,7 +366,7 @@ def poll_shape(poll: Poll, now: int) -> PollOut:
     )
 
 
-def _fields(view: View, addresses: Addresses, now: int) -> Fields:
+def _fields(view: PostView, addresses: Addresses, now: int) -> Fields:
     post, base_url = view.post, addresses.base_url
     public = post.visibility == Visibility.PUBLIC
     author = author_of(post.account_id, post.username, post.display_name, verified=post.verified, base_url=base_url)

@@ -16,7 +16,7 @@ class Visibility(StrEnum):
     CUSTOM = "CUSTOM"
 
 
-class Ties(msgspec.Struct, frozen=True):
+class Relationship(msgspec.Struct, frozen=True):
     """What a reader has to do with a post's author, and with the post.
 
     `listed`: the reader is on the allowlist that the author set for the post. `suspended`: the operator suspended the
@@ -30,31 +30,33 @@ class Ties(msgspec.Struct, frozen=True):
     suspended: bool = False
 
 
-def may_see(visibility: Visibility, ties: Ties) -> bool:
-    """Whether a reader with these ties may see a post of this visibility. A signed-out reader has none."""
-    if ties.suspended:
+def may_see(visibility: Visibility, relationship: Relationship) -> bool:
+    """Whether a reader in this relationship may see a post of this visibility. A signed-out reader has none."""
+    if relationship.suspended:
         return False
     match visibility:
         case Visibility.PUBLIC:
             return True
         case Visibility.FOLLOWERS:
-            return ties.is_author or ties.follows
+            return relationship.is_author or relationship.follows
         case Visibility.CONNECTIONS:
-            return ties.is_author or (ties.follows and ties.followed_back)
+            return relationship.is_author or (relationship.follows and relationship.followed_back)
         case Visibility.PRIVATE:
-            return ties.is_author
+            return relationship.is_author
         case Visibility.CUSTOM:
-            return ties.is_author or ties.listed
+            return relationship.is_author or relationship.listed
 
 
-_ALL_TIES = [Ties(*each) for each in product((False, True), repeat=4)]
+_ALL_RELATIONSHIPS = [Relationship(*each) for each in product((False, True), repeat=4)]
 
 
 def narrows(before: Visibility, after: Visibility) -> bool:
     """Whether somebody who may see what has the visibility `before` may not once it has `after`."""
-    return any(may_see(before, ties) and not may_see(after, ties) for ties in _ALL_TIES)
+    return any(
+        may_see(before, relationship) and not may_see(after, relationship) for relationship in _ALL_RELATIONSHIPS
+    )
 
 
 def key_may_read(visibility: Visibility, *, is_author: bool) -> bool:
     """Whether a key may read a post: its own account's, and what anybody may see; not what the account may see."""
-    return may_see(visibility, Ties(is_author=is_author))
+    return may_see(visibility, Relationship(is_author=is_author))

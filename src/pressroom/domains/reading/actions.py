@@ -9,12 +9,12 @@ from pressroom.db.params import batches
 from pressroom.domains.accounts.actions import get_account_by_username
 from pressroom.domains.accounts.models import Account
 from pressroom.domains.comments import queries as comments
-from pressroom.domains.comments.models import Comment, Placed, in_threads
+from pressroom.domains.comments.models import Comment, ThreadEntry, in_threads
 from pressroom.domains.follows.queries import find_between
 from pressroom.domains.hubs.actions import get_hub_by_slug
 from pressroom.domains.hubs.models import Hub
-from pressroom.domains.posts.actions import reading
-from pressroom.domains.posts.models import SeenPost, Version, View
+from pressroom.domains.posts.actions import lookup
+from pressroom.domains.posts.models import PostView, SeenPost, Version
 from pressroom.domains.reading.markup import weight
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND
@@ -39,7 +39,7 @@ class Thread(msgspec.Struct):
     `next_page` is where the next page begins: a thread and a comment in it.
     """
 
-    comments: list[Placed]
+    comments: list[ThreadEntry]
     answers: dict[str, str]
     next_page: tuple[str, str] | None
 
@@ -47,15 +47,15 @@ class Thread(msgspec.Struct):
 class Permalink(msgspec.Struct):
     """A post with all that its page shows. Of one that was deleted, the post alone."""
 
-    view: View
+    view: PostView
     versions: list[Version]
     thread: Thread
 
 
-class Shelf(msgspec.Struct):
+class PostPage(msgspec.Struct):
     """A page of posts and the id below which the next one begins."""
 
-    posts: list[View]
+    posts: list[PostView]
     next_page: str | None
 
 
@@ -66,18 +66,18 @@ class Profile(msgspec.Struct):
     account: Account
     total_posts: int
     hidden: bool
-    shelf: Shelf
+    page: PostPage
 
 
 async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, str]) -> Permalink:
     """A post and a page of its comments, behind `after`. Raises NotFound when the reader may not see it."""
-    post = await reading.find_post(tx, post_id, reader)
+    post = await lookup.find_post(tx, post_id, reader)
     if post is None:
         raise NotFound("There is no such post.")
     if post.deleted_at is not None:
-        return Permalink(View(post), [], Thread([], {}, None))
-    view = (await reading.complete(tx, [post], reader))[0]
-    return Permalink(view, await reading.list_versions(tx, post), await _open_thread(tx, post, after))
+        return Permalink(PostView(post), [], Thread([], {}, None))
+    view = (await lookup.complete(tx, [post], reader))[0]
+    return Permalink(view, await lookup.list_versions(tx, post), await _open_thread(tx, post, after))
 
 
 async def open_profile(tx: Tx, username: str, reader: str, before: str) -> Profile:
@@ -86,28 +86,28 @@ async def open_profile(tx: Tx, username: str, reader: str, before: str) -> Profi
     if account.is_private and account.id != reader:
         between = await find_between(tx, account_id=reader, other_id=account.id)
         if not between.follows:
-            return Profile(account, 0, hidden=True, shelf=Shelf([], None))
-    posts = await reading.list_of_account(tx, account.id, reader, before, POSTS + 1)
-    total_posts = await reading.count_of_account(tx, account, reader)
-    return Profile(account, total_posts, hidden=False, shelf=_shelf(posts))
+            return Profile(account, 0, hidden=True, page=PostPage([], None))
+    posts = await lookup.list_of_account(tx, account.id, reader, before, POSTS + 1)
+    total_posts = await lookup.count_of_account(tx, account, reader)
+    return Profile(account, total_posts, hidden=False, page=_page_of(posts))
 
 
-async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, Shelf]:
+async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, PostPage]:
     """A hub and a page of its posts that the reader may see. Raises NotFound."""
     hub = await get_hub_by_slug(tx, slug, reader)
-    return hub, _shelf(await reading.list_of_hub(tx, hub.id, reader, before, POSTS + 1))
+    return hub, _page_of(await lookup.list_of_hub(tx, hub.id, reader, before, POSTS + 1))
 
 
-async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> Shelf:
+async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> PostPage:
     """A page of the PUBLIC posts with a hashtag (its identity). Raises NotFound when there are none at all."""
-    posts = await reading.list_of_tag(tx, tag, reader, before, POSTS + 1)
-    if not posts and not await reading.list_of_tag(tx, tag, reader, BEYOND, 1):
+    posts = await lookup.list_of_tag(tx, tag, reader, before, POSTS + 1)
+    if not posts and not await lookup.list_of_tag(tx, tag, reader, BEYOND, 1):
         raise NotFound("No public post has this hashtag.")
-    return _shelf(posts)
+    return _page_of(posts)
 
 
-def _shelf(posts: list[View]) -> Shelf:
-    return Shelf(posts[:POSTS], posts[POSTS - 1].post.id if len(posts) > POSTS else None)
+def _page_of(posts: list[PostView]) -> PostPage:
+    return PostPage(posts[:POSTS], posts[POSTS - 1].post.id if len(posts) > POSTS else None)
 
 
 async def _open_thread(tx: Tx, post: SeenPost, after: tuple[str, str]) -> Thread:

@@ -17,14 +17,14 @@ from pressroom.domains.comments.schemas import CommentOut, comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
 from pressroom.domains.media.addresses import addresses_of
 from pressroom.domains.media.schemas import media_shape
-from pressroom.domains.posts.actions.reading import get_post
-from pressroom.domains.posts.models import View
+from pressroom.domains.posts.actions.lookup import get_post
+from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.reading import actions
-from pressroom.domains.reading.actions import Permalink, Shelf
+from pressroom.domains.reading.actions import Permalink, PostPage
 from pressroom.domains.reading.markup import excerpt, linked, linked_parts, shortened
-from pressroom.domains.reading.views import ViewCounter
+from pressroom.domains.reading.view_counter import ViewCounter
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND
 from pressroom.text import tag_identity
@@ -125,25 +125,25 @@ async def profile(request: Request[Caller]) -> Response:
         iso(account.created_at),
     )
     values = {"account": head, "hidden": found.hidden, "robots": "noindex" if account.is_private else None}
-    return await _page(request, "reading/profile.html", {**values, **_posts(request, found.shelf)})
+    return await _page(request, "reading/profile.html", {**values, **_posts(request, found.page)})
 
 
 @declare("GET", "/hub/{slug}", Visitor(), summary="A hub and its posts")
 async def hub(request: Request[Caller]) -> Response:
     """What the reader may see in a hub."""
-    found, shelf = await request.db.read(
+    found, page = await request.db.read(
         actions.open_hub, request.parameters["slug"], _reader(request), _before(request)
     )
     values = {"hub": hub_shape(found, request.settings.base_url), "robots": None}
-    return await _page(request, "reading/hub.html", {**values, **_posts(request, shelf)})
+    return await _page(request, "reading/hub.html", {**values, **_posts(request, page)})
 
 
 @declare("GET", "/tag/{name}", Visitor(), summary="The public posts with a hashtag")
 async def tag(request: Request[Caller]) -> Response:
     """The PUBLIC posts with a hashtag, however it is written."""
     name = tag_identity(request.parameters["name"])
-    shelf = await request.db.read(actions.open_tag, name, _reader(request), _before(request))
-    return await _page(request, "reading/tag.html", {"tag": name, "robots": None, **_posts(request, shelf)})
+    page = await request.db.read(actions.open_tag, name, _reader(request), _before(request))
+    return await _page(request, "reading/tag.html", {"tag": name, "robots": None, **_posts(request, page)})
 
 
 @declare("GET", "/clip/{id}", Visitor(), summary="A clip and its player")
@@ -219,23 +219,23 @@ async def _post_page(request: Request[Caller], found: Permalink, *, first: bool)
     return await _page(request, "reading/post.html", values, everybody=public)
 
 
-def _posts(request: Request[Caller], shelf: Shelf) -> dict[str, object]:
+def _posts(request: Request[Caller], page: PostPage) -> dict[str, object]:
     """What a page of posts is rendered from."""
     here = request.path
     return {
-        "posts": _shapes(request, shelf.posts),
-        "placeholders": _placeholders(shelf.posts),
-        "next_page": f"?before={shelf.next_page}" if shelf.next_page else None,
+        "posts": _shapes(request, page.posts),
+        "placeholders": _placeholders(page.posts),
+        "next_page": f"?before={page.next_page}" if page.next_page else None,
         "first_page": None if _before(request) == BEYOND else here,
     }
 
 
-def _shapes(request: Request[Caller], posts: Sequence[View]) -> list[PostOut]:
+def _shapes(request: Request[Caller], posts: Sequence[PostView]) -> list[PostOut]:
     addresses, now = addresses_of(request, lasting=False), request.clock.now()
     return [post_shape(view, addresses, now) for view in posts]
 
 
-def _placeholders(posts: Sequence[View]) -> dict[str, str | None]:
+def _placeholders(posts: Sequence[PostView]) -> dict[str, str | None]:
     """The few bytes of picture that stand in for each file until it is there."""
     views = [each for view in posts for each in (view, view.original) if each is not None]
     return {media.id: media.placeholder for view in views for media in view.media}

@@ -3,16 +3,16 @@
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.limits.allowance import Allowance
-from pressroom.domains.posts.actions.publish import check_quota, keep_and_tell, new_post, spend_quota
-from pressroom.domains.posts.actions.reading import get_post, get_view
-from pressroom.domains.posts.models import PostType, SeenPost, View
+from pressroom.domains.posts.actions.lookup import get_post, get_view
+from pressroom.domains.posts.actions.publish import check_quota, new_post, save_and_emit, spend_quota
+from pressroom.domains.posts.models import PostType, PostView, SeenPost
 from pressroom.domains.posts.queries import writing
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 
 
-async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None, allowance: Allowance) -> View:
+async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None, allowance: Allowance) -> PostView:
     """Bounces a post, as a quote when there is `content`; of a plain bounce, what that shares. The bounce.
 
     Raises NotFound when the caller, by key the key, does not see the post, Unprocessable when it is not PUBLIC,
@@ -30,7 +30,7 @@ async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None,
     bounce = new_post(tx, caller, kind, content)
     bounce.original_id = original.id
     bounce.preview_url = link_of(content)
-    await keep_and_tell(tx, bounce)
+    await save_and_emit(tx, bounce)
     return await get_view(tx, bounce.id, caller.account.id)
 
 

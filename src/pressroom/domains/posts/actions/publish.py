@@ -11,8 +11,8 @@ from pressroom.domains.hubs.models import Hub
 from pressroom.domains.limits.actions import check_content_quota, spend_content_quota
 from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.media.actions import attach_media, take_storage
+from pressroom.domains.posts.actions.lookup import complete
 from pressroom.domains.posts.actions.reach import reach_readers
-from pressroom.domains.posts.actions.reading import complete
 from pressroom.domains.posts.models import (
     CreatedPost,
     Draft,
@@ -20,8 +20,8 @@ from pressroom.domains.posts.models import (
     Post,
     PostCreatedData,
     PostType,
+    PostView,
     SeenPost,
-    View,
 )
 from pressroom.domains.posts.queries import polls, writing
 from pressroom.domains.posts.visibility import Visibility
@@ -31,13 +31,13 @@ from pressroom.errors import Code, FieldError, Unprocessable
 from pressroom.ids import new_id
 
 
-async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> View:
+async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> PostView:
     """Publishes a post; the post as its author sees it.
 
     It takes one unit of the account's content of the day, and room for its media (docs/limits.md). Raises Unprocessable
     when the account is no member of the hub or stores too much, QuotaExceeded.
     """
-    hub = await joined_hub(tx, caller, draft.hub_id) if draft.hub_id is not None else None
+    hub = await get_joined_hub(tx, caller, draft.hub_id) if draft.hub_id is not None else None
     await take_storage(tx, caller.account.id, "media", draft.media, allowance.storage)
     await spend_quota(tx, caller, allowance)
     post = new_post(tx, caller, PostType.POST, draft.content, hub)
@@ -49,7 +49,7 @@ async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowanc
     if draft.location is not None:
         place = draft.location
         post.location_name, post.latitude, post.longitude = place.name, place.latitude, place.longitude
-    await keep_and_tell(tx, post)
+    await save_and_emit(tx, post)
     await attach_media(tx, post.account_id, post.id, draft.media)
     if draft.poll is not None:
         await _attach_poll(tx, post.id, draft.poll)
@@ -59,7 +59,7 @@ async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowanc
 async def foresee_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> str | None:
     """The page whose card a post of this draft will bear; raises what `publish_post` would, and writes nothing."""
     if draft.hub_id is not None:
-        await joined_hub(tx, caller, draft.hub_id)
+        await get_joined_hub(tx, caller, draft.hub_id)
     await check_quota(tx, caller, allowance)
     return None if draft.media else link_of(draft.content, draft.link_preview_url)
 
@@ -103,7 +103,7 @@ def new_post(tx: Tx, caller: Caller, kind: PostType, content: str | None, hub: H
     )
 
 
-async def keep_and_tell(tx: Tx, post: Post) -> None:
+async def save_and_emit(tx: Tx, post: Post) -> None:
     """Keeps a new post, counts it for its account, makes it found and heard of, and appends its event."""
     await writing.insert_post(tx, post)
     if post.preview_url is not None:
@@ -114,7 +114,7 @@ async def keep_and_tell(tx: Tx, post: Post) -> None:
     await append_event(tx, EventType.POST_CREATED, _created(post), account_id=post.account_id)
 
 
-async def joined_hub(tx: Tx, caller: Caller, hub_id: str) -> Hub:
+async def get_joined_hub(tx: Tx, caller: Caller, hub_id: str) -> Hub:
     """The hub, of which the account is a member. Raises Unprocessable."""
     hub = await find_joined(tx, caller.account.id, hub_id)
     if hub is None:

@@ -14,7 +14,7 @@ from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.posts.models import MENTIONED, PostType
 from pressroom.domains.posts.queries import reach, writing
-from pressroom.domains.posts.visibility import Ties, Visibility, may_see
+from pressroom.domains.posts.visibility import Relationship, Visibility, may_see
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
@@ -40,14 +40,14 @@ async def reach_readers_anew(tx: Tx, author: str, post_id: str, content: str, vi
     await reach_readers(tx, author, post_id, content, visibility)
 
 
-class Moved(msgspec.Struct, frozen=True):
+class TagProgress(msgspec.Struct, frozen=True):
     """How far the hashtags of an account's posts are hidden, or shown: up to the post `last`."""
 
     hidden: bool | None = None
     last: str = ""
 
 
-async def move_tags(tx: Tx, job: Job, token: str, moved: Moved) -> Moved | None:
+async def move_tags(tx: Tx, job: Job, token: str, moved: TagProgress) -> TagProgress | None:
     """Hides or shows the hashtags of the next of an account's posts; None when that was all, and the job is done.
 
     Begins anew when the account has turned meanwhile. The end is seen under the account's lock: whoever publishes or
@@ -55,13 +55,13 @@ async def move_tags(tx: Tx, job: Job, token: str, moved: Moved) -> Moved | None:
     """
     hidden = await _is_hidden(tx, job.subject)
     if hidden is not moved.hidden:
-        moved = Moved(hidden)
+        moved = TagProgress(hidden)
     last = await reach.move_tags(tx, job.subject, after=moved.last, limit=TAGS_TOGETHER, hidden=hidden)
     if last is not None:
-        return Moved(hidden, last)
+        return TagProgress(hidden, last)
     await accounts.lock_wholly(tx, job.subject)
     if await _is_hidden(tx, job.subject) is not hidden:
-        return Moved()
+        return TagProgress()
     await queue.finish(tx, job, token)
     return None
 
@@ -112,8 +112,8 @@ async def _notify_mentioned(tx: Tx, author: str, post_id: str, names: list[str],
             each.username_key: each for each in await reach.find_mentioned(tx, batch, author=author, post_id=post_id)
         }
         for mentioned in (found[name] for name in batch if name in found):
-            ties = Ties(False, mentioned.follows, mentioned.followed_back, mentioned.listed)
-            if mentioned.id == author or mentioned.told or not may_see(visibility, ties):
+            relationship = Relationship(False, mentioned.follows, mentioned.followed_back, mentioned.listed)
+            if mentioned.id == author or mentioned.told or not may_see(visibility, relationship):
                 continue
             if left <= 0:
                 return

@@ -2,7 +2,7 @@
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.posts.actions.reading import get_post, get_view
+from pressroom.domains.posts.actions.lookup import get_post, get_view
 from pressroom.domains.posts.models import Poll
 from pressroom.domains.posts.queries import polls, reactions
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable

@@ -17,7 +17,7 @@ INSERT_POST: Final = Command(
 )
 
 
-class Owned(msgspec.Struct):
+class OwnPost(msgspec.Struct):
     """What an author's own verbs need to know of a post."""
 
     type: PostType
@@ -36,9 +36,9 @@ _OWNED: Final = (
 _STANDING: Final = "WHERE account_id = :account_id AND id = :post_id AND deleted_at IS NULL"
 
 # Whoever holds this row's lock is alone in changing the post.
-LOCK_OWN: Final = Query(Owned, f"UPDATE posts SET views = views {_STANDING} RETURNING {_OWNED}")
+LOCK_OWN: Final = Query(OwnPost, f"UPDATE posts SET views = views {_STANDING} RETURNING {_OWNED}")
 
-FIND_OWN: Final = Query(Owned, f"SELECT {_OWNED} FROM posts {_STANDING}")
+FIND_OWN: Final = Query(OwnPost, f"SELECT {_OWNED} FROM posts {_STANDING}")
 
 INSERT_VERSION: Final = Command(
     "INSERT INTO post_versions (account_id, post_id, id, content, visibility, written_at, replaced_at, replaced_by_key)"
@@ -125,18 +125,18 @@ async def insert_post(tx: Tx, post: Post) -> None:
     )
 
 
-async def lock_own(tx: Tx, account_id: str, post_id: str) -> Owned | None:
+async def lock_own(tx: Tx, account_id: str, post_id: str) -> OwnPost | None:
     """The account's own post, if it stands; nobody else changes it until the transaction ends."""
     return await tx.one(LOCK_OWN, account_id=account_id, post_id=post_id)
 
 
-async def find_own(tx: Tx, account_id: str, post_id: str) -> Owned | None:
+async def find_own(tx: Tx, account_id: str, post_id: str) -> OwnPost | None:
     """The account's own post, if it stands."""
     return await tx.one(FIND_OWN, account_id=account_id, post_id=post_id)
 
 
 async def insert_version(
-    tx: Tx, *, account_id: str, post_id: str, version_id: str, before: Owned, at: int, key_id: str | None
+    tx: Tx, *, account_id: str, post_id: str, version_id: str, before: OwnPost, at: int, key_id: str | None
 ) -> None:
     """Keeps what the post said before an edit that was made `at` (milliseconds), with which key."""
     await tx.run(

@@ -4,11 +4,11 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.queries import standing
 from pressroom.domains.media.actions import hide_of_owner, move_of_owner
+from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.posts.actions.reach import reach_readers_anew
-from pressroom.domains.posts.actions.reading import get_view
-from pressroom.domains.posts.models import Edit, PostType, View
+from pressroom.domains.posts.models import Edit, PostType, PostView
 from pressroom.domains.posts.queries import reach, writing
-from pressroom.domains.posts.queries.writing import Owned
+from pressroom.domains.posts.queries.writing import OwnPost
 from pressroom.domains.posts.visibility import Visibility, narrows
 from pressroom.domains.previews.actions import want_card
 from pressroom.domains.previews.links import link_of
@@ -16,7 +16,7 @@ from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
 
 
-async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> View:
+async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostView:
     """Changes what was given and sets editedAt; the version before is kept.
 
     Raises NotFound, also for somebody else's post; Unprocessable for the text of a plain bounce and the
@@ -89,21 +89,21 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
     return post_id
 
 
-async def _lock_own(tx: Tx, author: str, post_id: str) -> Owned:
+async def _lock_own(tx: Tx, author: str, post_id: str) -> OwnPost:
     post = await writing.lock_own(tx, author, post_id)
     if post is None:
         raise NotFound("There is no such post.")
     return post
 
 
-def _preview_url(before: Owned, content: str | None) -> str | None:
+def _preview_url(before: OwnPost, content: str | None) -> str | None:
     """The card follows the text, unless it was asked for by name or media takes its place."""
     if before.preview_forced or before.has_media:
         return before.preview_url
     return link_of(content)
 
 
-def _check_editable(post: Owned, edit: Edit) -> None:
+def _check_editable(post: OwnPost, edit: Edit) -> None:
     field_errors: list[FieldError] = []
     if edit.content is not None and post.type == PostType.SHARE:
         message = "A plain bounce has no text of its own. Delete it and quote the post instead."

@@ -10,11 +10,11 @@ from pressroom.domains.accounts.models import Account
 from pressroom.domains.accounts.queries import standing
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.media.actions import list_of_owners
-from pressroom.domains.posts.models import Poll, PollOption, SeenPost, Version, View
-from pressroom.domains.posts.queries import polls, reading
+from pressroom.domains.posts.models import Poll, PollOption, PostView, SeenPost, Version
+from pressroom.domains.posts.queries import lookup, polls
+from pressroom.domains.posts.queries.lookup import AUTHORS
 from pressroom.domains.posts.queries.polls import OptionRow
-from pressroom.domains.posts.queries.reading import AUTHORS
-from pressroom.domains.posts.visibility import Ties, Visibility, may_see
+from pressroom.domains.posts.visibility import Relationship, Visibility, may_see
 from pressroom.domains.previews.actions import find_cards
 from pressroom.errors import NotFound
 
@@ -40,11 +40,11 @@ async def get_post(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -
 
 async def find_post(tx: Tx, post_id: str, reader: str) -> SeenPost | None:
     """The post, deleted or not, if the reader may see it."""
-    post = await reading.find_post(tx, post_id, reader=reader)
+    post = await lookup.find_post(tx, post_id, reader=reader)
     return post if post is not None and post.may_be_seen() else None
 
 
-async def get_view(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -> View:
+async def get_view(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -> PostView:
     """The post with its poll and what it shares, if the reader may see it. Raises NotFound as `get_post` does."""
     view = (await complete(tx, [await get_post(tx, post_id, reader, by_key=by_key)], reader))[0]
     if by_key and view.original and not view.original.post.may_be_read_by_key():
@@ -52,7 +52,7 @@ async def get_view(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -
     return view
 
 
-async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[View]:
+async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[PostView]:
     """The posts, in their order, with polls, media, cards, and what they share as far as the reader may see that."""
     originals = await _standing(tx, [post.original_id for post in posts if post.original_id], reader)
     everyone = {post.id: post for post in (*posts, *originals)}
@@ -60,22 +60,22 @@ async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[View]
     their_media = await list_of_owners(tx, [post.id for post in everyone.values() if post.has_media])
     their_cards = await find_cards(tx, [post.preview_url for post in everyone.values() if post.preview_url])
 
-    def view(post: SeenPost, original: View | None = None) -> View:
+    def view(post: SeenPost, original: PostView | None = None) -> PostView:
         card = their_cards.get(post.preview_url or "")
-        return View(post, their_polls.get(post.id), original, their_media.get(post.id, []), card)
+        return PostView(post, their_polls.get(post.id), original, their_media.get(post.id, []), card)
 
     shown = {post.id: view(post) for post in originals}
     return [view(post, shown.get(post.original_id or "")) for post in posts]
 
 
-async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[View]:
+async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[PostView]:
     """An account's posts that the reader may see, newest first, before `before`.
 
     Each visibility that the reader may see is read by its own index, so that what they may not see is never
     walked through.
     """
     if reader == author:
-        ids = await reading.list_of_own(tx, author, before=before, limit=limit)
+        ids = await lookup.list_of_own(tx, author, before=before, limit=limit)
     else:
         ids = await _list_for_others(tx, author, reader, before, limit)
     return await _views(tx, sorted(ids, reverse=True)[:limit], reader)
@@ -87,59 +87,59 @@ async def count_of_account(tx: Tx, account: Account, reader: str) -> int:
         return account.total_posts
     counts = await standing.count_posts(tx, account.id)
     between = await follows.find_between(tx, account_id=reader, other_id=account.id)
-    ties = Ties(False, between.follows, between.followed_back)
+    relationship = Relationship(False, between.follows, between.followed_back)
     by_visibility = (
         (Visibility.PUBLIC, counts.public),
         (Visibility.FOLLOWERS, counts.followers),
         (Visibility.CONNECTIONS, counts.connections),
     )
-    total = sum(count for visibility, count in by_visibility if may_see(visibility, ties))
+    total = sum(count for visibility, count in by_visibility if may_see(visibility, relationship))
     if not reader:
         return total
-    return total + await reading.count_listed(tx, account.id, reader=reader, limit=LISTED_COUNTED)
+    return total + await lookup.count_listed(tx, account.id, reader=reader, limit=LISTED_COUNTED)
 
 
-async def list_of_hub(tx: Tx, hub_id: str, reader: str, before: str, limit: int) -> list[View]:
+async def list_of_hub(tx: Tx, hub_id: str, reader: str, before: str, limit: int) -> list[PostView]:
     """The posts in a hub that the reader may see, newest first, before `before`.
 
     As of an account: what the reader may not see is never walked through.
     """
-    ids = await reading.list_of_hub(tx, hub_id, reader=reader, before=before, limit=limit)
+    ids = await lookup.list_of_hub(tx, hub_id, reader=reader, before=before, limit=limit)
     if reader:
         # Those with the newest posts are all that can have one among the newest.
-        authors = await reading.list_hub_authors(tx, hub_id, reader=reader, before=before, limit=limit)
+        authors = await lookup.list_hub_authors(tx, hub_id, reader=reader, before=before, limit=limit)
         for start in range(0, len(authors), AUTHORS):
             some = authors[start : start + AUTHORS]
-            ids += await reading.list_of_hub_authors(tx, hub_id, some, before=before, limit=limit)
+            ids += await lookup.list_of_hub_authors(tx, hub_id, some, before=before, limit=limit)
     return await _views(tx, sorted(set(ids), reverse=True)[:limit], reader)
 
 
-async def list_of_tag(tx: Tx, tag: str, reader: str, before: str, limit: int) -> list[View]:
+async def list_of_tag(tx: Tx, tag: str, reader: str, before: str, limit: int) -> list[PostView]:
     """The PUBLIC posts with a hashtag (its identity), newest first, before `before`."""
-    return await _views(tx, await reading.list_of_tag(tx, tag, before=before, limit=limit), reader)
+    return await _views(tx, await lookup.list_of_tag(tx, tag, before=before, limit=limit), reader)
 
 
 async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
     """What a post said before its latest edits, newest first; for its author alone."""
     if not post.is_author or post.edited_at is None:
         return []
-    return await reading.list_versions(tx, post.account_id, post.id, VERSIONS)
+    return await lookup.list_versions(tx, post.account_id, post.id, VERSIONS)
 
 
 async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[str]:
     """The ids of an account's posts that somebody else may see, before `before`, in no order."""
     between = await follows.find_between(tx, account_id=reader, other_id=author)
-    ties = Ties(False, between.follows, between.followed_back)
+    relationship = Relationship(False, between.follows, between.followed_back)
     ids: list[str] = []
     for visibility in Visibility:
-        if may_see(visibility, ties):
-            ids += await reading.list_of_account(tx, author, visibility, before=before, limit=limit)
+        if may_see(visibility, relationship):
+            ids += await lookup.list_of_account(tx, author, visibility, before=before, limit=limit)
     if reader:
-        ids += await reading.list_for_listed(tx, author, reader=reader, before=before, limit=limit)
+        ids += await lookup.list_for_listed(tx, author, reader=reader, before=before, limit=limit)
     return ids
 
 
-async def _views(tx: Tx, post_ids: Sequence[str], reader: str) -> list[View]:
+async def _views(tx: Tx, post_ids: Sequence[str], reader: str) -> list[PostView]:
     """Those of the posts with these ids that the reader may see, in this order."""
     found = await _find_all(tx, post_ids, reader)
     return await complete(tx, [post for post in found if post.may_be_seen()], reader)
@@ -153,7 +153,7 @@ async def _standing(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPo
 
 async def _find_all(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPost]:
     """The posts with these ids, in this order."""
-    found = [post for batch in batches(post_ids) for post in await reading.find_posts(tx, batch, reader=reader)]
+    found = [post for batch in batches(post_ids) for post in await lookup.find_posts(tx, batch, reader=reader)]
     by_id = {post.id: post for post in found}
     return [by_id[post_id] for post_id in post_ids if post_id in by_id]
 
