@@ -16,6 +16,8 @@ from generated.api.comments import create_comment, list_comments
 from generated.api.posts import create_post, edit_post, show_post, upload_post
 from generated.types import File
 
+PROCESSING_SECONDS = 60.0
+
 
 def main(base_url: str, key: str, picture: str) -> dict[str, Any]:
     """Publishes, edits, uploads, polls, comments and meets errors; what came of it."""
@@ -58,12 +60,14 @@ def main(base_url: str, key: str, picture: str) -> dict[str, Any]:
 
 
 def until_ready(api: AuthenticatedClient, post_id: str) -> models.Post:
-    """The post, once its files are processed."""
-    while True:
+    """The post, once its files are processed. Raises TimeoutError when that takes too long."""
+    deadline = time.monotonic() + PROCESSING_SECONDS
+    while time.monotonic() < deadline:
         post = show_post.sync(post_id, client=api)
         if all(file.processing_status != models.ProcessingStatus.PROCESSING for file in post.media):
             return post
         time.sleep(0.05)
+    raise TimeoutError(f"The files of {post_id} are not processed after {PROCESSING_SECONDS:g} s.")
 
 
 if __name__ == "__main__":

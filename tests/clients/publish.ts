@@ -24,11 +24,13 @@ function form(fields: Record<string, unknown>): FormData {
 }
 
 async function untilReady(id: string): Promise<components['schemas']['Post']> {
-  for (;;) {
+  const deadline = Date.now() + 60_000
+  while (Date.now() < deadline) {
     const post = ok(await api.GET('/api/posts/{id}', { params: { path: { id } } }))
     if (post.media?.every((file) => file.processingStatus !== 'PROCESSING')) return post
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+  throw new Error(`The files of ${id} are not processed after a minute.`)
 }
 
 const once = { header: { 'Idempotency-Key': 'from-typescript' } }

@@ -56,7 +56,12 @@ def test_twenty_revocations_of_a_key_are_one_event(race_server: MakeServer) -> N
 def test_twenty_sign_ups_under_one_name_make_one_account(race_server: MakeServer) -> None:
     server = race_server()
 
-    answers = at_once([sign_up(server, "Alice" if n % 2 else "alice") for n in range(RACERS)])
+    requests = [sign_up(server, "Alice" if n % 2 else "alice") for n in range(RACERS)]
+    # On a busy machine some are told to come again, since their passwords would wait too long to be hashed.
+    answers = [
+        ask(request) if answer.status == 503 else answer
+        for request, answer in zip(requests, at_once(requests), strict=True)
+    ]
 
     assert Counter(answer.status for answer in answers) == {201: 1, 409: RACERS - 1}
     assert {answer.json()["error"] for answer in answers if answer.status == 409} == {"Conflict"}
