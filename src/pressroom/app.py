@@ -88,7 +88,7 @@ class PackageGuards(Guards[Caller]):
             raise AddressNotAllowed(f"The address {client} is not in this key's allowlist.")
         await self._check_rates(bearer, access, response_headers)
         if not isinstance(access, Keyed):
-            raise SessionRequired("This is done signed in, in the web app; no API key may do it.")
+            raise SessionRequired("Only a session may do this: sign in (POST /api/auth/login). No API key may.")
         check_scope(bearer, access.scope)
         return caller_of(bearer)
 

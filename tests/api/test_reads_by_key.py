@@ -58,25 +58,6 @@ def test_a_key_does_not_read_what_its_account_may_see_by_a_tie(alice: Actor, bob
         assert [refusal(answer) for answer in readings(bob, post["id"])] == [(404, "Not found")] * 2
 
 
-def test_a_key_answers_nothing_that_it_does_not_read(alice: Actor, actor: MakeActor) -> None:
-    carol = actor()
-    follow(alice, carol)
-    follow(carol, alice)
-    for visibility in NARROW:
-        post = publish(alice, visibility=visibility)
-        body_of(alice.web.put(f"/api/posts/{post['id']}/audience", json={"usernames": [carol.account.username]}))
-        before = carol.written()
-
-        for path, body in (("comments", {"content": "Hm"}), ("bounce", None), ("bounce", {"content": "Look"})):
-            hidden, unknown = (carol.api.post(f"/api/posts/{each}/{path}", json=body) for each in (post["id"], "x"))
-            assert (hidden.status_code, hidden.content) == (unknown.status_code, unknown.content)
-            assert refusal(hidden) == (404, "Not found")
-
-        assert carol.written() == before
-        body_of(alice.api.post(f"/api/posts/{post['id']}/comments", json={"content": "Mine"}), 201)
-        assert alice.api.post(f"/api/posts/{post['id']}/bounce").status_code == 422
-
-
 def test_a_key_does_not_read_an_original_that_left_the_public(alice: Actor, bob: Actor) -> None:
     follow(bob, alice)
     post = publish(alice)

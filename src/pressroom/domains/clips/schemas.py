@@ -47,7 +47,7 @@ class ClipOut(msgspec.Struct, rename="camel"):
     thumbnail_url: Url
     created_at: Time
     source_api_key: Annotated[
-        SourceKeyOut | None, Meta(description="The key that made the clip; null: made signed in, in the web app.")
+        SourceKeyOut | None, Meta(description="The key that made the clip; null: made with a session.")
     ]
 
 

@@ -22,10 +22,10 @@ from pressroom.ids import new_id, time_of
 async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft) -> Comment:
     """Comments on a post, or replies to a comment on it; the comment.
 
-    Raises NotFound when the caller, by key the key, does not see the post, Unprocessable when the parent is no comment
-    on it (docs/posts.md#comments).
+    Raises NotFound when the caller does not see the post, Unprocessable when the parent is no comment on it
+    (docs/posts.md#comments).
     """
-    await get_post(tx, post_id, caller.account.id, by_key=caller.key is not None)
+    await get_post(tx, post_id, caller.account.id)
     if not await writing.count_comment(tx, post_id):
         raise NotFound("There is no such post.")
     parent = await _parent(tx, post_id, draft.parent_id) if draft.parent_id is not None else None

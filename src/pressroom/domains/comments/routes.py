@@ -41,8 +41,8 @@ _NO_POST = NotFound("There is no such post.")
     response_example=COMMENT_EXAMPLE,
 )
 async def create_comment(request: Request[Caller], body: CreateComment) -> Response:
-    """Comments on a post that the account may see, by key on one that the key reads; with parentId, replies to a
-    comment on it. Replies nest as deep as you like."""
+    """Comments on a post that the account may see; with parentId, replies to a comment on it. Replies nest as deep
+    as you like."""
     base_url = request.settings.base_url
     return await request.once(
         actions.add_comment,

@@ -76,7 +76,7 @@ class CommentOut(msgspec.Struct, rename="camel"):
     media: MediaOut | None
     created_at: Time
     source_api_key: Annotated[
-        SourceKeyOut | None, Meta(description="The key that made the comment; null: made signed in, in the web app.")
+        SourceKeyOut | None, Meta(description="The key that made the comment; null: made with a session.")
     ]
 
 

@@ -273,7 +273,7 @@ class OriginalPostOut(msgspec.Struct, rename="camel"):
     author: AuthorOut
     hub: Annotated[PostHubOut | None, Meta(description="The hub that it was made into.")]
     source_api_key: Annotated[
-        SourceKeyOut | None, Meta(description="The key that made the post; null: made signed in, in the web app.")
+        SourceKeyOut | None, Meta(description="The key that made the post; null: made with a session.")
     ]
     is_bounce: bool
     bounced_by: Annotated[AuthorOut | None, Meta(description="Of a bounce, the account that made it.")]

@@ -3,7 +3,7 @@
 from pressroom.db import Database
 from pressroom.domains.clips.queries import FIND_CLIP
 from pressroom.domains.media.models import ServedMedia
-from pressroom.domains.posts.queries.reading import FIND_POST
+from pressroom.domains.posts.queries.lookup import FIND_POST
 
 
 async def may_see_file(db: Database, media: ServedMedia, reader: str) -> bool:

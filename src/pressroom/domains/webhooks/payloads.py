@@ -19,7 +19,7 @@ _POST: Final = "01M7WVE9SS0371E5H43QNHTMZJ"
 EVENT_SHAPES: Final = (
     EventShape(
         EventType.POST_CREATED,
-        "The account published a post, by key or in the web app; bounces are posts too. Sent as soon as the post is "
+        "The account published a post, by key or with a session; bounces are posts too. Sent as soon as the post is "
         "there, before its media has been processed.",
         PostCreatedData(
             CreatedPost(

@@ -190,7 +190,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
         NotSignedIn("Sign in first: this is done with a session, not with an API key."),
         WrongCredentials("The user name, e-mail address or password is wrong."),
         AddressNotAllowed("The address 198.51.100.7 is not in this key's allowlist."),
-        SessionRequired("This is done signed in, in the web app; no API key may do it."),
+        SessionRequired("Only a session may do this: sign in (POST /api/auth/login). No API key may."),
         AccountSuspended("This account is suspended. Ask the operator of this server."),
         CrossOrigin(
             "A signed-in request must come from this site itself: the browser sent the origin"

@@ -15,11 +15,11 @@ from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None, allowance: Allowance) -> PostView:
     """Bounces a post, as a quote when there is `content`; of a plain bounce, what that shares. The bounce.
 
-    Raises NotFound when the caller, by key the key, does not see the post, Unprocessable when it is not PUBLIC,
-    Conflict when the account has a plain bounce of it that stands, QuotaExceeded.
+    Raises NotFound when the caller does not see the post, Unprocessable when it is not PUBLIC, Conflict when the
+    account has a plain bounce of it that stands, QuotaExceeded.
     """
     kind = PostType.SHARE if content is None else PostType.QUOTE
-    original = await _resolve(tx, caller, post_id)
+    original = await _resolve(tx, post_id, caller.account.id)
     visibility = await writing.count_bounce(tx, original.id, plain=kind is PostType.SHARE)
     if visibility is None:
         raise NotFound("There is no such post.")
@@ -36,7 +36,7 @@ async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None,
 
 async def foresee_quote(tx: Tx, caller: Caller, post_id: str, content: str, allowance: Allowance) -> str | None:
     """The page whose card a quote will bear; raises what `bounce_post` would, and writes nothing."""
-    _check_public((await _resolve(tx, caller, post_id)).visibility)
+    _check_public((await _resolve(tx, post_id, caller.account.id)).visibility)
     await check_quota(tx, caller, allowance)
     return link_of(content)
 
@@ -47,10 +47,9 @@ def _check_public(visibility: str) -> None:
         raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, message)])
 
 
-async def _resolve(tx: Tx, caller: Caller, post_id: str) -> SeenPost:
+async def _resolve(tx: Tx, post_id: str, reader: str) -> SeenPost:
     """The post, or what it shares if it is a plain bounce. Raises NotFound."""
-    reader, by_key = caller.account.id, caller.key is not None
-    post = await get_post(tx, post_id, reader, by_key=by_key)
+    post = await get_post(tx, post_id, reader)
     if post.type == PostType.SHARE and post.original_id is not None:
-        return await get_post(tx, post.original_id, reader, by_key=by_key)
+        return await get_post(tx, post.original_id, reader)
     return post
