@@ -38,10 +38,10 @@ class Between(msgspec.Struct):
 def follows_sql(account: str, other: str) -> str:
     """Returns the condition that one account follows another: who follows whom, for the statements of every package.
 
-    `account` and `other` are columns or parameters. It is a subquery for one value, not EXISTS, because PostgreSQL may
-    answer EXISTS by reading the whole table beforehand.
+    `account` and `other` are parameters, or columns with the name of their table, which is not `edge`. It is a
+    subquery for one value, not EXISTS, because PostgreSQL may answer EXISTS by reading the whole table beforehand.
     """
-    return f"(SELECT 1 FROM follows f WHERE f.account_id = {account} AND f.followed_id = {other}) IS NOT NULL"
+    return f"(SELECT 1 FROM follows edge WHERE edge.account_id = {account} AND edge.followed_id = {other}) IS NOT NULL"
 
 
 FIND_BETWEEN: Final = Query(
