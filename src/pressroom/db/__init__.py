@@ -102,9 +102,6 @@ class Tx(Protocol):
         ...
 
 
-Action = Callable[Concatenate[Tx, P], Awaitable[R_co]]
-
-
 class Database(Protocol):
     """A database that is open. Raises Unavailable when it is away, full or too busy."""
 
