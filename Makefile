@@ -35,13 +35,13 @@ test: .venv/.develop ## Run the whole suite: SQLite, PostgreSQL and Redis, real 
 fuzz: .venv/.develop ## Send FUZZ=100000 random requests and hold each answer to the OpenAPI document
 	@$(BIN)/python -m tests.fuzz --requests $${FUZZ-100000} $(ARGS)
 
-check: .venv/.develop ## Lint, types and the rules of the house
+check: .venv/.develop ## Lint, types and the rules of imports
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/basedpyright
 	@$(BIN)/lint-imports --no-cache
 
-bench: .venv/.develop ## Measure speed beside its floors, in the same run
+bench: .venv/.develop ## Measure speed beside its baselines, in the same run
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.deliveries
 	@$(BIN)/python -m benchmarks.media
@@ -49,7 +49,7 @@ bench: .venv/.develop ## Measure speed beside its floors, in the same run
 docs: .venv/.develop ## Renew the pages of docs/ that are made from the code
 	@$(BIN)/python docs/generate.py
 
-format: .venv/.develop ## Put the code in the house's form
+format: .venv/.develop ## Format the code
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format --quiet .
 

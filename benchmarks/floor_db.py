@@ -16,7 +16,7 @@ import msgspec
 
 from pressroom.clock import DAY, SystemClock
 from pressroom.db import Command, Value
-from pressroom.db.sqlite import _connect  # the server's own way of opening its file
+from pressroom.db.sqlite import SqliteTx, _connect, drive  # _connect: the server's own way of opening its file
 from pressroom.domains.accounts.queries.standing import ADD_POSTS
 from pressroom.domains.events.queries import INSERT_EVENT
 from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER
@@ -54,15 +54,15 @@ Bindings = dict[str, Value]
 
 def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings]]:
     """What `count` creates bind, over all keys in turn: for the read, then for each of the writes."""
-    who = {
-        secret: FIND_BEARER.build(reader.execute(FIND_BEARER.text, {"secret_hash": hash_secret(secret)}).fetchone())
-        for secret in keys
-    }
     now = SystemClock().now()
+    tx = SqliteTx(reader, now)
+    who = {secret: drive(tx.one(FIND_BEARER, secret_hash=hash_secret(secret))) for secret in keys}
     run = new_id(now)
     for number in range(count):
         secret = keys[number % len(keys)]
-        key_id, account_id = who[secret].key_id, who[secret].id
+        bearer = who[secret]
+        assert bearer is not None, "the file of keys is not of this database"
+        key_id, account_id = bearer.key_id, bearer.id
         identity: Bindings = {
             "account_id": account_id, "method": "POST", "path": "/api/posts", "idempotency_key": f"{run}-{number}",
         }  # fmt: skip

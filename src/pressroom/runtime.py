@@ -24,7 +24,7 @@ from pressroom.domains.keys.guard import LastUsed
 from pressroom.domains.limits import actions as limits
 from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.memory import MemoryLimiter
-from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.domains.limits.models import Rates
 from pressroom.domains.media.actions import SIGNING, signing_secret
 from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
 from pressroom.domains.media.queries import FIND_SECRET
@@ -152,9 +152,7 @@ async def open_runtime(
         await blobs.close()
         raise
     rates = rates_of(settings)
-    limiter = (
-        RedisLimiter(rates, settings.redis_url) if settings.redis_url else MemoryLimiter(rates, db, clock, WRITTEN)
-    )
+    limiter = _open_limiter(rates, settings.redis_url) or MemoryLimiter(rates, db, clock, WRITTEN)
     client = OutboundClient(policy, resolve=resolve, log=log)
     sandbox, folder = Sandbox(lambda ended: _tell(log, ended)), settings.data_dir / "processing"
     processing = Processing(db, blobs, sandbox, folder)
@@ -181,6 +179,15 @@ async def open_runtime(
         log=log,
         schedule=schedule,
     )
+
+
+def _open_limiter(rates: Rates, redis_url: str | None) -> Limiter | None:
+    """Returns the limiter of several processes if they share a Redis."""
+    if not redis_url:
+        return None
+    from pressroom.domains.limits.redis import RedisLimiter  # a third of what a server loads, and most need none
+
+    return RedisLimiter(rates, redis_url)
 
 
 def _tell(log: Log, ended: Ended) -> None:

@@ -1,98 +1,178 @@
-"""Every statement of every room is understood by both engines."""
+"""Every statement is understood by both engines, and its columns are the fields of its struct."""
 
-import asyncio
-import importlib
-import importlib.util
-import pkgutil
-from collections.abc import Awaitable, Callable
+import ast
+import inspect
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import NoneType
+from typing import Any, Final
 
-import pressroom.domains
+import apsw
+import msgspec
+import pytest
+
 from pressroom.clock import SettableClock
-from pressroom.db import Command, Database
+from pressroom.db import Command, Database, Query
 from pressroom.db.migrate import migrate
 from pressroom.db.postgres import open_postgres
+from pressroom.db.rows import ColumnsDoNotFit, plain_types
 from pressroom.db.sqlite import open_sqlite
+from tests.db.conftest import Run
+from tests.harness.statements import modules, statements
 from tests.services.postgres import PostgresServer
 
-ROOMS = [room.name for room in pkgutil.iter_modules(pressroom.domains.__path__)]
+NEVER_NULL: Final = {
+    "pressroom.domains.posts.queries.writing.EDITS_BY_KEY": {"at"},  # WHERE replaced_at >= :since
+    "pressroom.domains.posts.queries.writing.DELETIONS_BY_KEY": {"at"},  # WHERE deleted_at >= :since
+}
+"""Columns whose table may hold NULL, and whose statement's condition leaves those rows out."""
 
 
-def query_modules(room: str) -> list[ModuleType]:
-    """The room's `queries.py`, or all modules of its `queries/`; none for a room without SQL."""
-    if importlib.util.find_spec(f"pressroom.domains.{room}.queries") is None:
-        return []
-    queries = importlib.import_module(f"pressroom.domains.{room}.queries")
-    parts = pkgutil.iter_modules(getattr(queries, "__path__", []))
-    return [queries, *(importlib.import_module(f"{queries.__name__}.{part.name}") for part in parts)]
+@pytest.fixture(params=["sqlite", "postgres"])
+def migrated(request: pytest.FixtureRequest, tmp_path: Path, run: Run) -> Iterator[Database]:
+    """A migrated database of each engine."""
+    if request.param == "sqlite":
+        db: Database = open_sqlite(tmp_path / "test.db", SettableClock())
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        name = f"statements_{os.getpid()}"
+        server.drop_database(name)
+        db = run(open_postgres(server.create_database(name), SettableClock()))
+    run(migrate(db))
+    yield db
+    run(db.close())
 
 
-def statements() -> dict[str, Command]:
-    """Each statement of each room by its full name."""
-    found: dict[str, Command] = {}
-    for room in ROOMS:
-        for module in query_modules(room):
-            found |= {f"{room}.{name}": value for name, value in vars(module).items() if isinstance(value, Command)}
-    return found
+def structs(engine: str | None = None) -> dict[str, Query[msgspec.Struct]]:
+    """The statements whose rows become structs, by name."""
+    found = statements(engine).items()
+    return {name: query for name, query in found if isinstance(query, Query) and issubclass(query.row, msgspec.Struct)}
 
 
-async def prepare_all(db: Database) -> list[str]:
-    """The statements that the engine refuses, with what it says."""
-    refused: list[str] = []
-    for name, command in statements().items():
-        try:
-            await db.prepare(command)
-        except Exception as error:  # all of them are reported together
-            refused.append(f"{name}: {error}")
-    return refused
+def test_statements_of_every_part_are_found() -> None:
+    named = {name.rpartition(".")[0] for name in statements()}
+    assert {"pressroom.jobs.queue", "pressroom.doctor", "pressroom.web.site", "pressroom.db.migrate"} <= named
+    assert {"pressroom.domains.posts.queries.writing", "benchmarks.library"} <= named
 
 
-def test_every_room_has_its_statements_found() -> None:
-    assert {name.partition(".")[0] for name in statements()} == {room for room in ROOMS if query_modules(room)}
-
-
-def test_sqlite_understands_every_statement(tmp_path: Path) -> None:
-    async def run() -> list[str]:
-        db = open_sqlite(tmp_path / "test.db", SettableClock())
-        try:
-            await migrate(db)
-            return await prepare_all(db)
-        finally:
-            await db.close()
-
-    assert asyncio.run(run()) == []
-
-
-def test_postgres_understands_every_statement(postgres_server: PostgresServer) -> None:
-    url = postgres_server.create_database("statements")
-
-    async def run() -> list[str]:
-        db = await open_postgres(url, SettableClock())
-        try:
-            await migrate(db)
-            return await prepare_all(db)
-        finally:
-            await db.close()
-
-    assert asyncio.run(run()) == []
-
-
-def test_a_wrong_statement_is_refused(tmp_path: Path, postgres_server: PostgresServer) -> None:
-    url = postgres_server.create_database("wrong_statement")
-    openings: list[Callable[[], Awaitable[Database]]] = [
-        lambda: asyncio.sleep(0, open_sqlite(tmp_path / "test.db", SettableClock())),
-        lambda: open_postgres(url, SettableClock()),
+def test_every_statement_is_a_constant() -> None:
+    """One that a function made would be found, and so checked, by nobody."""
+    made = [
+        f"{module.__name__}: line {call.lineno}"
+        for module in modules()
+        for function in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("Query", "Command")
     ]
+    assert made == []
 
-    async def run(opening: Callable[[], Awaitable[Database]]) -> bool:
-        db = await opening()
+
+def test_every_statement_fits_its_struct(migrated: Database, run: Run) -> None:
+    faults: list[str] = []
+    for name, command in statements(migrated.engine).items():
         try:
-            await db.prepare(Command("SELECT nothing FROM nowhere"))
-        except Exception:  # each engine has its own
-            return True
-        finally:
-            await db.close()
+            run(migrated.prepare(command))
+        except Exception as error:  # all of them are reported together
+            faults.append(f"{name}: {error}")
+    assert faults == []
+
+
+def test_columns_stand_in_the_order_of_the_fields(migrated: Database, run: Run) -> None:
+    """By name any order would do; in this one a row is built without being rearranged."""
+    for name, query in structs(migrated.engine).items():
+        columns = [column.name for column in run(migrated.prepare(query))]
+        assert columns == [field.name for field in msgspec.structs.fields(query.row)], name
+
+
+def test_a_column_that_may_be_null_has_a_field_that_may_be_none(tmp_path: Path, run: Run) -> None:
+    file = tmp_path / "test.db"
+    db = open_sqlite(file, SettableClock())
+    run(migrate(db))
+    run(db.close())
+    connection = apsw.Connection(str(file))
+    faults: dict[str, set[str]] = {}
+    for name, query in structs("sqlite").items():
+        fields = {field.name: field.type for field in msgspec.structs.fields(query.row)}
+        may_be_null = {column for column in nullable_columns(connection, query) if column in fields}
+        if wrong := {column for column in may_be_null if NoneType not in plain_types(fields[column])}:
+            faults[name] = wrong
+    assert faults == NEVER_NULL
+
+
+def nullable_columns(connection: apsw.Connection, query: Query[Any]) -> set[str]:
+    """The columns of a statement's rows that come straight from a table and may be NULL in it, or by an outer join."""
+    described: list[tuple[str, ...]] = []
+
+    def stop(cursor: apsw.Cursor, _statement: str, _values: object) -> bool:
+        described.extend(cursor.description_full)
         return False
 
-    assert [asyncio.run(run(opening)) for opening in openings] == [True, True]
+    cursor = connection.cursor()
+    cursor.exec_trace = stop
+    with pytest.raises(apsw.ExecTraceAbort):
+        cursor.execute(query.text, dict.fromkeys(query.names))
+    outer = set(re.findall(r"LEFT JOIN (\w+)", query.text))
+    return {
+        name
+        for name, _, _, table, column in described
+        if table and (table in outer or not is_required(connection, table, column))
+    }
+
+
+def is_required(connection: apsw.Connection, table: str, column: str) -> bool:
+    """Whether a table's column refuses NULL."""
+    columns = connection.execute('SELECT name FROM pragma_table_info(?) WHERE "notnull" OR pk', (table,)).fetchall()
+    return (column,) in columns
+
+
+class Account(msgspec.Struct):
+    id: str
+    is_private: bool
+    suspended_at: int | None
+
+
+@pytest.mark.parametrize(
+    ("columns", "fault"),
+    [
+        ("is_private AS id, id AS is_private, suspended_at", "Account.id"),
+        ("id, suspended_at AS is_private, is_private AS suspended_at", "Account.is_private"),
+        ("id, is_private", "Account.suspended_at has no column"),
+        ("id, is_private, suspended_at, bio", "bio is no field of Account"),
+        ("id, is_private, suspended_at, username AS id", "id stands 2 times"),
+        ("id, is_private, suspended_at IS NULL", "Account.suspended_at has no column"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(migrated: Database, run: Run, columns: str, fault: str) -> None:
+    with pytest.raises(ColumnsDoNotFit, match=f"{fault}.*FROM accounts"):
+        run(migrated.prepare(Query(Account, f"SELECT {columns} FROM accounts")))  # noqa: S608  # the columns above
+
+
+def test_a_statement_whose_columns_do_not_fit_yields_no_row(migrated: Database, run: Run) -> None:
+    with pytest.raises(ColumnsDoNotFit, match=r"stands 2 times.*AS id"):
+        run(migrated.one(Query(Account, "SELECT 'a' AS id, TRUE AS is_private, 1 AS suspended_at, 'b' AS id")))
+
+
+def test_rows_are_built_by_name(migrated: Database, run: Run) -> None:
+    swapped = Query(Account, "SELECT CAST(NULL AS BIGINT) AS suspended_at, 'a' AS id, TRUE AS is_private")
+    for _ in range(2):
+        assert run(migrated.one(swapped)) == Account(id="a", is_private=True, suspended_at=None)
+
+
+def test_a_single_column_is_one_of_its_type(migrated: Database, run: Run) -> None:
+    assert run(migrated.one(Query(bool, "SELECT 1 = 1"))) is True
+    for text in ("SELECT id, username FROM accounts", "SELECT created_at FROM accounts"):
+        with pytest.raises(ColumnsDoNotFit):
+            run(migrated.prepare(Query(str, text)))
+
+
+def test_a_command_yields_no_rows(migrated: Database, run: Run) -> None:
+    with pytest.raises(ColumnsDoNotFit, match="is it a Query"):
+        run(migrated.prepare(Command("DELETE FROM accounts RETURNING id")))
+
+
+def test_a_wrong_statement_is_refused(migrated: Database, run: Run) -> None:
+    with pytest.raises(Exception, match="nowhere"):
+        run(migrated.prepare(Command("DELETE FROM nowhere")))

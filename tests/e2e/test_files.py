@@ -26,7 +26,7 @@ OPEN_HANDED = (
 AS_NOBODY = f"""
 import os
 import asyncio, concurrent.futures.thread, encodings.idna, importlib.readers, importlib.resources, rich.console, uvloop
-import pressroom.cli, pressroom.doctor
+import pressroom.cli, pressroom.db.migrate, pressroom.doctor
 if os.geteuid() == 0:
     os.setgroups([]), os.setresgid({NOBODY}, {NOBODY}, {NOBODY}), os.setresuid({NOBODY}, {NOBODY}, {NOBODY})
 pressroom.cli.main()

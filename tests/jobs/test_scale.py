@@ -14,7 +14,8 @@ from pressroom.clock import MINUTE, SECOND, SettableClock
 from pressroom.db import Command, Database, Query, Tx
 from pressroom.db.migrate import migrate
 from pressroom.db.postgres import open_postgres
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.rows import Column
+from pressroom.db.sqlite import columns_of, open_sqlite
 from pressroom.jobs import queue
 
 pytestmark = pytest.mark.xdist_group("scale")
@@ -51,7 +52,7 @@ class SqliteMeter:
     async def one(self, query: Query[Any], **values: Any) -> Any:
         """The first row."""
         rows = self._connection.execute(query.text, values).fetchall()
-        return query.build(tuple(rows[0])) if rows else None
+        return query.bind("sqlite", columns_of(self._connection, query))(rows[0]) if rows else None
 
     async def run(self, command: Command, **values: Any) -> int:
         """Carries it out."""
@@ -73,7 +74,7 @@ class PostgresMeter:
     async def one(self, query: Query[Any], **values: Any) -> Any:
         """The first row."""
         row = await self._connection.fetchrow(query.numbered, *await self._measured(query, values))
-        return query.build(tuple(row)) if row else None
+        return query.bind("postgres", [Column(name) for name in row.keys()])(tuple(row)) if row else None  # noqa: SIM118
 
     async def run(self, command: Command, **values: Any) -> int:
         """Carries it out."""

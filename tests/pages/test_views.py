@@ -83,15 +83,15 @@ def test_visitors_without_number_take_a_bounded_memory(still: LocalServer) -> No
     for number in range(2 * SEEN):
         counter.note("post", f"address {number}", 0)
     counter.note("post", "one more", 1)
-    assert counter._waiting["post"] == SEEN
+    assert counter._counts.pending["post"] == SEEN
     assert len(counter._seen) == len(counter._visits) == SEEN
 
     counter.note("post", "one more", HOUR)
     for number in range(2 * POSTS_OF_VISITOR):
         counter.note(f"post {number}", "somebody who opens everything", HOUR)
     counter.note("post", "somebody else", HOUR)
-    assert counter._waiting["post"] == SEEN + 2
-    assert len(counter._waiting) == 1 + POSTS_OF_VISITOR
+    assert counter._counts.pending["post"] == SEEN + 2
+    assert len(counter._counts.pending) == 1 + POSTS_OF_VISITOR
 
 
 def test_what_is_no_opening_by_others(actor: MakeActor, still: LocalServer) -> None:

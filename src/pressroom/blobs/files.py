@@ -1,6 +1,5 @@
 """Local files, handled in threads so that the event loop never waits for a disk."""
 
-import asyncio
 import contextlib
 import errno
 import os
@@ -11,14 +10,11 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from pressroom.blobs.store import BlobsAway
+from pressroom.threads import Abandoned, run_to_end
 
 T = TypeVar("T")
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
-
-
-class Abandoned(Exception):
-    """Whoever asked for the work has been cancelled."""
 
 
 class Threads:
@@ -28,22 +24,11 @@ class Threads:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="blobs")
 
     async def run(self, work: Callable[[threading.Event], T]) -> T:
-        """What `work` returns. When we are cancelled, its event is set and the cancellation waits for its end.
-
-        So nothing is written after the caller has gone on.
+        """Returns what `work` returns. A cancellation sets its event and waits for its end (`run_to_end`), so that
+        nothing is written after the caller has gone on.
         """
         stop = threading.Event()
-        job = self._pool.submit(work, stop)
-        result = asyncio.wrap_future(job)
-        try:
-            return await asyncio.shield(result)
-        except asyncio.CancelledError:
-            stop.set()
-            job.cancel()
-            while not result.done():
-                with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.wait([result])
-            raise
+        return await run_to_end(lambda: work(stop), self._pool, stop)
 
     def close(self) -> None:
         """Starts nothing more; what was asked for comes to its end."""

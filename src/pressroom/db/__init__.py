@@ -11,10 +11,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
-import msgspec
-
 from pressroom.db.dialect import statement_for_sqlite
 from pressroom.db.params import numbered
+from pressroom.db.rows import Builder, Column, ColumnsDoNotFit, row_builder
 from pressroom.errors import PressroomError, SettingError, Unavailable
 
 Value = str | int | float | bool | None
@@ -52,25 +51,29 @@ class Command:
 
 
 class Query(Command, Generic[R]):
-    """A statement whose rows become `row`: a struct with a field per column, or a type for a single column."""
+    """A statement whose rows become `row`: a struct with a field for each column, by name, or a single column's type.
+
+    `builders` are what builds them, by engine: made when the statement is first used there.
+    """
 
     def __init__(self, row: type[R], text: str) -> None:
         super().__init__(text)
         self.row = row
-        self._struct = issubclass(row, msgspec.Struct)
-        fields = msgspec.structs.fields(row) if issubclass(row, msgspec.Struct) else ()
-        self._flags = [position for position, field in enumerate(fields) if field.type is bool]
+        self.builders: dict[str, Builder[R]] = {}
 
-    def build(self, columns: tuple[Value, ...]) -> R:
-        """One row. SQLite keeps truth values as numbers; they become `bool` again here."""
-        if not self._struct:
-            return columns[0]  # type: ignore[return-value]  # the statement's one column is of the type it declares
-        if self._flags:
-            values = list(columns)
-            for position in self._flags:
-                values[position] = bool(values[position])
-            return self.row(*values)
-        return self.row(*columns)
+    def bind(self, engine: str, columns: Sequence[Column]) -> Builder[R]:
+        """Returns what builds a row on `engine`. Raises ColumnsDoNotFit unless `columns` are what `row` needs."""
+        build = row_builder(self.row, columns, self.text, flags_are_numbers=engine == "sqlite")
+        self.builders[engine] = build
+        return build
+
+
+def check_columns(command: Command, engine: str, columns: Sequence[Column]) -> None:
+    """Raises ColumnsDoNotFit unless these columns are what the statement's rows are built from; a Command has none."""
+    if isinstance(command, Query):
+        command.bind(engine, columns)
+    elif columns:
+        raise ColumnsDoNotFit(f"A Command yields no rows, and this one does; is it a Query? {command.text}")
 
 
 class Tx(Protocol):
@@ -99,9 +102,6 @@ class Tx(Protocol):
         ...
 
 
-Action = Callable[Concatenate[Tx, P], Awaitable[R_co]]
-
-
 class Database(Protocol):
     """A database that is open. Raises Unavailable when it is away, full or too busy."""
 
@@ -128,8 +128,11 @@ class Database(Protocol):
         """
         ...
 
-    async def prepare(self, command: Command) -> None:
-        """Has the engine parse and plan a statement without running it; raises what the engine says of it."""
+    async def prepare(self, command: Command) -> list[Column]:
+        """Has the engine parse and plan a statement without running it, and returns the columns of its rows.
+
+        Raises ColumnsDoNotFit when they are not what the statement says, and whatever the engine says of it.
+        """
         ...
 
     async def script(self, statements: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
@@ -21,7 +21,9 @@ from pressroom.db import (
     Query,
     Tx,
     Value,
+    check_columns,
 )
+from pressroom.db.rows import Builder, Column
 from pressroom.db.signals import SIGNAL, Signals
 from pressroom.errors import SettingError
 
@@ -44,14 +46,37 @@ MIGRATION_LIMIT: Final = 86_400.0
 """Seconds that a migration may take: it builds indexes, and waits for another process that migrates."""
 
 
+class _Record(Protocol):
+    """What asyncpg's rows do for us."""
+
+    def keys(self) -> Iterator[str]: ...
+    def __iter__(self) -> Iterator[Value]: ...
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+class _Attribute(_Named, Protocol):
+    @property
+    def type(self) -> _Named: ...
+
+
+class _Statement(Protocol):
+    """What asyncpg's prepared statements do for us."""
+
+    def get_attributes(self) -> Sequence[_Attribute]: ...
+
+
 class _Connection(Protocol):
     """What asyncpg's connections do for us."""
 
-    async def fetchrow(self, sql: str, *values: Value) -> Sequence[Value] | None: ...
-    async def fetch(self, sql: str, *values: Value) -> list[Sequence[Value]]: ...
+    async def fetchrow(self, sql: str, *values: Value) -> _Record | None: ...
+    async def fetch(self, sql: str, *values: Value) -> list[_Record]: ...
     async def execute(self, sql: str, *values: Value, timeout: float | None = None) -> str: ...  # noqa: ASYNC109  # asyncpg's
     async def executemany(self, sql: str, rows: Sequence[Sequence[Value]]) -> None: ...
-    async def prepare(self, sql: str) -> object: ...
+    async def prepare(self, sql: str) -> _Statement: ...
     def transaction(
         self, *, isolation: str | None = None, readonly: bool = False
     ) -> AbstractAsyncContextManager[object]: ...
@@ -79,11 +104,14 @@ class PostgresTx:
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         row = await self._wait(self._connection.fetchrow(query.numbered, *[values[name] for name in query.names]))
-        return None if row is None else query.build(tuple(row))
+        return None if row is None else (query.builders.get("postgres") or _bind(query, row))(tuple(row))
 
     async def all(self, query: Query[R], **values: Value) -> list[R]:
         rows = await self._wait(self._connection.fetch(query.numbered, *[values[name] for name in query.names]))
-        return [query.build(tuple(row)) for row in rows]
+        if not rows:
+            return []
+        build = query.builders.get("postgres") or _bind(query, rows[0])
+        return [build(tuple(row)) for row in rows]
 
     async def run(self, command: Command, **values: Value) -> int:
         status = await self._wait(self._connection.execute(command.numbered, *[values[name] for name in command.names]))
@@ -100,6 +128,10 @@ class PostgresTx:
             return await statement
         finally:
             self.busy = False
+
+
+def _bind(query: Query[R], row: _Record) -> Builder[R]:
+    return query.bind("postgres", [*map(Column, row.keys())])
 
 
 class _Supervised:
@@ -169,14 +201,17 @@ class PostgresDatabase:
     async def one(self, query: Query[R], **values: Value) -> R | None:
         async with self._connection() as connection:
             row = await connection.fetchrow(query.numbered, *[values[name] for name in query.names])
-        return None if row is None else query.build(tuple(row))
+        return None if row is None else (query.builders.get("postgres") or _bind(query, row))(tuple(row))
 
     def listen(self) -> asyncio.Event:
         return self._signals.listen()
 
-    async def prepare(self, command: Command) -> None:
+    async def prepare(self, command: Command) -> list[Column]:
         async with self.pool.acquire() as connection:
-            await connection.prepare(command.numbered)
+            attributes = (await connection.prepare(command.numbered)).get_attributes()
+        columns = [Column(attribute.name, attribute.type.name) for attribute in attributes]
+        check_columns(command, self.engine, columns)
+        return columns
 
     async def script(self, statements: str) -> None:
         async with self._connection() as connection, connection.transaction():

@@ -26,7 +26,9 @@ from pressroom.db import (
     Query,
     Tx,
     Value,
+    check_columns,
 )
+from pressroom.db.rows import Builder, Column
 from pressroom.errors import SettingError
 
 R = TypeVar("R")
@@ -48,6 +50,10 @@ class _Rows(Protocol):
     def fetchone(self) -> tuple[Value, ...] | None: ...
     def fetchall(self) -> list[tuple[Value, ...]]: ...
     def __iter__(self) -> Iterator[tuple[Value, ...]]: ...
+    def getdescription(self) -> tuple[tuple[str, str | None], ...]: ...
+    def execute(self, statements: str, values: Mapping[str, Value], /) -> object: ...
+
+    exec_trace: Callable[..., bool]
 
 
 class _Connection(Protocol):
@@ -57,6 +63,7 @@ class _Connection(Protocol):
     def in_transaction(self) -> bool: ...
     def execute(self, statements: str, values: Mapping[str, Value] | None = None, /) -> _Rows: ...
     def executemany(self, statements: str, rows: Sequence[Mapping[str, Value]], /) -> _Rows: ...
+    def cursor(self) -> _Rows: ...
     def changes(self) -> int: ...
     def set_busy_timeout(self, milliseconds: int, /) -> None: ...
     def close(self) -> None: ...
@@ -75,11 +82,13 @@ class SqliteTx:
         self.signalled = True
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
-        columns = self._execute(query.text, values).fetchone()
-        return None if columns is None else query.build(columns)
+        build = query.builders.get("sqlite") or _bind(self._connection, query)
+        row = self._execute(query.text, values).fetchone()
+        return None if row is None else build(row)
 
     async def all(self, query: Query[R], **values: Value) -> list[R]:
-        return [query.build(columns) for columns in self._execute(query.text, values)]
+        build = query.builders.get("sqlite") or _bind(self._connection, query)
+        return [build(row) for row in self._execute(query.text, values)]
 
     async def run(self, command: Command, **values: Value) -> int:
         self._execute(command.text, values)
@@ -134,16 +143,19 @@ class SqliteDatabase:
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         with translated():
-            columns = self._reader.execute(query.text, values).fetchone()
-        return None if columns is None else query.build(columns)
+            build = query.builders.get("sqlite") or _bind(self._reader, query)
+            row = self._reader.execute(query.text, values).fetchone()
+        return None if row is None else build(row)
 
     def listen(self) -> asyncio.Event:
         event = asyncio.Event()
         self._listening.append(event)
         return event
 
-    async def prepare(self, command: Command) -> None:
-        self._reader.execute("EXPLAIN " + command.text, dict.fromkeys(command.names))
+    async def prepare(self, command: Command) -> list[Column]:
+        columns = columns_of(self._reader, command)
+        check_columns(command, self.engine, columns)
+        return columns
 
     async def script(self, statements: str) -> None:
         with translated():
@@ -229,6 +241,25 @@ class SqliteDatabase:
     def _rollback(self) -> None:
         if self._writer.in_transaction:
             self._writer.execute("ROLLBACK")
+
+
+def columns_of(connection: _Connection, command: Command) -> list[Column]:
+    """Returns the columns of a statement's rows. The statement is parsed and planned, and not run."""
+    columns: list[Column] = []
+
+    def stop(cursor: _Rows, _statement: str, _values: object) -> bool:
+        columns.extend(Column(name, kind) for name, kind in cursor.getdescription())
+        return False
+
+    cursor = connection.cursor()
+    cursor.exec_trace = stop
+    with contextlib.suppress(apsw.ExecTraceAbort):
+        cursor.execute(command.text, dict.fromkeys(command.names))
+    return columns
+
+
+def _bind(connection: _Connection, query: Query[R]) -> Builder[R]:
+    return query.bind("sqlite", columns_of(connection, query))
 
 
 def drive(action: Awaitable[R]) -> R:

@@ -81,7 +81,7 @@ CLAIM: Final = Query(
     "UPDATE jobs SET kills = kills + CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END, leased_until = :until,"
     " lease_token = :token WHERE id = (SELECT id FROM jobs WHERE kind = :kind AND account_id = :account_id"
     " AND due_at <= :now AND leased_until <= :now ORDER BY due_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)"
-    " RETURNING id, kind, subject, account_id, tries + 1, kills, deferrals",
+    " RETURNING id, kind, subject, account_id, tries + 1 AS tries, kills, deferrals",
 )
 
 GO_BEHIND: Final = Command(
@@ -136,7 +136,7 @@ COUNT_DEAD: Final = Query(int, "SELECT count(*) FROM jobs WHERE due_at IS NULL")
 
 DEFERRED: Final = Query(
     Deferred,
-    "SELECT count(*), coalesce(max(error), '') FROM jobs WHERE due_at IS NOT NULL AND deferrals > 0",
+    "SELECT count(*) AS count, coalesce(max(error), '') AS error FROM jobs WHERE due_at IS NOT NULL AND deferrals > 0",
 )
 
 PURGE_DEAD: Final = Command(

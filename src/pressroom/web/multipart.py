@@ -14,6 +14,7 @@ from typing import Final
 from multipart import MultipartError, MultipartSegment, ParserError, ParserLimitReached, PushMultipartParser
 
 from pressroom.errors import Code, FieldError, Invalid
+from pressroom.threads import run_to_end
 from pressroom.web.form_data import (
     CHARSET_FIELD,
     MOST_PARTS,
@@ -36,7 +37,7 @@ from pressroom.web.form_data import (
     text_of,
 )
 from pressroom.web.problems import PayloadTooLarge, UnsupportedMediaType
-from pressroom.web.spool import Spool, remove_all, to_its_end, unlink
+from pressroom.web.spool import Spool, remove_all, unlink
 
 HEAD_BYTES: Final = 4_096
 AT_ONCE: Final = 64 * 1024
@@ -89,7 +90,7 @@ async def read_form(
 async def discard(form: Form) -> None:
     """Deletes the files of a form, those that were moved away or deleted already left aside."""
     if form.files:
-        await to_its_end(lambda: [unlink(file.path) for file in form.files])
+        await run_to_end(lambda: [unlink(file.path) for file in form.files])
 
 
 class _Parser(PushMultipartParser):

@@ -1,19 +1,16 @@
 """Files written piece by piece, in threads, so that the event loop never waits for a disk."""
 
-import asyncio
 import errno
 import os
 import secrets
-from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from io import BufferedWriter
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from pressroom.errors import Unavailable
-
-T = TypeVar("T")
+from pressroom.threads import run_to_end
 
 AT_ONCE: Final = 256 * 1024
 """Bytes that are gathered before a thread writes them."""
@@ -56,7 +53,7 @@ class Spool:
     async def _write(self, *, last: bool) -> None:
         waiting, self._waiting = self._waiting, bytearray()
         try:
-            await to_its_end(lambda: self._write_now(waiting, last=last))
+            await run_to_end(lambda: self._write_now(waiting, last=last))
         except OSError as error:
             if error.errno in _NO_ROOM:
                 raise Unavailable("The disk is full. Nothing was stored.", 10) from error
@@ -71,24 +68,6 @@ class Spool:
             self._stream.close()
 
 
-async def to_its_end(work: Callable[[], T]) -> T:
-    """Runs `work` in a thread and waits until it is done, even when cancelled: only then is its file nobody's.
-
-    The cancellation is raised afterwards, in place of the result.
-    """
-    done = asyncio.get_running_loop().run_in_executor(None, work)
-    cancellation: asyncio.CancelledError | None = None
-    while not done.done():
-        try:
-            await asyncio.wait({done})
-        except asyncio.CancelledError as error:
-            cancellation = error
-    if cancellation is not None:
-        done.exception()  # seen, so that asyncio does not report it as lost
-        raise cancellation
-    return done.result()
-
-
 def unlink(path: Path) -> None:
     """Deletes a file that may be gone already. Blocks: call it in a thread."""
     with suppress(OSError):
@@ -98,4 +77,4 @@ def unlink(path: Path) -> None:
 async def remove_all(spools: list[Spool]) -> None:
     """Closes and deletes files."""
     if spools:
-        await to_its_end(lambda: [spool.remove() for spool in spools])
+        await run_to_end(lambda: [spool.remove() for spool in spools])

@@ -6,13 +6,16 @@ import zlib
 import pytest
 
 from pressroom.domains.keys.models import (
+    LONGEST_REASON,
     ApiKey,
     Status,
+    check_reason,
     hash_secret,
     is_well_formed,
     network,
     new_secret,
 )
+from pressroom.errors import Code, Invalid
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -133,3 +136,13 @@ def test_the_state_of_a_key(expires_at: int | None, revoked_at: int | None, stat
     key = ApiKey("id", "account", "svc_live_", "label", "", "", 0, expires_at, None, revoked_at, None, None)
 
     assert key.status(1000) is status
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"), [("", Code.TOO_SHORT), (" \n", Code.TOO_SHORT), ("ü" * 201, Code.TOO_LONG)]
+)
+def test_a_reason_that_is_none_says_what_is_wrong_with_it(reason: str, code: Code) -> None:
+    check_reason("ü" * LONGEST_REASON)
+    with pytest.raises(Invalid) as refused:
+        check_reason(reason)
+    assert [(error.field, error.code) for error in refused.value.field_errors] == [("reason", code)]

@@ -167,11 +167,6 @@ def author_of(account_id: str, username: str, display_name: str, *, verified: bo
     return AuthorOut(account_id, username, display_name, avatar_address(account_id, base_url), verified, None)
 
 
-def author_shape(account: Account, base_url: str) -> AuthorOut:
-    """The account as the author of something."""
-    return author_of(account.id, account.username, account.display_name, verified=account.verified, base_url=base_url)
-
-
 ACCOUNT_EXAMPLE = AccountOut(
     id="01KJPX7NCXC3C1PSD84ZVECKAK",
     username="mira_press",

@@ -4,6 +4,7 @@ from typing import Final
 
 from pressroom.db import Command, Query, Tx
 from pressroom.domains.clips.models import Clip
+from pressroom.domains.follows.queries import follows_sql
 from pressroom.domains.limits.models import KeyWrite
 
 INSERT_CLIP: Final = Command(
@@ -14,10 +15,10 @@ INSERT_CLIP: Final = Command(
 FIND_CLIP: Final = Query(
     Clip,
     "SELECT c.id, c.account_id, c.key_id, c.caption, c.visibility, c.hub_id, c.created_at, a.username, a.display_name,"
-    " a.verified, k.label, k.key_prefix, h.name, h.slug, c.account_id = :reader,"
-    " (SELECT 1 FROM follows f WHERE f.account_id = :reader AND f.followed_id = c.account_id) IS NOT NULL,"
-    " (SELECT 1 FROM follows b WHERE b.account_id = c.account_id AND b.followed_id = :reader) IS NOT NULL,"
-    " a.suspended_at IS NOT NULL"
+    " a.verified, k.label AS key_label, k.key_prefix, h.name AS hub_name, h.slug AS hub_slug,"
+    " c.account_id = :reader AS is_author,"
+    f" {follows_sql(':reader', 'c.account_id')} AS follows, {follows_sql('c.account_id', ':reader')} AS followed_back,"
+    " a.suspended_at IS NOT NULL AS suspended"
     " FROM clips c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
     " LEFT JOIN hubs h ON h.id = c.hub_id WHERE c.id = :clip_id",
 )
@@ -25,7 +26,7 @@ FIND_CLIP: Final = Query(
 # What a key wrote since a time: of use when the process that counted its requests was killed.
 CLIPS_BY_KEY: Final = Query(
     KeyWrite,
-    "SELECT created_at, FALSE FROM clips"
+    "SELECT created_at AS at, FALSE AS is_post FROM clips"
     " WHERE account_id = (SELECT account_id FROM api_keys WHERE id = :key_id) AND id >= :first_id AND key_id = :key_id"
     " AND created_at >= :since",
 )
@@ -33,7 +34,7 @@ CLIPS_BY_KEY: Final = Query(
 # The same of an account that is signed in, whose windows are named `account:` and its id.
 CLIPS_SIGNED_IN: Final = Query(
     KeyWrite,
-    "SELECT created_at, FALSE FROM clips WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
+    "SELECT created_at AS at, FALSE AS is_post FROM clips WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
     " AND key_id IS NULL AND created_at >= :since",
 )
 

@@ -18,7 +18,7 @@ INSERT_COMMENT: Final = Command(
 
 _COMMENT: Final = (
     "c.id, c.post_id, c.parent_id, c.thread_id, c.account_id, c.content, c.media_type, c.media_url, c.created_at,"
-    " a.username, a.display_name, a.verified, c.key_id, k.label, k.key_prefix"
+    " a.username, a.display_name, a.verified, c.key_id, k.label AS key_label, k.key_prefix"
     " FROM comments c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
 )
 
@@ -57,7 +57,7 @@ LIST_AUTHORS: Final = Query(
 # What a key wrote since a time: of use when the process that counted its requests was killed.
 COMMENTS_BY_KEY: Final = Query(
     KeyWrite,
-    "SELECT created_at, FALSE FROM comments"
+    "SELECT created_at AS at, FALSE AS is_post FROM comments"
     " WHERE account_id = (SELECT account_id FROM api_keys WHERE id = :key_id) AND id >= :first_id AND key_id = :key_id"
     " AND created_at >= :since",
 )
@@ -65,7 +65,7 @@ COMMENTS_BY_KEY: Final = Query(
 # The same of an account that is signed in, whose windows are named `account:` and its id.
 COMMENTS_SIGNED_IN: Final = Query(
     KeyWrite,
-    "SELECT created_at, FALSE FROM comments WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
+    "SELECT created_at AS at, FALSE AS is_post FROM comments WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
     " AND key_id IS NULL AND created_at >= :since",
 )
 

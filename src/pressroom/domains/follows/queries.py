@@ -35,31 +35,40 @@ class Between(msgspec.Struct):
     followed_back: bool
 
 
+def follows_sql(account: str, other: str) -> str:
+    """Returns the condition that one account follows another: who follows whom, for the statements of every package.
+
+    `account` and `other` are parameters, or columns with the name of their table, which is not `edge`. It is a
+    subquery for one value, not EXISTS, because PostgreSQL may answer EXISTS by reading the whole table beforehand.
+    """
+    return f"(SELECT 1 FROM follows edge WHERE edge.account_id = {account} AND edge.followed_id = {other}) IS NOT NULL"
+
+
 FIND_BETWEEN: Final = Query(
     Between,
-    "SELECT EXISTS (SELECT 1 FROM follows WHERE account_id = :account_id AND followed_id = :other_id),"
-    " EXISTS (SELECT 1 FROM follows WHERE account_id = :other_id AND followed_id = :account_id)",
+    f"SELECT {follows_sql(':account_id', ':other_id')} AS follows,"
+    f" {follows_sql(':other_id', ':account_id')} AS followed_back",
 )
 
 _PERSON: Final = "a.id, a.username, a.display_name, a.verified"
 
 LIST_FOLLOWERS: Final = Query(
     Person,
-    f"SELECT f.account_id, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.account_id"
+    f"SELECT f.account_id AS listed_as, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.account_id"
     " WHERE f.followed_id = :account_id AND f.account_id < :before AND a.suspended_at IS NULL"
     " ORDER BY f.account_id DESC LIMIT :limit",
 )
 
 LIST_FOLLOWED: Final = Query(
     Person,
-    f"SELECT f.followed_id, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.followed_id"
+    f"SELECT f.followed_id AS listed_as, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.followed_id"
     " WHERE f.account_id = :account_id AND f.followed_id < :before AND a.suspended_at IS NULL"
     " ORDER BY f.followed_id DESC LIMIT :limit",
 )
 
 LIST_REQUESTS: Final = Query(
     Person,
-    f"SELECT r.id, {_PERSON}, r.created_at FROM follow_requests r JOIN accounts a ON a.id = r.account_id"
+    f"SELECT r.id AS listed_as, {_PERSON}, r.created_at FROM follow_requests r JOIN accounts a ON a.id = r.account_id"
     " WHERE r.followed_id = :account_id AND r.id < :before AND a.suspended_at IS NULL"
     " ORDER BY r.id DESC LIMIT :limit",
 )

@@ -7,7 +7,7 @@ from pressroom.domains.hubs.models import Hub
 
 _HUB: Final = (
     "h.id, h.name, h.slug, h.description, h.members, h.created_at,"
-    " EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = :reader AND m.hub_id = h.id)"
+    " EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = :reader AND m.hub_id = h.id) AS is_member"
 )
 
 INSERT_HUB: Final = Command(

@@ -7,10 +7,8 @@ from pressroom.clock import SystemClock, iso
 from pressroom.db import Database
 from pressroom.domains.accounts.actions import get_account_by_username, get_record
 from pressroom.domains.keys import actions
-from pressroom.domains.keys.models import LONGEST_REASON, NewKey, RevokedBy, Scope
+from pressroom.domains.keys.models import NewKey, RevokedBy, Scope, check_reason
 from pressroom.domains.keys.schemas import CreateKey
-from pressroom.errors import Code, FieldError, Invalid
-from pressroom.text import is_blank
 from pressroom.web.bodies import decode
 
 
@@ -45,7 +43,6 @@ async def table(db: Database, username: str) -> Table:
 
 async def revoke(db: Database, key_id: str, reason: str) -> str:
     """An operator takes a key back; what was done. Raises Invalid or NotFound."""
-    if is_blank(reason) or len(reason) > LONGEST_REASON:
-        raise Invalid([FieldError("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters.")])
+    check_reason(reason)
     key = await db.transact(actions.revoke_key, key_id, RevokedBy.ADMIN, reason)
     return f"{key.key_prefix}… ({key.label}) was revoked at {iso(key.revoked_at or 0)}."

@@ -8,6 +8,7 @@ from pressroom.domains.accounts.models import Caller, SourceKey
 from pressroom.domains.keys import queries
 from pressroom.domains.keys.models import Bearer, hash_secret, is_well_formed
 from pressroom.errors import ExpiredKey, InvalidKey, MissingScope, RevokedKey
+from pressroom.jobs.write_behind import WriteBehind
 
 _INVALID: Final = "This is not a valid API key. Send the header Authorization: Bearer svc_live_…"
 
@@ -50,24 +51,17 @@ class LastUsed:
     """When each key was last used, to the minute, written behind."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
-        self._waiting: dict[str, int] = {}
+        self._times = WriteBehind[int](lambda used: db.transact(_touch_all, used))
 
     def note(self, bearer: Bearer, now: int) -> None:
         """The key was used at `now` (milliseconds)."""
         minute = now // MINUTE * MINUTE
         if bearer.last_used_at is None or bearer.last_used_at < minute:
-            self._waiting[bearer.key_id] = minute
+            self._times.add(bearer.key_id, minute)
 
     async def flush(self) -> None:
         """Writes down what was noted."""
-        waiting, self._waiting = self._waiting, {}
-        if waiting:
-            try:
-                await self._db.transact(_touch_all, waiting)
-            except BaseException:
-                self._waiting = {**waiting, **self._waiting}
-                raise
+        await self._times.flush()
 
 
 async def _touch_all(tx: Tx, used: dict[str, int]) -> None:

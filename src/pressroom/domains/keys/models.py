@@ -10,7 +10,9 @@ import msgspec
 
 from pressroom.clock import DAY
 from pressroom.domains.accounts.models import Account
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.ids import base62, random_base62
+from pressroom.text import is_blank
 
 LONGEST_REASON: Final = 200
 """Characters of what an operator says on revoking."""
@@ -137,6 +139,15 @@ def is_well_formed(secret: str) -> bool:
 def hash_secret(secret: str) -> str:
     """What the database keeps of a key. 190 bits of randomness need no salt and no slow hash."""
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def check_reason(reason: str) -> None:
+    """Raises Invalid for a reason of a revocation that is blank, or longer than LONGEST_REASON characters."""
+    if is_blank(reason):
+        raise Invalid([FieldError("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters.")])
+    if len(reason) > LONGEST_REASON:
+        message = f"At most {LONGEST_REASON} characters; this has {len(reason):,}."
+        raise Invalid([FieldError("reason", Code.TOO_LONG, message)])
 
 
 def network(text: str) -> str:

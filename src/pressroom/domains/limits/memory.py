@@ -15,6 +15,7 @@ from pressroom.domains.limits.models import Holder, KeyWrite, Rates, Verdict
 from pressroom.domains.limits.windows import StoredWindows, Windows, merged, not_after, with_writes
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.ids import first_id
+from pressroom.jobs.write_behind import WriteBehind
 
 IDLE: Final = 2 * MINUTE
 """Windows untouched for so long, and saved, are let go; they are loaded again when their key returns."""
@@ -49,15 +50,9 @@ class MemoryLimiter:
         self._db = db
         self._clock = clock
         self._written = written
-        self._monotonic = monotonic
         self._windows: dict[str, Windows] = {}
         self._touched: dict[str, int] = {}
-        self._dirty: set[str] = set()
-        self._in_save: set[str] = set()
-        self._dirty_since: float | None = None
-        self._saving_since: float | None = None
-        self._save_failed = False
-        self._tried_to_save = asyncio.Event()
+        self._changed = WriteBehind[Windows](self._save, monotonic=monotonic)
         self._holder: str | None = None
         self._recover_before = 0
         self._suspended = False
@@ -91,9 +86,7 @@ class MemoryLimiter:
         self._check_counting()
         verdict = windows.attempt(self._clock.now(), is_post=is_post)
         self._touched[key_id] = verdict.now
-        self._dirty.add(key_id)
-        if self._dirty_since is None:
-            self._dirty_since = self._monotonic()
+        self._changed.add(key_id, windows)
         return verdict
 
     async def peek(self, key_id: str) -> Verdict:
@@ -107,10 +100,11 @@ class MemoryLimiter:
 
         Writes nothing when another process has taken over: the rows are that one's then.
         """
-        await self._save(clean=False)
+        if self._may_save():
+            await self._changed.flush()
         quiet_since = self._clock.now() - IDLE
         for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
-            if key_id not in self._dirty:
+            if key_id not in self._changed.pending:
                 del self._touched[key_id]
                 del self._windows[key_id]
 
@@ -125,43 +119,28 @@ class MemoryLimiter:
 
     async def close(self) -> None:
         """Writes what is left, and that this process stopped in order."""
-        while self._saving_since is not None:
-            await self._tried_to_save.wait()
-        await self._save(clean=True)
+        while self._changed.is_writing:
+            await self._changed.tried()
+        if self._may_save():
+            await self._changed.flush()
+            await self._db.transact(_save_all, {}, self._holder, True)
         self._holder = None
         self.suspend()
 
-    async def _save(self, *, clean: bool) -> None:
-        if self._saving_since is not None or (self._suspended and self._holder is None):
-            return
-        self._in_save, self._dirty = self._dirty, set()
-        self._saving_since, self._dirty_since = self._dirty_since, None
+    def _may_save(self) -> bool:
+        return not self._suspended or self._holder is not None
+
+    async def _save(self, changed: dict[str, Windows]) -> None:
         now = self._clock.now()
-        states = {key_id: self._encoder.encode(self._windows[key_id].stored(now)).decode() for key_id in self._in_save}
-        try:
-            if states or clean:
-                await self._db.transact(_save_all, states, self._holder, clean)
-            self._save_failed = False
-        except BaseException as error:
-            # Windows that were let go meanwhile, by `take_over`, wait among the unsaved.
-            self._dirty |= self._in_save & self._windows.keys()
-            self._dirty_since = self._saving_since or self._dirty_since
-            self._save_failed = isinstance(error, Exception)  # one that was cut off says nothing of the next
-            raise
-        finally:
-            self._saving_since = None
-            self._in_save = set()
-            self._tried_to_save.set()
-            self._tried_to_save.clear()
+        states = {key_id: self._encoder.encode(windows.stored(now)).decode() for key_id, windows in changed.items()}
+        await self._db.transact(_save_all, states, self._holder, False)
 
     def _resume(self) -> None:
         """Counts again: what the database holds by now, and what this process had not saved."""
-        for key_id in (self._dirty | self._in_save) & self._windows.keys():
-            self._unsaved[key_id] = self._windows[key_id].stored(0)
+        for key_id, windows in self._changed.take().items():
+            self._unsaved[key_id] = windows.stored(0)
         self._windows.clear()
         self._touched.clear()
-        self._dirty.clear()
-        self._dirty_since = None
         self._suspended = False
 
     async def _load(self, key_id: str, rates: Rates) -> None:
@@ -176,17 +155,18 @@ class MemoryLimiter:
             stored = merged(stored, unsaved)
         self._touched.setdefault(key_id, now)
         # Two requests may have loaded the same key at once: both must count in the same windows.
-        self._windows.setdefault(key_id, Windows(rates, not_after(stored, now)))
+        windows = self._windows.setdefault(key_id, Windows(rates, not_after(stored, now)))
+        if unsaved is not None:
+            self._changed.add(key_id, windows)
 
     def _is_save_late(self) -> bool:
-        since = self._dirty_since if self._saving_since is None else self._saving_since
-        return since is not None and self._monotonic() - since > FORGIVEN_SECONDS
+        return self._changed.age() > FORGIVEN_SECONDS
 
     async def _wait_for_save(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SAVE_PATIENCE):
-                while self._is_save_late() and not self._save_failed:
-                    await self._tried_to_save.wait()
+                while self._is_save_late() and not self._changed.failed:
+                    await self._changed.tried()
         self._check_saved()
 
     def _check_saved(self) -> None:

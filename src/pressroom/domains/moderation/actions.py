@@ -4,8 +4,6 @@ Whatever was begun in the account's name before ends first; a session or key tha
 ended here, or refused where it is made, since both are made under the account's lock.
 """
 
-from typing import Final
-
 from msgspec.structs import replace
 
 from pressroom.db import Tx
@@ -17,12 +15,9 @@ from pressroom.domains.accounts.queries import standing, usernames
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
+from pressroom.domains.moderation.models import DELETED, SUSPENDED
 from pressroom.errors import Conflict
 from pressroom.jobs import queue
-
-SUSPENDED: Final = "The account was suspended."
-DELETED: Final = "The account was deleted."
-"""What the owner of a key that is revoked thereby is told, unless the operator says otherwise."""
 
 
 async def suspend_account(tx: Tx, username: str, reason: str = SUSPENDED) -> Record:

@@ -12,12 +12,11 @@ from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.queries import standing
 from pressroom.domains.accounts.schemas import NewPassword
 from pressroom.domains.keys import queries as keys
-from pressroom.domains.keys.models import LONGEST_REASON
+from pressroom.domains.keys.models import check_reason
 from pressroom.domains.moderation import actions
 from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
-from pressroom.errors import Code, FieldError, Invalid
+from pressroom.errors import Invalid
 from pressroom.ids import BEYOND
-from pressroom.text import is_blank
 from pressroom.web.bodies import decode
 from pressroom.web.paging import cursor_field_errors
 
@@ -67,8 +66,7 @@ async def password(db: Database, username: str, given: str) -> RecordOut:
 
 async def suspend(db: Database, username: str, reason: str) -> RecordOut:
     """Suspends an account. Raises NotFound, Invalid for a reason that is none."""
-    if is_blank(reason) or len(reason) > LONGEST_REASON:
-        raise Invalid([FieldError("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters.")])
+    check_reason(reason)
     return record_shape(await db.transact(actions.suspend_account, username, reason))
 
 

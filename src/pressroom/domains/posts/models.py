@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from pressroom.domains.media.models import Media, NewMedia
+from pressroom.domains.posts.parsed_text import ParsedText
 from pressroom.domains.posts.visibility import Relationship, Visibility, key_may_read, may_see
 from pressroom.domains.previews.models import Card
 
@@ -39,23 +40,31 @@ class NewPoll(msgspec.Struct):
 
 
 class Draft(msgspec.Struct):
-    """What a post is made of."""
+    """What a post is made of.
 
-    content: str | None
+    `forced_link` is the page whose card is shown whatever the content links to, in its one spelling.
+    """
+
+    content: ParsedText | None
     visibility: Visibility = Visibility.PUBLIC
     location: Location | None = None
     hub_id: str | None = None
     poll: NewPoll | None = None
-    link_preview_url: str | None = None
-    """The page whose card is shown, whatever the content links to."""
-
+    forced_link: str | None = None
     media: list[NewMedia] = msgspec.field(default_factory=list[NewMedia])
+
+    @property
+    def card_url(self) -> str | None:
+        """The page whose card the post bears; None beside media (docs/previews.md#which-link)."""
+        if self.media:
+            return None
+        return self.forced_link or (self.content.link if self.content else None)
 
 
 class Edit(msgspec.Struct):
     """What an edit changes; None leaves a field as it is."""
 
-    content: str | None
+    content: ParsedText | None
     visibility: Visibility | None
 
 

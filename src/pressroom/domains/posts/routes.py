@@ -40,7 +40,6 @@ from pressroom.domains.posts.schemas import (
     post_shape,
 )
 from pressroom.domains.posts.uploads import UPLOAD_FORM, UploadPost
-from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
 from pressroom.web.paging import read_page, split
@@ -111,8 +110,8 @@ async def create_post(request: Request[Caller], body: CreatePost) -> Response:
     that may see the post are notified, 50 at the most. With a key it counts against the key's posts per minute and
     the account's content quota of the UTC day; signed in, against the account's own limits."""
     draft, allowance = body.draft(), allowance_of(request.settings)
-    if link_of(draft.content, draft.link_preview_url) is not None:
-        await _await_card(request, publish.foresee_post, request.caller, draft, allowance)
+    if draft.card_url is not None:
+        await _await_card(request, publish.precheck_post, request.caller, draft, allowance)
     return await request.once(publish.publish_post, _shown(request), 201, request.caller, draft, allowance)
 
 
@@ -206,11 +205,10 @@ async def edit_post(request: Request[Caller], body: EditPost) -> Response:
     """Replaces the content, the visibility or both of one of the account's own posts and sets editedAt. The version
     before is kept. Hashtags and mentions follow the new text; nobody is notified twice of one post. Of a quote
     bounce the content alone can be edited, of a plain bounce nothing."""
-    if link_of(body.content) is not None:
-        await _await_card(request, edit.foresee_edit, request.caller, request.parameters["id"], body.edit())
-    return await request.once(
-        edit.edit_post, _shown(request), 200, request.caller, request.parameters["id"], body.edit()
-    )
+    post_id, changes = request.parameters["id"], body.edit()
+    if changes.content is not None and changes.content.link is not None:
+        await _await_card(request, edit.precheck_edit, request.caller, post_id, changes)
+    return await request.once(edit.edit_post, _shown(request), 200, request.caller, post_id, changes)
 
 
 @declare(
@@ -265,8 +263,8 @@ async def bounce_post(request: Request[Caller], body: BouncePost) -> Response:
     with content as a quote. Bouncing a plain bounce bounces what it shares. Either counts against the account's
     content quota of the UTC day."""
     post_id, content, allowance = request.parameters["id"], body.commentary(), allowance_of(request.settings)
-    if content is not None and link_of(content) is not None:
-        await _await_card(request, bounce.foresee_quote, request.caller, post_id, content, allowance)
+    if content is not None and content.link is not None:
+        await _await_card(request, bounce.precheck_quote, request.caller, post_id, content, allowance)
     return await request.once(bounce.bounce_post, _shown(request), 201, request.caller, post_id, content, allowance)
 
 
@@ -391,15 +389,15 @@ async def set_audience(request: Request[Caller], body: SetAudience) -> Response:
 
 async def _await_card(
     request: Request[Caller],
-    foresee: Callable[Concatenate[Tx, P], Awaitable[str | None]],
+    precheck: Callable[Concatenate[Tx, P], Awaitable[str | None]],
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> None:
-    """Waits a little for the card of the page that a post is about to bear, which `foresee` names.
+    """Waits a little for the card of the page that a post is about to bear, which `precheck` returns.
 
-    A repeated request fetches nothing, and what would be refused is refused before anything is fetched.
+    A repeated request fetches nothing, and what the action would refuse is refused before anything is fetched.
     """
-    if await request.once.stored() is None and (url := await request.db.read(foresee, *args, **kwargs)) is not None:
+    if await request.once.stored() is None and (url := await request.db.read(precheck, *args, **kwargs)) is not None:
         await request.services.await_card(url, request.caller.account.id)
 
 

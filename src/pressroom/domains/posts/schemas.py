@@ -14,9 +14,11 @@ from pressroom.domains.keys.schemas import SourceKeyOut
 from pressroom.domains.media.addresses import Addresses
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.posts.models import Draft, Edit, Location, NewPoll, Poll, PostType, PostView, SeenPost
+from pressroom.domains.posts.parsed_text import ParsedText, parse_text
 from pressroom.domains.posts.visibility import Visibility
-from pressroom.domains.previews.links import LINK_LIMIT, link_of
+from pressroom.domains.previews.links import LINK_LIMIT
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
+from pressroom.domains.previews.urls import normalised
 from pressroom.errors import Code, FieldError
 from pressroom.outbound import UrlRefused
 from pressroom.text import is_blank
@@ -116,12 +118,12 @@ class CreatePost(Body):
         """The post to make."""
         place = self.location
         return Draft(
-            content=self.content or "",
+            content=parse_text(self.content or ""),
             visibility=self.visibility or Visibility.PUBLIC,
             location=Location(place.name, place.latitude, place.longitude) if place else None,
             hub_id=self.hub_id,
             poll=self.poll.new_poll() if self.poll else None,
-            link_preview_url=self.link_preview_url,
+            forced_link=None if self.link_preview_url is None else normalised(self.link_preview_url),
         )
 
 
@@ -143,7 +145,7 @@ class EditPost(Body):
 
     def edit(self) -> Edit:
         """The changes."""
-        return Edit(self.content, self.visibility)
+        return Edit(None if self.content is None else parse_text(self.content), self.visibility)
 
 
 class BouncePost(Body):
@@ -151,9 +153,9 @@ class BouncePost(Body):
 
     content: Annotated[str, Meta(max_length=5000, description="Commentary shown above the original.")] | None = None
 
-    def commentary(self) -> str | None:
-        """The commentary, None for a plain bounce."""
-        return None if is_blank(self.content) else self.content
+    def commentary(self) -> ParsedText | None:
+        """Returns the commentary; None for a plain bounce."""
+        return None if self.content is None or is_blank(self.content) else parse_text(self.content)
 
 
 class Vote(Body):
@@ -203,7 +205,7 @@ def place_errors(place: LocationIn | None) -> Iterator[FieldError]:
 
 def _link_errors(url: str) -> Iterator[FieldError]:
     try:
-        link_of(None, url)
+        normalised(url)
     except UrlRefused as refused:
         yield FieldError("linkPreviewUrl", Code.INVALID_FORMAT, refused.message)
 

@@ -15,6 +15,7 @@ from pressroom.domains.media.models import (
     NewMedia,
 )
 from pressroom.domains.posts.models import Draft, Location
+from pressroom.domains.posts.parsed_text import parse_text
 from pressroom.domains.posts.schemas import VISIBILITY_HELP, LocationIn, place_errors
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.errors import FieldError
@@ -45,7 +46,7 @@ class UploadPost(Body):
         """The post to make of these files."""
         place = self.location
         return Draft(
-            content=None if is_blank(self.content) else self.content,
+            content=None if self.content is None or is_blank(self.content) else parse_text(self.content),
             visibility=self.visibility or Visibility.PUBLIC,
             location=Location(place.name, place.latitude, place.longitude) if place else None,
             hub_id=self.hub_id,

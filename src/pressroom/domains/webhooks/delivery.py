@@ -95,7 +95,7 @@ class DeliveryWorker:
         renewal = asyncio.create_task(self._renew(), name="lease renewal")
         try:
             while not self._stopping:
-                await self._look_and_wait()
+                await self._wait(await self._look())
             await self._drain()
         finally:
             renewal.cancel()
@@ -110,15 +110,13 @@ class DeliveryWorker:
 
     async def settle(self) -> None:
         """Delivers all that is due by the clock and returns when that is done: for whoever sets the clock."""
-        self._wake.set()
-        await self._look_and_wait()
-        while self._tasks or self._ended or self._outcomes:
-            await self._look_and_wait()
-
-    async def _look_and_wait(self) -> None:
-        """Does what there is to do, then waits until there may be more."""
-        self._wake.clear()
         pause = await self._look()
+        while self._tasks or self._ended or self._outcomes:
+            await self._wait(pause)
+            pause = await self._look()
+
+    async def _wait(self, pause: float) -> None:
+        """Waits until there may be more to do, `pause` seconds at most."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0 if self._stopping else pause):
                 await self._wake.wait()
@@ -138,6 +136,7 @@ class DeliveryWorker:
 
     async def _look(self) -> float:
         """Writes down what has ended and begins what is due; how long to wait for more, in seconds."""
+        self._wake.clear()
         try:
             if not self._ended and not self._outcomes:
                 now = self._clock.now()

@@ -37,7 +37,9 @@ ADD_POSTS: Final = Command(
 )
 
 FIND_POST_COUNTS: Final = Query(
-    PostCounts, "SELECT public_posts, followers_posts, connections_posts FROM accounts WHERE id = :account_id"
+    PostCounts,
+    "SELECT public_posts AS public, followers_posts AS followers, connections_posts AS connections"
+    " FROM accounts WHERE id = :account_id",
 )
 
 SUSPEND: Final = Command("UPDATE accounts SET suspended_at = :at, updated_at = :now WHERE id = :account_id")

@@ -6,13 +6,15 @@ from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.posts.actions.lookup import get_post, get_view
 from pressroom.domains.posts.actions.publish import check_quota, new_post, save_and_emit, spend_quota
 from pressroom.domains.posts.models import PostType, PostView, SeenPost
+from pressroom.domains.posts.parsed_text import ParsedText
 from pressroom.domains.posts.queries import writing
 from pressroom.domains.posts.visibility import Visibility
-from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 
 
-async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None, allowance: Allowance) -> PostView:
+async def bounce_post(
+    tx: Tx, caller: Caller, post_id: str, content: ParsedText | None, allowance: Allowance
+) -> PostView:
     """Bounces a post, as a quote when there is `content`; of a plain bounce, what that shares. The bounce.
 
     Raises NotFound when the caller does not see the post, Unprocessable when it is not PUBLIC, Conflict when the
@@ -21,27 +23,31 @@ async def bounce_post(tx: Tx, caller: Caller, post_id: str, content: str | None,
     kind = PostType.SHARE if content is None else PostType.QUOTE
     original = await _resolve(tx, post_id, caller.account.id)
     visibility = await writing.count_bounce(tx, original.id, plain=kind is PostType.SHARE)
-    if visibility is None:
-        raise NotFound("There is no such post.")
-    _check_public(visibility)
+    _check_bounceable(visibility)
     if kind is PostType.SHARE and await writing.find_plain_bounce(tx, caller.account.id, original.id):
         raise Conflict("The account has bounced this post already. Delete that bounce first, or quote the post.")
     await spend_quota(tx, caller, allowance)
     bounce = new_post(tx, caller, kind, content)
     bounce.original_id = original.id
-    bounce.preview_url = link_of(content)
-    await save_and_emit(tx, bounce)
+    bounce.preview_url = content.link if content else None
+    await save_and_emit(tx, bounce, content)
     return await get_view(tx, bounce.id, caller.account.id)
 
 
-async def foresee_quote(tx: Tx, caller: Caller, post_id: str, content: str, allowance: Allowance) -> str | None:
-    """The page whose card a quote will bear; raises what `bounce_post` would, and writes nothing."""
-    _check_public((await _resolve(tx, post_id, caller.account.id)).visibility)
+async def precheck_quote(tx: Tx, caller: Caller, post_id: str, content: ParsedText, allowance: Allowance) -> str | None:
+    """Looks ahead at a quoting `bounce_post` without writing; returns the page whose card the quote will bear.
+
+    Raises what that would raise, by the same checks.
+    """
+    _check_bounceable((await _resolve(tx, post_id, caller.account.id)).visibility)
     await check_quota(tx, caller, allowance)
-    return link_of(content)
+    return content.link
 
 
-def _check_public(visibility: str) -> None:
+def _check_bounceable(visibility: str | None) -> None:
+    """Checks the visibility of what is to be bounced; None when it was deleted."""
+    if visibility is None:
+        raise NotFound("There is no such post.")
     if visibility != Visibility.PUBLIC:
         message = f"Only PUBLIC posts can be bounced; this one is {visibility}."
         raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, message)])

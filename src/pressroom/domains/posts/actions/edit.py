@@ -1,5 +1,7 @@
 """Editing and deleting one's own posts (docs/posts.md#edits, docs/posts.md#deletion)."""
 
+import msgspec
+
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.queries import standing
@@ -7,11 +9,11 @@ from pressroom.domains.media.actions import hide_of_owner, move_of_owner
 from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.posts.actions.reach import reach_readers_anew
 from pressroom.domains.posts.models import Edit, PostType, PostView
+from pressroom.domains.posts.parsed_text import ParsedText, parse_text
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.queries.writing import OwnPost
 from pressroom.domains.posts.visibility import Visibility, narrows
 from pressroom.domains.previews.actions import want_card
-from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
 
@@ -23,10 +25,8 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
     visibility of any bounce.
     """
     author = caller.account.id
-    before = await _lock_own(tx, author, post_id)
-    _check_editable(before, edit)
-    content = before.content if edit.content is None else edit.content
-    visibility = edit.visibility or Visibility(before.visibility)
+    before = _check_found(await writing.lock_own(tx, author, post_id))
+    after = _plan(before, edit)
     # Of two edits at once the second to get the lock may have begun first: time does not run backwards for that.
     at = max(tx.now, before.written_at)
     await writing.insert_version(
@@ -38,36 +38,33 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
         at=at,
         key_id=caller.key_id,
     )
-    preview_url = _preview_url(before, content)
     await writing.edit_post(
         tx,
         account_id=author,
         post_id=post_id,
-        content=content,
-        visibility=visibility,
-        preview_url=preview_url,
+        content=after.content.text if after.content else None,
+        visibility=after.visibility,
+        preview_url=after.card_url,
         at=at,
     )
-    if Visibility.CUSTOM in (before.visibility, visibility) and visibility != before.visibility:
-        await reach.set_audience_live(tx, post_id, live=visibility == Visibility.CUSTOM)
-    if before.has_media and narrows(Visibility(before.visibility), visibility):
+    if Visibility.CUSTOM in (before.visibility, after.visibility) and after.visibility != before.visibility:
+        await reach.set_audience_live(tx, post_id, live=after.visibility == Visibility.CUSTOM)
+    if before.has_media and narrows(Visibility(before.visibility), after.visibility):
         await move_of_owner(tx, post_id)
-    if preview_url is not None and preview_url != before.preview_url:
-        await want_card(tx, preview_url, author)
-    await reach_readers_anew(tx, author, post_id, content or "", visibility)
-    if visibility != before.visibility:
-        await standing.add_posts(tx, author, {before.visibility: -1, visibility: 1})
+    if after.new_card is not None:
+        await want_card(tx, after.new_card, author)
+    await reach_readers_anew(tx, author, post_id, after.content, after.visibility)
+    if after.visibility != before.visibility:
+        await standing.add_posts(tx, author, {before.visibility: -1, after.visibility: 1})
     return await get_view(tx, post_id, author)
 
 
-async def foresee_edit(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> str | None:
-    """The page whose card the edited post will bear anew; raises what `edit_post` would, and writes nothing."""
-    before = await writing.find_own(tx, caller.account.id, post_id)
-    if before is None:
-        raise NotFound("There is no such post.")
-    _check_editable(before, edit)
-    url = _preview_url(before, before.content if edit.content is None else edit.content)
-    return None if url == before.preview_url else url
+async def precheck_edit(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> str | None:
+    """Looks ahead at `edit_post` without writing; returns the page whose card the edited post will bear anew.
+
+    Raises what that would raise, by the same checks.
+    """
+    return _plan(_check_found(await writing.find_own(tx, caller.account.id, post_id)), edit).new_card
 
 
 async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
@@ -76,7 +73,7 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
     Raises NotFound, also for somebody else's post and for a second deletion.
     """
     author = caller.account.id
-    post = await _lock_own(tx, author, post_id)
+    post = _check_found(await writing.lock_own(tx, author, post_id))
     await writing.delete_post(tx, author, post_id, caller.key_id)
     await reach.delete_tags(tx, account_id=author, post_id=post_id)
     if post.visibility == Visibility.CUSTOM:
@@ -89,18 +86,35 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
     return post_id
 
 
-async def _lock_own(tx: Tx, author: str, post_id: str) -> OwnPost:
-    post = await writing.lock_own(tx, author, post_id)
+class _Edited(msgspec.Struct, frozen=True):
+    """What a post will be after an edit; `new_card` is a card that it did not bear before."""
+
+    content: ParsedText | None
+    visibility: Visibility
+    card_url: str | None
+    new_card: str | None
+
+
+def _plan(before: OwnPost, edit: Edit) -> _Edited:
+    """Decides what an edit makes of a post. Raises Unprocessable when it may not be edited so.
+
+    The card follows the text, unless it was asked for by name or media takes its place.
+    """
+    _check_editable(before, edit)
+    content = edit.content
+    if content is None and before.content is not None:
+        content = parse_text(before.content)
+    card_url = before.preview_url
+    if not (before.preview_forced or before.has_media):
+        card_url = content.link if content else None
+    new_card = None if card_url == before.preview_url else card_url
+    return _Edited(content, edit.visibility or Visibility(before.visibility), card_url, new_card)
+
+
+def _check_found(post: OwnPost | None) -> OwnPost:
     if post is None:
         raise NotFound("There is no such post.")
     return post
-
-
-def _preview_url(before: OwnPost, content: str | None) -> str | None:
-    """The card follows the text, unless it was asked for by name or media takes its place."""
-    if before.preview_forced or before.has_media:
-        return before.preview_url
-    return link_of(content)
 
 
 def _check_editable(post: OwnPost, edit: Edit) -> None:

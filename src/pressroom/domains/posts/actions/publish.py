@@ -23,10 +23,10 @@ from pressroom.domains.posts.models import (
     PostView,
     SeenPost,
 )
+from pressroom.domains.posts.parsed_text import ParsedText
 from pressroom.domains.posts.queries import polls, writing
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.actions import want_card
-from pressroom.domains.previews.links import link_of
 from pressroom.errors import Code, FieldError, Unprocessable
 from pressroom.ids import new_id
 
@@ -37,31 +37,36 @@ async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowanc
     It takes one unit of the account's content of the day, and room for its media (docs/limits.md). Raises Unprocessable
     when the account is no member of the hub or stores too much, QuotaExceeded.
     """
-    hub = await get_joined_hub(tx, caller, draft.hub_id) if draft.hub_id is not None else None
+    hub = await _check_draft(tx, caller, draft)
     await take_storage(tx, caller.account.id, "media", draft.media, allowance.storage)
     await spend_quota(tx, caller, allowance)
     post = new_post(tx, caller, PostType.POST, draft.content, hub)
     post.visibility = draft.visibility
     post.has_poll, post.has_media = draft.poll is not None, bool(draft.media)
-    if not draft.media:
-        post.preview_url = link_of(draft.content, draft.link_preview_url)
-        post.preview_forced = draft.link_preview_url is not None
+    post.preview_url, post.preview_forced = draft.card_url, draft.forced_link is not None
     if draft.location is not None:
         place = draft.location
         post.location_name, post.latitude, post.longitude = place.name, place.latitude, place.longitude
-    await save_and_emit(tx, post)
+    await save_and_emit(tx, post, draft.content)
     await attach_media(tx, post.account_id, post.id, draft.media)
     if draft.poll is not None:
         await _attach_poll(tx, post.id, draft.poll)
     return (await complete(tx, [post], caller.account.id))[0]
 
 
-async def foresee_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> str | None:
-    """The page whose card a post of this draft will bear; raises what `publish_post` would, and writes nothing."""
-    if draft.hub_id is not None:
-        await get_joined_hub(tx, caller, draft.hub_id)
+async def precheck_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> str | None:
+    """Looks ahead at `publish_post` without writing; returns the page whose card the post will bear.
+
+    Raises what that would raise, by the same checks.
+    """
+    await _check_draft(tx, caller, draft)
     await check_quota(tx, caller, allowance)
-    return None if draft.media else link_of(draft.content, draft.link_preview_url)
+    return draft.card_url
+
+
+async def _check_draft(tx: Tx, caller: Caller, draft: Draft) -> Hub | None:
+    """Returns the hub to publish into, if any. Raises Unprocessable when the account is no member of it."""
+    return None if draft.hub_id is None else await get_joined_hub(tx, caller, draft.hub_id)
 
 
 async def check_quota(tx: Tx, caller: Caller, allowance: Allowance) -> None:
@@ -76,7 +81,7 @@ async def spend_quota(tx: Tx, caller: Caller, allowance: Allowance) -> None:
     await spend_content_quota(tx, caller.account.id, allowance.content(signed_in=signed_in), signed_in=signed_in)
 
 
-def new_post(tx: Tx, caller: Caller, kind: PostType, content: str | None, hub: Hub | None = None) -> SeenPost:
+def new_post(tx: Tx, caller: Caller, kind: PostType, content: ParsedText | None, hub: Hub | None = None) -> SeenPost:
     """A PUBLIC post of the caller, not kept yet, as the caller will see it."""
     account, key = caller.account, caller.key
     return SeenPost(
@@ -84,7 +89,7 @@ def new_post(tx: Tx, caller: Caller, kind: PostType, content: str | None, hub: H
         account_id=account.id,
         key_id=caller.key_id,
         type=kind,
-        content=content,
+        content=content.text if content else None,
         visibility=Visibility.PUBLIC,
         location_name=None,
         latitude=None,
@@ -103,13 +108,14 @@ def new_post(tx: Tx, caller: Caller, kind: PostType, content: str | None, hub: H
     )
 
 
-async def save_and_emit(tx: Tx, post: Post) -> None:
-    """Keeps a new post, counts it for its account, makes it found and heard of, and appends its event."""
+async def save_and_emit(tx: Tx, post: Post, content: ParsedText | None) -> None:
+    """Stores a new post of this content, counts it for its account, tags it, notifies whom it mentions and emits its
+    event."""
     await writing.insert_post(tx, post)
     if post.preview_url is not None:
         await want_card(tx, post.preview_url, post.account_id)
-    if post.content is not None:
-        await reach_readers(tx, post.account_id, post.id, post.content, post.visibility)
+    if content is not None:
+        await reach_readers(tx, post.account_id, post.id, content, post.visibility)
     await standing.add_posts(tx, post.account_id, {post.visibility: 1})
     await append_event(tx, EventType.POST_CREATED, _created(post), account_id=post.account_id)
 

@@ -13,31 +13,31 @@ from pressroom.domains.media.actions import move_of_owner
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.posts.models import MENTIONED, PostType
+from pressroom.domains.posts.parsed_text import ParsedText, parse_text
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.visibility import Relationship, Visibility, may_see
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
-from pressroom.text import entities, hashtags, mentions
 
 TAGS_TOGETHER: Final = 500
 """Rows of hashtags that one transaction hides or shows, and the rest of the last post's."""
 
 
-async def reach_readers(tx: Tx, author: str, post_id: str, content: str, visibility: Visibility) -> None:
-    """Makes a new post found under its hashtags if it is PUBLIC, and notifies whom it mentions."""
-    found = entities(content)
-    if not found:
-        return
+async def reach_readers(tx: Tx, author: str, post_id: str, content: ParsedText, visibility: Visibility) -> None:
+    """Puts a new post under its hashtags if it is PUBLIC, and notifies whom it mentions."""
     if visibility == Visibility.PUBLIC:
-        await reach.insert_tags(tx, account_id=author, post_id=post_id, tags=hashtags(found))
-    await _notify_mentioned(tx, author, post_id, mentions(found), visibility)
+        await reach.insert_tags(tx, account_id=author, post_id=post_id, tags=content.hashtags)
+    await _notify_mentioned(tx, author, post_id, content.mentions, visibility)
 
 
-async def reach_readers_anew(tx: Tx, author: str, post_id: str, content: str, visibility: Visibility) -> None:
-    """The same after an edit: hashtags follow the new text, and nobody is notified twice."""
+async def reach_readers_anew(
+    tx: Tx, author: str, post_id: str, content: ParsedText | None, visibility: Visibility
+) -> None:
+    """Does the same after an edit: hashtags follow the new text, and nobody is notified twice."""
     await reach.delete_tags(tx, account_id=author, post_id=post_id)
-    await reach_readers(tx, author, post_id, content, visibility)
+    if content is not None:
+        await reach_readers(tx, author, post_id, content, visibility)
 
 
 class TagProgress(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str
     if post.visibility == Visibility.CUSTOM:
         if shrinks and post.has_media:
             await move_of_owner(tx, post_id)
-        await _notify_mentioned(tx, author, post_id, mentions(entities(post.content or "")), Visibility.CUSTOM)
+        await _notify_mentioned(tx, author, post_id, parse_text(post.content or "").mentions, Visibility.CUSTOM)
     return len(named)
 
 

@@ -7,14 +7,11 @@ import msgspec
 
 from pressroom.db import Query, Tx
 from pressroom.db.params import in_list, spread
+from pressroom.domains.follows.queries import follows_sql
 from pressroom.domains.posts.models import SeenPost, Version
 from pressroom.domains.posts.visibility import Visibility
 
 # Subqueries for one value instead of EXISTS: PostgreSQL may answer EXISTS by reading a whole table beforehand.
-_FOLLOWS: Final = "(SELECT 1 FROM follows f WHERE f.account_id = :reader AND f.followed_id = p.account_id) IS NOT NULL"
-_FOLLOWED_BACK: Final = (
-    "(SELECT 1 FROM follows b WHERE b.account_id = p.account_id AND b.followed_id = :reader) IS NOT NULL"
-)
 _LISTED: Final = "(SELECT 1 FROM post_audiences l WHERE l.post_id = p.id AND l.account_id = :reader) IS NOT NULL"
 
 
@@ -27,10 +24,13 @@ _SEEN: Final = (
     "p.id, p.account_id, p.key_id, p.type, p.content, p.visibility, p.location_name, p.latitude, p.longitude,"
     " p.created_at, p.updated_at, p.edited_at, p.deleted_at, p.hub_id, p.original_id, p.has_poll,"
     " p.has_media, p.preview_url, p.preview_forced, p.likes, p.comments, p.shares, p.share_count, p.views,"
-    " a.username, a.display_name, a.verified, k.label, k.key_prefix, h.name, h.slug,"
-    " (SELECT 1 FROM likes i WHERE i.post_id = p.id AND i.account_id = :reader) IS NOT NULL,"
-    " (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader) IS NOT NULL,"
-    f" p.account_id = :reader, {_FOLLOWS}, {_FOLLOWED_BACK}, {_LISTED}, a.suspended_at IS NOT NULL"
+    " a.username, a.display_name, a.verified, k.label AS key_label, k.key_prefix, h.name AS hub_name,"
+    " h.slug AS hub_slug,"
+    " (SELECT 1 FROM likes i WHERE i.post_id = p.id AND i.account_id = :reader) IS NOT NULL AS liked,"
+    " (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader) IS NOT NULL AS saved,"
+    f" p.account_id = :reader AS is_author, {follows_sql(':reader', 'p.account_id')} AS follows,"
+    f" {follows_sql('p.account_id', ':reader')} AS followed_back, {_LISTED} AS listed,"
+    " a.suspended_at IS NOT NULL AS suspended"
 )
 
 _JOINS: Final = (
@@ -97,21 +97,22 @@ class HubAuthor(msgspec.Struct):
     newest: str
 
 
-def _newest_of_followed(visibility: Visibility, joined: str = "") -> str:
+def _newest_of_followed(visibility: Visibility, also: str = "") -> str:
     return (
-        f"SELECT f.followed_id, '{visibility}', (SELECT p.id FROM posts p WHERE p.hub_id = :hub_id"
+        f"SELECT f.followed_id AS account_id, '{visibility}' AS visibility,"
+        f" (SELECT p.id FROM posts p WHERE p.hub_id = :hub_id"
         f" AND p.account_id = f.followed_id AND p.visibility = '{visibility}' AND p.deleted_at IS NULL"
-        f" AND p.id < :before ORDER BY p.id DESC LIMIT 1) AS newest FROM follows f{joined} WHERE f.account_id = :reader"
-        f" AND {_not_suspended('f.followed_id')}"
+        f" AND p.id < :before ORDER BY p.id DESC LIMIT 1) AS newest FROM follows f WHERE f.account_id = :reader"
+        f" AND {_not_suspended('f.followed_id')}{also}"
     )
 
 
-_MUTUAL: Final = " JOIN follows b ON b.account_id = f.followed_id AND b.followed_id = :reader"
+_MUTUAL: Final = f" AND {follows_sql('f.followed_id', ':reader')}"
 
 # One look for each whom the reader follows, however many posts there are.
 LIST_HUB_AUTHORS: Final = Query(
     HubAuthor,
-    f"SELECT * FROM ({_newest_of_followed(Visibility.FOLLOWERS)}"
+    f"SELECT account_id, visibility, newest FROM ({_newest_of_followed(Visibility.FOLLOWERS)}"
     f" UNION ALL {_newest_of_followed(Visibility.CONNECTIONS, _MUTUAL)}) AS authors"
     " WHERE newest IS NOT NULL ORDER BY newest DESC LIMIT :limit",
 )

@@ -7,6 +7,7 @@ import msgspec
 
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import batches, in_list, in_rows, spread
+from pressroom.domains.follows.queries import follows_sql
 
 INSERT_TAGS: Final = Command(
     "INSERT INTO post_tags (account_id, post_id, tag, hidden)"
@@ -43,10 +44,9 @@ class Mentioned(msgspec.Struct):
 FIND_MENTIONED: Final = Query(
     Mentioned,
     "SELECT a.id, a.username_key,"
-    " EXISTS (SELECT 1 FROM follows f WHERE f.account_id = a.id AND f.followed_id = :author),"
-    " EXISTS (SELECT 1 FROM follows b WHERE b.account_id = :author AND b.followed_id = a.id),"
-    " EXISTS (SELECT 1 FROM post_audiences l WHERE l.post_id = :post_id AND l.account_id = a.id),"
-    " EXISTS (SELECT 1 FROM post_mentions m WHERE m.post_id = :post_id AND m.account_id = a.id)"
+    f" {follows_sql('a.id', ':author')} AS follows, {follows_sql(':author', 'a.id')} AS followed_back,"
+    " EXISTS (SELECT 1 FROM post_audiences l WHERE l.post_id = :post_id AND l.account_id = a.id) AS listed,"
+    " EXISTS (SELECT 1 FROM post_mentions m WHERE m.post_id = :post_id AND m.account_id = a.id) AS told"
     f" FROM accounts a WHERE a.username_key IN ({in_list('name')}) AND a.suspended_at IS NULL",
 )
 

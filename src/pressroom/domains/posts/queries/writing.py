@@ -31,7 +31,8 @@ class OwnPost(msgspec.Struct):
 
 
 _OWNED: Final = (
-    "type, content, visibility, original_id, has_media, preview_url, preview_forced, coalesce(edited_at, created_at)"
+    "type, content, visibility, original_id, has_media, preview_url, preview_forced,"
+    " coalesce(edited_at, created_at) AS written_at"
 )
 _STANDING: Final = "WHERE account_id = :account_id AND id = :post_id AND deleted_at IS NULL"
 
@@ -78,7 +79,7 @@ COUNT_COMMENT: Final = Command("UPDATE posts SET comments = comments + 1 WHERE i
 # What a key wrote since a time: of use when the process that counted its requests was killed.
 POSTS_BY_KEY: Final = Query(
     KeyWrite,
-    "SELECT created_at, type = 'POST' AND NOT has_media FROM posts"
+    "SELECT created_at AS at, type = 'POST' AND NOT has_media AS is_post FROM posts"
     " WHERE account_id = (SELECT account_id FROM api_keys WHERE id = :key_id) AND id >= :first_id AND key_id = :key_id"
     " AND created_at >= :since",
 )
@@ -86,16 +87,19 @@ POSTS_BY_KEY: Final = Query(
 # The same of an account that is signed in, whose windows are named `account:` and its id.
 POSTS_SIGNED_IN: Final = Query(
     KeyWrite,
-    "SELECT created_at, FALSE FROM posts WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
+    "SELECT created_at AS at, FALSE AS is_post FROM posts WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
     " AND key_id IS NULL AND created_at >= :since",
 )
 
 EDITS_BY_KEY: Final = Query(
-    KeyWrite, "SELECT replaced_at, FALSE FROM post_versions WHERE replaced_by_key = :key_id AND replaced_at >= :since"
+    KeyWrite,
+    "SELECT replaced_at AS at, FALSE AS is_post FROM post_versions"
+    " WHERE replaced_by_key = :key_id AND replaced_at >= :since",
 )
 
 DELETIONS_BY_KEY: Final = Query(
-    KeyWrite, "SELECT deleted_at, FALSE FROM posts WHERE deleted_by_key = :key_id AND deleted_at >= :since"
+    KeyWrite,
+    "SELECT deleted_at AS at, FALSE AS is_post FROM posts WHERE deleted_by_key = :key_id AND deleted_at >= :since",
 )
 
 ADD_VIEWS: Final = Command("UPDATE posts SET views = views + :count WHERE id = :post_id")

@@ -61,8 +61,9 @@ LOCK_CONTINUED: Final = Query(
 
 FIND_EVENTS: Final = Query(
     PastEvent,
-    "SELECT e.id, e.type, d.webhook_id, d.state FROM events e LEFT JOIN deliveries d ON d.account_id = e.account_id"
-    " AND d.webhook_id IN (SELECT id FROM webhooks WHERE account_id = :account_id AND origin_id = :origin_id"
+    "SELECT e.id, e.type, d.webhook_id AS holder_id, d.state FROM events e"
+    " LEFT JOIN deliveries d ON d.account_id = e.account_id AND d.webhook_id IN"
+    " (SELECT id FROM webhooks WHERE account_id = :account_id AND origin_id = :origin_id"
     " AND (id = :webhook_id OR removed_at IS NOT NULL AND sweep_at > :now)) AND d.event_id = e.id"
     " WHERE e.account_id = :account_id AND e.id >= :since AND e.id <= :until AND :kinds LIKE '% ' || e.type || ' %'"
     " AND (e.key_id IS NULL OR e.key_id = :key_id) ORDER BY e.id LIMIT :limit",
@@ -71,9 +72,9 @@ FIND_EVENTS: Final = Query(
 # Held and cancelled follow from the endpoint: to disable one must not cost more when more waits for it.
 LIST_DELIVERIES: Final = Query(
     Delivery,
-    "SELECT d.envelope_id, d.event_type, d.event_id, CASE WHEN d.state <> 'pending' THEN d.state"
+    "SELECT d.envelope_id AS id, d.event_type AS event, d.event_id, CASE WHEN d.state <> 'pending' THEN d.state"
     " WHEN w.closed_at IS NOT NULL AND d.event_type <> 'apikey.revoked' THEN 'cancelled'"
-    " WHEN w.disabled_at IS NOT NULL THEN 'held' ELSE 'pending' END,"
+    " WHEN w.disabled_at IS NOT NULL THEN 'held' ELSE 'pending' END AS state,"
     " d.redelivery, d.due_at, w.probe_at, d.attempts"
     " FROM deliveries d JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id"
     " WHERE d.account_id = :account_id AND d.webhook_id = :webhook_id AND d.event_id < :before"

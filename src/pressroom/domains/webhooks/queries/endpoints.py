@@ -6,8 +6,8 @@ from pressroom.db import Command, Query, Tx
 from pressroom.domains.webhooks.models import SHOWN, Predecessor, Webhook
 
 _WEBHOOK: Final = (
-    f"id, key_id, url, events, substr(secret, 1, {SHOWN}), previous_secret_expires_at, created_at, disabled_at,"
-    " disabled_reason, consecutive_failures, probe_at, origin_id"
+    f"id, key_id, url, events, substr(secret, 1, {SHOWN}) AS secret_prefix, previous_secret_expires_at, created_at,"
+    " disabled_at, disabled_reason, consecutive_failures, probe_at, origin_id"
 )
 
 INSERT_WEBHOOK: Final = Command(

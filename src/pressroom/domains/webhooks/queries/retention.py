@@ -38,8 +38,8 @@ class Sweepable(msgspec.Struct):
 
 FIND_SWEEPABLE: Final = Query(
     Sweepable,
-    "SELECT account_id, id, removed_at IS NOT NULL FROM webhooks WHERE sweep_at <= :now ORDER BY sweep_at LIMIT 1"
-    " FOR UPDATE SKIP LOCKED",
+    "SELECT account_id, id, removed_at IS NOT NULL AS removed FROM webhooks"
+    " WHERE sweep_at <= :now ORDER BY sweep_at LIMIT 1 FOR UPDATE SKIP LOCKED",
 )
 
 SWEEP_DELIVERIES: Final = Command(

@@ -1,0 +1,137 @@
+"""The operator's commands on accounts."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from pressroom.cli.console import errors, plain, wide, with_database
+from pressroom.domains.moderation.models import SUSPENDED
+from pressroom.errors import PressroomError
+
+if TYPE_CHECKING:
+    from pressroom.domains.moderation.schemas import RecordOut
+
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group()
+def account() -> None:
+    """People."""
+
+
+@account.command("create")
+@click.argument("username")
+@click.option("--email", required=True)
+@click.option("--password", required=True, help="10 to 200 characters; - reads it from standard input.")
+def account_create(username: str, email: str, password: str) -> None:
+    """Make the account USERNAME; prints its id."""
+    from pressroom.domains.accounts import commands as account_commands
+
+    click.echo(with_database(lambda db: account_commands.create(db, username, email, _password(password))))
+
+
+@account.command("list")
+@click.option("--limit", type=click.IntRange(1, 1_000), default=100, show_default=True, help="Accounts to show.")
+@click.option("--cursor", help="Where an earlier list said that it goes on.")
+@_as_json
+def account_list(limit: int, cursor: str | None, as_json: bool) -> None:
+    """List the accounts, newest first."""
+    import msgspec
+
+    from pressroom.domains.moderation import commands as operator_commands
+
+    found = with_database(lambda db: operator_commands.list_accounts(db, limit, cursor))
+    if as_json:
+        click.echo(msgspec.json.encode(found))
+        return
+    wide().print(operator_commands.table(found))
+    if found.next_cursor:
+        errors().print(f"There are more: --cursor {found.next_cursor}")
+
+
+@account.command("show")
+@click.argument("username")
+@_as_json
+def account_show(username: str, as_json: bool) -> None:
+    """Show the account USERNAME."""
+    from pressroom.domains.moderation import commands as operator_commands
+
+    _show(with_database(lambda db: operator_commands.show(db, username)), as_json=as_json)
+
+
+@account.command("password")
+@click.argument("username")
+@click.option("--password", default="-", help="10 to 200 characters; -, the default, asks or reads standard input.")
+@_as_json
+def account_password(username: str, password: str, as_json: bool) -> None:
+    """Give the account USERNAME another password and end its sessions."""
+    from pressroom.domains.moderation import commands as operator_commands
+
+    done = with_database(lambda db: operator_commands.password(db, username, _password(password)))
+    _show(done, as_json=as_json)
+
+
+@account.command("suspend")
+@click.argument("username")
+@click.option("--reason", default=SUSPENDED, show_default=True, help="Told in the events of its keys.")
+@_as_json
+def account_suspend(username: str, reason: str, as_json: bool) -> None:
+    """Suspend the account USERNAME: end its sessions, revoke its keys, and show nothing of it."""
+    from pressroom.domains.moderation import commands as operator_commands
+
+    _show(with_database(lambda db: operator_commands.suspend(db, username, reason)), as_json=as_json)
+
+
+@account.command("restore")
+@click.argument("username")
+@_as_json
+def account_restore(username: str, as_json: bool) -> None:
+    """Take the suspension of USERNAME back. Its keys stay revoked."""
+    from pressroom.domains.moderation import commands as operator_commands
+
+    _show(with_database(lambda db: operator_commands.restore(db, username)), as_json=as_json)
+
+
+@account.command("delete")
+@click.argument("username")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_as_json
+def account_delete(username: str, yes: bool, as_json: bool) -> None:
+    """Delete the account USERNAME for good: erase its names, e-mail address and password, and show nothing of it."""
+    from pressroom.domains.moderation import commands as operator_commands
+
+    if not yes and click.prompt("This cannot be undone. The user name once more", err=True) != username:
+        raise PressroomError("That is another name. Nothing was deleted.")
+    _show(with_database(lambda db: operator_commands.delete(db, username)), as_json=as_json)
+
+
+@account.command("admin")
+@click.argument("username")
+@click.option("--revoke", is_flag=True, help="Make it an admin's no longer.")
+@_as_json
+def account_admin(username: str, revoke: bool, as_json: bool) -> None:
+    """Make the account USERNAME an admin's."""
+    from pressroom.domains.moderation import commands as operator_commands
+
+    _show(with_database(lambda db: operator_commands.admin(db, username, revoke=revoke)), as_json=as_json)
+
+
+def _password(given: str) -> str:
+    """A password from the command line; a dash asks for it, or reads a line of standard input."""
+    if given != "-":
+        return given
+    if sys.stdin.isatty():
+        return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return sys.stdin.readline().rstrip("\n")
+
+
+def _show(record: "RecordOut", *, as_json: bool) -> None:
+    import msgspec
+
+    if as_json:
+        click.echo(msgspec.json.encode(record))
+        return
+    for name, value in msgspec.to_builtins(record).items():
+        if value is not None:
+            click.echo(f"{name:<15} {plain(str(value))}")

@@ -1,0 +1,70 @@
+"""What commands have in common: settings, the database, and how they print. Heavy modules are imported when needed."""
+
+import os
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pressroom.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pressroom.db import Database
+
+T = TypeVar("T")
+
+
+def errors() -> "Console":
+    """Returns the console on standard error."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def plain(text: str) -> str:
+    """Returns `text` on one line, without secrets, and so that the console takes none of it for markup."""
+    from pressroom.logs import without_secrets
+
+    return " ".join(without_secrets(text).split()).replace("[", r"\[")
+
+
+def current_settings() -> Settings:
+    """Returns the settings of the environment and the working folder; warns of those that are unknown."""
+    settings = read_settings(os.environ, Path.cwd())
+    for sentence in settings.unknown():
+        errors().print(f"[yellow]pressroom:[/] {plain(sentence)}")
+    return settings
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine to its end; returns its result."""
+    import uvloop
+
+    return uvloop.run(work)
+
+
+def with_database(work: "Callable[[Database], Awaitable[T]]") -> T:
+    """Returns the result of `work` on the open, migrated database of the settings."""
+    from pressroom.clock import SystemClock
+    from pressroom.db.migrate import check_migrated
+    from pressroom.runtime import open_database
+
+    async def use() -> T:
+        db = await open_database(current_settings(), SystemClock())
+        try:
+            await check_migrated(db)
+            return await work(db)
+        finally:
+            await db.close()
+
+    return run(use())
+
+
+def wide() -> "Console":
+    """Returns a console on standard output that breaks no line of a pipe."""
+    from rich.console import Console
+
+    out = Console()
+    # A pipe has no width of its own: whatever reads it wants whole words.
+    return Console(width=out.width if out.is_terminal else 300)

@@ -1,0 +1,58 @@
+"""The operator's commands on API keys."""
+
+import click
+
+from pressroom.cli.console import wide, with_database
+from pressroom.domains.keys.models import EXPIRIES, Scope
+
+
+@click.group()
+def key() -> None:
+    """API keys."""
+
+
+@key.command("create")
+@click.argument("username")
+@click.option("--label", required=True, help="1 to 60 characters.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    required=True,
+    help=f"One or more of {', '.join(Scope)}; may be repeated.",
+)
+@click.option("--expiry", help=f"{', '.join(EXPIRIES)} or an ISO 8601 time.")
+@click.option("--ip", "networks", multiple=True, help="Address or network that may use the key; may be repeated.")
+@click.argument("more_scopes", nargs=-1, metavar="")
+def key_create(
+    username: str,
+    label: str,
+    scopes: tuple[str, ...],
+    expiry: str | None,
+    networks: tuple[str, ...],
+    more_scopes: tuple[str, ...],
+) -> None:
+    """Make a key for USERNAME; prints the key alone, this once."""
+    from pressroom.domains.keys import commands as key_commands
+
+    wanted = [part for scope in (*scopes, *more_scopes) for part in scope.replace(",", " ").split()]
+    click.echo(with_database(lambda db: key_commands.create(db, username, label, wanted, expiry, list(networks))))
+
+
+@key.command("list")
+@click.argument("username")
+def key_list(username: str) -> None:
+    """List the keys of USERNAME, newest first."""
+    from pressroom.domains.keys import commands as key_commands
+
+    wide().print(with_database(lambda db: key_commands.table(db, username)))
+
+
+@key.command("revoke")
+@click.argument("key_id")
+@click.option("--reason", required=True, help="Told to the owner and in the event.")
+def key_revoke(key_id: str, reason: str) -> None:
+    """Revoke the key KEY_ID, at once and for good."""
+    from pressroom.domains.keys import commands as key_commands
+
+    click.echo(with_database(lambda db: key_commands.revoke(db, key_id, reason)))

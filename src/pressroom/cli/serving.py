@@ -1,0 +1,112 @@
+"""Commands that serve: the server itself, a worker, and a receiver for trying things out."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from pressroom import __version__
+from pressroom.cli.console import current_settings, run
+from pressroom.settings import all_settings
+
+if TYPE_CHECKING:
+    from pressroom.runtime import Runtime
+
+
+def _settings_help() -> str:
+    rows = [f"  {setting.variable:<41} {setting.shown or 'unset':<34} {setting.help}" for setting in all_settings()]
+    return "\b\nSettings, as environment variables or lines of a .env file in the working folder:\n" + "\n".join(rows)
+
+
+@click.command(epilog=_settings_help())
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    help="Server processes; several need PostgreSQL and Redis.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["api", "worker"]),
+    help="Serve without delivering webhooks, or deliver alone; the rest is for other processes.",
+)
+@click.option("--sibling", is_flag=True, hidden=True, help="Run as one of several.")
+def serve(workers: int, only: str | None, sibling: bool) -> None:  # click passes flags by name
+    """Serve the API and the pages and deliver webhooks, until SIGTERM."""
+    from pressroom.logs import Log
+    from pressroom.serve import Part
+    from pressroom.serve import serve as serve_one
+    from pressroom.supervise import supervise
+
+    settings, part = current_settings(), Part(only) if only else None
+    log = Log(requests=settings.access_log)
+    if workers > 1:
+        sys.exit(supervise(settings, log, workers, part))
+    run(serve_one(settings, log, _announce, only=part, sibling=sibling))
+
+
+@click.command()
+def worker() -> None:
+    """Deliver webhooks, beside servers that are run with --only api. Needs PostgreSQL."""
+    from pressroom.logs import Log
+    from pressroom.serve import Part
+    from pressroom.serve import serve as serve_one
+
+    settings = current_settings()
+    run(serve_one(settings, Log(requests=False), _say_nothing, only=Part.WORKER))
+
+
+@click.command("listen")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65_535), default=9000, show_default=True, help="Port to listen on.")
+@click.option("--secret", "secrets", multiple=True, help="Signing secret to verify with; may be repeated.")
+@click.option("--fail", type=click.IntRange(0, 1_000_000), default=0, help="Answer 500 to so many deliveries first.")
+@click.option("--slow", default="0s", help="Wait before each answer: 500ms, 12s, 2m.")
+@click.option("--forward", metavar="URL", help="Pass verified deliveries on, and answer what is answered there.")
+def listen_command(host: str, port: int, secrets: tuple[str, ...], fail: int, slow: str, forward: str | None) -> None:
+    """Receive webhooks here, verify and show them: for trying things out."""
+    from rich.console import Console
+
+    from pressroom.listen import Misbehaviour, listen, parse_duration
+
+    try:
+        misbehaviour = Misbehaviour(fail=fail, slow=parse_duration(slow))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--slow") from None
+    run(listen(host, port, list(secrets), misbehaviour, Console(highlight=False), forward))
+
+
+async def _say_nothing(_runtime: "Runtime") -> None:
+    pass
+
+
+async def _announce(runtime: "Runtime") -> None:
+    from rich.console import Console
+
+    from pressroom.domains.accounts import commands as account_commands
+    from pressroom.domains.keys import commands as key_commands
+
+    settings = runtime.settings
+    if not settings.dev:
+        return
+    out = Console(highlight=False, soft_wrap=True)
+    out.print(f"Pressroom {__version__} in development mode: {settings.base_url}  (API reference: /docs)")
+    first = await account_commands.first_account(runtime.db, runtime.passwords)
+    if first is None:
+        out.print(f"Data kept in {settings.data_dir}. The key was shown when it was made; for another one:")
+        out.print("  .venv/bin/pressroom key create editor --label another --scope posts:write", markup=False)
+        return
+    secret = await key_commands.first_key(runtime.db, first.account_id)
+    out.print(
+        f"\n  Account   {first.username}\n  Password  {first.password}\n  API key   {secret}   (shown this once)\n"
+    )
+    out.print("Publish a post:\n", markup=False)
+    out.print(_curl(settings.base_url, secret) + "\n", markup=False)
+
+
+def _curl(base_url: str, secret: str) -> str:
+    return (
+        f"curl -X POST {base_url}/api/posts -H 'Authorization: Bearer {secret}'"
+        " -H 'Content-Type: application/json' -H \"Idempotency-Key: $(date +%s%N)\""
+        ' -d \'{"content": "Hello from Pressroom"}\''
+    )

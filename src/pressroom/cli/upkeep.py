@@ -1,0 +1,76 @@
+"""Commands that keep an installation in order: migrate, back up, restore, examine; and the OpenAPI document."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from pressroom.cli.console import current_settings, errors, plain, run
+
+
+@click.command("migrate")
+def migrate_command() -> None:
+    """Bring the database's schema up to date."""
+    from pressroom.clock import SystemClock
+    from pressroom.db.migrate import check_migrated, migrate
+    from pressroom.runtime import open_database
+
+    async def bring_up_to_date() -> None:
+        db = await open_database(current_settings(), SystemClock())
+        try:
+            applied = await migrate(db)
+            await check_migrated(db)
+        finally:
+            await db.close()
+        for migration in applied:
+            click.echo(f"applied {migration.version:04d} {migration.name}")
+        click.echo("The database is up to date.")
+
+    run(bring_up_to_date())
+
+
+@click.command("backup")
+@click.option("--to", required=True, type=click.Path(path_type=Path), help="A folder that is empty or not there yet.")
+def backup_command(to: Path) -> None:
+    """Copy database and media of an installation on SQLite, while it serves."""
+    from pressroom.backup import back_up
+
+    manifest = run(back_up(current_settings(), to))
+    for key in manifest.missing:
+        errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
+    for name in manifest.skipped:
+        errors().print(f"[yellow]pressroom:[/] {plain(f'{name} is no file and was left out')}")
+    click.echo(f"Backed up {len(manifest.files):,} files to {to}.")
+
+
+@click.command("restore")
+@click.option("--from", "source", required=True, type=click.Path(path_type=Path), help="A folder that backup filled.")
+def restore_command(source: Path) -> None:
+    """Put a backup into PRESSROOM_DATA_DIR, which must be empty."""
+    from pressroom.restore import restore
+
+    manifest = restore(current_settings(), source)
+    click.echo(f"Restored {len(manifest.files):,} files as of {manifest.created_at}.")
+
+
+@click.command()
+def openapi() -> None:
+    """Print the OpenAPI document."""
+    from pressroom.document import openapi_document
+
+    click.echo(openapi_document(current_settings()))
+
+
+@click.command()
+def doctor() -> None:
+    """Check settings, database, disk and clock; exit 1 if something is wrong."""
+    from rich.console import Console
+
+    from pressroom.doctor import examine
+
+    out = Console(highlight=False, soft_wrap=True)
+    findings = run(examine(current_settings()))
+    for finding in findings:
+        mark = "[green]ok[/]  " if finding.good else "[bold red]bad[/] "
+        out.print(f"{mark} {finding.subject:<10} {plain(finding.says)}")
+    sys.exit(0 if all(finding.good for finding in findings) else 1)

@@ -1,0 +1,52 @@
+"""Calls of blocking functions in threads, after which nothing of them goes on."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Abandoned(Exception):
+    """Nobody waits for the result any more."""
+
+
+async def run_to_end(work: Callable[[], T], pool: Executor | None = None, stop: threading.Event | None = None) -> T:
+    """Runs `work` in a thread of `pool` (asyncio's own when None) and waits for its end, even when cancelled.
+
+    The cancellation is raised afterwards, in place of the result, so that the caller can release what `work` used.
+    With `stop`, a cancellation also sets that event, and work that no thread has begun is never begun; without it,
+    `work` is always done.
+
+    Returns what `work` returns; raises what it raises.
+    """
+    first = threading.Lock()  # taken by the thread that begins the work, or by whoever abandons it before that
+
+    def begin() -> T:
+        if not first.acquire(blocking=False):
+            raise Abandoned
+        return work()
+
+    result = asyncio.get_running_loop().run_in_executor(pool, begin)
+    cancellation: asyncio.CancelledError | None = None
+    while not result.done():
+        try:
+            await asyncio.wait({result})
+        except asyncio.CancelledError as error:
+            cancellation = error
+            if stop is not None:
+                stop.set()
+                if first.acquire(blocking=False):
+                    break
+    if cancellation is not None:
+        result.add_done_callback(_retrieve)
+        raise cancellation
+    return result.result()
+
+
+def _retrieve(result: "asyncio.Future[T]") -> None:
+    """Keeps asyncio from reporting an exception that nobody is left to hear of."""
+    if not result.cancelled():
+        result.exception()

@@ -1,0 +1,31 @@
+"""What a command loads: help is asked for by people who wait for it, and needs neither a server nor a database."""
+
+import subprocess
+import sys
+
+HEAVY = (
+    *("aiohttp", "apsw", "argon2", "asyncio", "asyncpg", "av", "granian", "jinja2", "obstore", "pyvips", "redis"),
+    *("rich", "structlog", "uvloop", "pressroom.runtime", "pressroom.web", "pressroom.db"),
+)
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that an interpreter has loaded once it ran `code`."""
+    program = f"import sys\n{code}\nprint('loaded', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stdout.splitlines()[-1].split()[1:])
+
+
+def command(*arguments: str) -> str:
+    return f"from pressroom.cli import main\nmain({list(arguments)!r}, standalone_mode=False)"
+
+
+def test_help_loads_no_server_and_no_database():
+    for arguments in ([], ["serve"], ["account"], ["account", "create"], ["key", "create"], ["migrate"], ["listen"]):
+        loaded = loaded_by(command(*arguments, "--help"))
+        assert "pressroom.settings" in loaded
+        assert not loaded & set(HEAVY), arguments
+
+
+def test_a_server_without_redis_does_not_load_its_client():
+    assert "redis" not in loaded_by("import pressroom.serve")
