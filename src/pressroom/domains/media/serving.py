@@ -12,7 +12,9 @@ from pressroom.domains.media.models import Media, ProcessingStatus, Variant
 from pressroom.errors import NotFound
 from pressroom.web.access import Public
 from pressroom.web.asgi import HeaderList
-from pressroom.web.routing import Request, Response, declare
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import declare
 
 PRESIGNED_SECONDS: Final = STEP // SECOND
 CARD_BLOB: Final = re.compile(r"[0-9a-f]{32}")
@@ -59,9 +61,6 @@ async def serve_card(request: Request[Caller]) -> Response:
     if not CARD_BLOB.fullmatch(token):
         raise _NONE
     return await serve_blob(request, f"cards/{token}", b"image/webp", FOR_GOOD)
-
-
-SERVING_ROUTES = [serve_media, serve_thumbnail, serve_poster, serve_card]
 
 
 async def _serve(request: Request[Caller], variant: Variant) -> Response:
@@ -155,3 +154,6 @@ def _has(header: str | None, etag: bytes) -> bool:
         return False
     tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]
     return "*" in tags or etag.decode() in tags
+
+
+ROUTES: Final = (serve_media, serve_thumbnail, serve_poster, serve_card)
