@@ -11,7 +11,7 @@ R = TypeVar("R")
 
 
 class Once(Protocol):
-    """Runs a write in one transaction, at most once per Idempotency-Key (docs/api.md#idempotency)."""
+    """Runs a write in one transaction, at most once per Idempotency-Key (docs/idempotency.md)."""
 
     def hiding(self, *fields: str) -> "Once":
         """Returns the same, but stored responses have null in place of `fields`, which are shown only once."""
