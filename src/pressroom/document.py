@@ -2,7 +2,7 @@
 
 import json
 
-from pressroom.domains.webhooks.payloads import EVENT_SHAPES
+from pressroom.domains.webhooks.examples import EVENT_SHAPES
 from pressroom.routes import API_ROUTES
 from pressroom.settings import Settings
 from pressroom.web.openapi import describe
