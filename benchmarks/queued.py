@@ -8,11 +8,12 @@ from pressroom.db import Tx
 from pressroom.db.migrate import migrate
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
-from pressroom.domains.events.actions import append_event, on_event
+from pressroom.domains.events.actions import emit, on_event
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
-from pressroom.domains.posts.models import CreatedPost, PostCreatedData, PostType
+from pressroom.domains.posts.events import CreatedPost, PostCreatedData
+from pressroom.domains.posts.models import PostType
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.webhooks.actions.endpoints import add_webhook
 from pressroom.domains.webhooks.actions.queueing import fan_out
@@ -68,4 +69,4 @@ async def _publish(tx: Tx, account_id: str, count: int) -> None:
             id=new_id(tx.now), author_id=account_id, content=CONTENT, type=PostType.POST,
             visibility=Visibility.PUBLIC, is_share=False, original_post_id=None, hub_id=None, created_at=iso(tx.now),
         )  # fmt: skip
-        await append_event(tx, EventType.POST_CREATED, PostCreatedData(post), account_id=account_id)
+        await emit(tx, PostCreatedData(post), account_id=account_id)

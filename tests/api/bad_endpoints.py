@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pressroom.domains.events.models import EventType
 from tests.api.bad_values import (
     CHOICE,
     FORMAT,
@@ -18,14 +19,14 @@ from tests.api.bad_values import (
     items,
 )
 
-EVENTS = ["post.created", "postclip.created", "comment.created", "apikey.revoked"]
+EVENTS = [event.value for event in EventType if event is not EventType.WEBHOOK_TEST]
 PUBLIC = "https://8.8.8.8/hook"
 """Needs no look-up."""
 
 
 def kinds(*, null: Said) -> dict[str, Field]:
     """A choice of events, by what follows the field's name."""
-    some = items([EVENTS[0]], lambda place: EVENTS[place % 4], 1, 4, null=null)
+    some = items([EVENTS[0]], lambda place: EVENTS[place % len(EVENTS)], 1, len(EVENTS), null=null)
     one = choice(*EVENTS, null=TYPE)
     unknown = Said(400, (("[0]", "invalid_choice"), ("[2]", "invalid_choice")))
     more: Values = {

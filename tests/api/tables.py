@@ -53,7 +53,7 @@ def _held(table: str, kinds: dict[str, str]) -> str:
         if (table, column) not in WRITTEN_BEHIND
     ]
     total = f"CAST(coalesce(sum({' + '.join(weights)}), 0) AS BIGINT)"
-    return f"SELECT '{table}', count(*), {total} FROM {table}"  # noqa: S608  # names come from our own schema
+    return f"SELECT '{table}' AS \"table\", count(*) AS rows, {total} AS weight FROM {table}"  # noqa: S608  # names come from our own schema
 
 
 HELD = Query(

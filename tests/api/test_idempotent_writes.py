@@ -5,10 +5,9 @@ import json
 import httpx
 import pytest
 
-from pressroom.app import api_routes
 from pressroom.db import Query
 from pressroom.domains.accounts.actions import begin_session
-from pressroom.domains.accounts.passwords import Passwords
+from pressroom.routes import API_ROUTES
 from tests.api.actors import Actor, body_of, faults, new_client, rows
 from tests.api.conftest import MakeActor, one_engine
 from tests.api.tables import held
@@ -38,9 +37,7 @@ def send(web: httpx.Client, write: Write, key: str = "k", **more: object) -> htt
 
 
 def test_every_write_takes_a_key_and_is_tried_here() -> None:
-    passwords = Passwords()
-    writes = {route.name: route for route in api_routes(passwords) if route.method != "GET"}
-    passwords.close()
+    writes = {route.name: route for route in API_ROUTES if route.method != "GET"}
 
     assert {name for name, route in writes.items() if not route.idempotent} <= WITHOUT_ACCOUNT
     assert {name for name, route in writes.items() if route.idempotent} == {*WRITES, *ELSEWHERE}

@@ -11,16 +11,14 @@ import httpx
 import pytest
 from openapi_spec_validator import validate
 
-from pressroom.app import api_routes
 from pressroom.document import openapi_document
-from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy, Scope
 from pressroom.errors import Code, Unavailable
+from pressroom.routes import API_ROUTES, SITE_ROUTES
 from pressroom.settings import Settings
 from pressroom.web.access import Public
 from pressroom.web.problems import INTERNAL, LABELS
-from pressroom.web.site import site_routes
 from tests.harness.documented import Documented, Json, altered, examples, operations, validator, without_unknown_fields
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess
@@ -100,9 +98,8 @@ def test_the_document_tells_the_limits_of_this_server() -> None:
 def test_the_document_names_every_route_and_no_other(server: LocalServer, document: Json) -> None:
     documented = {(method, path) for method, path, _ in operations(document)}
 
-    assert documented == {(route.method, route.path) for route in api_routes(Passwords())}
-    others = site_routes(server.runtime.db, server.runtime.limiter, {})
-    assert all(isinstance(route.access, Public) and not route.path.startswith("/api") for route in others)
+    assert documented == {(route.method, route.path) for route in API_ROUTES}
+    assert all(isinstance(route.access, Public) and not route.path.startswith("/api") for route in SITE_ROUTES)
     for path, methods in document["paths"].items():
         answer = httpx.request("OPTIONS", server.base_url + path.replace("{keyId}", "some"))
         allowed = {method.upper() for method in methods} | ({"HEAD"} if "get" in methods else set())
@@ -115,7 +112,7 @@ def test_operations_are_named_and_told_apart(document: Json) -> None:
     tags = [tag["name"] for tag in document["tags"]]
 
     named = [re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", operation["operationId"]) for operation in found]
-    assert sorted(named) == sorted(route.name for route in api_routes(Passwords()))
+    assert sorted(named) == sorted(route.name for route in API_ROUTES)
     assert len(set(named)) == len(named)
     assert {tag for operation in found for tag in operation["tags"]} == set(tags)
     assert all(tag["description"] for tag in document["tags"])
@@ -123,7 +120,7 @@ def test_operations_are_named_and_told_apart(document: Json) -> None:
 
 
 def test_each_operation_says_who_may_call_it(document: Json) -> None:
-    for route in api_routes(Passwords()):
+    for route in API_ROUTES:
         operation = document["paths"][route.path][route.method.lower()]
         scope = getattr(route.access, "scope", None)
         assert operation.get("x-required-scope") == scope

@@ -7,11 +7,10 @@ import httpx
 import msgspec
 import pytest
 
-from pressroom.app import api_routes
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.keys.models import Scope
 from pressroom.ids import new_id
+from pressroom.routes import API_ROUTES
 from pressroom.web.access import Anyone, Keyed, SessionOnly
 from pressroom.web.routing import Route
 from tests.api.actors import Actor, new_client, refusal
@@ -29,19 +28,12 @@ FROM_ELSEWHERE = (
 )
 
 
-def routes() -> list[Route[Caller]]:
-    """Every operation of the API."""
-    passwords = Passwords()
-    passwords.close()
-    return api_routes(passwords)
-
-
 def scope_of(route: Route[Caller]) -> str | None:
     """The scope that the route demands of a key."""
     return route.access.scope if isinstance(route.access, Keyed) else None
 
 
-ROUTES = routes()
+ROUTES = list(API_ROUTES)
 FOR_PEOPLE = [route for route in ROUTES if isinstance(route.access, SessionOnly | Anyone)]
 FOR_THE_SIGNED_IN = [route for route in ROUTES if isinstance(route.access, SessionOnly)]
 FOR_KEYS = [route for route in ROUTES if isinstance(route.access, Keyed)]

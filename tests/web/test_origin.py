@@ -3,8 +3,8 @@
 import pytest
 
 from pressroom.errors import CrossOrigin
+from pressroom.web.headers import Headers
 from pressroom.web.origin import check_same_origin
-from pressroom.web.routing import Headers
 
 BASE = "https://Press.example:8443"
 HOST = "press.example:8443"

@@ -3,14 +3,16 @@
 import pytest
 
 from pressroom.web.access import Public
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
 from pressroom.web.router import Router
-from pressroom.web.routing import Request, Response, Route, declare, json
+from pressroom.web.routing import Route, declare
 
 
 def route(method: str, path: str) -> Route[None]:
     @declare(method, path, Public(), summary="A route")
     async def handler(request: Request[None]) -> Response:
-        return json(path)
+        return json_response(path)
 
     return handler
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import httpx
 
 from pressroom.clock import SECOND, iso
+from pressroom.domains.events.models import EventType
 from pressroom.verification import verify
 from tests.api.actors import Actor, Json, body_of
 from tests.harness.receiver import Behaviour, Received, Receiver, Script
@@ -13,7 +14,7 @@ from tests.harness.receiver import Behaviour, Received, Receiver, Script
 DELIVERING: Final[dict[str, object]] = {"DEV": 1}
 """Settings of a server that delivers to the receiver, which speaks http on loopback."""
 
-CHOOSABLE: Final = ("post.created", "postclip.created", "comment.created", "apikey.revoked")
+CHOOSABLE: Final = tuple(event.value for event in EventType if event is not EventType.WEBHOOK_TEST)
 LONG_AGO: Final = "2000-01-01T00:00:00Z"
 
 _numbers = itertools.count()

@@ -1,26 +1,33 @@
-"""The body of a request as it arrives: read whole within a bound, piece by piece, or drained."""
+"""The body of a request as it arrives: read whole or piece by piece, within bounds of size and time, or drained."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
-from pressroom.errors import Code, FieldError, Invalid
+from pressroom.errors import Code, FieldError, Invalid, Unavailable
+from pressroom.settings import Settings
 from pressroom.web.asgi import Receive
-from pressroom.web.problems import PayloadTooLarge
+from pressroom.web.form_data import Form, FormRules
+from pressroom.web.headers import Headers
+from pressroom.web.multipart import read_form
+from pressroom.web.problems import PayloadTooLarge, RequestTimeout, UnsupportedMediaType
+
+JSON_LIMIT: Final = 256 * 1024
+"""Bytes of a JSON body: more than 5,000 characters take, however they are escaped."""
 
 DRAIN_LIMIT: Final = 64 * 1024 * 1024
 DRAIN_SECONDS: Final = 5.0
 
 
 class IncomingBody:
-    """The request's body as it arrives."""
+    """The body of one request. `unread` says whether more of it may come."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self.unread = True
 
     async def read(self, limit: int) -> bytes:
-        """The whole body. Raises PayloadTooLarge past `limit` bytes, Invalid when it is cut off."""
+        """Returns the whole body. Raises PayloadTooLarge past `limit` bytes, Invalid when it is cut off."""
         chunks: list[bytes] = []
         size = 0
         while self.unread:
@@ -32,12 +39,12 @@ class IncomingBody:
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body piece by piece. Raises Invalid when it is cut off."""
+        """Yields the body piece by piece. Raises Invalid when it is cut off."""
         while self.unread:
             yield await self._chunk()
 
     async def drain(self) -> None:
-        """Reads on for a while after an early answer, so that a client that is still sending gets to see it."""
+        """Reads on for a while after an early response, so that a client that is still sending gets to see it."""
         size = 0
         try:
             async with asyncio.timeout(DRAIN_SECONDS):
@@ -50,9 +57,67 @@ class IncomingBody:
         message = await self._receive()
         if message.get("type") != "http.request":
             self.unread = False
-            # Either the client hung up, or what it sent is no HTTP body; then it may still read the answer.
+            # The client hung up, or what it sent is no HTTP body. In the second case it may still read the response.
             raise Invalid(
                 [FieldError("body", Code.INVALID_FORMAT, "The body ends before its time or is badly chunked.")]
             )
         self.unread = message.get("more_body", False)
         return message.get("body", b"")
+
+
+class BodyReader:
+    """Reads JSON bodies and forms within the time that the operator allows. Files of forms go to the data folder."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._json_seconds = float(settings.body_timeout_seconds)
+        self._form_seconds = float(settings.upload_timeout_seconds)
+        self._folder = settings.data_dir / "incoming"
+
+    async def read_json(self, body: IncomingBody, headers: Headers, *, optional: bool) -> bytes:
+        """Returns the bytes of a JSON body; with `optional` it may be empty and then needs no Content-Type.
+
+        Raises UnsupportedMediaType, PayloadTooLarge, RequestTimeout or Invalid.
+        """
+        may_be_empty = optional and not headers.content_length
+        if not may_be_empty:
+            _check_json(headers)
+        if (headers.content_length or 0) > JSON_LIMIT:
+            raise PayloadTooLarge(f"A JSON body has at most {JSON_LIMIT:,} bytes.")
+        try:
+            async with asyncio.timeout(self._json_seconds):
+                raw = await body.read(JSON_LIMIT)
+        except TimeoutError:
+            raise RequestTimeout(f"The body did not arrive within {self._json_seconds:g} s.") from None
+        if raw and may_be_empty:
+            _check_json(headers)
+        return raw
+
+    async def read_form(self, body: IncomingBody, headers: Headers, rules: FormRules) -> Form:
+        """Returns a form, whose files the caller removes in the end.
+
+        Raises UnsupportedMediaType, PayloadTooLarge, RequestTimeout, Unavailable or Invalid.
+        """
+        _check_encoding(headers)
+        try:
+            await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+        except OSError as error:
+            raise Unavailable("The disk takes no uploads right now. Nothing was stored.", 10) from error
+        try:
+            async with asyncio.timeout(self._form_seconds):
+                return await read_form(
+                    body.chunks(), headers.content_type or "", headers.content_length, rules, self._folder
+                )
+        except TimeoutError:
+            raise RequestTimeout(f"The form did not arrive within {self._form_seconds:g} s.") from None
+
+
+def _check_json(headers: Headers) -> None:
+    kind = (headers.content_type or "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise UnsupportedMediaType(f"This route takes application/json, not {kind[:100]!r}.")
+    _check_encoding(headers)
+
+
+def _check_encoding(headers: Headers) -> None:
+    if (headers.content_encoding or "identity").lower() != "identity":
+        raise UnsupportedMediaType("Send the body without Content-Encoding.")

@@ -6,7 +6,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from pressroom.web.routing import Request, Response
+from pressroom.web.request import Request
+from pressroom.web.response import Response
 
 C = TypeVar("C")
 

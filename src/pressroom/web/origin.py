@@ -3,8 +3,7 @@
 from urllib.parse import urlsplit
 
 from pressroom.errors import Code, CrossOrigin, FieldError, Invalid
-from pressroom.web.asgi import HttpScope
-from pressroom.web.routing import Headers
+from pressroom.web.headers import Headers
 
 
 def check_same_origin(headers: Headers, base_url: str) -> None:
@@ -20,9 +19,9 @@ def check_same_origin(headers: Headers, base_url: str) -> None:
     raise CrossOrigin(_explained(headers, base_url))
 
 
-def check_host(scope: HttpScope, headers: Headers) -> None:
+def check_host(http_version: str, headers: Headers) -> None:
     """Raises Invalid unless a request of HTTP/1.1 has one Host header (RFC 9112, 3.2)."""
-    if scope["http_version"] in ("1", "1.0") and not headers.host:
+    if http_version in ("1", "1.0") and not headers.host:
         return
     if not headers.host.strip():
         raise Invalid([FieldError("header.Host", Code.REQUIRED, "A request of HTTP/1.1 needs a Host header.")])

@@ -29,7 +29,7 @@ from pressroom.errors import (
     Unprocessable,
     WrongCredentials,
 )
-from pressroom.web.routing import Response
+from pressroom.web.response import Response
 
 
 class MethodNotAllowed(PressroomError):

@@ -1,33 +1,41 @@
-"""Routes as data: path, demands, what goes in and what comes out, and the function that does it.
+"""Routes as constants: path, access, body and response of an operation, and the function that carries it out.
 
-A route is declared where it is written and listed in `app`; the OpenAPI document is made from the same data.
+Every package has one tuple `ROUTES`; `pressroom.routes` puts them together. The OpenAPI document is made from them.
 
     @declare_with_body("POST", "/api/posts", Keyed("posts:write"), takes=CreatePost, gives=PostOut, summary="…")
     async def create_post(request: Request[Caller], body: CreatePost) -> Response: ...
+
+    ROUTES = (create_post,)
+
+What a route needs at run time is in its request (`web.request`), above all in `request.services`.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Concatenate, Final, Generic, ParamSpec, Protocol, Required, TypedDict, TypeVar, Unpack, cast
+from typing import Generic, Required, TypedDict, TypeVar, Unpack, cast
 
 import msgspec
 
-from pressroom.blobs import Blobs
-from pressroom.clock import Clock
-from pressroom.db import Database, Tx
-from pressroom.errors import FieldError, NotSignedIn, PressroomError
-from pressroom.outbound import OutboundClient
-from pressroom.settings import Settings
+from pressroom.errors import FieldError, PressroomError
 from pressroom.web.access import Access
-from pressroom.web.asgi import HeaderList
-from pressroom.web.form_data import Form, FormRules, IncomingFile
-from pressroom.web.slices import Slices
+from pressroom.web.form_data import Form, FormRules
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+
+C = TypeVar("C")
+B = TypeVar("B", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True, slots=True)
 class FormSpec:
-    """What a multipart route takes: the rules of the form (for a request by key, and for one signed in), which of its
-    texts hold serialised JSON, and what else can be wrong with a form as a whole."""
+    """What a route takes as multipart/form-data.
+
+    Attributes:
+        by_key: The rules of the form in a request by key.
+        signed_in: The rules in a request by session.
+        json_texts: Those of its texts that are serialised JSON.
+        field_errors: Finds what else can be wrong with a form as a whole.
+    """
 
     by_key: FormRules
     signed_in: FormRules
@@ -35,140 +43,37 @@ class FormSpec:
     field_errors: Callable[[Form], Iterator[FieldError]]
 
 
-C = TypeVar("C")
-B = TypeVar("B", bound=msgspec.Struct)
-R = TypeVar("R")
-P = ParamSpec("P")
-
-JSON: Final = b"application/json"
-_encoder = msgspec.json.Encoder()
-
-
-class Response(msgspec.Struct):
-    """An answer: status, body, and headers beyond those that every answer bears.
-
-    A `stream` of `length` bytes takes the place of a body that is not to be held in memory as a whole.
-    """
-
-    status: int
-    body: bytes
-    content_type: bytes = JSON
-    headers: HeaderList = msgspec.field(default_factory=HeaderList)
-    stream: AsyncIterator[bytes] | None = None
-    length: int = 0
-
-
-def json(shape: object, status: int = 200) -> Response:
-    """A struct as a JSON answer."""
-    return Response(status, _encoder.encode(shape))
-
-
-class Headers(msgspec.Struct):
-    """The request headers that anything here reads, found in one pass. Values are Latin-1 text."""
-
-    authorization: str | None
-    cookie: str
-    content_type: str | None
-    content_encoding: str | None
-    content_length: int | None
-    chunked: bool
-    idempotency_key: str | None
-    forwarded_for: str | None
-    fetch_site: str | None
-    origin: str | None
-    host: str
-    range: str | None = None
-    if_range: str | None = None
-    if_none_match: str | None = None
-
-
-class Once(Protocol):
-    """Runs a write in one transaction, at most once per Idempotency-Key."""
-
-    def hiding(self, *fields: str) -> "Once":
-        """The same, but stored answers have null in place of `fields`: what is shown once is not stored."""
-        ...
-
-    def locking(self, lock: Callable[[Tx], Awaitable[None]]) -> "Once":
-        """The same, but `lock` is awaited first in the transaction, before its Idempotency-Key is looked at."""
-        ...
-
-    async def stored(self) -> Response | None:
-        """The answer of an earlier request with this key: for routes that would do costly work beforehand."""
-        ...
-
-    async def __call__(
-        self,
-        action: Callable[Concatenate[Tx, P], Awaitable[R]],
-        shape: Callable[[R], object],
-        status: int,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> Response:
-        """Runs `action(tx, *args)`; the answer is `shape(result)` as JSON with `status`, or the stored one."""
-        ...
-
-
-class Services(msgspec.Struct):
-    """What routes work with beside the database: the way out, the store of media, cards of pages that posts bear (to
-    be waited for a little), the secret that signs addresses of media in pages, and what renders pages in slices."""
-
-    outbound: OutboundClient
-    blobs: Blobs
-    await_card: Callable[[str, str], Awaitable[None]]
-    media_secret: str
-    slices: Slices
-
-
-class Request(msgspec.Struct, Generic[C]):
-    """One request on its way through a route: who calls, with what, and the means to answer."""
-
-    db: Database
-    settings: Settings
-    clock: Clock
-    method: str
-    path: str
-    query: str
-    parameters: Mapping[str, str]
-    headers: Headers
-    client: str
-    request_id: str
-    once: Once
-    services: Services
-    files: Sequence[IncomingFile] = ()
-    who: C | None = None
-    session_token: str | None = None
-
-    @property
-    def caller(self) -> C:
-        """Who calls. Raises NotSignedIn where nobody was demanded and nobody is there."""
-        if self.who is None:
-            raise NotSignedIn("Sign in first.")
-        return self.who
-
-
 Run = Callable[[Request[C], msgspec.Struct | None], Awaitable[Response]]
 Refusal = type[PressroomError] | PressroomError
-"""A kind of error, or one of its kind as the reference is to show it."""
+"""A kind of error, or one error of that kind as the API reference shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """The chapter of the API reference that an operation stands in."""
+    """A tag of the OpenAPI document: the chapter of the API reference that an operation is in."""
 
     name: str
     description: str
 
 
 class Declaration(TypedDict, total=False):
-    """What is said of an operation beside method, path and access.
+    """What a route declares beside method, path and access.
 
-    `gives` is the struct of its success, `fails` what it may refuse with beyond what its access already implies.
-    `form` has the body come as multipart/form-data. `body_optional` takes no body for an empty one. `idempotent` takes
-    an Idempotency-Key, `paged` takes `limit` and `cursor`. `example` and `response_example` show a body and its answer;
-    `cookie` says what the answer does to the session's cookie. `location` is the path at which what was made is found,
-    `{made}` in it the id in the answer.
+    Attributes:
+        summary: One line for the API reference.
+        gives: The struct of a successful response.
+        status: The status of a successful response; 200 when not given.
+        fails: What the route may refuse with beyond what its access implies.
+        tag: The chapter of the API reference.
+        form: The body comes as multipart/form-data of this kind.
+        body_optional: An empty body counts as `{}`.
+        idempotent: The route takes an Idempotency-Key (docs/idempotency.md).
+        paged: The route takes `limit` and `cursor`.
+        content_type: The type of a successful response; JSON when not given.
+        example: A body, for the API reference.
+        response_example: The response to that body.
+        cookie: What the response does to the session's cookie.
+        location: The path of what was created, for the header Location; `{made}` in it is the id in the response.
     """
 
     summary: Required[str]
@@ -189,7 +94,7 @@ class Declaration(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Route(Generic[C]):
-    """One operation, as declared. `takes` is the struct of its JSON body."""
+    """One operation, as declared. `takes` is the struct of its JSON body; the rest is as in `Declaration`."""
 
     method: str
     path: str
@@ -215,32 +120,32 @@ class Route(Generic[C]):
 
 
 def declare(
-    method: str, path: str, access: Access, **said: Unpack[Declaration]
+    method: str, path: str, access: Access, **declared: Unpack[Declaration]
 ) -> Callable[[Callable[[Request[C]], Awaitable[Response]]], Route[C]]:
-    """Declares an operation without a body; the function's docstring is its description."""
+    """Declares an operation without a body. The function's docstring is its description in the API reference."""
 
     def decorate(function: Callable[[Request[C]], Awaitable[Response]]) -> Route[C]:
-        async def run(request: Request[C], _body: msgspec.Struct | None) -> Response:
-            return await function(request)
+        def run(request: Request[C], _body: msgspec.Struct | None) -> Awaitable[Response]:
+            return function(request)
 
-        return Route(method, path, access, run, function.__name__, _prose(function), None, **said)
+        return Route(method, path, access, run, function.__name__, _description(function), None, **declared)
 
     return decorate
 
 
 def declare_with_body(
-    method: str, path: str, access: Access, *, takes: type[B], **said: Unpack[Declaration]
+    method: str, path: str, access: Access, *, takes: type[B], **declared: Unpack[Declaration]
 ) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
-    """Declares an operation whose JSON body is a `takes`."""
+    """Declares an operation whose JSON body is a `takes`. The function's docstring is its description."""
 
     def decorate(function: Callable[[Request[C], B], Awaitable[Response]]) -> Route[C]:
-        async def run(request: Request[C], body: msgspec.Struct | None) -> Response:
-            return await function(request, cast("B", body))
+        def run(request: Request[C], body: msgspec.Struct | None) -> Awaitable[Response]:
+            return function(request, cast("B", body))
 
-        return Route(method, path, access, run, function.__name__, _prose(function), takes, **said)
+        return Route(method, path, access, run, function.__name__, _description(function), takes, **declared)
 
     return decorate
 
 
-def _prose(function: Callable[..., object]) -> str:
+def _description(function: Callable[..., object]) -> str:
     return " ".join(line.strip() for line in (function.__doc__ or "").splitlines()).strip()

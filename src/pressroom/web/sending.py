@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from pressroom.web.asgi import HeaderList, Receive, Send
-from pressroom.web.routing import Response
+from pressroom.web.response import Response
 
 PIECE: Final = 16 * 1024
 """Bytes that are handed over at once: the server holds a few pieces of each connection."""
@@ -28,8 +28,8 @@ SHARE: Final = 8
 RETRY_SECONDS: Final = 5
 
 
-class Places:
-    """Room for large answers under way: `most` bytes of them."""
+class SendBudget:
+    """The bytes that large responses under way may hold: `most` in all, an eighth of them for one address."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -58,7 +58,7 @@ class Places:
             del self._by_network[network]
 
 
-def room_for(response: Response, *, head: bool) -> int:
+def held_bytes(response: Response, *, head: bool) -> int:
     """Bytes that an answer holds while it is sent, so far as it needs a place."""
     if head:
         return 0

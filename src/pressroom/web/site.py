@@ -1,19 +1,20 @@
-"""What belongs to no room: probes, the API reference, the front page, static files, avatars."""
+"""The routes that belong to no package: probes, the API reference, the front page, static files, avatars."""
 
 import asyncio
 from collections.abc import Callable
+from functools import cache, partial
 from importlib.resources import files
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final
 
 from pressroom import __version__
-from pressroom.db import Database, Query
+from pressroom.db import Query
 from pressroom.errors import NotFound, Unavailable
 from pressroom.web.access import Public
 from pressroom.web.avatars import draw_avatar, draw_hub_avatar
-from pressroom.web.routing import Request, Response, Route, declare, json
-from pressroom.web.templating import DOCS_POLICY, page, static_files
-
-C = TypeVar("C")
+from pressroom.web.request import Request
+from pressroom.web.response import JSON, Response, json_response
+from pressroom.web.routing import Route, declare
+from pressroom.web.templating import DOCS_POLICY, page, static_file, static_names
 
 PROBE_SECONDS: Final = 2.0
 ALIVE: Final = Query(int, "SELECT 1")
@@ -21,62 +22,76 @@ VERIFIERS: Final = {
     "verification.py": b"text/x-python; charset=utf-8",
     "verification.mjs": b"text/javascript; charset=utf-8",
 }
-"""Files of the package that receivers of webhooks copy, and their types."""
+"""Files of this distribution that receivers of webhooks copy, and their types."""
 
 
-class Probed(Protocol):
-    """Something that readiness depends on."""
-
-    async def ping(self) -> None:
-        """Raises Unavailable when it is away."""
-        ...
+@declare("GET", "/healthz", Public(), summary="Is the process alive")
+async def health(request: Request[Any]) -> Response:
+    """Answers as long as the process serves at all."""
+    return json_response({"status": "ok", "version": __version__})
 
 
-def site_routes(db: Database, limiter: Probed, document: dict[str, object]) -> list[Route[C]]:
-    """The routes beside the API; `document` is the OpenAPI document."""
-    encoded = json(document)  # Once: readers that stall share it.
+@declare("GET", "/readyz", Public(), summary="Can it serve")
+async def ready(request: Request[Any]) -> Response:
+    """Answers 503 while the database or the rate limiter is away (docs/operations.md#watching)."""
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            await request.db.one(ALIVE)
+            await request.services.limiter.ping()
+    except TimeoutError:
+        raise Unavailable("The database or the rate limiter does not answer.") from None
+    return json_response({"status": "ready"})
 
-    @declare("GET", "/healthz", Public(), summary="Is the process alive")
-    async def health(request: Request[C]) -> Response:
-        return json({"status": "ok", "version": __version__})
 
-    @declare("GET", "/readyz", Public(), summary="Can it serve")
-    async def ready(request: Request[C]) -> Response:
-        try:
-            async with asyncio.timeout(PROBE_SECONDS):
-                await db.one(ALIVE)
-                await limiter.ping()
-        except TimeoutError:
-            raise Unavailable("The database or the rate limiter does not answer.") from None
-        return json({"status": "ready"})
+@declare("GET", "/openapi.json", Public(), summary="The OpenAPI document")
+async def openapi(request: Request[Any]) -> Response:
+    """The document under this server's settings; scripts of other sites may read it."""
+    return Response(200, request.services.openapi, JSON, [(b"access-control-allow-origin", b"*")])
 
-    @declare("GET", "/openapi.json", Public(), summary="The OpenAPI document")
-    async def openapi(request: Request[C]) -> Response:
-        return Response(
-            200, encoded.body, encoded.content_type, [*encoded.headers, (b"access-control-allow-origin", b"*")]
-        )
 
-    @declare("GET", "/docs", Public(), summary="The API reference")
-    async def docs(request: Request[C]) -> Response:
-        return page("docs.html", {"title": "API reference"}, policy=DOCS_POLICY)
+@declare("GET", "/docs", Public(), summary="The API reference")
+async def docs(request: Request[Any]) -> Response:
+    """The OpenAPI document as a page."""
+    return page("docs.html", {"title": "API reference"}, policy=DOCS_POLICY)
 
-    @declare("GET", "/", Public(), summary="The front page")
-    async def home(request: Request[C]) -> Response:
-        return page("home.html", {"base_url": request.settings.base_url})
 
-    @declare("GET", "/avatars/{name}", Public(), summary="An account's picture")
-    async def avatar(request: Request[C]) -> Response:
-        return _picture(request.parameters["name"], draw_avatar)
+@declare("GET", "/", Public(), summary="The front page")
+async def home(request: Request[Any]) -> Response:
+    """What this server is, and where to begin."""
+    return page("home.html", {"base_url": request.settings.base_url})
 
-    @declare("GET", "/avatars/hubs/{name}", Public(), summary="A hub's picture")
-    async def hub_avatar(request: Request[C]) -> Response:
-        return _picture(request.parameters["name"], draw_hub_avatar)
 
-    return [health, ready, openapi, docs, home, avatar, hub_avatar, *_verifier_routes(), *_static_routes()]
+@declare("GET", "/avatars/{name}", Public(), summary="An account's picture")
+async def avatar(request: Request[Any]) -> Response:
+    """The picture of an account that has none of its own."""
+    return _picture(request.parameters["name"], draw_avatar)
+
+
+@declare("GET", "/avatars/hubs/{name}", Public(), summary="A hub's picture")
+async def hub_avatar(request: Request[Any]) -> Response:
+    """The picture of a hub."""
+    return _picture(request.parameters["name"], draw_hub_avatar)
+
+
+@cache
+def verifier(name: str) -> Response:
+    """Returns one of `VERIFIERS`, ready to be sent."""
+    headers = [(b"cache-control", b"public, max-age=3600"), (b"x-content-type-options", b"nosniff")]
+    return Response(200, (files("pressroom") / name).read_bytes(), VERIFIERS[name], headers)
+
+
+def _file_route(path: str, summary: str, load: Callable[[], Response]) -> Route[Any]:
+    """Returns the route of one file: each has its own, so that no path on the disk is made of what a client sends."""
+
+    @declare("GET", path, Public(), summary=summary)
+    async def file(request: Request[Any]) -> Response:
+        return load()
+
+    return file
 
 
 def _picture(name: str, draw: Callable[[str], bytes]) -> Response:
-    """The picture `name`, an identifier and .svg. Raises NotFound for what cannot be one."""
+    """Returns the picture `name`, an identifier and .svg. Raises NotFound for what cannot be one."""
     if not (name.endswith(".svg") and name[:-4].isalnum() and len(name) == 30):
         raise NotFound("There is no such picture.")
     headers = [
@@ -87,30 +102,19 @@ def _picture(name: str, draw: Callable[[str], bytes]) -> Response:
     return Response(200, draw(name[:-4]), b"image/svg+xml", headers)
 
 
-def _verifier_routes() -> list[Route[C]]:
-    """What receivers of webhooks copy: it verifies deliveries."""
-
-    def route(name: str, kind: bytes) -> Route[C]:
-        headers = [(b"cache-control", b"public, max-age=3600"), (b"x-content-type-options", b"nosniff")]
-        response = Response(200, (files("pressroom") / name).read_bytes(), kind, headers)
-
-        @declare("GET", f"/docs/{name}", Public(), summary="What verifies webhook deliveries, to be copied")
-        async def verifier(request: Request[C]) -> Response:
-            return response
-
-        return verifier
-
-    return [route(name, kind) for name, kind in VERIFIERS.items()]
+VERIFIER_ROUTES: Final = tuple(
+    _file_route(f"/docs/{name}", "What verifies webhook deliveries, to be copied", partial(verifier, name))
+    for name in VERIFIERS
+)
+STATIC_ROUTES: Final = tuple(
+    _file_route(f"/static/{name}", "Style sheets and scripts", partial(static_file, name)) for name in static_names()
+)
+ROUTES: Final = (health, ready, openapi, docs, home, avatar, hub_avatar, *VERIFIER_ROUTES, *STATIC_ROUTES)
 
 
-def _static_routes() -> list[Route[C]]:
-    """A route for each file, so that no path is ever made of what a client sends."""
-
-    def route(name: str, response: Response) -> Route[C]:
-        @declare("GET", f"/static/{name}", Public(), summary="Style sheets and scripts")
-        async def file(request: Request[C]) -> Response:
-            return response
-
-        return file
-
-    return [route(name, response) for name, response in static_files().items()]
+def preload_files() -> None:
+    """Reads all files into memory, once, so that no request waits for a disk and readers that stall share them."""
+    for name in VERIFIERS:
+        verifier(name)
+    for name in static_names():
+        static_file(name)

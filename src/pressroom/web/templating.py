@@ -2,12 +2,13 @@
 
 import mimetypes
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Final
 
 import jinja2
 
-from pressroom.web.routing import Response
+from pressroom.web.response import Response
 from pressroom.web.slices import Slices
 
 _environment: Final = jinja2.Environment(
@@ -51,11 +52,11 @@ def not_found_page(message: str) -> Response:
     return response
 
 
-def static_files() -> dict[str, Response]:
-    """Every file below `static/`, by its path, ready to be served."""
-    found: dict[str, Response] = {}
-    root = files("pressroom.web") / "static"
-    folders = [("", root)]
+@cache
+def static_names() -> tuple[str, ...]:
+    """Returns the path of every file below `static/`."""
+    found: list[str] = []
+    folders = [("", files("pressroom.web") / "static")]
     while folders:
         prefix, folder = folders.pop()
         for entry in folder.iterdir():
@@ -63,14 +64,18 @@ def static_files() -> dict[str, Response]:
             if entry.is_dir():
                 folders.append((f"{name}/", entry))
             elif not name.endswith((".md", ".py", ".pyc")):
-                kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-                kind += "; charset=utf-8" if kind.startswith("text/") else ""
-                headers = [
-                    (b"cache-control", b"public, max-age=3600"),
-                    (b"x-content-type-options", b"nosniff"),
-                ]
-                found[name] = Response(200, entry.read_bytes(), kind.encode(), headers)
-    return found
+                found.append(name)
+    return tuple(found)
+
+
+@cache
+def static_file(name: str) -> Response:
+    """Returns the file below `static/` at the path `name`, ready to be sent."""
+    content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    content_type += "; charset=utf-8" if content_type.startswith("text/") else ""
+    headers = [(b"cache-control", b"public, max-age=3600"), (b"x-content-type-options", b"nosniff")]
+    content = files("pressroom.web").joinpath("static", name).read_bytes()
+    return Response(200, content, content_type.encode(), headers)
 
 
 def _page(html: str, code: int, policy: str) -> Response:

@@ -1,12 +1,12 @@
 """Sign-up, sign-in and the account itself over HTTP."""
 
 from functools import partial
+from typing import Final
 
 from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions, attempts
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.models import Account, Caller, network_of
-from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.schemas import (
     ACCOUNT_EXAMPLE,
     EDIT_PROFILE_EXAMPLE,
@@ -31,7 +31,9 @@ from pressroom.errors import (
     WrongCredentials,
 )
 from pressroom.web.access import Anyone, Keyed, SessionOnly
-from pressroom.web.routing import Request, Response, Route, Tag, declare, declare_with_body, json
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import Tag, declare, declare_with_body
 
 TAG = Tag("Account", "Sign-up, sign-in, and the account that a key or a session stands for.")
 NEW_SESSION = "The new session, for 30 days from its last use."
@@ -47,87 +49,81 @@ _BAD_SIGN_UP = Invalid(
 )
 
 
-def account_routes(passwords: Passwords) -> list[Route[Caller]]:
-    """The routes of the accounts room."""
+@declare_with_body(
+    "POST",
+    "/api/auth/signup",
+    Anyone(),
+    summary="Sign up",
+    takes=SignUp,
+    gives=AccountOut,
+    status=201,
+    location="/api/auth/me",
+    fails=(
+        _BAD_SIGN_UP,
+        _NAME_TAKEN,
+        _EMAIL_TAKEN,
+        _CLOSED,
+        TooManyAttempts,
+    ),
+    tag=TAG,
+    example=SIGN_UP_EXAMPLE,
+    response_example=ACCOUNT_EXAMPLE,
+    cookie=NEW_SESSION,
+)
+async def sign_up(request: Request[Caller], body: SignUp) -> Response:
+    """Makes an account and signs it in: the answer sets the session's cookie. Where the operator has closed
+    sign-up, it is a 404. Whatever becomes of them, sign-ups are counted by address; after too many within an hour,
+    wait as long as the answer says."""
+    settings = request.settings
+    if not settings.signup:
+        raise _CLOSED
+    await request.db.read(attempts.check_sign_up, request.client, settings.signups_per_hour)
+    attempted_at = await request.db.transact(attempts.attempt_sign_up, request.client, settings.signups_per_hour)
+    await request.db.read(actions.check_not_taken, body.username, body.email)
+    try:
+        password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
+    except Unavailable:
+        await request.db.transact(attempts.forgive_sign_up, request.client, attempted_at)
+        raise
+    new = actions.NewAccount(body.username, body.email, password_hash, body.display_name)
+    account, token = await request.db.transact(actions.sign_up, new, request.client)
+    return _signed_in(request, account, token, 201)
 
-    @declare_with_body(
-        "POST",
-        "/api/auth/signup",
-        Anyone(),
-        summary="Sign up",
-        takes=SignUp,
-        gives=AccountOut,
-        status=201,
-        location="/api/auth/me",
-        fails=(
-            _BAD_SIGN_UP,
-            _NAME_TAKEN,
-            _EMAIL_TAKEN,
-            _CLOSED,
-            TooManyAttempts,
-        ),
-        tag=TAG,
-        example=SIGN_UP_EXAMPLE,
-        response_example=ACCOUNT_EXAMPLE,
-        cookie=NEW_SESSION,
-    )
-    async def sign_up(request: Request[Caller], body: SignUp) -> Response:
-        """Makes an account and signs it in: the answer sets the session's cookie. Where the operator has closed
-        sign-up, it is a 404. Whatever becomes of them, sign-ups are counted by address; after too many within an hour,
-        wait as long as the answer says."""
-        settings = request.settings
-        if not settings.signup:
-            raise _CLOSED
-        await request.db.read(attempts.check_sign_up, request.client, settings.signups_per_hour)
-        attempted_at = await request.db.transact(attempts.attempt_sign_up, request.client, settings.signups_per_hour)
-        await request.db.read(actions.check_not_taken, body.username, body.email)
-        try:
-            password_hash = await passwords.hash(body.password, network_of(request.client))
-        except Unavailable:
-            await request.db.transact(attempts.forgive_sign_up, request.client, attempted_at)
-            raise
-        new = actions.NewAccount(body.username, body.email, password_hash, body.display_name)
-        account, token = await request.db.transact(actions.sign_up, new, request.client)
-        return _signed_in(request, account, token, 201)
 
-    @declare_with_body(
-        "POST",
-        "/api/auth/login",
-        Anyone(),
-        summary="Sign in",
-        takes=SignIn,
-        gives=AccountOut,
-        fails=(WrongCredentials, AccountSuspended, TooManyAttempts),
-        tag=TAG,
-        example=SIGN_IN_EXAMPLE,
-        response_example=ACCOUNT_EXAMPLE,
-        cookie=NEW_SESSION,
-    )
-    async def sign_in(request: Request[Caller], body: SignIn) -> Response:
-        """Begins a session: the answer sets its cookie. An unknown login and a wrong password get the same
-        answer. Failures are counted per login and per address; after too many, wait as long as the answer says. An
-        address from which the account was signed in to before has a count of its own."""
-        settings = request.settings
-        per_account, per_address = settings.sign_in_failures_per_account, settings.sign_in_failures_per_address
-        await request.db.read(attempts.check_sign_in, body.login, request.client, per_account, per_address)
-        attempt = await request.db.transact(
-            attempts.attempt_sign_in, body.login, request.client, per_account, per_address
-        )
-        credentials = attempt.credentials
-        password_hash = credentials.password_hash if credentials else None
-        try:
-            matches = await passwords.verify(body.password, password_hash, network_of(request.client))
-        except Unavailable:
-            await request.db.transact(attempts.forgive_sign_in, attempt)
-            raise
-        if not matches or credentials is None:
-            raise WrongCredentials("The user name, e-mail address or password is wrong.")
-        token = await request.db.transact(attempts.complete_sign_in, request.client, credentials.id, attempt)
-        if token is None:
-            raise AccountSuspended("This account is suspended. Ask the operator of this server.")
-        return _signed_in(request, credentials, token, 200)
-
-    return [sign_up, sign_in, sign_out, show_me, edit_me]
+@declare_with_body(
+    "POST",
+    "/api/auth/login",
+    Anyone(),
+    summary="Sign in",
+    takes=SignIn,
+    gives=AccountOut,
+    fails=(WrongCredentials, AccountSuspended, TooManyAttempts),
+    tag=TAG,
+    example=SIGN_IN_EXAMPLE,
+    response_example=ACCOUNT_EXAMPLE,
+    cookie=NEW_SESSION,
+)
+async def sign_in(request: Request[Caller], body: SignIn) -> Response:
+    """Begins a session: the answer sets its cookie. An unknown login and a wrong password get the same
+    answer. Failures are counted per login and per address; after too many, wait as long as the answer says. An
+    address from which the account was signed in to before has a count of its own."""
+    settings = request.settings
+    per_account, per_address = settings.sign_in_failures_per_account, settings.sign_in_failures_per_address
+    await request.db.read(attempts.check_sign_in, body.login, request.client, per_account, per_address)
+    attempt = await request.db.transact(attempts.attempt_sign_in, body.login, request.client, per_account, per_address)
+    credentials = attempt.credentials
+    password_hash = credentials.password_hash if credentials else None
+    try:
+        matches = await request.services.passwords.verify(body.password, password_hash, network_of(request.client))
+    except Unavailable:
+        await request.db.transact(attempts.forgive_sign_in, attempt)
+        raise
+    if not matches or credentials is None:
+        raise WrongCredentials("The user name, e-mail address or password is wrong.")
+    token = await request.db.transact(attempts.complete_sign_in, request.client, credentials.id, attempt)
+    if token is None:
+        raise AccountSuspended("This account is suspended. Ask the operator of this server.")
+    return _signed_in(request, credentials, token, 200)
 
 
 @declare(
@@ -161,7 +157,7 @@ async def sign_out(request: Request[Caller]) -> Response:
 )
 async def show_me(request: Request[Caller]) -> Response:
     """The account that the key is bound to, or that is signed in. A cheap way to try a key."""
-    return json(account_shape(request.caller.account, request.settings.base_url))
+    return json_response(account_shape(request.caller.account, request.settings.base_url))
 
 
 @declare_with_body(
@@ -189,10 +185,13 @@ async def edit_me(request: Request[Caller], body: EditProfile) -> Response:
 
 
 def _signed_in(request: Request[Caller], account: Account, token: str, status: int) -> Response:
-    response = json(account_shape(account, request.settings.base_url), status)
+    response = json_response(account_shape(account, request.settings.base_url), status)
     response.headers.append(session_cookie(token, secure=_secure(request)))
     return response
 
 
 def _secure(request: Request[Caller]) -> bool:
     return request.settings.base_url.startswith("https://")
+
+
+ROUTES: Final = (sign_up, sign_in, sign_out, show_me, edit_me)

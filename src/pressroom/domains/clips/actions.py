@@ -4,9 +4,9 @@ from pressroom.clock import iso
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.clips import queries
-from pressroom.domains.clips.models import ClipCreatedData, ClipDraft, ClipView, CreatedClip
-from pressroom.domains.events.actions import append_event
-from pressroom.domains.events.models import EventType
+from pressroom.domains.clips.events import ClipCreatedData, CreatedClip
+from pressroom.domains.clips.models import ClipDraft, ClipView
+from pressroom.domains.events.actions import emit
 from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.media.actions import attach_media, list_of_owners, take_storage
 from pressroom.domains.media.models import ProcessingStatus
@@ -46,7 +46,7 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allo
         processing_status=ProcessingStatus.PROCESSING,
         created_at=iso(tx.now),
     )
-    await append_event(tx, EventType.POSTCLIP_CREATED, ClipCreatedData(created), account_id=account.id)
+    await emit(tx, ClipCreatedData(created), account_id=account.id)
     return await get_clip(tx, clip_id, account.id)
 
 

@@ -1,8 +1,8 @@
-"""A clip, and what is told of it when it is published."""
+"""A clip, and what is read together with it."""
 
 import msgspec
 
-from pressroom.domains.media.models import Media, NewMedia, ProcessingStatus
+from pressroom.domains.media.models import Media, NewMedia
 from pressroom.domains.posts.visibility import Relationship, Visibility, key_may_read, may_see
 
 
@@ -53,22 +53,3 @@ class ClipView(msgspec.Struct):
 
     clip: Clip
     video: Media
-
-
-class CreatedClip(msgspec.Struct, rename="camel"):
-    """The clip of postclip.created. `duration` is in seconds."""
-
-    id: str
-    author_id: str
-    caption: str | None
-    duration: float | None
-    visibility: Visibility
-    hub_id: str | None
-    processing_status: ProcessingStatus
-    created_at: str
-
-
-class ClipCreatedData(msgspec.Struct):
-    """`data` of postclip.created."""
-
-    postclip: CreatedClip

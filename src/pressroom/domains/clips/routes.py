@@ -15,7 +15,9 @@ from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_
 from pressroom.errors import Code, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed
 from pressroom.web.form_data import Form, FormRules
-from pressroom.web.routing import FormSpec, Request, Response, Tag, declare, declare_with_body, json
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import FormSpec, Tag, declare, declare_with_body
 
 TAG = Tag("Clips", "Videos with a caption.")
 
@@ -85,9 +87,12 @@ async def show_clip(request: Request[Caller]) -> Response:
     until `processingStatus` has left PROCESSING. Its page is /clip/{id}."""
     reader = reader_of(request.who)
     view = await request.db.read(actions.get_clip, request.parameters["id"], reader.id, by_key=reader.by_key)
-    return json(_shown(request)(view))
+    return json_response(_shown(request)(view))
 
 
 def _shown(request: Request[Caller]) -> Callable[[ClipView], ClipOut]:
     addresses = addresses_of(request)
     return lambda view: clip_shape(view, addresses)
+
+
+ROUTES: Final = (publish_clip, show_clip)

@@ -1,18 +1,15 @@
 """Commenting and reading comments. Each takes an open transaction first."""
 
-from pressroom.clock import iso
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.comments import queries
+from pressroom.domains.comments.events import comment_created
 from pressroom.domains.comments.models import (
     NO_PARENT,
     Comment,
-    CommentCreatedData,
     CommentDraft,
-    CreatedComment,
 )
-from pressroom.domains.events.actions import append_event
-from pressroom.domains.events.models import EventType
+from pressroom.domains.events.actions import emit
 from pressroom.domains.posts.actions.lookup import get_post
 from pressroom.domains.posts.queries import writing
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
@@ -31,7 +28,7 @@ async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft)
     parent = await _parent(tx, post_id, draft.parent_id) if draft.parent_id is not None else None
     comment = _comment(tx, caller, post_id, draft, parent)
     await queries.insert_comment(tx, comment)
-    await append_event(tx, EventType.COMMENT_CREATED, _created(comment), account_id=caller.account.id)
+    await emit(tx, comment_created(comment), account_id=caller.account.id)
     return comment
 
 
@@ -73,17 +70,4 @@ def _comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft, parent: 
         key_id=caller.key_id,
         key_label=key.label if key else None,
         key_prefix=key.key_prefix if key else None,
-    )
-
-
-def _created(comment: Comment) -> CommentCreatedData:
-    return CommentCreatedData(
-        CreatedComment(
-            id=comment.id,
-            post_id=comment.post_id,
-            author_id=comment.account_id,
-            parent_id=comment.parent_id,
-            content=comment.content or "",
-            created_at=iso(comment.created_at),
-        )
     )

@@ -52,23 +52,6 @@ class Comment(msgspec.Struct):
     key_prefix: str | None = None
 
 
-class CreatedComment(msgspec.Struct, rename="camel"):
-    """The comment of comment.created. `content` is empty when the comment is media alone."""
-
-    id: str
-    post_id: str
-    author_id: str
-    parent_id: str | None
-    content: str
-    created_at: str
-
-
-class CommentCreatedData(msgspec.Struct):
-    """`data` of comment.created."""
-
-    comment: CreatedComment
-
-
 class ThreadEntry(msgspec.Struct):
     """A comment in its thread: how many comments it stands below; 0 at the top."""
 

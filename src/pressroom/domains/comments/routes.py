@@ -1,5 +1,7 @@
 """Comments over HTTP."""
 
+from typing import Final
+
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.comments import actions
 from pressroom.domains.comments.models import NO_PARENT
@@ -14,7 +16,9 @@ from pressroom.domains.comments.schemas import (
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import Keyed
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Request, Response, Tag, declare, declare_with_body, json
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import Tag, declare, declare_with_body
 
 TAG = Tag("Comments", "What is said under posts.")
 
@@ -74,4 +78,7 @@ async def list_comments(request: Request[Caller]) -> Response:
         actions.list_in_time, request.parameters["id"], reader.id, page.after, page.limit + 1, by_key=reader.by_key
     )
     shown, cursor = split(comments, page, lambda comment: comment.id)
-    return json(CommentList([comment_shape(each, request.settings.base_url) for each in shown], cursor))
+    return json_response(CommentList([comment_shape(each, request.settings.base_url) for each in shown], cursor))
+
+
+ROUTES: Final = (create_comment, list_comments)

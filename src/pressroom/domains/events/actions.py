@@ -1,4 +1,4 @@
-"""Appending an event to the transaction of the write that it reports, and telling those who pass events on."""
+"""Emitting an event in the transaction of the write that it reports."""
 
 from collections.abc import Awaitable, Callable
 
@@ -6,7 +6,7 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.events import queries
-from pressroom.domains.events.models import Event, EventType
+from pressroom.domains.events.models import Event, EventData
 from pressroom.ids import new_id
 
 _encoder = msgspec.json.Encoder()
@@ -17,23 +17,21 @@ _subscribers: list[Subscriber] = []
 
 
 def on_event(subscriber: Subscriber) -> None:
-    """Has `subscriber(tx, event)` run in the transaction of every event. Registering it again changes nothing.
+    """Has `subscriber(tx, event)` run in the transaction of every event. To subscribe again changes nothing.
 
-    Rooms that make events need not know of those that pass them on.
+    A package that emits events need not know the packages that pass them on.
     """
     if subscriber not in _subscribers:
         _subscribers.append(subscriber)
 
 
-async def append_event(
-    tx: Tx, event_type: EventType, data: msgspec.Struct, *, account_id: str, key_id: str | None = None
-) -> Event:
-    """Writes down that something happened, and has it passed on; the event.
+async def emit(tx: Tx, data: EventData, *, account_id: str, key_id: str | None = None) -> Event:
+    """Appends an event of the account, tells every subscriber of it and returns it.
 
-    `data` is what receivers find under `data`. `key_id` is given when the event concerns that key alone.
-    The event exists exactly when the transaction commits (docs/webhooks.md#envelope).
+    `data` also says which kind of event it is. `key_id` is given when the event concerns that key alone. The event
+    exists exactly when the transaction commits (docs/webhooks.md#events).
     """
-    event = Event(new_id(tx.now), account_id, key_id, event_type, _encoder.encode(data).decode())
+    event = Event(new_id(tx.now), account_id, key_id, data.event, _encoder.encode(data).decode())
     await queries.insert_event(tx, event)
     for subscriber in _subscribers:
         await subscriber(tx, event)

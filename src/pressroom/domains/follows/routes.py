@@ -1,5 +1,7 @@
 """Following over HTTP, and what the followed account does about it."""
 
+from typing import Final
+
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
 from pressroom.domains.follows import actions
@@ -18,7 +20,9 @@ from pressroom.domains.follows.schemas import (
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Request, Response, Tag, declare, json
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import Tag, declare
 
 TAG = Tag("Follows", "Who follows whom: what FOLLOWERS and CONNECTIONS posts go by.")
 
@@ -80,7 +84,7 @@ async def list_follow_requests(request: Request[Caller]) -> Response:
     page = read_page(request.query)
     found = await request.db.read(actions.list_requests, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda person: person.listed_as)
-    return json(WaitingList([waiting_shape(each, request.settings.base_url) for each in shown], cursor))
+    return json_response(WaitingList([waiting_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
 @declare(
@@ -135,7 +139,7 @@ async def list_followers(request: Request[Caller]) -> Response:
     page = read_page(request.query)
     found = await request.db.read(actions.list_followers, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda person: person.listed_as)
-    return json(FollowerList([person_shape(each, request.settings.base_url) for each in shown], cursor))
+    return json_response(FollowerList([person_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
 @declare(
@@ -172,10 +176,10 @@ async def list_follows(request: Request[Caller]) -> Response:
     page = read_page(request.query)
     found = await request.db.read(actions.list_followed, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda person: person.listed_as)
-    return json(FollowedList([person_shape(each, request.settings.base_url) for each in shown], cursor))
+    return json_response(FollowedList([person_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
-FOLLOW_ROUTES = [
+ROUTES: Final = (
     follow,
     unfollow,
     list_follow_requests,
@@ -184,4 +188,4 @@ FOLLOW_ROUTES = [
     list_followers,
     remove_follower,
     list_follows,
-]
+)

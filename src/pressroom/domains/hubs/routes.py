@@ -1,5 +1,7 @@
 """Hubs over HTTP."""
 
+from typing import Final
+
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.hubs import actions
 from pressroom.domains.hubs.schemas import (
@@ -14,7 +16,9 @@ from pressroom.domains.hubs.schemas import (
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import Anyone, SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Request, Response, Tag, declare, declare_with_body, json
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import Tag, declare, declare_with_body
 
 TAG = Tag("Hubs", "Groups that accounts join and publish into.")
 
@@ -37,7 +41,7 @@ async def list_hubs(request: Request[Caller]) -> Response:
     page = read_page(request.query)
     hubs = await request.db.read(actions.list_joined, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(hubs, page, lambda hub: hub.id)
-    return json(HubList([hub_shape(hub, request.settings.base_url) for hub in shown], cursor))
+    return json_response(HubList([hub_shape(hub, request.settings.base_url) for hub in shown], cursor))
 
 
 @declare_with_body(
@@ -80,7 +84,7 @@ async def show_hub(request: Request[Caller]) -> Response:
     """One hub. Its posts are on its page, /hub/{slug}."""
     reader = request.who.account.id if request.who else ""
     hub = await request.db.read(actions.get_hub, request.parameters["id"], reader)
-    return json(hub_shape(hub, request.settings.base_url))
+    return json_response(hub_shape(hub, request.settings.base_url))
 
 
 @declare(
@@ -118,3 +122,6 @@ async def leave_hub(request: Request[Caller]) -> Response:
     return await request.once(
         actions.leave_hub, lambda _: MemberOut(False), 200, request.caller, request.parameters["id"]
     )
+
+
+ROUTES: Final = (list_hubs, create_hub, show_hub, join_hub, leave_hub)

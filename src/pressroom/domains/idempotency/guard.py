@@ -7,7 +7,8 @@ import msgspec
 
 from pressroom.db import Database, Tx
 from pressroom.domains.idempotency import actions
-from pressroom.web.routing import Once, Response
+from pressroom.web.once import Once
+from pressroom.web.response import Response
 
 R = TypeVar("R")
 P = ParamSpec("P")

@@ -3,16 +3,14 @@
 from pressroom.clock import iso
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
-from pressroom.domains.events.actions import append_event
-from pressroom.domains.events.models import EventType
+from pressroom.domains.events.actions import emit
 from pressroom.domains.keys import queries
+from pressroom.domains.keys.events import Revocation, RevocationData
 from pressroom.domains.keys.models import (
     ACTIVE_KEYS,
     SHOWN,
     ApiKey,
     NewKey,
-    Revocation,
-    RevocationData,
     RevokedBy,
     hash_secret,
     new_secret,
@@ -77,9 +75,7 @@ async def revoke_key(tx: Tx, key_id: str, revoked_by: RevokedBy, reason: str | N
     if key is None or key.revoked_at is None:
         return await _get(tx, key_id)
     revocation = Revocation(key.id, key.label, key.key_prefix, iso(key.revoked_at), revoked_by, reason)
-    await append_event(
-        tx, EventType.APIKEY_REVOKED, RevocationData(revocation), account_id=key.account_id, key_id=key.id
-    )
+    await emit(tx, RevocationData(revocation), account_id=key.account_id, key_id=key.id)
     if revoked_by is not RevokedBy.SELF:
         await notify(tx, key.account_id, NotificationType.KEY_REVOKED, key_id=key.id)
     return key

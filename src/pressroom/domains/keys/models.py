@@ -105,23 +105,6 @@ class NewKey(msgspec.Struct):
     ip_allowlist: list[str] = msgspec.field(default_factory=list[str])
 
 
-class Revocation(msgspec.Struct, rename="camel"):
-    """The data of apikey.revoked."""
-
-    id: str
-    label: str
-    key_prefix: str
-    revoked_at: str
-    revoked_by: str
-    reason: str | None
-
-
-class RevocationData(msgspec.Struct, rename="camel"):
-    """`data` of apikey.revoked."""
-
-    api_key: Revocation
-
-
 def new_secret() -> str:
     """A fresh key: the prefix, 32 random characters, and a checksum of all that precedes it."""
     body = PREFIX + random_base62(_RANDOM)

@@ -1,5 +1,7 @@
 """Key management over HTTP: for the signed-in owner alone."""
 
+from typing import Final
+
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys import actions
 from pressroom.domains.keys.schemas import (
@@ -17,7 +19,9 @@ from pressroom.domains.keys.schemas import (
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Request, Response, Tag, declare, declare_with_body, json
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import Tag, declare, declare_with_body
 
 TAG = Tag("API keys", "What programs act with. Only the signed-in owner manages them; no key can make or revoke keys.")
 
@@ -74,7 +78,7 @@ async def list_keys(request: Request[Caller]) -> Response:
     page = read_page(request.query)
     keys = await request.db.read(actions.list_keys, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(keys, page, lambda key: key.id)
-    return json(ApiKeyList([key_shape(key, request.clock.now()) for key in shown], cursor))
+    return json_response(ApiKeyList([key_shape(key, request.clock.now()) for key in shown], cursor))
 
 
 @declare(
@@ -90,7 +94,7 @@ async def list_keys(request: Request[Caller]) -> Response:
 async def show_key(request: Request[Caller]) -> Response:
     """One key of the account, without its plaintext."""
     key = await request.db.read(actions.get_key, request.caller.account.id, request.parameters["keyId"])
-    return json(key_shape(key, request.clock.now()))
+    return json_response(key_shape(key, request.clock.now()))
 
 
 @declare(
@@ -114,3 +118,6 @@ async def revoke_key(request: Request[Caller]) -> Response:
         request.caller.account.id,
         request.parameters["keyId"],
     )
+
+
+ROUTES: Final = (list_keys, create_key, show_key, revoke_key)

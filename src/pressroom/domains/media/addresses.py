@@ -18,7 +18,7 @@ import msgspec
 from pressroom.clock import MINUTE, SECOND
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.media.models import Media, Variant
-from pressroom.web.routing import Request
+from pressroom.web.request import Request
 
 STEP: Final = 5 * MINUTE
 """How long a reader is given one address of a file, so that a page that is opened again finds it in the browser's

@@ -12,7 +12,7 @@ from pressroom.domains.media.models import NewMedia, source
 from pressroom.errors import Refused, TooMany, Unavailable
 from pressroom.ids import new_id
 from pressroom.web.form_data import IncomingFile
-from pressroom.web.routing import Response
+from pressroom.web.response import Response
 
 REMOVE_SECONDS: Final = 2.0
 _AS_BYTES: Final = "application/octet-stream"

@@ -2,12 +2,10 @@
 
 import math
 import re
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from pressroom.blobs import BlobInfo
 from pressroom.clock import SECOND
-from pressroom.db import Database
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media import queries
 from pressroom.domains.media.addresses import STEP, is_signed, read_signed, seconds_left
@@ -15,10 +13,9 @@ from pressroom.domains.media.models import Media, MediaEntryType, ProcessingStat
 from pressroom.errors import NotFound
 from pressroom.web.access import Public
 from pressroom.web.asgi import HeaderList
-from pressroom.web.routing import Request, Response, Route, declare
-
-MaySee = Callable[[Database, ServedMedia, str], Awaitable[bool]]
-"""Whether an account, by its id, may see what a file belongs to."""
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import declare
 
 PRESIGNED_SECONDS: Final = STEP // SECOND
 FOR_SOME_SECONDS: Final = 60
@@ -44,22 +41,22 @@ FOR_GOOD: Final = b"private, max-age=31536000, immutable"
 PUBLIC: Final = "PUBLIC"
 
 
-def serving_routes(may_see: MaySee) -> list[Route[Caller]]:
-    """The routes of files. `may_see` is asked of each reader's own address."""
+@declare("GET", "/media/{token}", Public(), summary="A file of a post or clip")
+async def serve_media(request: Request[Caller]) -> Response:
+    """What a file was made into."""
+    return await _serve(request, Variant.MAIN)
 
-    @declare("GET", "/media/{token}", Public(), summary="A file of a post or clip")
-    async def serve_media(request: Request[Caller]) -> Response:
-        return await _serve(request, may_see, Variant.MAIN)
 
-    @declare("GET", "/media/{token}/thumbnail", Public(), summary="Its thumbnail")
-    async def serve_thumbnail(request: Request[Caller]) -> Response:
-        return await _serve(request, may_see, Variant.THUMBNAIL)
+@declare("GET", "/media/{token}/thumbnail", Public(), summary="Its thumbnail")
+async def serve_thumbnail(request: Request[Caller]) -> Response:
+    """A small picture of it."""
+    return await _serve(request, Variant.THUMBNAIL)
 
-    @declare("GET", "/media/{token}/poster", Public(), summary="The first picture of a video")
-    async def serve_poster(request: Request[Caller]) -> Response:
-        return await _serve(request, may_see, Variant.POSTER)
 
-    return [serve_media, serve_thumbnail, serve_poster, serve_card]
+@declare("GET", "/media/{token}/poster", Public(), summary="The first picture of a video")
+async def serve_poster(request: Request[Caller]) -> Response:
+    """What is shown before it is played."""
+    return await _serve(request, Variant.POSTER)
 
 
 @declare("GET", "/cards/{token}", Public(), summary="The thumbnail of a link's card")
@@ -71,9 +68,9 @@ async def serve_card(request: Request[Caller]) -> Response:
     return await serve_blob(request, f"cards/{token}", b"image/webp", FOR_GOOD)
 
 
-async def _serve(request: Request[Caller], may_see: MaySee, variant: Variant) -> Response:
+async def _serve(request: Request[Caller], variant: Variant) -> Response:
     token = request.parameters["token"]
-    media, seconds = await (_find_signed(request, token, may_see) if is_signed(token) else _find_public(request, token))
+    media, seconds = await (_find_signed(request, token) if is_signed(token) else _find_public(request, token))
     if media is None or media.status != ProcessingStatus.READY:
         raise _NONE
     key, content_type = media.blob(variant), media.content_type(variant).encode()
@@ -96,7 +93,7 @@ async def _find_public(request: Request[Caller], token: str) -> tuple[Media | No
     return (media if visible else None), None
 
 
-async def _find_signed(request: Request[Caller], token: str, may_see: MaySee) -> tuple[Media | None, int | None]:
+async def _find_signed(request: Request[Caller], token: str) -> tuple[Media | None, int | None]:
     """The file at a signed address, while its reader may see it, and for how many seconds its answer may be kept."""
     signed, now = read_signed(token), request.clock.now()
     if signed is None or signed.has_ended(now):
@@ -108,9 +105,14 @@ async def _find_signed(request: Request[Caller], token: str, may_see: MaySee) ->
         media = await request.db.one(queries.FIND_FOR_READER, media_id=media_id, reader=reader)
     if media is None or not signed.is_genuine(media.token, request.services.media_secret):
         return None, None
-    if reader is not None and not await may_see(request.db, media, reader):
+    if reader is not None and not await _may_see(request, media, reader):
         return None, None
     return media, seconds_left(signed.until, now)
+
+
+async def _may_see(request: Request[Caller], media: ServedMedia, reader: str) -> bool:
+    is_clip = media.clip_visibility is not None
+    return await request.services.may_see(request.db, reader, media.owner_id, is_clip)
 
 
 async def serve_blob(
@@ -177,3 +179,6 @@ def _has(header: str | None, etag: bytes) -> bool:
         return False
     tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]
     return "*" in tags or etag.decode() in tags
+
+
+ROUTES: Final = (serve_media, serve_thumbnail, serve_poster, serve_card)

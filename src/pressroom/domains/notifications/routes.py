@@ -1,12 +1,16 @@
 """Notifications over HTTP."""
 
+from typing import Final
+
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.notifications import actions
 from pressroom.domains.notifications.schemas import NOTIFICATION_EXAMPLE, NotificationList, notification_shape
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Request, Response, Tag, declare, json
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import Tag, declare
 
 TAG = Tag("Notifications", "What the signed-in account is told of.")
 
@@ -29,4 +33,7 @@ async def list_notifications(request: Request[Caller]) -> Response:
     told = await request.db.read(actions.list_notifications, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(told, page, lambda notification: notification.id)
     base_url = request.settings.base_url
-    return json(NotificationList([notification_shape(each, base_url) for each in shown], cursor))
+    return json_response(NotificationList([notification_shape(each, base_url) for each in shown], cursor))
+
+
+ROUTES: Final = (list_notifications,)

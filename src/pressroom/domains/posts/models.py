@@ -1,4 +1,4 @@
-"""A post, its poll, what is read together with it, and what is told of it when it is made."""
+"""A post, its poll, and what is read together with it."""
 
 from enum import StrEnum
 from typing import Final
@@ -159,23 +159,3 @@ class Version(msgspec.Struct):
     content: str | None
     visibility: Visibility
     written_at: int
-
-
-class CreatedPost(msgspec.Struct, rename="camel"):
-    """The post of post.created."""
-
-    id: str
-    author_id: str
-    content: str | None
-    type: PostType
-    visibility: Visibility
-    is_share: bool
-    original_post_id: str | None
-    hub_id: str | None
-    created_at: str
-
-
-class PostCreatedData(msgspec.Struct):
-    """`data` of post.created."""
-
-    post: CreatedPost

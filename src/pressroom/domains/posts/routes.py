@@ -1,7 +1,7 @@
 """Posts over HTTP."""
 
 from collections.abc import Awaitable, Callable
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, Final, ParamSpec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller, reader_of
@@ -43,7 +43,9 @@ from pressroom.domains.posts.uploads import UPLOAD_FORM, UploadPost
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Request, Response, Tag, declare, declare_with_body, json
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import Tag, declare, declare_with_body
 
 P = ParamSpec("P")
 
@@ -162,7 +164,7 @@ async def show_post(request: Request[Caller]) -> Response:
     see. Ask again until each `processingStatus` has left PROCESSING. Its permalink is /post/{id}."""
     reader = reader_of(request.who)
     view = await request.db.read(lookup.get_view, request.parameters["id"], reader.id, by_key=reader.by_key)
-    return json(_shown(request)(view))
+    return json_response(_shown(request)(view))
 
 
 @declare(
@@ -181,7 +183,7 @@ async def list_posts(request: Request[Caller]) -> Response:
     page, own = read_page(request.query), request.caller.account.id
     views = await request.db.read(lookup.list_of_account, own, own, page.before, page.limit + 1)
     shown, cursor = split(views, page, lambda view: view.post.id)
-    return json(PostList([_shown(request)(view) for view in shown], cursor))
+    return json_response(PostList([_shown(request)(view) for view in shown], cursor))
 
 
 @declare_with_body(
@@ -406,7 +408,7 @@ def _shown(request: Request[Caller]) -> Callable[[PostView], PostOut]:
     return lambda view: post_shape(view, addresses, now)
 
 
-POST_ROUTES = [
+ROUTES: Final = (
     create_post,
     upload_post,
     list_posts,
@@ -420,4 +422,4 @@ POST_ROUTES = [
     unsave_post,
     vote,
     set_audience,
-]
+)

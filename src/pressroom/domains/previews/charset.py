@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from webencodings.labels import LABELS
+
 from pressroom.domains.previews.scanning import scan
 
 _CHARSET: Final = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,>]+)""", re.IGNORECASE)
@@ -12,54 +14,39 @@ _XML_DECLARATION: Final = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["'](
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _ESCAPE: Final = b"\x1b"
 
-_WESTERN: Final = "cp1252"
-_LABELS: Final = {
-    "utf-8": "utf-8 utf8 unicode-1-1-utf-8 x-unicode20utf8",
-    "utf-16-le": "utf-16 utf-16le unicode ucs-2 iso-10646-ucs-2",
-    "utf-16-be": "utf-16be",
-    _WESTERN: "windows-1252 cp1252 x-cp1252 iso-8859-1 iso8859-1 iso_8859-1 iso88591 latin1 latin-1 l1 ascii us-ascii "
-    "ansi_x3.4-1968 cp819 ibm819",
-    "cp1250": "windows-1250 cp1250 x-cp1250",
-    "cp1251": "windows-1251 cp1251 x-cp1251 win-1251",
-    "cp1253": "windows-1253 cp1253",
-    "cp1254": "windows-1254 cp1254 iso-8859-9 iso8859-9 latin5",
-    "cp1255": "windows-1255 cp1255",
-    "cp1256": "windows-1256 cp1256",
-    "cp1257": "windows-1257 cp1257",
-    "cp1258": "windows-1258 cp1258",
-    "cp874": "windows-874 tis-620 iso-8859-11 iso8859-11 dos-874",
-    "cp866": "ibm866 cp866 866",
-    "iso8859-2": "iso-8859-2 iso8859-2 iso_8859-2 latin2 l2",
-    "iso8859-3": "iso-8859-3 iso8859-3 latin3",
-    "iso8859-4": "iso-8859-4 iso8859-4 latin4",
-    "iso8859-5": "iso-8859-5 iso8859-5 cyrillic",
-    "iso8859-6": "iso-8859-6 iso8859-6 arabic",
-    "iso8859-7": "iso-8859-7 iso8859-7 greek",
-    "iso8859-8": "iso-8859-8 iso8859-8 iso-8859-8-i hebrew visual logical",
-    "iso8859-10": "iso-8859-10 iso8859-10 latin6",
-    "iso8859-13": "iso-8859-13 iso8859-13",
-    "iso8859-14": "iso-8859-14 iso8859-14",
-    "iso8859-15": "iso-8859-15 iso8859-15 latin-9 l9",
-    "iso8859-16": "iso-8859-16",
-    "koi8-r": "koi8-r koi8 koi8_r koi",
-    "koi8-u": "koi8-u koi8-ru",
-    "mac_roman": "macintosh mac x-mac-roman",
-    "mac_cyrillic": "x-mac-cyrillic x-mac-ukrainian",
-    "gb18030": "gb18030 gbk gb2312 gb_2312-80 gb_2312 x-gbk chinese csgb2312 cp936",
-    "big5hkscs": "big5 big5-hkscs cn-big5 x-x-big5 csbig5",
-    "cp932": "shift_jis shift-jis sjis x-sjis windows-31j ms_kanji csshiftjis ms932 cp932",
-    "euc_jp": "euc-jp x-euc-jp eucjp cseucpkdfmtjapanese",
-    "iso2022_jp": "iso-2022-jp csiso2022jp",
-    "cp949": "euc-kr euckr windows-949 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 cseuckr cp949",
+_WESTERN: Final = "windows-1252"
+_DECODERS: Final = {
+    "utf-16le": "utf-16-le",
+    "utf-16be": "utf-16-be",
+    "windows-874": "cp874",
+    "iso-8859-8-i": "iso-8859-8",
+    "macintosh": "mac_roman",
+    "x-mac-cyrillic": "mac_cyrillic",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
 }
+"""Encodings of the Web whose decoder Python calls otherwise, or has under the name of a larger set."""
+
+_NOT_DECODED: Final = frozenset({"replacement", "x-user-defined"})
+_MORE_LABELS: Final = {
+    "latin-1": "windows-1252",
+    "latin-9": "iso-8859-15",
+    "win-1251": "windows-1251",
+    "cp936": "gbk",
+    "cp932": "shift_jis",
+    "eucjp": "euc-jp",
+    "euckr": "euc-kr",
+    "cp949": "euc-kr",
+}
+"""Labels that the standard does not have and that pages use all the same."""
+
 _WIDE: Final = ("utf-16-le", "utf-16-be")
-_MULTIBYTE: Final = frozenset({*_WIDE, "gb18030", "big5hkscs", "cp932", "euc_jp", "iso2022_jp", "cp949"})
+_MULTIBYTE: Final = frozenset({*_WIDE, "gb18030", "big5hkscs", "cp932", "euc-jp", "iso-2022-jp", "cp949"})
 
 BY_CHANCE: Final = 12
 """So many characters of a text in two bytes each are never UTF-8 by chance; a single one is, one time in ten."""
-
-# Python knows encodings that make bytes of bytes, and some that no browser reads; a page may name none of those.
-_ENCODINGS: Final = {label: encoding for encoding, labels in _LABELS.items() for label in labels.split()}
 
 
 def decode(html: bytes, content_type: str) -> str:
@@ -141,7 +128,10 @@ def _charset(content_type: str) -> str:
 
 
 def _encoding(label: str) -> str | None:
-    return _ENCODINGS.get(label.strip().lower())
+    """Returns Python's decoder for a label, None for one that browsers do not know or do not decode."""
+    label = label.strip().lower()
+    name = LABELS.get(label) or _MORE_LABELS.get(label)
+    return None if name is None or name in _NOT_DECODED else _DECODERS.get(name, name)
 
 
 def _wide(html: bytes) -> str | None:

@@ -24,13 +24,14 @@ from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.reading import actions
 from pressroom.domains.reading.actions import Permalink, PostPage
 from pressroom.domains.reading.markup import excerpt, linked, linked_parts, shortened
-from pressroom.domains.reading.view_counter import ViewCounter
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND
 from pressroom.text import tag_identity
 from pressroom.web.access import Visitor
 from pressroom.web.asgi import HeaderList
-from pressroom.web.routing import Request, Response, Route, declare, json
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import declare
 from pressroom.web.templating import page_in_slices
 
 _ID: Final = re.compile(r"[0-9A-Z]{26}")
@@ -86,24 +87,17 @@ class OEmbedOut(msgspec.Struct):
     cache_age: int
 
 
-def reading_routes(views: ViewCounter) -> list[Route[Caller]]:
-    """The pages. Openings of permalinks are noted in `views`."""
-
-    @declare("GET", "/post/{id}", Visitor(), summary="A post's permalink")
-    async def permalink(request: Request[Caller]) -> Response:
-        after = _PLACE.fullmatch(_given(request, "after"))
-        start = (after[1], after[2]) if after else ("", "")
-        found = await request.db.read(actions.open_permalink, request.parameters["id"], _reader(request), start)
-        post = found.view.post
-        if post.deleted_at is not None:
-            return await _page(
-                request, "reading/post.html", {"gone": True, "robots": "noindex"}, code=410, everybody=False
-            )
-        if not post.is_author and request.method == "GET":
-            views.note(post.id, _reader(request) or network_of(request.client), request.clock.now())
-        return await _post_page(request, found, first=after is None)
-
-    return [permalink, profile, hub, tag, clip, oembed]
+@declare("GET", "/post/{id}", Visitor(), summary="A post's permalink")
+async def permalink(request: Request[Caller]) -> Response:
+    after = _PLACE.fullmatch(_given(request, "after"))
+    start = (after[1], after[2]) if after else ("", "")
+    found = await request.db.read(actions.open_permalink, request.parameters["id"], _reader(request), start)
+    post = found.view.post
+    if post.deleted_at is not None:
+        return await _page(request, "reading/post.html", {"gone": True, "robots": "noindex"}, code=410, everybody=False)
+    if not post.is_author and request.method == "GET":
+        request.services.note_view(post.id, _reader(request) or network_of(request.client), request.clock.now())
+    return await _post_page(request, found, first=after is None)
 
 
 @declare("GET", "/@{username}", Visitor(), summary="An account and its posts")
@@ -170,7 +164,7 @@ async def oembed(request: Request[Caller]) -> Response:
         raise NotFound("Give the address of a permalink of this server as url, and format=json or none.")
     post = await request.db.read(get_post, place[1], "")
     base_url = request.settings.base_url
-    response = json(
+    response = json_response(
         OEmbedOut(
             type="link",
             version="1.0",
@@ -276,3 +270,6 @@ def _before(request: Request[Caller]) -> str:
 def _given(request: Request[Caller], name: str) -> str:
     """A parameter of the query string, or nothing."""
     return dict(parse_qsl(request.query, keep_blank_values=True)).get(name, "")
+
+
+ROUTES: Final = (permalink, profile, hub, tag, clip, oembed)

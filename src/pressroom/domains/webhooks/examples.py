@@ -1,8 +1,11 @@
 """Examples for the API reference."""
 
+from typing import Final
+
 import msgspec
 
 from pressroom.domains.events.models import EventType
+from pressroom.domains.webhooks.events import EVENT_DATA
 from pressroom.domains.webhooks.models import Attempt, AttemptStatus, State, Status
 from pressroom.domains.webhooks.schemas import (
     CreatedWebhookOut,
@@ -14,6 +17,10 @@ from pressroom.domains.webhooks.schemas import (
     TestSentOut,
     WebhookOut,
 )
+from pressroom.web.openapi.deliveries import EventShape
+
+EVENT_SHAPES: Final = tuple(EventShape(data.event, data.sent_when, data.example()) for data in EVENT_DATA)
+"""What the webhooks chapter of the API reference is made from."""
 
 _EVENTS = ["post.created", "apikey.revoked"]
 

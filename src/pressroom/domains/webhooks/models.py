@@ -165,13 +165,6 @@ class Delivery(msgspec.Struct):
     attempts: str
 
 
-class TestData(msgspec.Struct, rename="camel"):
-    """`data` of webhook.test."""
-
-    message: str
-    webhook_id: str
-
-
 class Redelivery(msgspec.Struct):
     """Which events to send again: those of `kinds` made from `since` to `until` (milliseconds, both included)."""
 

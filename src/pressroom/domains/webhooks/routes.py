@@ -1,5 +1,7 @@
 """Webhook endpoints over HTTP: for the signed-in owner alone."""
 
+from typing import Final
+
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.webhooks.actions import endpoints, queueing, reading, redelivery
@@ -35,7 +37,9 @@ from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unpr
 from pressroom.outbound import UrlRefused
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
-from pressroom.web.routing import Request, Response, Tag, declare, declare_with_body, json
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import Tag, declare, declare_with_body
 
 TAG = Tag(
     "Webhooks",
@@ -113,7 +117,7 @@ async def list_webhooks(request: Request[Caller]) -> Response:
     account_id, key_id = request.caller.account.id, request.parameters["keyId"]
     found = await request.db.read(endpoints.list_webhooks, account_id, key_id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda webhook: webhook.id)
-    return json(WebhookList([webhook_shape(webhook, now) for webhook in shown], cursor))
+    return json_response(WebhookList([webhook_shape(webhook, now) for webhook in shown], cursor))
 
 
 @declare(
@@ -129,7 +133,7 @@ async def list_webhooks(request: Request[Caller]) -> Response:
 async def show_webhook(request: Request[Caller]) -> Response:
     """One endpoint, without its secret."""
     webhook = await request.db.read(endpoints.get_webhook, *_named(request))
-    return json(webhook_shape(webhook, request.clock.now()))
+    return json_response(webhook_shape(webhook, request.clock.now()))
 
 
 @declare(
@@ -184,7 +188,7 @@ async def list_deliveries(request: Request[Caller]) -> Response:
     page = read_page(request.query)
     found = await request.db.read(reading.list_deliveries, *_named(request), page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda delivery: delivery.event_id)
-    return json(DeliveryList([delivery_shape(delivery) for delivery in shown], cursor))
+    return json_response(DeliveryList([delivery_shape(delivery) for delivery in shown], cursor))
 
 
 @declare(
@@ -247,7 +251,7 @@ def _named(request: Request[Caller]) -> tuple[str, str, str]:
     return request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
 
 
-WEBHOOK_ROUTES = [
+ROUTES: Final = (
     create_webhook,
     list_webhooks,
     show_webhook,
@@ -256,4 +260,4 @@ WEBHOOK_ROUTES = [
     list_deliveries,
     rotate_webhook,
     redeliver_events,
-]
+)

@@ -37,9 +37,9 @@ from pressroom.errors import (
 )
 from pressroom.settings import Settings
 from pressroom.web.access import Anyone, Keyed, Public, SessionOnly
+from pressroom.web.incoming import JSON_LIMIT
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.schemas import Json, Schemas
-from pressroom.web.pipeline import JSON_LIMIT, SAFE
 from pressroom.web.problems import (
     INTERNAL,
     LABELS,
@@ -51,6 +51,7 @@ from pressroom.web.problems import (
     error_response,
     label_of,
 )
+from pressroom.web.request import SAFE_METHODS
 from pressroom.web.routing import Route
 
 C = TypeVar("C")
@@ -135,7 +136,7 @@ class Refusals:
         if not isinstance(route.access, Public):
             counts_as_post = isinstance(route.access, Keyed) and route.access.counts_as_post
             yield from self._rates if counts_as_post else self._rates[:2]
-            if route.method not in SAFE and not isinstance(route.access, Anyone):
+            if route.method not in SAFE_METHODS and not isinstance(route.access, Anyone):
                 yield self._writes
         if isinstance(route.access, Keyed) and route.access.scope:
             yield _shown(MissingScope(route.access.scope), shared=False)
@@ -158,7 +159,7 @@ class Refusals:
             yield AddressNotAllowed
             if not isinstance(route.access, Keyed):
                 yield SessionRequired
-            if route.method not in SAFE:
+            if route.method not in SAFE_METHODS:
                 yield CrossOrigin
         yield Unavailable
 

@@ -1,11 +1,9 @@
 """Publishing a post: quota, row, poll, counters, hashtags, notifications and the event in one transaction."""
 
-from pressroom.clock import iso
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.queries import standing
-from pressroom.domains.events.actions import append_event
-from pressroom.domains.events.models import EventType
+from pressroom.domains.events.actions import emit
 from pressroom.domains.hubs.actions import find_joined
 from pressroom.domains.hubs.models import Hub
 from pressroom.domains.limits.actions import check_content_quota, spend_content_quota
@@ -13,12 +11,11 @@ from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.media.actions import attach_media, take_storage
 from pressroom.domains.posts.actions.lookup import complete
 from pressroom.domains.posts.actions.reach import reach_readers
+from pressroom.domains.posts.events import post_created
 from pressroom.domains.posts.models import (
-    CreatedPost,
     Draft,
     NewPoll,
     Post,
-    PostCreatedData,
     PostType,
     PostView,
     SeenPost,
@@ -117,7 +114,7 @@ async def save_and_emit(tx: Tx, post: Post, content: ParsedText | None) -> None:
     if content is not None:
         await reach_readers(tx, post.account_id, post.id, content, post.visibility)
     await standing.add_posts(tx, post.account_id, {post.visibility: 1})
-    await append_event(tx, EventType.POST_CREATED, _created(post), account_id=post.account_id)
+    await emit(tx, post_created(post), account_id=post.account_id)
 
 
 async def get_joined_hub(tx: Tx, caller: Caller, hub_id: str) -> Hub:
@@ -134,19 +131,3 @@ async def _attach_poll(tx: Tx, post_id: str, new: NewPoll) -> None:
     await polls.insert_poll(tx, post_id=post_id, question=new.question, multiple=new.multiple, closes_at=closes_at)
     for position, label in enumerate(new.options):
         await polls.insert_option(tx, post_id, position, label)
-
-
-def _created(post: Post) -> PostCreatedData:
-    return PostCreatedData(
-        CreatedPost(
-            id=post.id,
-            author_id=post.account_id,
-            content=post.content,
-            type=post.type,
-            visibility=post.visibility,
-            is_share=post.type != PostType.POST,
-            original_post_id=post.original_id,
-            hub_id=post.hub_id,
-            created_at=iso(post.created_at),
-        )
-    )

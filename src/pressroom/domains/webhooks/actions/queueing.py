@@ -1,11 +1,12 @@
 """Queueing: every event becomes one delivery per endpoint, in the transaction of the write that it reports."""
 
 from pressroom.db import Tx
-from pressroom.domains.events.actions import append_event
+from pressroom.domains.events.actions import emit
 from pressroom.domains.events.models import Event, EventType
 from pressroom.domains.webhooks.actions.endpoints import lock_live
 from pressroom.domains.webhooks.envelope import new_envelope_id
-from pressroom.domains.webhooks.models import RETENTION, Listener, TestData
+from pressroom.domains.webhooks.events import TestData
+from pressroom.domains.webhooks.models import RETENTION, Listener
 from pressroom.domains.webhooks.queries import deliveries, endpoints
 
 
@@ -31,7 +32,7 @@ async def send_test(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> st
     """
     await lock_live(tx, account_id, key_id, webhook_id)
     data = TestData("It works: this is a test delivery from Pressroom.", webhook_id)
-    event = await append_event(tx, EventType.WEBHOOK_TEST, data, account_id=account_id, key_id=key_id)
+    event = await emit(tx, data, account_id=account_id, key_id=key_id)
     envelope_id = new_envelope_id()
     await deliveries.queue_delivery(
         tx, account_id, webhook_id, event_id=event.id, event_type=event.type, envelope_id=envelope_id

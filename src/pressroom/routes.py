@@ -1,0 +1,42 @@
+"""Every route of the server, put together from the packages' own lists. Nothing is opened to read them.
+
+A test (tests/web/test_routes.py) finds every declared route and fails when one is missing here.
+"""
+
+from typing import Any, Final
+
+from pressroom.domains.accounts import routes as accounts
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.clips import routes as clips
+from pressroom.domains.comments import routes as comments
+from pressroom.domains.follows import routes as follows
+from pressroom.domains.hubs import routes as hubs
+from pressroom.domains.keys import routes as keys
+from pressroom.domains.media import serving as media
+from pressroom.domains.notifications import routes as notifications
+from pressroom.domains.posts import routes as posts
+from pressroom.domains.reading import pages as reading
+from pressroom.domains.webhooks import routes as webhooks
+from pressroom.web import site
+from pressroom.web.routing import Route
+
+API_ROUTES: Final[tuple[Route[Caller], ...]] = (
+    *posts.ROUTES,
+    *comments.ROUTES,
+    *clips.ROUTES,
+    *accounts.ROUTES,
+    *keys.ROUTES,
+    *webhooks.ROUTES,
+    *follows.ROUTES,
+    *hubs.ROUTES,
+    *notifications.ROUTES,
+)
+"""The operations of the API, in the order of the API reference."""
+
+PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (*reading.ROUTES, *media.ROUTES)
+"""The pages that people read, and the media in them."""
+
+SITE_ROUTES: Final[tuple[Route[Any], ...]] = site.ROUTES
+"""Probes, the API reference, static files and avatars."""
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (*API_ROUTES, *PAGE_ROUTES, *SITE_ROUTES)

@@ -1,0 +1,74 @@
+"""One request, as it goes through the pipeline and its route."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+from pressroom.clock import Clock
+from pressroom.db import Database
+from pressroom.errors import NotSignedIn
+from pressroom.settings import Settings
+from pressroom.web.asgi import HeaderList
+from pressroom.web.form_data import IncomingFile
+from pressroom.web.headers import Headers
+from pressroom.web.incoming import IncomingBody
+from pressroom.web.once import Once
+from pressroom.web.services import Services
+
+C = TypeVar("C")
+
+SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+
+
+@dataclass(slots=True)
+class Request(Generic[C]):
+    """A request: the server's parts it is served with, what came in, and what the checks found out about it.
+
+    `C` is the type of the caller, which `web` passes through without looking inside.
+
+    Attributes:
+        id: A random name for log lines and the header X-Request-Id.
+        path: The path, decoded.
+        query: The query string, as sent.
+        client: The client's address (docs/proxy.md#client-addresses).
+        response_headers: Headers that the response gets, whatever becomes of the request.
+        parameters: What stands in the path for the names in the route's path.
+        who: The caller; None when nobody is signed in.
+        account_id: The account that the request was found to come from, for the log; set also when it is then refused.
+        key_id: The API key that it came with, likewise.
+        session_token: The token of the caller's session; None for a request by key.
+        once: Carries out the route's write; set just before the route is called.
+        files: The files of a form.
+    """
+
+    db: Database
+    settings: Settings
+    clock: Clock
+    services: Services
+    id: str
+    method: str
+    path: str
+    query: str
+    headers: Headers
+    client: str
+    body: IncomingBody
+    response_headers: HeaderList
+    parameters: Mapping[str, str] = field(init=False)
+    once: Once = field(init=False)
+    who: C | None = None
+    account_id: str | None = None
+    key_id: str | None = None
+    session_token: str | None = None
+    files: Sequence[IncomingFile] = ()
+
+    @property
+    def caller(self) -> C:
+        """Who calls. Raises NotSignedIn where the route takes anybody and nobody is signed in."""
+        if self.who is None:
+            raise NotSignedIn("Sign in first.")
+        return self.who
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the method is one that changes nothing."""
+        return self.method in SAFE_METHODS

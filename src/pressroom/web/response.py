@@ -1,0 +1,30 @@
+"""What a route returns: status, body and headers of one HTTP response."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+
+from pressroom.web.asgi import HeaderList
+
+JSON: Final = b"application/json"
+_encoder = msgspec.json.Encoder()
+
+
+class Response(msgspec.Struct):
+    """A response. `headers` come on top of those that every response has.
+
+    A `stream` of `length` bytes takes the place of a `body` that is too large to be held in memory.
+    """
+
+    status: int
+    body: bytes
+    content_type: bytes = JSON
+    headers: HeaderList = msgspec.field(default_factory=HeaderList)
+    stream: AsyncIterator[bytes] | None = None
+    length: int = 0
+
+
+def json_response(shape: object, status: int = 200) -> Response:
+    """Returns a struct as a JSON response."""
+    return Response(status, _encoder.encode(shape))

@@ -1,0 +1,59 @@
+"""What routes work with beside the database. The packages behind it need not know each other, nor `web` know them."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from pressroom.blobs import Blobs
+from pressroom.db import Database
+from pressroom.outbound import OutboundClient
+from pressroom.web.slices import Slices
+
+
+class PasswordHasher(Protocol):
+    """Hashes and verifies passwords (docs/limits.md#passwords). `network` is where a password came from."""
+
+    async def hash(self, password: str, network: str, /) -> str:
+        """Returns the hash to store. Raises Unavailable when too many passwords wait."""
+        ...
+
+    async def verify(self, password: str, password_hash: str | None, network: str, /) -> bool:
+        """Returns whether the password matches; never without a hash, which takes as long. Raises Unavailable."""
+        ...
+
+
+class Probed(Protocol):
+    """Something that readiness depends on."""
+
+    async def ping(self) -> None:
+        """Raises Unavailable when it is away."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a server opens once and every route may use, as `request.services`.
+
+    Attributes:
+        outbound: Sends requests to other servers.
+        blobs: The store of media.
+        await_card: Waits a little for the card of a link: its address, the account's id.
+        media_secret: Signs addresses of media.
+        slices: Renders pages in slices.
+        passwords: Hashes and verifies passwords.
+        note_view: Counts a view: the post's id, the visitor, the time in milliseconds.
+        may_see: Returns whether an account, by its id, may see a post or a clip, by its id and whether it is a clip.
+        limiter: Counts requests against the rate limits.
+        openapi: The OpenAPI document as JSON.
+    """
+
+    outbound: OutboundClient
+    blobs: Blobs
+    await_card: Callable[[str, str], Awaitable[None]]
+    media_secret: str
+    slices: Slices
+    passwords: PasswordHasher
+    note_view: Callable[[str, str, int], None]
+    may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
+    limiter: Probed
+    openapi: bytes
