@@ -63,7 +63,7 @@ def sync_folder(folder: Path) -> None:
 def away(error: OSError) -> BlobsAway:
     """The refusal for an error of the local disk."""
     if error.errno in _FULL:
-        return BlobsAway("The disk that keeps media is full. Make room on it.", 30)
+        return BlobsAway("The disk that holds the media is full. Free some space on it.", 30)
     name = errno.errorcode.get(error.errno or 0, "unknown")
     return BlobsAway(f"The disk that keeps media cannot be used right now ({name}).")
 

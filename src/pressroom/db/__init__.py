@@ -3,7 +3,7 @@
     post = await db.transact(publish_post, caller, draft)     one transaction; may run the action again
     key = await db.one(FIND_KEY, digest=digest)               one indexed read
 
-A statement is a constant of its room's `queries.py`: a `Query`, which yields rows, or a `Command`, which
+A statement is a constant of its package's `queries.py`: a `Query`, which yields rows, or a `Command`, which
 does not. A test prepares all of them on both engines.
 """
 
@@ -39,7 +39,7 @@ class DatabaseNotReached(SettingError):
 
 
 class DiskFull(Unavailable):
-    """No room to write. Nothing of the transaction was kept."""
+    """The disk is full. Nothing of the transaction was stored."""
 
 
 class Command:

@@ -1,1 +1,1 @@
-"""The rooms of the house, one per domain; docs/architecture.md says what stands on what."""
+"""One package per subject; docs/architecture.md says which may import which."""

@@ -1,4 +1,4 @@
-"""The accounts room's wire shapes (docs/people.md)."""
+"""Wire shapes of the accounts package (docs/people.md)."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar

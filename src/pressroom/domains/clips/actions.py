@@ -18,8 +18,8 @@ from pressroom.ids import new_id
 async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allowance) -> ClipView:
     """Publishes a clip; the clip as its author sees it.
 
-    It takes one unit of the account's content of the day, and room for its video (docs/limits.md). Raises Unprocessable
-    when the account is no member of the hub or stores too much, QuotaExceeded.
+    It takes one unit of the account's content of the day, and storage for its video (docs/limits.md). Raises
+    Unprocessable when the account is no member of the hub or stores too much, QuotaExceeded.
     """
     if draft.hub_id is not None:
         await get_joined_hub(tx, caller, draft.hub_id)

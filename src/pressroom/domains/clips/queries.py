@@ -1,4 +1,4 @@
-"""The clips room's SQL."""
+"""SQL of the clips package."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The clips room's wire shapes."""
+"""Wire shapes of the clips package."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The comments room's SQL."""
+"""SQL of the comments package."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""The comments room's wire shapes (docs/posts.md#comments)."""
+"""Wire shapes of the comments package (docs/posts.md#comments)."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar

@@ -1,4 +1,4 @@
-"""The events room's SQL."""
+"""SQL of the events package."""
 
 from typing import Final
 

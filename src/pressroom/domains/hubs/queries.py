@@ -1,4 +1,4 @@
-"""The hubs room's SQL."""
+"""SQL of the hubs package."""
 
 from typing import Final
 

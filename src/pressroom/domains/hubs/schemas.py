@@ -1,4 +1,4 @@
-"""The hubs room's wire shapes."""
+"""Wire shapes of the hubs package."""
 
 from collections.abc import Iterator
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The idempotency room's SQL."""
+"""SQL of the idempotency package."""
 
 from typing import Final
 

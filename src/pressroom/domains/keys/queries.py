@@ -1,4 +1,4 @@
-"""The keys room's SQL."""
+"""SQL of the keys package."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The keys room's wire shapes."""
+"""Wire shapes of the keys package."""
 
 from collections.abc import Iterator
 from typing import Annotated

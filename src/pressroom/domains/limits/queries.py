@@ -1,4 +1,4 @@
-"""The limits room's SQL."""
+"""SQL of the limits package."""
 
 from typing import Final
 

@@ -24,7 +24,7 @@ long one."""
 
 
 async def take_storage(tx: Tx, account_id: str, field: str, files: Sequence[NewMedia], limit: int) -> None:
-    """Takes room for new files of what the account may store, `limit` bytes (docs/limits.md#stored-media).
+    """Takes storage for new files out of what the account may store, `limit` bytes (docs/limits.md#stored-media).
 
     Raises Unprocessable with a fault of `field` when they find none.
     """

@@ -121,4 +121,4 @@ class SandboxAway(ChildDied):
 
 
 class Starved(SandboxAway):
-    """There was a child and it got too little, time or room on the disk; most likely the machine's fault."""
+    """There was a child and it got too little, time or space on the disk; most likely the machine's fault."""

@@ -160,6 +160,6 @@ class Processing:
 
 
 def _check_disk(folder: Path) -> None:
-    """Raises OSError when the working disk has no room for what a child may write."""
+    """Raises OSError when the working disk has no space for what a child may write."""
     if shutil.disk_usage(folder).free < Limits().written_bytes:
         raise OSError(errno.ENOSPC, "The disk of the working folder is full")

@@ -1,4 +1,4 @@
-"""The media room's SQL."""
+"""SQL of the media package."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""The media room's wire shapes."""
+"""Wire shapes of the media package."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The notifications room's SQL."""
+"""SQL of the notifications package."""
 
 from typing import Final
 

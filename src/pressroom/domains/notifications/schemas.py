@@ -1,4 +1,4 @@
-"""The notifications room's wire shapes."""
+"""Wire shapes of the notifications package."""
 
 from typing import Annotated
 

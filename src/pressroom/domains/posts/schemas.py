@@ -1,4 +1,4 @@
-"""The posts room's wire shapes (docs/posts.md)."""
+"""Wire shapes of the posts package (docs/posts.md)."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar

@@ -1,4 +1,4 @@
-"""The previews room's SQL."""
+"""SQL of the previews package."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""The previews room's wire shapes."""
+"""Wire shapes of the previews package."""
 
 from typing import Annotated
 

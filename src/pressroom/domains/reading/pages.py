@@ -1,4 +1,4 @@
-"""The pages on which people read: HTML over the rooms' own actions, readable without script."""
+"""The pages on which people read: HTML over the packages' own actions, readable without script."""
 
 import re
 from collections.abc import Sequence

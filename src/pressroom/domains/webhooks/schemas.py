@@ -1,4 +1,4 @@
-"""The webhooks room's wire shapes."""
+"""Wire shapes of the webhooks package."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The accounts room's SQL."""
+"""SQL of the accounts package."""
 
 from typing import Final
 

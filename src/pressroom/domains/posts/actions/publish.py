@@ -31,8 +31,8 @@ from pressroom.ids import new_id
 async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> PostView:
     """Publishes a post; the post as its author sees it.
 
-    It takes one unit of the account's content of the day, and room for its media (docs/limits.md). Raises Unprocessable
-    when the account is no member of the hub or stores too much, QuotaExceeded.
+    It takes one unit of the account's content of the day, and storage for its media (docs/limits.md). Raises
+    Unprocessable when the account is no member of the hub or stores too much, QuotaExceeded.
     """
     hub = await _check_draft(tx, caller, draft)
     await take_storage(tx, caller.account.id, "media", draft.media, allowance.storage)

@@ -1,1 +1,1 @@
-"""The posts room's SQL, by what it is for."""
+"""SQL of the posts package, by what it is for."""

@@ -1,1 +1,1 @@
-"""The webhooks room's SQL."""
+"""SQL of the webhooks package."""
