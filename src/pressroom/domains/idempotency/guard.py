@@ -84,4 +84,5 @@ class OncePerKey:
 
 
 def _replay(outcome: actions.Outcome) -> Response:
-    return Response(200, outcome.body, headers=[REPLAYED, *([BODY_DIFFERS] if outcome.body_differs else [])])
+    headers = [REPLAYED, *([BODY_DIFFERS] if outcome.body_differs else [])]
+    return Response(200, outcome.body, headers=headers, replayed=True)
