@@ -8,7 +8,7 @@ from pressroom.db import Tx
 from pressroom.db.migrate import migrate
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
-from pressroom.domains.events.actions import emit, on_event
+from pressroom.domains.events.actions import emit
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
@@ -40,8 +40,7 @@ async def listeners(file: Path, urls: list[str]) -> list[str]:
 
 
 async def _fill(file: Path, shares: list[list[str]], events: int) -> list[str]:
-    on_event(fan_out)
-    db = open_sqlite(file, SystemClock())
+    db = open_sqlite(file, SystemClock(), [fan_out])
     try:
         await migrate(db)
         secrets: list[str] = []

@@ -14,10 +14,11 @@ import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, SystemClock, iso
-from pressroom.db import Command, Database, Query, Tx
-from pressroom.db.migrate import all_migrations, applied_version
+from pressroom.db import Database, Query
+from pressroom.db.migrate import all_migrations, applied_version, touch
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
+from pressroom.domains.events.queries import find_latest_time
 from pressroom.domains.limits.guard import rates_of
 from pressroom.domains.limits.redis import RedisLimiter
 from pressroom.domains.media.actions import expected_blobs
@@ -39,8 +40,6 @@ WORKING_FOLDERS: Final = ("incoming", "processing")
 MISSING: Final = "A first serve makes it; if there has been one, it was moved away, or its disk is not mounted."
 
 INTEGRITY: Final = Query(str, "PRAGMA quick_check(1)")
-TOUCH: Final = Command("UPDATE schema_migrations SET name = name WHERE version = 1")
-NEWEST: Final = Query(int, "SELECT coalesce(max(created_at), 0) FROM events")
 SERVER_TIME: Final = Query(int, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)")
 
 
@@ -236,18 +235,13 @@ async def _database(db: Database) -> Finding:
             "database", good=False, says=f"Schema {version}; this version needs {newest}: pressroom migrate."
         )
     try:
-        await db.transact(_touch)
+        await db.transact(touch)
     except Unavailable:
         return Finding("database", good=False, says="It can be read and not written: every write would be a 503.")
     if db.engine == "sqlite":
         verdict = await db.one(INTEGRITY)
         return Finding("database", good=verdict == "ok", says=f"SQLite, schema {version}, integrity: {verdict}.")
     return Finding("database", good=True, says=f"PostgreSQL, schema {version}.")
-
-
-async def _touch(tx: Tx) -> None:
-    """Writes what is there already, which a database that cannot be written refuses."""
-    await tx.run(TOUCH)
 
 
 async def _jobs(db: Database) -> Finding:
@@ -282,6 +276,6 @@ async def _clock(db: Database) -> Finding:
     if db.engine == "postgres":
         skew = abs((await db.one(SERVER_TIME) or 0) - now)
         return Finding("clock", good=skew < SKEW, says=f"{skew / SECOND:.1f} s from the database server's.")
-    newest = await db.one(NEWEST) or 0
+    newest = await db.read(find_latest_time)
     says = f"It is {iso(now)}; the newest event is of {iso(newest)}." if newest else f"It is {iso(now)}."
     return Finding("clock", good=newest <= now + SKEW, says=says)

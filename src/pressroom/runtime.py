@@ -17,7 +17,6 @@ from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.queries.usernames import purge_reserved
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
-from pressroom.domains.events.actions import on_event
 from pressroom.domains.follows.jobs import request_handler
 from pressroom.domains.idempotency import actions as idempotency
 from pressroom.domains.keys.guard import LastUsed
@@ -76,17 +75,17 @@ def check_restored(settings: Settings) -> None:
 
 
 async def open_database(settings: Settings, clock: Clock) -> Database:
-    """The database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command.
+    """Opens the database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command.
 
-    Whoever opens it may write events, so this is where the endpoints are made to hear of them.
+    Every event is queued for the endpoints that want it, whoever appends it.
     """
-    on_event(fan_out)
+    subscribers = (fan_out,)
     if settings.database_url.startswith("sqlite:///"):
         check_restored(settings)
-        db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock)
+        db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock, subscribers)
         await migrate(db)
         return db
-    return await open_postgres(settings.database_url, clock)
+    return await open_postgres(settings.database_url, clock, subscribers)
 
 
 @dataclass(slots=True)

@@ -40,6 +40,8 @@ FILL_QUEUES: Final = Command(
 class SqliteMeter:
     """A transaction that counts its work: steps of SQLite's virtual machine."""
 
+    subscribers = ()
+
     def __init__(self, file: Path, now: int) -> None:
         self.now = now
         self.work = 0.0
@@ -65,6 +67,8 @@ class SqliteMeter:
 
 class PostgresMeter:
     """A transaction that counts its work: rows looked at and blocks read by each statement."""
+
+    subscribers = ()
 
     def __init__(self, connection: asyncpg.Connection, now: int) -> None:
         self.now = now

@@ -9,7 +9,7 @@ does not. A test prepares all of them on both engines.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 from pressroom.db.dialect import statement_for_sqlite
 from pressroom.db.params import numbered
@@ -18,7 +18,6 @@ from pressroom.errors import PressroomError, SettingError, Unavailable
 
 Value = str | int | float | bool | None
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
 P = ParamSpec("P")
 
 
@@ -77,9 +76,14 @@ def check_columns(command: Command, engine: str, columns: Sequence[Column]) -> N
 
 
 class Tx(Protocol):
-    """An open transaction. `now` is its time in milliseconds: everything that it writes bears it."""
+    """An open transaction.
+
+    `now` is its time in milliseconds: everything that it writes bears it. `subscribers` are run in it, by those who
+    append events, for each event.
+    """
 
     now: int
+    subscribers: Sequence["Subscriber"]
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         """The first row, or None."""
@@ -100,6 +104,10 @@ class Tx(Protocol):
     def signal(self) -> None:
         """When this transaction commits, whoever listens is woken: there is work for them."""
         ...
+
+
+Subscriber = Callable[[Tx, Any], Awaitable[None]]
+"""What a database is opened with: `subscriber(tx, event)` runs in the transaction that appends an event."""
 
 
 class Database(Protocol):

@@ -19,6 +19,7 @@ from pressroom.db import (
     DatabaseNotReached,
     DiskFull,
     Query,
+    Subscriber,
     Tx,
     Value,
     check_columns,
@@ -93,9 +94,10 @@ class _Pool(Protocol):
 class PostgresTx:
     """An open transaction. Knows whether a statement is under way, so that foreign waits are told apart."""
 
-    def __init__(self, connection: _Connection, now: int) -> None:
+    def __init__(self, connection: _Connection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
         self._connection = connection
         self.now = now
+        self.subscribers = subscribers
         self.busy = False
         self.signalled = False
 
@@ -164,9 +166,10 @@ class PostgresDatabase:
 
     engine = "postgres"
 
-    def __init__(self, pool: _Pool, clock: Clock, url: str) -> None:
+    def __init__(self, pool: _Pool, clock: Clock, url: str, subscribers: Sequence[Subscriber]) -> None:
         self.pool = pool
         self._clock = clock
+        self._subscribers = subscribers
         self._signals = Signals(url)
 
     async def transact(
@@ -181,7 +184,7 @@ class PostgresDatabase:
                 await asyncio.sleep(random.uniform(0, 0.01 * 2**attempt))  # noqa: S311  # spreads, protects nothing
             try:
                 async with self._connection() as connection, connection.transaction():
-                    tx = PostgresTx(connection, self._clock.now())
+                    tx = PostgresTx(connection, self._clock.now(), self._subscribers)
                     result = cast("R", await _Supervised(start(tx), tx))
                     if tx.signalled:
                         await connection.execute(SIGNAL)
@@ -247,7 +250,9 @@ class PostgresDatabase:
             raise DatabaseAway("The database cannot be reached right now.") from error
 
 
-async def open_postgres(url: str, clock: Clock, *, connections: int = 16) -> PostgresDatabase:
+async def open_postgres(
+    url: str, clock: Clock, subscribers: Sequence[Subscriber] = (), *, connections: int = 16
+) -> PostgresDatabase:
     """Connects. Raises DatabaseNotReached, or SettingError when what answers refuses."""
     connect = cast("Callable[..., Awaitable[_Pool]]", asyncpg.create_pool)
     try:
@@ -272,4 +277,4 @@ async def open_postgres(url: str, clock: Clock, *, connections: int = 16) -> Pos
         raise DatabaseNotReached(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {reason}") from error
     except asyncpg.PostgresError as error:
         raise SettingError(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {error}") from error
-    return PostgresDatabase(pool, clock, url)
+    return PostgresDatabase(pool, clock, url, subscribers)

@@ -24,6 +24,7 @@ from pressroom.db import (
     DatabaseAway,
     DiskFull,
     Query,
+    Subscriber,
     Tx,
     Value,
     check_columns,
@@ -72,10 +73,11 @@ class _Connection(Protocol):
 class SqliteTx:
     """An open transaction, or a snapshot for reading. None of its methods ever suspends."""
 
-    def __init__(self, connection: _Connection, now: int) -> None:
+    def __init__(self, connection: _Connection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
         self._connection = connection
         self._execute = connection.execute
         self.now = now
+        self.subscribers = subscribers
         self.signalled = False
 
     def signal(self) -> None:
@@ -112,10 +114,13 @@ class SqliteDatabase:
 
     engine = "sqlite"
 
-    def __init__(self, writer: _Connection, reader: _Connection, clock: Clock) -> None:
+    def __init__(
+        self, writer: _Connection, reader: _Connection, clock: Clock, subscribers: Sequence[Subscriber]
+    ) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
+        self._subscribers = subscribers
         self._queue: deque[_Waiting] = deque()
         self._committer: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, "commit")
@@ -214,7 +219,7 @@ class SqliteDatabase:
         self._writer.execute("SAVEPOINT action")
         try:
             with translated():
-                tx = SqliteTx(self._writer, self._clock.now())
+                tx = SqliteTx(self._writer, self._clock.now(), self._subscribers)
                 waiting.result = drive(waiting.start(tx))
                 waiting.signalled = tx.signalled
         except Exception as error:
@@ -302,11 +307,11 @@ class translated(contextlib.AbstractContextManager["translated"]):  # noqa: N801
                 return
 
 
-def open_sqlite(file: Path, clock: Clock) -> SqliteDatabase:
+def open_sqlite(file: Path, clock: Clock, subscribers: Sequence[Subscriber] = ()) -> SqliteDatabase:
     """Opens the file, making it if need be. Raises SettingError when that cannot be done."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        return SqliteDatabase(_connect(file), _connect(file), clock)
+        return SqliteDatabase(_connect(file), _connect(file), clock, subscribers)
     except (OSError, apsw.Error) as error:
         raise SettingError(f"The database file {file} cannot be opened: {error}") from error
 

@@ -14,7 +14,8 @@ _encoder = msgspec.json.Encoder()
 class Response(msgspec.Struct):
     """A response. `headers` come on top of those that every response has.
 
-    A `stream` of `length` bytes takes the place of a `body` that is too large to be held in memory.
+    A `stream` of `length` bytes takes the place of a `body` that is too large to be held in memory. `replayed` says
+    that it is the stored response of an earlier request, and that this one changed nothing.
     """
 
     status: int
@@ -23,6 +24,7 @@ class Response(msgspec.Struct):
     headers: HeaderList = msgspec.field(default_factory=HeaderList)
     stream: AsyncIterator[bytes] | None = None
     length: int = 0
+    replayed: bool = False
 
 
 def json_response(shape: object, status: int = 200) -> Response:

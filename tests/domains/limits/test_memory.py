@@ -144,7 +144,8 @@ def test_what_was_written_counts_after_a_version_that_did_not_say_how_it_stopped
         assert await admitted(before, key_id, 1) == 1
         await before.flush()
         clock.advance(1)
-        writes = Query(KeyWrite, f"SELECT {clock.now()}, FALSE WHERE :key_id <> '' AND :since < {clock.now()}")
+        text = f"SELECT {clock.now()} AS at, FALSE AS is_post WHERE :key_id <> '' AND :since < {clock.now()}"
+        writes = Query(KeyWrite, text)
         clock.advance(1)
         after = MemoryLimiter(RATES, db, clock, [writes])
         await after.take_over("after")

@@ -1,14 +1,19 @@
 """SQL of the events package."""
 
+from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db import Command, Tx
+from pressroom.db import Command, Query, Tx
 from pressroom.domains.events.models import Event
 
 INSERT_EVENT: Final = Command(
     "INSERT INTO events (id, account_id, key_id, type, data, created_at)"
     " VALUES (:id, :account_id, :key_id, :type, :data, :now)"
 )
+
+DELETE_EVENT: Final = Command("DELETE FROM events WHERE account_id = :account_id AND id = :id")
+
+FIND_LATEST_TIME: Final = Query(int, "SELECT coalesce(max(created_at), 0) FROM events")
 
 
 async def insert_event(tx: Tx, event: Event) -> None:
@@ -22,3 +27,13 @@ async def insert_event(tx: Tx, event: Event) -> None:
         data=event.data,
         now=tx.now,
     )
+
+
+async def delete_events(tx: Tx, events: Sequence[tuple[str, str]]) -> None:
+    """Removes events, given by the ids of their account and their own."""
+    await tx.run_each(DELETE_EVENT, [{"account_id": account_id, "id": event_id} for account_id, event_id in events])
+
+
+async def find_latest_time(tx: Tx) -> int:
+    """Returns when the latest event was appended (milliseconds), 0 when there is none."""
+    return await tx.one(FIND_LATEST_TIME) or 0

@@ -119,13 +119,13 @@ async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:
 
 async def _begin(tx: Tx, *, account_id: str, followed_id: str) -> None:
     if await queries.insert_follow(tx, account_id=account_id, followed_id=followed_id):
-        await queries.count_follow(tx, account_id=account_id, followed_id=followed_id, count=1)
+        await standing.add_follow(tx, account_id=account_id, followed_id=followed_id, count=1)
 
 
 async def _end(tx: Tx, *, follower: Account, followed: Account) -> None:
     await standing.lock_standing(tx, follower.id, followed.id)
     if await queries.delete_follow(tx, account_id=follower.id, followed_id=followed.id):
-        await queries.count_follow(tx, account_id=follower.id, followed_id=followed.id, count=-1)
+        await standing.add_follow(tx, account_id=follower.id, followed_id=followed.id, count=-1)
         await forget_follow(tx, followed.id, follower.id)
 
 

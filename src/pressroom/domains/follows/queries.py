@@ -23,10 +23,6 @@ DELETE_REQUEST: Final = Command(
     "DELETE FROM follow_requests WHERE account_id = :account_id AND followed_id = :followed_id"
 )
 
-ADD_FOLLOWERS: Final = Command("UPDATE accounts SET total_followers = total_followers + :count WHERE id = :account_id")
-
-ADD_FOLLOWING: Final = Command("UPDATE accounts SET total_following = total_following + :count WHERE id = :account_id")
-
 
 class Between(msgspec.Struct):
     """Which of two accounts follows the other."""
@@ -97,12 +93,6 @@ async def insert_request(tx: Tx, *, request_id: str, account_id: str, followed_i
 async def delete_request(tx: Tx, *, account_id: str, followed_id: str) -> bool:
     """Whether the account asked to follow the other one, and no longer does."""
     return bool(await tx.run(DELETE_REQUEST, account_id=account_id, followed_id=followed_id))
-
-
-async def count_follow(tx: Tx, *, account_id: str, followed_id: str, count: int) -> None:
-    """Moves the counters of both accounts by `count`. Both are locked by the caller."""
-    await tx.run(ADD_FOLLOWING, account_id=account_id, count=count)
-    await tx.run(ADD_FOLLOWERS, account_id=followed_id, count=count)
 
 
 async def find_between(tx: Tx, *, account_id: str, other_id: str) -> Between:

@@ -7,6 +7,7 @@ import msgspec
 
 from pressroom.db import Database, Tx
 from pressroom.domains.idempotency import actions
+from pressroom.web.asgi import HeaderList
 from pressroom.web.once import Once
 from pressroom.web.response import Response
 
@@ -84,4 +85,7 @@ class OncePerKey:
 
 
 def _replay(outcome: actions.Outcome) -> Response:
-    return Response(200, outcome.body, headers=[REPLAYED, *([BODY_DIFFERS] if outcome.body_differs else [])])
+    headers: HeaderList = [REPLAYED]
+    if outcome.body_differs:
+        headers.append(BODY_DIFFERS)
+    return Response(200, outcome.body, headers=headers, replayed=True)

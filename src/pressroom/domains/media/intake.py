@@ -26,8 +26,8 @@ class StagedUploads:
         self.unused = False
 
     def answered(self, response: Response) -> Response:
-        """`response` itself. A repeated request's answer is an earlier one's, with that one's files."""
-        self.unused = response.status != 201
+        """Returns `response` itself. A replayed one is an earlier request's, with that one's files."""
+        self.unused = response.replayed
         return response
 
 

@@ -325,75 +325,62 @@ class AudienceOut(msgspec.Struct):
     count: int
 
 
-Fields = tuple[
-    str,
-    str | None,
-    list[MediaEntryOut] | None,
-    LinkPreviewOut | None,
-    LocationOut | None,
-    PostType,
-    Visibility,
-    str,
-    str,
-    str | None,
-    str | None,
-    AuthorOut,
-    PostHubOut | None,
-    SourceKeyOut | None,
-    bool,
-    AuthorOut | None,
-    PollOut | None,
-    StatsOut,
-    InteractionsOut,
-]
-
-
 def post_shape(view: PostView, addresses: Addresses, now: int) -> PostOut:
-    """A post as the reader that it was read for sees it at `now` (milliseconds)."""
-    original = OriginalPostOut(*_fields(view.original, addresses, now)) if view.original else None
-    return PostOut(*_fields(view, addresses, now), original)
+    """Returns a post as the reader that it was read for sees it at `now` (milliseconds)."""
+    original = _original_shape(view.original, addresses, now) if view.original else None
+    return PostOut(**msgspec.structs.asdict(_original_shape(view, addresses, now)), original_post=original)
 
 
 def poll_shape(poll: Poll, now: int) -> PollOut:
     """A poll as the reader that it was read for sees it at `now` (milliseconds)."""
     options = [PollOptionOut(index, option.label, option.votes) for index, option in enumerate(poll.options)]
     return PollOut(
-        poll.question,
-        poll.multiple,
-        iso(poll.closes_at),
-        poll.closes_at <= now,
-        poll.total_votes,
-        options,
-        poll.own_votes,
+        question=poll.question,
+        multiple=poll.multiple,
+        closes_at=iso(poll.closes_at),
+        closed=poll.closes_at <= now,
+        total_votes=poll.total_votes,
+        options=options,
+        own_votes=poll.own_votes,
     )
 
 
-def _fields(view: PostView, addresses: Addresses, now: int) -> Fields:
+def _original_shape(view: PostView, addresses: Addresses, now: int) -> OriginalPostOut:
     post, base_url = view.post, addresses.base_url
     public = post.visibility == Visibility.PUBLIC
     author = author_of(post.account_id, post.username, post.display_name, verified=post.verified, base_url=base_url)
     is_bounce = post.type != PostType.POST
-    return (
-        post.id,
-        post.content,
-        [media_shape(media, addresses, public=public) for media in view.media] or None,
-        card_shape(view.card, base_url) if view.card else None,
-        _location(post),
-        post.type,
-        post.visibility,
-        iso(post.created_at),
-        iso(post.updated_at),
-        None if post.edited_at is None else iso(post.edited_at),
-        None if post.deleted_at is None else iso(post.deleted_at),
-        author,
-        _hub(post, base_url),
-        SourceKeyOut(post.key_id, post.key_label or "", post.key_prefix or "") if post.key_id else None,
-        is_bounce,
-        author if is_bounce else None,
-        poll_shape(view.poll, now) if view.poll else None,
-        StatsOut(post.likes, post.comments, post.shares, post.share_count, post.views),
-        InteractionsOut(post.liked, post.saved),
+    return OriginalPostOut(
+        id=post.id,
+        content=post.content,
+        media=[media_shape(media, addresses, public=public) for media in view.media] or None,
+        link_preview=card_shape(view.card, base_url) if view.card else None,
+        location=_location(post),
+        type=post.type,
+        visibility=post.visibility,
+        created_at=iso(post.created_at),
+        updated_at=iso(post.updated_at),
+        edited_at=None if post.edited_at is None else iso(post.edited_at),
+        deleted_at=None if post.deleted_at is None else iso(post.deleted_at),
+        author=author,
+        hub=_hub(post, base_url),
+        source_api_key=_source_key(post),
+        is_bounce=is_bounce,
+        bounced_by=author if is_bounce else None,
+        poll=poll_shape(view.poll, now) if view.poll else None,
+        stats=StatsOut(
+            likes=post.likes,
+            comments=post.comments,
+            shares=post.shares,
+            share_count=post.share_count,
+            views=post.views,
+        ),
+        user_interactions=InteractionsOut(liked=post.liked, saved=post.saved),
     )
+
+
+def _source_key(post: SeenPost) -> SourceKeyOut | None:
+    return SourceKeyOut(post.key_id, post.key_label or "", post.key_prefix or "") if post.key_id else None
 
 
 def _location(post: SeenPost) -> LocationOut | None:

@@ -36,6 +36,10 @@ ADD_POSTS: Final = Command(
     " WHERE id = :account_id"
 )
 
+ADD_FOLLOWERS: Final = Command("UPDATE accounts SET total_followers = total_followers + :count WHERE id = :account_id")
+
+ADD_FOLLOWING: Final = Command("UPDATE accounts SET total_following = total_following + :count WHERE id = :account_id")
+
 FIND_POST_COUNTS: Final = Query(
     PostCounts,
     "SELECT public_posts AS public, followers_posts AS followers, connections_posts AS connections"
@@ -98,6 +102,12 @@ async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int]) -
         followers=by_visibility.get("FOLLOWERS", 0),
         connections=by_visibility.get("CONNECTIONS", 0),
     )
+
+
+async def add_follow(tx: Tx, *, account_id: str, followed_id: str, count: int) -> None:
+    """Moves the counters of a follower and the account that it follows by `count`. Both are locked by the caller."""
+    await tx.run(ADD_FOLLOWING, account_id=account_id, count=count)
+    await tx.run(ADD_FOLLOWERS, account_id=followed_id, count=count)
 
 
 async def count_posts(tx: Tx, account_id: str) -> PostCounts:

@@ -2,6 +2,7 @@
 
 from pressroom.clock import DAY, HOUR
 from pressroom.db import Tx
+from pressroom.domains.events.queries import delete_events
 from pressroom.domains.webhooks.models import RETENTION
 from pressroom.domains.webhooks.queries import retention
 
@@ -16,7 +17,9 @@ async def purge_events(tx: Tx, batch: int) -> int:
 
     An hour later, to be exact: nothing older than 30 days is queued again, so none of them can be just being queued.
     """
-    return await retention.purge_events(tx, until=tx.now - RETENTION - HOUR, batch=batch)
+    expired = await retention.list_expired_events(tx, until=tx.now - RETENTION - HOUR, batch=batch)
+    await delete_events(tx, [(event.account_id, event.id) for event in expired])
+    return len(expired)
 
 
 async def close_expired(tx: Tx, batch: int) -> int:

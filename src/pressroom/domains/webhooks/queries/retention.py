@@ -11,15 +11,22 @@ PURGE_DELIVERIES: Final = Command(
     " FROM deliveries WHERE finished_at <= :until ORDER BY finished_at LIMIT :batch)"
 )
 
+
+class EventKey(msgspec.Struct):
+    """An event, by its key."""
+
+    account_id: str
+    id: str
+
+
 # An event is what its deliveries are made of: while one waits, however long, the event stays.
-PURGE_EVENTS: Final = Command(
-    "DELETE FROM events WHERE (account_id, id) IN (SELECT e.account_id, e.id FROM events e"
-    " WHERE e.created_at <= :until AND NOT EXISTS (SELECT 1 FROM webhooks w"
+LIST_EXPIRED_EVENTS: Final = Query(
+    EventKey,
+    "SELECT e.account_id, e.id FROM events e WHERE e.created_at <= :until AND NOT EXISTS (SELECT 1 FROM webhooks w"
     " JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
     " WHERE w.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')"
-    " ORDER BY e.created_at LIMIT :batch)"
+    " ORDER BY e.created_at LIMIT :batch",
 )
-
 
 CLOSE_EXPIRED: Final = Command(
     "UPDATE webhooks SET closed_at = :now, sweep_at = coalesce(sweep_at, :sweep_at) WHERE (account_id, id) IN"
@@ -58,9 +65,9 @@ async def purge_deliveries(tx: Tx, *, until: int, batch: int) -> int:
     return await tx.run(PURGE_DELIVERIES, until=until, batch=batch)
 
 
-async def purge_events(tx: Tx, *, until: int, batch: int) -> int:
-    """Removes events made up to `until` (milliseconds) that nobody waits for, oldest first; how many."""
-    return await tx.run(PURGE_EVENTS, until=until, batch=batch)
+async def list_expired_events(tx: Tx, *, until: int, batch: int) -> list[EventKey]:
+    """Returns events that were appended up to `until` (milliseconds) and that no delivery waits for, oldest first."""
+    return await tx.all(LIST_EXPIRED_EVENTS, until=until, batch=batch)
 
 
 async def close_expired(tx: Tx, *, until: int, sweep_at: int, batch: int) -> int:

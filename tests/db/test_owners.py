@@ -1,0 +1,163 @@
+"""Each table has one package that writes it, as docs/architecture.md says; whoever else reads it is listed here."""
+
+import ast
+import inspect
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Final
+
+import apsw
+import pytest
+
+from pressroom.clock import SettableClock
+from pressroom.db import Command
+from pressroom.db.migrate import migrate
+from pressroom.db.sqlite import open_sqlite
+from tests.db.conftest import Run
+from tests.harness.statements import modules, statements
+
+ARCHITECTURE: Final = Path(__file__).parents[2] / "docs" / "architecture.md"
+
+WRITES: Final = {apsw.SQLITE_INSERT, apsw.SQLITE_UPDATE, apsw.SQLITE_DELETE}
+
+_AUTHOR: Final = "an author's names, and whether the account is suspended, are read with what it wrote"
+_KEY: Final = "the label of the key that something was written with"
+_HUB: Final = "the name of the hub that something was written into"
+_FOLLOWS: Final = "the condition follows_sql: what a reader may see depends on who follows whom"
+
+READERS: Final = {
+    ("keys", "accounts"): "a request by key finds key and account in one read",
+    ("follows", "accounts"): _AUTHOR,
+    ("notifications", "accounts"): _AUTHOR,
+    ("posts", "accounts"): _AUTHOR,
+    ("comments", "accounts"): _AUTHOR,
+    ("clips", "accounts"): _AUTHOR,
+    ("media", "accounts"): _AUTHOR,
+    ("posts", "api_keys"): _KEY,
+    ("comments", "api_keys"): _KEY,
+    ("clips", "api_keys"): _KEY,
+    ("posts", "hubs"): _HUB,
+    ("clips", "hubs"): _HUB,
+    ("posts", "follows"): _FOLLOWS,
+    ("clips", "follows"): _FOLLOWS,
+    ("media", "posts"): "a file is seen by whoever may see the post that it belongs to",
+    ("media", "clips"): "a file is seen by whoever may see the clip that it belongs to",
+    ("webhooks", "events"): "a delivery is made of its event; an event stays while a delivery of it waits",
+    ("db", "sqlite_master"): "whether the table of migrations is there yet",
+}
+"""Who reads tables of another package, and why."""
+
+ENGINES: Final = {"pressroom.db.sqlite", "pressroom.db.postgres", "pressroom.db.lock", "pressroom.db.signals"}
+"""Modules that hand SQL to a driver: all else goes through a Query or a Command."""
+
+
+def owners() -> dict[str, str]:
+    """The package that owns each table, from the table in docs/architecture.md."""
+    text = ARCHITECTURE.read_text("utf-8").partition("### Who owns which table")[2].partition("\n#")[0]
+    rows = re.findall(r"^\| `([a-z]+)` \| (.*) \|$", text, re.MULTILINE)
+    return {table: package for package, tables in rows for table in re.findall(r"`(\w+)`", tables)}
+
+
+def package_of(statement: str) -> str:
+    """The package that a statement belongs to: `pressroom.domains.posts.queries.polls.INSERT_POLL` is of posts."""
+    parts = statement.split(".")
+    return parts[2] if parts[1] == "domains" else parts[1]
+
+
+@pytest.fixture
+def connection(tmp_path: Path, run: Run) -> apsw.Connection:
+    """A migrated database, as SQLite's own library sees it."""
+    file = tmp_path / "test.db"
+    db = open_sqlite(file, SettableClock())
+    run(migrate(db))
+    run(db.close())
+    return apsw.Connection(str(file))
+
+
+def touched(connection: apsw.Connection, command: Command) -> tuple[set[str], set[str]]:
+    """The tables that a statement writes and reads, as SQLite asks for leave to use them."""
+    writes: set[str] = set()
+    reads: set[str] = set()
+
+    def allow(operation: int, table: str | None, *_: str | None) -> int:
+        if operation in WRITES:
+            writes.add(table or "")
+        elif operation == apsw.SQLITE_READ:
+            reads.add(table or "")
+        return int(apsw.SQLITE_OK)
+
+    connection.authorizer = allow
+    cursor = connection.cursor()
+    cursor.exec_trace = lambda *_: False
+    with pytest.raises(apsw.ExecTraceAbort):
+        cursor.execute(command.text, dict.fromkeys(command.names))
+    connection.authorizer = None
+    return writes, reads
+
+
+def product(connection: apsw.Connection) -> dict[str, tuple[set[str], set[str]]]:
+    """The tables that each of the product's statements writes and reads."""
+    found = statements("sqlite").items()
+    return {name: touched(connection, each) for name, each in found if name.startswith("pressroom.")}
+
+
+def test_each_table_has_an_owner(connection: apsw.Connection) -> None:
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    assert set(owners()) == {name for (name,) in tables}
+
+
+@pytest.mark.parametrize(
+    ("statement", "writes", "reads"),
+    [
+        ("UPDATE accounts SET bio = NULL WHERE id IN (SELECT account_id FROM sessions)", "accounts", "sessions"),
+        ("DELETE FROM events WHERE account_id = :account_id", "events", "events"),
+        ("INSERT INTO likes (post_id, account_id, created_at) SELECT id, account_id, 0 FROM posts", "likes", "posts"),
+    ],
+)
+def test_what_a_statement_writes_and_reads_is_seen(
+    connection: apsw.Connection, statement: str, writes: str, reads: str
+) -> None:
+    written, read = touched(connection, Command(statement))
+    assert written == {writes}
+    assert reads in read
+
+
+def test_only_its_owner_writes_a_table(connection: apsw.Connection) -> None:
+    found = product(connection)
+    foreign = {
+        f"{name} writes {table}, which {owners().get(table)} owns"
+        for name, (writes, _) in found.items()
+        for table in writes
+        if owners().get(table) != package_of(name)
+    }
+    assert foreign == set()
+    assert {table for writes, _ in found.values() for table in writes} == set(owners())
+
+
+def test_who_else_reads_a_table_is_listed_with_its_reason(connection: apsw.Connection) -> None:
+    readers: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, (_, reads) in product(connection).items():
+        for table in reads:
+            if owners().get(table) != package_of(name):
+                readers[package_of(name), table].append(name)
+    unlisted = {pair: names for pair, names in readers.items() if pair not in READERS}
+    assert unlisted == {}
+    assert READERS.keys() - readers.keys() == set(), "nobody does this any more"
+
+
+def test_statements_of_domains_stand_in_queries() -> None:
+    elsewhere = [name for name in statements() if name.startswith("pressroom.domains.") and ".queries." not in name]
+    assert elsewhere == []
+
+
+def test_only_the_engines_hand_sql_to_a_driver() -> None:
+    drivers = {"execute", "executemany", "fetch", "fetchrow", "fetchval"}
+    callers = {
+        module.__name__
+        for module in modules()
+        if module.__name__.startswith("pressroom.")
+        for call in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in drivers
+    }
+    assert callers == ENGINES
