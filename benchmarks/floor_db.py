@@ -23,7 +23,8 @@ from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER
 from pressroom.domains.keys.models import hash_secret
 from pressroom.domains.keys.queries import FIND_BEARER
 from pressroom.domains.limits.queries import SPEND_QUOTA
-from pressroom.domains.posts.queries.writing import INSERT_POST
+from pressroom.domains.posts.models import BARE, Post, PostType
+from pressroom.domains.posts.queries.writing import INSERT_POST, post_values
 from pressroom.domains.webhooks.queries.deliveries import LOCK_LISTENERS
 from pressroom.ids import new_id
 
@@ -66,17 +67,15 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings
         identity: Bindings = {
             "account_id": account_id, "method": "POST", "path": "/api/posts", "idempotency_key": f"{run}-{number}",
         }  # fmt: skip
+        post = Post(
+            **msgspec.structs.asdict(BARE), id=new_id(now + number), account_id=account_id, key_id=key_id,
+            type=PostType.POST, content="The harbour bridge opens again on Monday.", created_at=now, updated_at=now,
+        )  # fmt: skip
         yield [
             {"secret_hash": hash_secret(secret)},
             {**identity, "body_hash": "", "now": now, "expired": now - DAY},
             {"account_id": account_id, "day": now // DAY, "quota": 1_000_000_000},
-            {
-                "id": new_id(now + number), "account_id": account_id, "key_id": key_id, "type": "POST",
-                "content": "The harbour bridge opens again on Monday.", "visibility": "PUBLIC", "location_name": None,
-                "latitude": None, "longitude": None, "created_at": now, "updated_at": now,
-                "hub_id": None, "original_id": None, "has_poll": False, "has_media": False, "preview_url": None,
-                "preview_forced": False,
-            },
+            post_values(post),
             {"account_id": account_id, "total": 1, "public": 1, "followers": 0, "connections": 0},
             {
                 "id": new_id(now + number), "account_id": account_id, "key_id": None, "type": "post.created",

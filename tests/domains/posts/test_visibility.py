@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from pressroom.domains.accounts.queries import standing as people
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.hubs import queries as hubs
 from pressroom.domains.posts.actions import lookup
-from pressroom.domains.posts.models import Post, PostType, PostView
+from pressroom.domains.posts.models import BARE, Post, PostType, PostView
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.visibility import Relationship, Visibility, may_see, narrows
 from pressroom.errors import NotFound
@@ -262,19 +263,16 @@ async def set_states(tx: Tx, kept: Kept, private: frozenset[int], suspended: fro
 async def keep_post(tx: Tx, kept: Kept, planned: Planned) -> str:
     """Writes one post down, with its audience and its deletion; its id."""
     author, post_id = kept.accounts[planned.author], new_id(START + planned.at)
+    hub_id = None if planned.hub is None else kept.hubs[planned.hub]
     post = Post(
+        **msgspec.structs.asdict(msgspec.structs.replace(BARE, visibility=planned.visibility, hub_id=hub_id)),
         id=post_id,
         account_id=author,
         key_id=None,
         type=PostType.POST if planned.shares is None else PostType.QUOTE,
         content="Hello",
-        visibility=planned.visibility,
-        location_name=None,
-        latitude=None,
-        longitude=None,
         created_at=START + planned.at,
         updated_at=START + planned.at,
-        hub_id=None if planned.hub is None else kept.hubs[planned.hub],
         original_id=None if planned.shares is None else kept.posts[planned.shares],
     )
     await writing.insert_post(tx, post)

@@ -22,14 +22,6 @@ class PostType(StrEnum):
     QUOTE = "QUOTE"
 
 
-class Location(msgspec.Struct):
-    """A named place, in degrees where it is known more exactly."""
-
-    name: str
-    latitude: float | None = None
-    longitude: float | None = None
-
-
 class NewPoll(msgspec.Struct):
     """What a poll is made of. `duration` in milliseconds."""
 
@@ -39,6 +31,23 @@ class NewPoll(msgspec.Struct):
     duration: int
 
 
+class PostFields(msgspec.Struct):
+    """What an author says of a post beside its content. Each field is a column, and stored as it is given.
+
+    `latitude` and `longitude` are in degrees.
+    """
+
+    visibility: Visibility
+    location_name: str | None
+    latitude: float | None
+    longitude: float | None
+    hub_id: str | None
+
+
+BARE: Final = PostFields(visibility=Visibility.PUBLIC, location_name=None, latitude=None, longitude=None, hub_id=None)
+"""A post of which nothing is said: a bounce."""
+
+
 class Draft(msgspec.Struct):
     """What a post is made of.
 
@@ -46,9 +55,7 @@ class Draft(msgspec.Struct):
     """
 
     content: ParsedText | None
-    visibility: Visibility = Visibility.PUBLIC
-    location: Location | None = None
-    hub_id: str | None = None
+    fields: PostFields
     poll: NewPoll | None = None
     forced_link: str | None = None
     media: list[NewMedia] = msgspec.field(default_factory=list[NewMedia])
@@ -68,38 +75,37 @@ class Edit(msgspec.Struct):
     visibility: Visibility | None
 
 
-class Post(msgspec.Struct):
-    """A post as it is kept. Times in milliseconds; `original_id` is what a bounce shares."""
+class Post(PostFields):
+    """A post as it is inserted: each field is a column. Times are in milliseconds; `original_id` is what a bounce
+    shares."""
 
     id: str
     account_id: str
     key_id: str | None
     type: PostType
     content: str | None
-    visibility: Visibility
-    location_name: str | None
-    latitude: float | None
-    longitude: float | None
     created_at: int
     updated_at: int
-    edited_at: int | None = None
-    deleted_at: int | None = None
-    hub_id: str | None = None
     original_id: str | None = None
     has_poll: bool = False
     has_media: bool = False
     preview_url: str | None = None
     preview_forced: bool = False
+
+
+POST_COLUMNS: Final = Post.__struct_fields__
+
+
+class SeenPost(Post):
+    """A post as it stands, with its author, key and hub, and what the reader it was read for has to do with it."""
+
+    edited_at: int | None = None
+    deleted_at: int | None = None
     likes: int = 0
     comments: int = 0
     shares: int = 0
     share_count: int = 0
     views: int = 0
-
-
-class SeenPost(Post):
-    """A post with its author, key and hub, and what the reader it was read for has to do with it."""
-
     username: str = ""
     display_name: str = ""
     verified: bool = False

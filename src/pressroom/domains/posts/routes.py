@@ -13,7 +13,6 @@ from pressroom.domains.posts.examples import (
     AUDIENCE_EXAMPLE,
     BOUNCE_EXAMPLE,
     BOUNCE_POST_EXAMPLE,
-    CREATE_POST_EXAMPLE,
     EDIT_POST_EXAMPLE,
     EDITED_POST_EXAMPLE,
     POST_EXAMPLE,
@@ -23,20 +22,19 @@ from pressroom.domains.posts.examples import (
     VOTED_EXAMPLE,
 )
 from pressroom.domains.posts.models import PostView
+from pressroom.domains.posts.poll_schemas import PollOut, Vote, poll_shape
 from pressroom.domains.posts.schemas import (
+    CREATE_POST_EXAMPLE,
     AudienceOut,
     BouncePost,
     CreatePost,
     DeletedOut,
     EditPost,
     LikedOut,
-    PollOut,
     PostList,
     PostOut,
     SavedOut,
     SetAudience,
-    Vote,
-    poll_shape,
     post_shape,
 )
 from pressroom.domains.posts.uploads import UPLOAD_FORM, UploadPost

@@ -1,4 +1,4 @@
-"""Wire shapes of the posts package (docs/posts.md)."""
+"""What posts look like on the wire (docs/posts.md)."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
@@ -6,15 +6,16 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import MINUTE, iso
+from pressroom.clock import iso
 from pressroom.domains.accounts.models import folded
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SourceKeyOut
 from pressroom.domains.media.addresses import Addresses
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
-from pressroom.domains.posts.models import Draft, Edit, Location, NewPoll, Poll, PostType, PostView, SeenPost
+from pressroom.domains.posts.models import Draft, Edit, PostFields, PostType, PostView, SeenPost
 from pressroom.domains.posts.parsed_text import ParsedText, parse_text
+from pressroom.domains.posts.poll_schemas import PollIn, PollOut, poll_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.links import LINK_LIMIT
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
@@ -30,7 +31,6 @@ VISIBILITY_HELP = (
     "accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the "
     "web app can set; without one it is like PRIVATE."
 )
-DAY_IN_MINUTES = 1_440
 
 Content = Annotated[
     str,
@@ -50,48 +50,32 @@ class LocationIn(Body):
     longitude: Annotated[float, Meta(ge=-180, le=180)] | None = None
 
 
-class PollIn(Body):
-    """A poll to attach."""
+class PostBody(Body, kw_only=True):
+    """What may be said of a post whether it is published as JSON or with media."""
 
-    options: Annotated[
-        list[Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"pattern": VISIBLE})]],
-        Meta(min_length=2, max_length=10, extra_json_schema={"uniqueItems": True}),
-    ]
-    question: Annotated[str, Meta(min_length=1, max_length=300, extra_json_schema={"pattern": VISIBLE})] | None = None
-    multiple: Annotated[bool, Meta(description="Whether one vote may choose several; false unless given.")] | None = (
-        None
-    )
-    duration_minutes: Annotated[
-        Annotated[int, Meta(ge=5, le=43_200)] | None,
-        Meta(description="How long it is open: 5 minutes to 30 days; a day unless given."),
-    ] = None
+    content: str | None = None
+    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
+    location: LocationIn | None = None
+    hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
 
-    def poll_errors(self) -> Iterator[FieldError]:
-        """The rules that types cannot say."""
-        if self.question is not None and is_blank(self.question):
-            yield FieldError("poll.question", Code.TOO_SHORT, "The question of a poll must not be blank.")
-        options = self.options or []
-        for place, option in enumerate(options):
-            if is_blank(option):
-                yield FieldError(f"poll.options[{place}]", Code.TOO_SHORT, "An option must not be blank.")
-            if option in options[:place]:
-                yield FieldError(f"poll.options[{place}]", Code.DUPLICATE, "This option is given twice.")
-
-    def new_poll(self) -> NewPoll:
-        """The poll to make."""
-        duration = (self.duration_minutes or DAY_IN_MINUTES) * MINUTE
-        return NewPoll(self.question, self.options, bool(self.multiple), duration)
+    def post_fields(self) -> PostFields:
+        """Returns what is stored as it was given."""
+        place = self.location
+        return PostFields(
+            visibility=self.visibility or Visibility.PUBLIC,
+            location_name=place.name if place else None,
+            latitude=place.latitude if place else None,
+            longitude=place.longitude if place else None,
+            hub_id=self.hub_id,
+        )
 
 
-class CreatePost(Body):
+class CreatePost(PostBody, kw_only=True):
     """What to publish."""
 
     json_schema: ClassVar = {"required": ["content"]}
 
     content: Content | None = None
-    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
-    location: LocationIn | None = None
-    hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
     poll: PollIn | None = None
     link_preview_url: (
         Annotated[
@@ -116,12 +100,9 @@ class CreatePost(Body):
 
     def draft(self) -> Draft:
         """The post to make."""
-        place = self.location
         return Draft(
             content=parse_text(self.content or ""),
-            visibility=self.visibility or Visibility.PUBLIC,
-            location=Location(place.name, place.latitude, place.longitude) if place else None,
-            hub_id=self.hub_id,
+            fields=self.post_fields(),
             poll=self.poll.new_poll() if self.poll else None,
             forced_link=None if self.link_preview_url is None else normalised(self.link_preview_url),
         )
@@ -156,23 +137,6 @@ class BouncePost(Body):
     def commentary(self) -> ParsedText | None:
         """Returns the commentary; None for a plain bounce."""
         return None if self.content is None or is_blank(self.content) else parse_text(self.content)
-
-
-class Vote(Body):
-    """What to vote for."""
-
-    choices: Annotated[
-        list[Annotated[int, Meta(ge=0, le=9)]],
-        Meta(
-            min_length=1, max_length=10, description="Options by their index.", extra_json_schema={"uniqueItems": True}
-        ),
-    ]
-
-    def field_errors(self, now: int) -> Iterator[FieldError]:
-        choices = self.choices or []
-        for place, choice in enumerate(choices):
-            if choice in choices[:place]:
-                yield FieldError(f"choices[{place}]", Code.DUPLICATE, f"Option {choice} is chosen twice.")
 
 
 class SetAudience(Body):
@@ -216,26 +180,6 @@ class LocationOut(msgspec.Struct, omit_defaults=True):
     name: str
     latitude: float | None = None
     longitude: float | None = None
-
-
-class PollOptionOut(msgspec.Struct):
-    """An option of a poll."""
-
-    index: int
-    text: str
-    votes: int
-
-
-class PollOut(msgspec.Struct, rename="camel"):
-    """A poll."""
-
-    question: str | None
-    multiple: Annotated[bool, Meta(description="Whether one vote may choose several options.")]
-    closes_at: Time
-    closed: bool
-    total_votes: Annotated[int, Meta(description="Accounts that voted.")]
-    options: list[PollOptionOut]
-    own_votes: Annotated[list[int], Meta(description="What the caller voted for, by index.")]
 
 
 class StatsOut(msgspec.Struct, rename="camel"):
@@ -327,25 +271,12 @@ class AudienceOut(msgspec.Struct):
 
 def post_shape(view: PostView, addresses: Addresses, now: int) -> PostOut:
     """Returns a post as the reader that it was read for sees it at `now` (milliseconds)."""
-    original = _original_shape(view.original, addresses, now) if view.original else None
-    return PostOut(**msgspec.structs.asdict(_original_shape(view, addresses, now)), original_post=original)
+    original = _shape_alone(view.original, addresses, now) if view.original else None
+    return PostOut(**msgspec.structs.asdict(_shape_alone(view, addresses, now)), original_post=original)
 
 
-def poll_shape(poll: Poll, now: int) -> PollOut:
-    """A poll as the reader that it was read for sees it at `now` (milliseconds)."""
-    options = [PollOptionOut(index, option.label, option.votes) for index, option in enumerate(poll.options)]
-    return PollOut(
-        question=poll.question,
-        multiple=poll.multiple,
-        closes_at=iso(poll.closes_at),
-        closed=poll.closes_at <= now,
-        total_votes=poll.total_votes,
-        options=options,
-        own_votes=poll.own_votes,
-    )
-
-
-def _original_shape(view: PostView, addresses: Addresses, now: int) -> OriginalPostOut:
+def _shape_alone(view: PostView, addresses: Addresses, now: int) -> OriginalPostOut:
+    """Returns the post without what it shares."""
     post, base_url = view.post, addresses.base_url
     public = post.visibility == Visibility.PUBLIC
     author = author_of(post.account_id, post.username, post.display_name, verified=post.verified, base_url=base_url)
@@ -364,7 +295,7 @@ def _original_shape(view: PostView, addresses: Addresses, now: int) -> OriginalP
         deleted_at=None if post.deleted_at is None else iso(post.deleted_at),
         author=author,
         hub=_hub(post, base_url),
-        source_api_key=_source_key(post),
+        source_api_key=_key(post),
         is_bounce=is_bounce,
         bounced_by=author if is_bounce else None,
         poll=poll_shape(view.poll, now) if view.poll else None,
@@ -379,8 +310,10 @@ def _original_shape(view: PostView, addresses: Addresses, now: int) -> OriginalP
     )
 
 
-def _source_key(post: SeenPost) -> SourceKeyOut | None:
-    return SourceKeyOut(post.key_id, post.key_label or "", post.key_prefix or "") if post.key_id else None
+def _key(post: SeenPost) -> SourceKeyOut | None:
+    if post.key_id is None:
+        return None
+    return SourceKeyOut(id=post.key_id, label=post.key_label or "", key_prefix=post.key_prefix or "")
 
 
 def _location(post: SeenPost) -> LocationOut | None:
@@ -391,3 +324,12 @@ def _hub(post: SeenPost, base_url: str) -> PostHubOut | None:
     if post.hub_id is None:
         return None
     return PostHubOut(post.hub_id, post.hub_name or "", post.hub_slug or "", hub_avatar(post.hub_id, base_url))
+
+
+CREATE_POST_EXAMPLE = CreatePost(
+    content="The first run is on the drying rack. Which one goes on the cover? #letterpress",
+    visibility=Visibility.PUBLIC,
+    location=LocationIn(name="Köln", latitude=50.9375, longitude=6.9603),
+    poll=PollIn(options=["The fox", "The heron"], duration_minutes=1440),
+)
+"""Examples of a post are made of this."""

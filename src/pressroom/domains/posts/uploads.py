@@ -14,26 +14,20 @@ from pressroom.domains.media.models import (
     FILES_SIGNED_IN,
     NewMedia,
 )
-from pressroom.domains.posts.models import Draft, Location
+from pressroom.domains.posts.models import Draft
 from pressroom.domains.posts.parsed_text import parse_text
-from pressroom.domains.posts.schemas import VISIBILITY_HELP, LocationIn, place_errors
-from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.posts.schemas import LocationIn, PostBody, place_errors
 from pressroom.errors import FieldError
 from pressroom.text import is_blank
-from pressroom.web.bodies import Body
 from pressroom.web.form_data import Form, FormRules
 from pressroom.web.routing import FormSpec
 
-_TEXTS: Final = ("content", "visibility", "hubId", "location", "altText")
 
-
-class UploadPost(Body):
+class UploadPost(PostBody, kw_only=True):
     """The texts of a post that is published with media."""
 
     content: Annotated[str, Meta(max_length=5000, description="The text. Not needed beside media.")] | None = None
-    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
     location: Annotated[LocationIn | None, Meta(description="Serialised JSON.")] = None
-    hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
     alt_text: Annotated[
         list[Annotated[str, Meta(max_length=ALT_TEXT_LIMIT)]] | None,
         Meta(description="What each file shows, in the files' order; leave one empty to skip its file."),
@@ -44,14 +38,14 @@ class UploadPost(Body):
 
     def draft(self, files: Sequence[NewMedia]) -> Draft:
         """The post to make of these files."""
-        place = self.location
         return Draft(
             content=None if self.content is None or is_blank(self.content) else parse_text(self.content),
-            visibility=self.visibility or Visibility.PUBLIC,
-            location=Location(place.name, place.latitude, place.longitude) if place else None,
-            hub_id=self.hub_id,
+            fields=self.post_fields(),
             media=list(files),
         )
+
+
+_TEXTS: Final = UploadPost.__struct_encode_fields__
 
 
 def _field_errors(form: Form) -> Iterator[FieldError]:

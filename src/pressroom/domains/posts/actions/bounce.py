@@ -5,7 +5,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.posts.actions.lookup import get_post, get_view
 from pressroom.domains.posts.actions.publish import check_quota, new_post, save_and_emit, spend_quota
-from pressroom.domains.posts.models import PostType, PostView, SeenPost
+from pressroom.domains.posts.models import BARE, PostType, PostView, SeenPost
 from pressroom.domains.posts.parsed_text import ParsedText
 from pressroom.domains.posts.queries import writing
 from pressroom.domains.posts.visibility import Visibility
@@ -27,7 +27,7 @@ async def bounce_post(
     if kind is PostType.SHARE and await writing.find_plain_bounce(tx, caller.account.id, original.id):
         raise Conflict("The account has bounced this post already. Delete that bounce first, or quote the post.")
     await spend_quota(tx, caller, allowance)
-    bounce = new_post(tx, caller, kind, content)
+    bounce = new_post(tx, caller, kind, content, BARE)
     bounce.original_id = original.id
     bounce.preview_url = content.link if content else None
     await save_and_emit(tx, bounce, content)

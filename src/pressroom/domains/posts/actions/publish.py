@@ -1,5 +1,7 @@
 """Publishing a post: quota, row, poll, counters, hashtags, notifications and the event in one transaction."""
 
+import msgspec
+
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.queries import standing
@@ -16,13 +18,13 @@ from pressroom.domains.posts.models import (
     Draft,
     NewPoll,
     Post,
+    PostFields,
     PostType,
     PostView,
     SeenPost,
 )
 from pressroom.domains.posts.parsed_text import ParsedText
 from pressroom.domains.posts.queries import polls, writing
-from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.actions import want_card
 from pressroom.errors import Code, FieldError, Unprocessable
 from pressroom.ids import new_id
@@ -37,13 +39,9 @@ async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowanc
     hub = await _check_draft(tx, caller, draft)
     await take_storage(tx, caller.account.id, "media", draft.media, allowance.storage)
     await spend_quota(tx, caller, allowance)
-    post = new_post(tx, caller, PostType.POST, draft.content, hub)
-    post.visibility = draft.visibility
+    post = new_post(tx, caller, PostType.POST, draft.content, draft.fields, hub)
     post.has_poll, post.has_media = draft.poll is not None, bool(draft.media)
     post.preview_url, post.preview_forced = draft.card_url, draft.forced_link is not None
-    if draft.location is not None:
-        place = draft.location
-        post.location_name, post.latitude, post.longitude = place.name, place.latitude, place.longitude
     await save_and_emit(tx, post, draft.content)
     await attach_media(tx, post.account_id, post.id, draft.media)
     if draft.poll is not None:
@@ -63,7 +61,8 @@ async def precheck_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowan
 
 async def _check_draft(tx: Tx, caller: Caller, draft: Draft) -> Hub | None:
     """Returns the hub to publish into, if any. Raises Unprocessable when the account is no member of it."""
-    return None if draft.hub_id is None else await get_joined_hub(tx, caller, draft.hub_id)
+    hub_id = draft.fields.hub_id
+    return None if hub_id is None else await get_joined_hub(tx, caller, hub_id)
 
 
 async def check_quota(tx: Tx, caller: Caller, allowance: Allowance) -> None:
@@ -78,22 +77,20 @@ async def spend_quota(tx: Tx, caller: Caller, allowance: Allowance) -> None:
     await spend_content_quota(tx, caller.account.id, allowance.content(signed_in=signed_in), signed_in=signed_in)
 
 
-def new_post(tx: Tx, caller: Caller, kind: PostType, content: ParsedText | None, hub: Hub | None = None) -> SeenPost:
-    """A PUBLIC post of the caller, not kept yet, as the caller will see it."""
+def new_post(
+    tx: Tx, caller: Caller, kind: PostType, content: ParsedText | None, fields: PostFields, hub: Hub | None = None
+) -> SeenPost:
+    """Returns a post of the caller that is not stored yet, as the caller will see it. `hub` is that of `fields`."""
     account, key = caller.account, caller.key
     return SeenPost(
+        **msgspec.structs.asdict(fields),
         id=new_id(tx.now),
         account_id=account.id,
         key_id=caller.key_id,
         type=kind,
         content=content.text if content else None,
-        visibility=Visibility.PUBLIC,
-        location_name=None,
-        latitude=None,
-        longitude=None,
         created_at=tx.now,
         updated_at=tx.now,
-        hub_id=hub.id if hub else None,
         username=account.username,
         display_name=account.display_name,
         verified=account.verified,

@@ -8,7 +8,7 @@ import msgspec
 from pressroom.db import Query, Tx
 from pressroom.db.params import in_list, spread
 from pressroom.domains.follows.queries import follows_sql
-from pressroom.domains.posts.models import SeenPost, Version
+from pressroom.domains.posts.models import POST_COLUMNS, SeenPost, Version
 from pressroom.domains.posts.visibility import Visibility
 
 # Subqueries for one value instead of EXISTS: PostgreSQL may answer EXISTS by reading a whole table beforehand.
@@ -21,9 +21,8 @@ def _not_suspended(author: str) -> str:
 
 
 _SEEN: Final = (
-    "p.id, p.account_id, p.key_id, p.type, p.content, p.visibility, p.location_name, p.latitude, p.longitude,"
-    " p.created_at, p.updated_at, p.edited_at, p.deleted_at, p.hub_id, p.original_id, p.has_poll,"
-    " p.has_media, p.preview_url, p.preview_forced, p.likes, p.comments, p.shares, p.share_count, p.views,"
+    ", ".join(f"p.{column}" for column in POST_COLUMNS)
+    + ", p.edited_at, p.deleted_at, p.likes, p.comments, p.shares, p.share_count, p.views,"
     " a.username, a.display_name, a.verified, k.label AS key_label, k.key_prefix, h.name AS hub_name,"
     " h.slug AS hub_slug,"
     " (SELECT 1 FROM likes i WHERE i.post_id = p.id AND i.account_id = :reader) IS NOT NULL AS liked,"

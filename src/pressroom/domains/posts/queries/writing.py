@@ -4,16 +4,13 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, Value
 from pressroom.domains.limits.models import KeyWrite
-from pressroom.domains.posts.models import Post, PostType
+from pressroom.domains.posts.models import POST_COLUMNS, Post, PostType
 from pressroom.domains.posts.visibility import Visibility
 
 INSERT_POST: Final = Command(
-    "INSERT INTO posts (id, account_id, key_id, type, content, visibility, location_name, latitude, longitude,"
-    " created_at, updated_at, hub_id, original_id, has_poll, has_media, preview_url, preview_forced)"
-    " VALUES (:id, :account_id, :key_id, :type, :content, :visibility, :location_name, :latitude, :longitude,"
-    " :created_at, :updated_at, :hub_id, :original_id, :has_poll, :has_media, :preview_url, :preview_forced)"
+    f"INSERT INTO posts ({', '.join(POST_COLUMNS)}) VALUES ({', '.join(f':{column}' for column in POST_COLUMNS)})"
 )
 
 
@@ -106,27 +103,13 @@ ADD_VIEWS: Final = Command("UPDATE posts SET views = views + :count WHERE id = :
 
 
 async def insert_post(tx: Tx, post: Post) -> None:
-    """Keeps a new post."""
-    await tx.run(
-        INSERT_POST,
-        id=post.id,
-        account_id=post.account_id,
-        key_id=post.key_id,
-        type=post.type,
-        content=post.content,
-        visibility=post.visibility,
-        location_name=post.location_name,
-        latitude=post.latitude,
-        longitude=post.longitude,
-        created_at=post.created_at,
-        updated_at=post.updated_at,
-        hub_id=post.hub_id,
-        original_id=post.original_id,
-        has_poll=post.has_poll,
-        has_media=post.has_media,
-        preview_url=post.preview_url,
-        preview_forced=post.preview_forced,
-    )
+    """Inserts a new post."""
+    await tx.run(INSERT_POST, **post_values(post))
+
+
+def post_values(post: Post) -> dict[str, Value]:
+    """Returns the values of a post's columns."""
+    return {column: getattr(post, column) for column in POST_COLUMNS}
 
 
 async def lock_own(tx: Tx, account_id: str, post_id: str) -> OwnPost | None:
