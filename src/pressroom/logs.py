@@ -117,7 +117,17 @@ class Log:
             return
         shown = without_secrets(path[:500]) if "_" in path else path[:500]
         line = _RequestLine(
-            iso(at), "info", "request", request_id, method, shown, status, ms, client, account_id, key_id
+            at=iso(at),
+            level="info",
+            event="request",
+            request_id=request_id,
+            method=method,
+            path=shown,
+            status=status,
+            ms=ms,
+            client=client,
+            account_id=account_id,
+            key_id=key_id,
         )
         self._add(_encoder.encode(line).decode())
 

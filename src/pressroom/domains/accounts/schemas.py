@@ -144,21 +144,21 @@ def avatar_address(account_id: str, base_url: str) -> str:
 def account_shape(account: Account, base_url: str) -> AccountOut:
     """The account as its owner sees it."""
     return AccountOut(
-        account.id,
-        account.username,
-        account.email,
-        account.display_name,
-        avatar_address(account.id, base_url),
-        None,
-        account.bio,
-        account.verified,
-        account.email_verified,
-        account.is_private,
-        account.is_creator,
-        account.total_followers,
-        account.total_following,
-        account.total_posts,
-        iso(account.created_at),
+        id=account.id,
+        username=account.username,
+        email=account.email,
+        display_name=account.display_name,
+        avatar=avatar_address(account.id, base_url),
+        cover_image=None,
+        bio=account.bio,
+        verified=account.verified,
+        email_verified=account.email_verified,
+        is_private=account.is_private,
+        is_creator=account.is_creator,
+        total_followers=account.total_followers,
+        total_following=account.total_following,
+        total_posts=account.total_posts,
+        created_at=iso(account.created_at),
     )
 
 

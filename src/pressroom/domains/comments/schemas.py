@@ -96,16 +96,16 @@ def comment_shape(comment: Comment, base_url: str) -> CommentOut:
     if comment.key_id is not None:
         key = SourceKeyOut(comment.key_id, comment.key_label or "", comment.key_prefix or "")
     return CommentOut(
-        comment.id,
-        comment.post_id,
-        comment.parent_id,
-        author_of(
+        id=comment.id,
+        post_id=comment.post_id,
+        parent_id=comment.parent_id,
+        author=author_of(
             comment.account_id, comment.username, comment.display_name, verified=comment.verified, base_url=base_url
         ),
-        comment.content,
-        media,
-        iso(comment.created_at),
-        key,
+        content=comment.content,
+        media=media,
+        created_at=iso(comment.created_at),
+        source_api_key=key,
     )
 
 

@@ -80,14 +80,14 @@ def hub_avatar(hub_id: str, base_url: str) -> str:
 def hub_shape(hub: Hub, base_url: str) -> HubOut:
     """The hub, as the reader that it was read for sees it."""
     return HubOut(
-        hub.id,
-        hub.name,
-        hub.slug,
-        hub_avatar(hub.id, base_url),
-        hub.description,
-        hub.members,
-        hub.is_member,
-        iso(hub.created_at),
+        id=hub.id,
+        name=hub.name,
+        slug=hub.slug,
+        avatar=hub_avatar(hub.id, base_url),
+        description=hub.description,
+        members=hub.members,
+        member=hub.is_member,
+        created_at=iso(hub.created_at),
     )
 
 

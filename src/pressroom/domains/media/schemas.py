@@ -32,17 +32,17 @@ def media_shape(media: Media, addresses: Addresses, *, public: bool) -> MediaEnt
     """The file as the reader of `addresses` sees it; `public`: everybody may see what it belongs to."""
     address = addresses.of(media, public=public)
     return MediaEntryOut(
-        media.id,
-        address,
-        media.type,
-        media.mime_type,
-        ProcessingStatus(media.status),
-        media.width,
-        media.height,
-        media.duration,
-        media.size_bytes,
-        variant_of(address, Variant.THUMBNAIL),
-        media.alt_text,
+        id=media.id,
+        url=address,
+        type=media.type,
+        mime_type=media.mime_type,
+        processing_status=ProcessingStatus(media.status),
+        width=media.width,
+        height=media.height,
+        duration=media.duration,
+        size_bytes=media.size_bytes,
+        thumbnail_url=variant_of(address, Variant.THUMBNAIL),
+        alt_text=media.alt_text,
     )
 
 

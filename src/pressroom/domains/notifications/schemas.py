@@ -50,14 +50,14 @@ def notification_shape(notification: Notification, base_url: str) -> Notificatio
             base_url=base_url,
         )
     return NotificationOut(
-        notification.id,
-        notification.type,
-        iso(notification.created_at),
-        None if notification.read_at is None else iso(notification.read_at),
-        notification.post_id,
-        notification.webhook_id,
-        notification.key_id,
-        actor,
+        id=notification.id,
+        type=notification.type,
+        created_at=iso(notification.created_at),
+        read_at=None if notification.read_at is None else iso(notification.read_at),
+        post_id=notification.post_id,
+        webhook_id=notification.webhook_id,
+        key_id=notification.key_id,
+        actor=actor,
     )
 
 

@@ -108,15 +108,15 @@ async def profile(request: Request[Caller]) -> Response:
     )
     account, base_url = found.account, request.settings.base_url
     head = ProfileHead(
-        account.username,
-        account.display_name,
-        account.bio,
-        avatar_address(account.id, base_url),
-        account.verified,
-        found.total_posts,
-        account.total_followers,
-        account.total_following,
-        iso(account.created_at),
+        username=account.username,
+        display_name=account.display_name,
+        bio=account.bio,
+        avatar=avatar_address(account.id, base_url),
+        verified=account.verified,
+        total_posts=found.total_posts,
+        total_followers=account.total_followers,
+        total_following=account.total_following,
+        created_at=iso(account.created_at),
     )
     values = {"account": head, "hidden": found.hidden, "robots": "noindex" if account.is_private else None}
     return await _page(request, "reading/profile.html", {**values, **_posts(request, found.page)})

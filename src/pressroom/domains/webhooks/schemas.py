@@ -229,13 +229,13 @@ def delivery_shape(delivery: Delivery) -> DeliveryOut:
     """The delivery as the endpoint's owner sees it."""
     next_at = max(delivery.due_at, delivery.probe_at or 0) if delivery.state == State.PENDING else None
     return DeliveryOut(
-        delivery.id,
-        EventType(delivery.event),
-        iso(time_of(delivery.event_id)),
-        State(delivery.state),
-        delivery.redelivery,
-        None if next_at is None else iso(next_at),
-        _attempts.decode(delivery.attempts),
+        id=delivery.id,
+        event=EventType(delivery.event),
+        created_at=iso(time_of(delivery.event_id)),
+        state=State(delivery.state),
+        redelivery=delivery.redelivery,
+        next_attempt_at=None if next_at is None else iso(next_at),
+        attempts=_attempts.decode(delivery.attempts),
     )
 
 
