@@ -1,8 +1,8 @@
-"""Everything that can go wrong, as one tree. It knows no HTTP: `web.problems` maps it to answers.
+"""Everything that can go wrong, as one tree. It knows no HTTP: `web.problems` maps it to responses.
 
 PressroomError
 ├── Refused                    the request cannot be carried out; trying it again unchanged is no use
-│   ├── Invalid                malformed, or breaks a field's own rule; carries every fault
+│   ├── Invalid                malformed, or breaks a field's own rule; carries every field error
 │   ├── Unauthenticated
 │   │   ├── MissingKey · InvalidKey · RevokedKey · ExpiredKey
 │   │   └── NotSignedIn · WrongCredentials
@@ -16,7 +16,24 @@ PressroomError
 ├── TooMany                    allowed again after `retry_after` seconds
 │   └── RateLimited · QuotaExceeded · TooManyAttempts
 ├── Unavailable                a dependency is away; nothing was written, or nothing that was acknowledged
-└── SettingError               a setting that cannot be used; for the operator's eyes
+│   ├── DatabaseAway · DiskFull (db)
+│   └── BlobsAway (blobs.store)
+├── SettingError               a setting that cannot be used; for the operator's eyes
+│   └── DatabaseNotReached (db)
+├── MethodNotAllowed · RequestTimeout · PayloadTooLarge · UnsupportedMediaType (web.problems)
+├── UrlRefused · OutboundFailed (outbound.failures)
+├── BlobMissing (blobs.store)
+│
+│   Caught by those who call, or a mistake of ours; no client sees them.
+├── ConstraintViolated · AwaitedOutsideTransaction (db)
+├── ColumnsDoNotFit (db.rows)
+├── TryAgain · Defer · Postpone (jobs.worker)
+├── Superseded (domains.limits.memory)
+├── CardUnavailable · CardPostponed (domains.previews.fetching)
+└── Busy (domains.previews.slots)
+
+Outside the tree stand what a decoder's child says of a file (domains.media.decoding), what `verification.py` says to
+receivers, and `threads.Abandoned`.
 """
 
 from dataclasses import dataclass
