@@ -51,7 +51,7 @@ def _view() -> PostView:
 
 
 def _shape(view: PostView) -> PostOut:
-    return post_shape(view, Addresses(EXAMPLE_BASE, "", _CREATED), _CREATED)
+    return post_shape(view, Addresses(EXAMPLE_BASE, secret="", now=_CREATED, reader=""), _CREATED)
 
 
 POST_EXAMPLE = _shape(_view())
