@@ -17,7 +17,7 @@ import msgspec
 from pressroom.clock import DAY, SystemClock
 from pressroom.db import Command, Value
 from pressroom.db.sqlite import SqliteTx, _connect, drive  # _connect: the server's own way of opening its file
-from pressroom.domains.accounts.queries.standing import ADD_POSTS
+from pressroom.domains.accounts.queries.status import ADD_POSTS
 from pressroom.domains.events.queries import INSERT_EVENT
 from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER
 from pressroom.domains.keys.models import hash_secret

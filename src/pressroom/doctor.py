@@ -26,7 +26,7 @@ from pressroom.domains.media.confinement import check_confinement, find_confinem
 from pressroom.errors import PressroomError, SettingError, Unavailable
 from pressroom.jobs import queue
 from pressroom.outbound import policy_of
-from pressroom.permissions import find_faults
+from pressroom.permissions import find_problems
 from pressroom.runtime import check_restored
 from pressroom.serve import check_port_is_free
 from pressroom.settings import Settings
@@ -130,7 +130,7 @@ def _is_missing(folder: Path) -> bool:
 
 
 def _files(settings: Settings) -> Finding:
-    faults = list(find_faults(settings))
+    faults = list(find_problems(settings))
     says = " ".join(faults) or f"{settings.data_dir} and the database are for this user alone."
     return Finding("files", good=not faults, says=says)
 

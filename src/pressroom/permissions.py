@@ -48,7 +48,7 @@ def _close(path: Path, found: os.stat_result) -> bool:
     return True
 
 
-def find_faults(settings: Settings) -> Iterator[str]:
+def find_problems(settings: Settings) -> Iterator[str]:
     """A sentence for each of the server's files that others may use, or that this user may not."""
     for path, found in _existing(settings):
         if found.st_uid != os.geteuid():

@@ -8,11 +8,11 @@ import pytest
 from pressroom.domains.keys.models import (
     LONGEST_REASON,
     ApiKey,
-    Status,
+    KeyStatus,
+    canonical_network,
     check_reason,
     hash_secret,
     is_well_formed,
-    network,
     new_secret,
 )
 from pressroom.errors import Code, Invalid
@@ -113,26 +113,26 @@ def test_a_key_is_kept_as_its_sha_256() -> None:
 def test_network(given: str, expected: str | None) -> None:
     if expected is None:
         with pytest.raises(ValueError, match=r"."):
-            network(given)
+            canonical_network(given)
     else:
-        assert network(given) == expected
-        assert network(expected) == expected
+        assert canonical_network(given) == expected
+        assert canonical_network(expected) == expected
         assert not set(expected) & set(" \t\n")
 
 
 @pytest.mark.parametrize(
     ("expires_at", "revoked_at", "status"),
     [
-        (None, None, Status.ACTIVE),
-        (1001, None, Status.ACTIVE),
-        (1000, None, Status.EXPIRED),
-        (999, None, Status.EXPIRED),
-        (None, 999, Status.REVOKED),
-        (999, 999, Status.REVOKED),
-        (2000, 1000, Status.REVOKED),
+        (None, None, KeyStatus.ACTIVE),
+        (1001, None, KeyStatus.ACTIVE),
+        (1000, None, KeyStatus.EXPIRED),
+        (999, None, KeyStatus.EXPIRED),
+        (None, 999, KeyStatus.REVOKED),
+        (999, 999, KeyStatus.REVOKED),
+        (2000, 1000, KeyStatus.REVOKED),
     ],
 )
-def test_the_state_of_a_key(expires_at: int | None, revoked_at: int | None, status: Status) -> None:
+def test_the_state_of_a_key(expires_at: int | None, revoked_at: int | None, status: KeyStatus) -> None:
     key = ApiKey("id", "account", "svc_live_", "label", "", "", 0, expires_at, None, revoked_at, None, None)
 
     assert key.status(1000) is status

@@ -20,7 +20,7 @@ from pressroom.db.params import BATCH
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
-from pressroom.domains.accounts.queries import standing as people
+from pressroom.domains.accounts.queries import status as people
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.hubs import queries as hubs
 from pressroom.domains.posts.actions import lookup

@@ -16,13 +16,13 @@ from pressroom.domains.accounts.models import (
     SESSION_LIFE,
     SESSION_RENEWAL,
     Account,
+    AccountRecord,
     Caller,
     Profile,
-    Record,
     folded,
     network_of,
 )
-from pressroom.domains.accounts.queries import standing, usernames
+from pressroom.domains.accounts.queries import status, usernames
 from pressroom.errors import Conflict, NotFound
 from pressroom.ids import new_id
 from pressroom.jobs import queue
@@ -159,9 +159,9 @@ async def get_account_by_username(tx: Tx, username: str) -> Account:
     return account
 
 
-async def get_record(tx: Tx, username: str) -> Record:
+async def get_record(tx: Tx, username: str) -> AccountRecord:
     """The account with this user name, also when it is suspended, as an operator sees it. Raises NotFound."""
-    record = await standing.find_record(tx, folded(username))
+    record = await status.find_record(tx, folded(username))
     if record is None:
         raise NotFound(f"There is no account {username}.")
     return record
@@ -169,9 +169,9 @@ async def get_record(tx: Tx, username: str) -> Record:
 
 async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
     """Gives an account another password, ends its sessions and forgets its failed sign-ins."""
-    await standing.set_password(tx, account_id, password_hash)
-    await standing.delete_sessions(tx, account_id)
-    await standing.delete_attempts(tx, account_id)
+    await status.set_password(tx, account_id, password_hash)
+    await status.delete_sessions(tx, account_id)
+    await status.delete_attempts(tx, account_id)
 
 
 def needs_renewal(renewed_at: int, now: int) -> bool:

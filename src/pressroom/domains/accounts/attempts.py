@@ -14,7 +14,7 @@ from pressroom.clock import HOUR, MINUTE, seconds_until
 from pressroom.db import Tx
 from pressroom.domains.accounts import actions, queries
 from pressroom.domains.accounts.models import KNOWN_ADDRESS_LIFE, folded, network_of, without_passed
-from pressroom.domains.accounts.queries import standing
+from pressroom.domains.accounts.queries import status
 from pressroom.errors import TooManyAttempts
 
 SIGN_IN_WINDOW: Final = 15 * MINUTE
@@ -67,7 +67,7 @@ async def complete_sign_in(tx: Tx, client: str, account_id: str, attempt: SignIn
 
     The account is locked, so that no session begins beside its suspension.
     """
-    now = (await standing.lock_standing(tx, account_id)).get(account_id)
+    now = (await status.lock_status(tx, account_id)).get(account_id)
     await queries.forget_attempts(tx, attempt.named)
     await queries.forgive_attempt(tx, attempt.address)
     if now is None or now.suspended_at is not None:

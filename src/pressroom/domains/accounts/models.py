@@ -49,7 +49,7 @@ class Account(msgspec.Struct):
     created_at: int
 
 
-class Record(Account):
+class AccountRecord(Account):
     """An account as an operator sees it."""
 
     suspended_at: int | None
@@ -62,7 +62,7 @@ class Record(Account):
         return "deleted" if self.deleted_at is not None else "active" if self.suspended_at is None else "suspended"
 
 
-class Standing(msgspec.Struct):
+class AccountStatus(msgspec.Struct):
     """What decides about following an account and about what others are shown of it."""
 
     id: str

@@ -7,7 +7,7 @@ from typing import Final, Protocol, TypeVar
 
 import argon2
 
-from pressroom.domains.accounts.lines import Lines
+from pressroom.domains.accounts.fair_queue import FairQueue
 from pressroom.errors import Unavailable
 
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class _Queue:
     """Some threads, and those who wait for them."""
 
     def __init__(self, threads: int) -> None:
-        self.lines = Lines[asyncio.Future[None]](PLACES)
+        self.lines = FairQueue[asyncio.Future[None]](PLACES)
         self._threads = ThreadPoolExecutor(threads, "password")
         self._free = threads
 

@@ -10,7 +10,7 @@ from pressroom.db import Tx
 from pressroom.db.params import BATCH
 from pressroom.domains.accounts.actions import get_account_by_username
 from pressroom.domains.accounts.models import Account, Caller
-from pressroom.domains.accounts.queries import standing
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.follows import queries
 from pressroom.domains.follows.models import Following, Person
 from pressroom.domains.notifications.actions import forget_follow, notify
@@ -32,7 +32,7 @@ async def follow(tx: Tx, caller: Caller, username: str) -> Following:
     followed = await get_account_by_username(tx, username)
     if followed.id == caller.account.id:
         raise Unprocessable([FieldError("username", Code.NOT_ALLOWED, "Nobody can follow their own account.")])
-    now = (await standing.lock_standing(tx, caller.account.id, followed.id)).get(followed.id)
+    now = (await status.lock_status(tx, caller.account.id, followed.id)).get(followed.id)
     if now is None or now.suspended_at is not None:
         raise NotFound(f"There is no account {username}.")
     pair = {"account_id": caller.account.id, "followed_id": followed.id}
@@ -106,7 +106,7 @@ async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:
     """
     followed_id = job.subject
     waiting = await queries.find_waiting(tx, followed_id, TOGETHER)
-    now = (await standing.lock_standing(tx, followed_id, *waiting)).get(followed_id)
+    now = (await status.lock_status(tx, followed_id, *waiting)).get(followed_id)
     if now is None or now.is_private or not (waiting or await queries.find_waiting(tx, followed_id, 1)):
         # Under the lock: whoever asks from now on sees what the account is.
         await queue.finish(tx, job, token)
@@ -119,18 +119,18 @@ async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:
 
 async def _begin(tx: Tx, *, account_id: str, followed_id: str) -> None:
     if await queries.insert_follow(tx, account_id=account_id, followed_id=followed_id):
-        await standing.add_follow(tx, account_id=account_id, followed_id=followed_id, count=1)
+        await status.add_follow(tx, account_id=account_id, followed_id=followed_id, count=1)
 
 
 async def _end(tx: Tx, *, follower: Account, followed: Account) -> None:
-    await standing.lock_standing(tx, follower.id, followed.id)
+    await status.lock_status(tx, follower.id, followed.id)
     if await queries.delete_follow(tx, account_id=follower.id, followed_id=followed.id):
-        await standing.add_follow(tx, account_id=follower.id, followed_id=followed.id, count=-1)
+        await status.add_follow(tx, account_id=follower.id, followed_id=followed.id, count=-1)
         await forget_follow(tx, followed.id, follower.id)
 
 
 async def _lock_request(tx: Tx, caller: Caller, username: str) -> dict[str, str]:
     """The request of `username` to the caller, by its key, with both accounts locked. Raises NotFound."""
     asking = await get_account_by_username(tx, username)
-    await standing.lock_standing(tx, asking.id, caller.account.id)
+    await status.lock_status(tx, asking.id, caller.account.id)
     return {"account_id": asking.id, "followed_id": caller.account.id}

@@ -38,7 +38,7 @@ class Scope(StrEnum):
     CLIPS_WRITE = "clips:write"
 
 
-class Status(StrEnum):
+class KeyStatus(StrEnum):
     """The states of a key. Revoked and expired are final."""
 
     ACTIVE = "active"
@@ -74,13 +74,13 @@ class ApiKey(msgspec.Struct):
     revoked_by: str | None
     reason: str | None
 
-    def status(self, now: int) -> Status:
+    def status(self, now: int) -> KeyStatus:
         """The key's state at `now`."""
         if self.revoked_at is not None:
-            return Status.REVOKED
+            return KeyStatus.REVOKED
         if self.expires_at is not None and self.expires_at <= now:
-            return Status.EXPIRED
-        return Status.ACTIVE
+            return KeyStatus.EXPIRED
+        return KeyStatus.ACTIVE
 
 
 class Bearer(Account):
@@ -133,7 +133,7 @@ def check_reason(reason: str) -> None:
         raise Invalid([FieldError("reason", Code.TOO_LONG, message)])
 
 
-def network(text: str) -> str:
+def canonical_network(text: str) -> str:
     """An address or network in its canonical form; v4 where it is v4-mapped. Raises ValueError."""
     if "%" in text:
         raise ValueError(f"{text!r} has a zone, which means nothing here")

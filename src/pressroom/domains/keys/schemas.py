@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso, parse_iso
-from pressroom.domains.keys.models import EXPIRIES, ApiKey, NewKey, RevokedBy, Scope, Status, network
+from pressroom.domains.keys.models import EXPIRIES, ApiKey, KeyStatus, NewKey, RevokedBy, Scope, canonical_network
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.bodies import Body
@@ -73,7 +73,7 @@ class CreateKey(Body):
                 yield FieldError(f"scopes[{place}]", Code.DUPLICATE, f"{scope} is given twice.")
         for place, entry in enumerate(self.ip_allowlist or []):
             try:
-                network(entry)
+                canonical_network(entry)
             except (ValueError, TypeError) as error:
                 message = f"Not an address or CIDR network: {str(error)[:200]}."
                 yield FieldError(f"ipAllowlist[{place}]", Code.INVALID_FORMAT, message)
@@ -89,7 +89,7 @@ class CreateKey(Body):
 
     def new_key(self, now: int) -> NewKey:
         """The key to make at `now` (milliseconds)."""
-        networks = dict.fromkeys(network(entry) for entry in self.ip_allowlist or [])
+        networks = dict.fromkeys(canonical_network(entry) for entry in self.ip_allowlist or [])
         return NewKey(self.label, self.scopes, self._expires_at(now), list(networks))
 
     def _expires_at(self, now: int) -> int | None:
@@ -111,7 +111,7 @@ class ApiKeyOut(msgspec.Struct, rename="camel"):
         str,
         Meta(
             description="Revoked and expired are final.",
-            extra_json_schema={"enum": [status.value for status in Status]},
+            extra_json_schema={"enum": [status.value for status in KeyStatus]},
         ),
     ]
     ip_allowlist: Annotated[list[str], Meta(description="Networks in CIDR notation; empty: from anywhere.")]

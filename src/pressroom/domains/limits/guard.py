@@ -6,8 +6,7 @@ from pressroom.clock import SECOND, seconds_until
 from pressroom.domains.limits.models import Rates, Verdict
 from pressroom.errors import RateLimited
 from pressroom.settings import Settings
-
-Headers = list[tuple[bytes, bytes]]
+from pressroom.web.asgi import HeaderList
 
 
 class Limiter(Protocol):
@@ -67,7 +66,7 @@ def account_subject(account_id: str) -> str:
     return f"account:{account_id}"
 
 
-def headers_of(verdict: Verdict, rates: Rates) -> Headers:
+def headers_of(verdict: Verdict, rates: Rates) -> HeaderList:
     """The three X-RateLimit headers (docs/limits.md#headers)."""
     return [
         (b"x-ratelimit-limit", b"%d" % rates.per_minute),

@@ -183,7 +183,7 @@ def _always() -> bool:
 
 
 async def _save_all(tx: Tx, states: dict[str, str], holder: str | None, clean: bool) -> None:
-    if holder is not None and not await queries.keep_holder(tx, holder, clean=clean):
+    if holder is not None and not await queries.confirm_holder(tx, holder, clean=clean):
         raise Superseded("Another process keeps the rate windows of this database now.")
     for key_id in sorted(states):
         await queries.save_windows(tx, key_id=key_id, state=states[key_id])

@@ -25,7 +25,7 @@ SET_HOLDER: Final = Command(
 )
 
 # The row's lock keeps a successor from taking over before what this process saves is there.
-KEEP_HOLDER: Final = Command("UPDATE rate_window_holders SET clean = :clean WHERE name = 'api' AND holder = :holder")
+CONFIRM_HOLDER: Final = Command("UPDATE rate_window_holders SET clean = :clean WHERE name = 'api' AND holder = :holder")
 
 SPEND_QUOTA: Final = Query(
     int,
@@ -65,9 +65,9 @@ async def set_holder(tx: Tx, holder: str) -> Holder | None:
     return before
 
 
-async def keep_holder(tx: Tx, holder: str, *, clean: bool) -> bool:
+async def confirm_holder(tx: Tx, holder: str, *, clean: bool) -> bool:
     """Whether `holder` still keeps the windows; notes whether it has stopped in order."""
-    return bool(await tx.run(KEEP_HOLDER, holder=holder, clean=clean))
+    return bool(await tx.run(CONFIRM_HOLDER, holder=holder, clean=clean))
 
 
 async def purge_windows(tx: Tx, *, before: int, batch: int) -> int:

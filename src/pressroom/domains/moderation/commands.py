@@ -7,9 +7,9 @@ from rich.table import Table
 from pressroom.clock import SystemClock
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts.actions import get_record
-from pressroom.domains.accounts.models import Record
+from pressroom.domains.accounts.models import AccountRecord
 from pressroom.domains.accounts.passwords import Passwords
-from pressroom.domains.accounts.queries import standing
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.accounts.schemas import NewPassword
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.models import check_reason
@@ -85,8 +85,8 @@ async def admin(db: Database, username: str, *, revoke: bool) -> RecordOut:
     return record_shape(await db.transact(actions.set_admin, username, is_admin=not revoke))
 
 
-async def _list(tx: Tx, before: str, limit: int) -> list[Record]:
-    return await standing.list_records(tx, before=before, limit=limit)
+async def _list(tx: Tx, before: str, limit: int) -> list[AccountRecord]:
+    return await status.list_records(tx, before=before, limit=limit)
 
 
 async def _show(tx: Tx, username: str) -> RecordOut:

@@ -3,7 +3,7 @@
 import msgspec
 
 from pressroom.clock import iso
-from pressroom.domains.accounts.models import Record
+from pressroom.domains.accounts.models import AccountRecord
 
 
 class RecordOut(msgspec.Struct, rename="camel"):
@@ -34,7 +34,7 @@ class RecordList(msgspec.Struct, rename="camel"):
     next_cursor: str | None
 
 
-def record_shape(record: Record, active_keys: int | None = None) -> RecordOut:
+def record_shape(record: AccountRecord, active_keys: int | None = None) -> RecordOut:
     """The account as an operator sees it."""
     return RecordOut(
         id=record.id,

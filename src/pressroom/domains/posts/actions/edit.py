@@ -4,7 +4,7 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.queries import standing
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.media.actions import hide_of_owner, move_of_owner
 from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.posts.actions.reach import reach_readers_anew
@@ -55,7 +55,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
         await want_card(tx, after.new_card, author)
     await reach_readers_anew(tx, author, post_id, after.content, after.visibility)
     if after.visibility != before.visibility:
-        await standing.add_posts(tx, author, {before.visibility: -1, after.visibility: 1})
+        await status.add_posts(tx, author, {before.visibility: -1, after.visibility: 1})
     return await get_view(tx, post_id, author)
 
 
@@ -82,7 +82,7 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
         await hide_of_owner(tx, post_id)
     if post.original_id is not None:
         await writing.uncount_bounce(tx, post.original_id, plain=post.type == PostType.SHARE)
-    await standing.add_posts(tx, author, {post.visibility: -1})
+    await status.add_posts(tx, author, {post.visibility: -1})
     return post_id
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from pressroom.db import Tx
 from pressroom.db.params import batches
 from pressroom.domains.accounts.models import Account
-from pressroom.domains.accounts.queries import standing
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.media.actions import list_of_owners
 from pressroom.domains.posts.models import Poll, PollOption, PostView, SeenPost, Version
@@ -85,7 +85,7 @@ async def count_of_account(tx: Tx, account: Account, reader: str) -> int:
     """How many of an account's posts that stand the reader may see; of CUSTOM ones LISTED_COUNTED at the most."""
     if reader == account.id:
         return account.total_posts
-    counts = await standing.count_posts(tx, account.id)
+    counts = await status.count_posts(tx, account.id)
     between = await follows.find_between(tx, account_id=reader, other_id=account.id)
     relationship = Relationship(False, between.follows, between.followed_back)
     by_visibility = (

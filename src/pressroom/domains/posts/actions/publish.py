@@ -4,7 +4,7 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.queries import standing
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.events.actions import emit
 from pressroom.domains.hubs.actions import find_joined
 from pressroom.domains.hubs.models import Hub
@@ -110,7 +110,7 @@ async def save_and_emit(tx: Tx, post: Post, content: ParsedText | None) -> None:
         await want_card(tx, post.preview_url, post.account_id)
     if content is not None:
         await reach_readers(tx, post.account_id, post.id, content, post.visibility)
-    await standing.add_posts(tx, post.account_id, {post.visibility: 1})
+    await status.add_posts(tx, post.account_id, {post.visibility: 1})
     await emit(tx, post_created(post), account_id=post.account_id)
 
 

@@ -8,7 +8,7 @@ from pressroom.db import Tx
 from pressroom.db.params import batches
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.models import Caller, folded
-from pressroom.domains.accounts.queries import standing
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.media.actions import move_of_owner
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
@@ -67,7 +67,7 @@ async def move_tags(tx: Tx, job: Job, token: str, moved: TagProgress) -> TagProg
 
 
 async def _is_hidden(tx: Tx, account_id: str) -> bool:
-    account = await standing.find_standing(tx, account_id)
+    account = await status.find_status(tx, account_id)
     return account is None or account.is_private or account.suspended_at is not None
 
 

@@ -3,7 +3,7 @@
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.keys.actions import get_key
-from pressroom.domains.keys.models import ApiKey, Status
+from pressroom.domains.keys.models import ApiKey, KeyStatus
 from pressroom.domains.webhooks import models
 from pressroom.domains.webhooks.models import ENDPOINTS, OVERLAP, RETENTION, NewWebhook, Speed, Webhook
 from pressroom.domains.webhooks.queries import endpoints
@@ -102,7 +102,7 @@ async def lock_live(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, or
 
 def check_active(key: ApiKey, now: int) -> None:
     """Raises Unprocessable for a key that is revoked or expired."""
-    if key.status(now) is not Status.ACTIVE:
+    if key.status(now) is not KeyStatus.ACTIVE:
         raise Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
 
 

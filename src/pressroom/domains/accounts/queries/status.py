@@ -5,7 +5,7 @@ from typing import Final
 
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
-from pressroom.domains.accounts.models import PostCounts, Record, Standing
+from pressroom.domains.accounts.models import AccountRecord, AccountStatus, PostCounts
 
 _RECORD: Final = (
     "id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
@@ -13,22 +13,22 @@ _RECORD: Final = (
 )
 
 FIND_RECORD: Final = Query(
-    Record,
+    AccountRecord,
     f"SELECT {_RECORD} FROM accounts WHERE username_key = :username_key",
 )
 
 LIST_RECORDS: Final = Query(
-    Record,
+    AccountRecord,
     f"SELECT {_RECORD} FROM accounts WHERE id < :before ORDER BY id DESC LIMIT :limit",
 )
 
 # Locked in the order of their ids, so that no two wait in a circle; what a lock was waited for is read anew.
-LOCK_STANDING: Final = Query(
-    Standing,
+LOCK_STATUS: Final = Query(
+    AccountStatus,
     f"SELECT id, is_private, suspended_at FROM accounts WHERE id IN ({in_list('id')}) ORDER BY id FOR NO KEY UPDATE",
 )
 
-FIND_STANDING: Final = Query(Standing, "SELECT id, is_private, suspended_at FROM accounts WHERE id = :account_id")
+FIND_STATUS: Final = Query(AccountStatus, "SELECT id, is_private, suspended_at FROM accounts WHERE id = :account_id")
 
 ADD_POSTS: Final = Command(
     "UPDATE accounts SET total_posts = total_posts + :total, public_posts = public_posts + :public,"
@@ -72,24 +72,24 @@ DELETE_ADDRESSES: Final = Command("DELETE FROM known_addresses WHERE account_id 
 DELETE_SESSIONS: Final = Command("DELETE FROM sessions WHERE account_id = :account_id")
 
 
-async def find_record(tx: Tx, username_key: str) -> Record | None:
+async def find_record(tx: Tx, username_key: str) -> AccountRecord | None:
     """The account with this user name, folded, whatever became of it, as an operator sees it."""
     return await tx.one(FIND_RECORD, username_key=username_key)
 
 
-async def list_records(tx: Tx, *, before: str, limit: int) -> list[Record]:
+async def list_records(tx: Tx, *, before: str, limit: int) -> list[AccountRecord]:
     """All accounts as an operator sees them, newest first, before the one called `before`."""
     return await tx.all(LIST_RECORDS, before=before, limit=limit)
 
 
-async def lock_standing(tx: Tx, *account_ids: str) -> dict[str, Standing]:
+async def lock_status(tx: Tx, *account_ids: str) -> dict[str, AccountStatus]:
     """Locks accounts, at most BATCH, against all who would change who follows them; how they stand now, by id."""
-    return {each.id: each for each in await tx.all(LOCK_STANDING, **spread("id", account_ids))}
+    return {each.id: each for each in await tx.all(LOCK_STATUS, **spread("id", account_ids))}
 
 
-async def find_standing(tx: Tx, account_id: str) -> Standing | None:
+async def find_status(tx: Tx, account_id: str) -> AccountStatus | None:
     """How the account stands."""
-    return await tx.one(FIND_STANDING, account_id=account_id)
+    return await tx.one(FIND_STATUS, account_id=account_id)
 
 
 async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int]) -> None:

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Lines(Generic[T]):
+class FairQueue(Generic[T]):
     """Items that wait in at most `places` places: first come, first served within a line, and line by line in turn.
 
     However many wait from one address, an item from another is served after at most one of theirs.
