@@ -25,7 +25,7 @@ from PIL import Image
 from benchmarks.posting import Posted
 from benchmarks.processes import ROOT, Server, load_average, measure, real_server
 from benchmarks.queued import listeners
-from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.sandbox import Sandbox
 
 OUT: Final = ROOT / "benchmarks" / "out"
@@ -91,20 +91,20 @@ async def decoding(folder: Path) -> tuple[float, float, float, float]:
     await asyncio.to_thread(film, folder / "clip.mp4", "libx264", CLIP_SECONDS)
     async with Sandbox() as sandbox:
 
-        async def once(name: str, kind: Kind) -> float:
+        async def once(name: str, kind: FileKind) -> float:
             with tempfile.TemporaryDirectory(dir=folder) as made:
                 began = time.perf_counter()
                 await sandbox.process(folder / name, kind, Path(made))
                 return time.perf_counter() - began
 
-        await once("photo.jpg", Kind.JPEG)
+        await once("photo.jpg", FileKind.JPEG)
         began = time.perf_counter()
-        await asyncio.gather(*[_several(lambda: once("photo.jpg", Kind.JPEG), 6) for _ in range(2)])
+        await asyncio.gather(*[_several(lambda: once("photo.jpg", FileKind.JPEG), 6) for _ in range(2)])
         pictures = 12 / (time.perf_counter() - began)
         began = time.perf_counter()
         await asyncio.to_thread(plainly, folder / "clip.webm", folder / "plain.mp4")
         plain = time.perf_counter() - began
-        return pictures, await once("clip.webm", Kind.WEBM), plain, await once("clip.mp4", Kind.MP4)
+        return pictures, await once("clip.webm", FileKind.WEBM), plain, await once("clip.mp4", FileKind.MP4)
 
 
 async def _several(work: Callable[[], object], times: int) -> None:

@@ -27,7 +27,7 @@ from pressroom.domains.limits.models import Rates
 from pressroom.domains.media.actions import SIGNING, signing_secret
 from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
 from pressroom.domains.media.queries import FIND_SECRET
-from pressroom.domains.media.sandbox import Ended, Sandbox
+from pressroom.domains.media.sandbox import ChildExit, Sandbox
 from pressroom.domains.notifications import actions as notifications
 from pressroom.domains.posts.jobs import tag_handler
 from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY, POSTS_SIGNED_IN
@@ -189,7 +189,7 @@ def _open_limiter(rates: Rates, redis_url: str | None) -> Limiter | None:
     return RedisLimiter(rates, redis_url)
 
 
-def _tell(log: Log, ended: Ended) -> None:
+def _tell(log: Log, ended: ChildExit) -> None:
     """A child that did not end by itself is worth knowing."""
     if ended.status != 0:
         log.warning("a child that decodes ended badly", status=ended.status, cpu_seconds=ended.cpu_seconds)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pressroom.db import Query
-from pressroom.domains.media.decoding import Limits
+from pressroom.domains.media.decoding import DecodingLimits
 from pressroom.domains.media.jobs import SHORT_PIXELS
 from pressroom.domains.media.sandbox import Processed, Sandbox, TakesLong, Undecodable
 from tests.api.actors import Actor, Json, read
@@ -70,21 +70,21 @@ ALL = 101 * 64 * 48
 @pytest.mark.parametrize(
     ("limits", "raised"),
     [
-        (Limits(video_pixels=ALL), None),
-        (Limits(video_pixels=ALL - 1), Undecodable),
-        (Limits(at_once_pixels=ALL), None),
-        (Limits(at_once_pixels=ALL - 1), TakesLong),
-        (Limits(at_once_pixels=1, video_pixels=1), Undecodable),
+        (DecodingLimits(video_pixels=ALL), None),
+        (DecodingLimits(video_pixels=ALL - 1), Undecodable),
+        (DecodingLimits(at_once_pixels=ALL), None),
+        (DecodingLimits(at_once_pixels=ALL - 1), TakesLong),
+        (DecodingLimits(at_once_pixels=1, video_pixels=1), Undecodable),
     ],
 )
 def test_pictures_are_counted_before_any_is_decoded(
-    small: Path, tmp_path: Path, limits: Limits, raised: type[Exception] | None
+    small: Path, tmp_path: Path, limits: DecodingLimits, raised: type[Exception] | None
 ) -> None:
-    from pressroom.domains.media.kinds import Kind
+    from pressroom.domains.media.kinds import FileKind
 
     async def story() -> Processed:
         async with Sandbox() as sandbox:
-            return await sandbox.process(small, Kind.MP4, tmp_path, limits)
+            return await sandbox.process(small, FileKind.MP4, tmp_path, limits)
 
     if raised is None:
         assert asyncio.run(story()).width == 64
@@ -104,7 +104,7 @@ class Decoder:
         self._real = actor.server.runtime.sandbox.process
         monkeypatch.setattr(actor.server.runtime.sandbox, "process", self.process)
 
-    async def process(self, source: Path, kind: Any, folder: Path, limits: Limits) -> Processed:
+    async def process(self, source: Path, kind: Any, folder: Path, limits: DecodingLimits) -> Processed:
         """Does what the real one does, a long file only once it may."""
         if source.read_bytes() == self._long:
             if limits.at_once_pixels is not None:
@@ -150,7 +150,7 @@ def test_who_sends_long_videos_takes_turns(actor: MakeActor, small: Path, monkey
     done: list[str] = []
     real = server.runtime.sandbox.process
 
-    async def process(source: Path, kind: Any, folder: Path, limits: Limits) -> Processed:
+    async def process(source: Path, kind: Any, folder: Path, limits: DecodingLimits) -> Processed:
         if limits.at_once_pixels is not None:
             raise TakesLong
         return await real(source, kind, folder, limits)
@@ -182,5 +182,5 @@ def test_who_sends_long_videos_takes_turns(actor: MakeActor, small: Path, monkey
 
 
 def test_the_short_are_short() -> None:
-    assert Limits().video_pixels > SHORT_PIXELS
+    assert DecodingLimits().video_pixels > SHORT_PIXELS
     assert SHORT_PIXELS > 30 * 30 * 1_920 * 1_080, "half a minute of 1080p"

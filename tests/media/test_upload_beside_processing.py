@@ -8,7 +8,7 @@ import pytest
 from pressroom.db import Query, Tx
 from pressroom.domains.media import actions
 from pressroom.domains.media.actions import attach_media, take_storage
-from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.models import NewMedia
 from pressroom.ids import new_id
 from pressroom.jobs import queue
@@ -27,7 +27,7 @@ def test_an_upload_and_the_end_of_another_file_s_processing_wait_in_one_order(al
 
     async def upload(tx: Tx, taken: asyncio.Event) -> None:
         begun["upload"] += 1
-        new = NewMedia(new_id(tx.now), Kind.JPEG, None, 1_000)
+        new = NewMedia(new_id(tx.now), FileKind.JPEG, None, 1_000)
         await take_storage(tx, account_id, "media", [new], 10_000_000)
         taken.set()
         while not await tx.one(WAITING):

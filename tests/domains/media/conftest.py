@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pressroom.domains.media.kinds import sniff
-from pressroom.domains.media.sandbox import ChildDied, Ended, Limits, Processed, Sandbox, Undecodable
+from pressroom.domains.media.sandbox import ChildDied, ChildExit, DecodingLimits, Processed, Sandbox, Undecodable
 from tests.corpus.make import make
 
 Outcome = Processed | Undecodable | ChildDied
@@ -24,10 +24,10 @@ class Studio:
     """One sandbox for the run: `open(path, folder)` is what became of a file; `ended` is how each child ended."""
 
     def __init__(self) -> None:
-        self.ended: list[Ended] = []
+        self.ended: list[ChildExit] = []
         self.sandbox = Sandbox(self.ended.append)
 
-    def open(self, path: Path, folder: Path, limits: Limits | None = None) -> Outcome:
+    def open(self, path: Path, folder: Path, limits: DecodingLimits | None = None) -> Outcome:
         kind = sniff(path.read_bytes()[:4096])
         assert kind is not None
         folder.mkdir(exist_ok=True)

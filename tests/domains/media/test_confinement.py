@@ -18,7 +18,7 @@ ATTEMPTS = r"""
 import ctypes, encodings.idna, fcntl, json, mmap, os, resource, signal, socket, sys, threading
 from pathlib import Path
 from pressroom.domains.media.confinement import confine
-from pressroom.domains.media.decoding import Limits
+from pressroom.domains.media.decoding import DecodingLimits
 
 folder = Path(sys.argv[1])
 if os.geteuid() == 0 and sys.argv[2] == "nobody":
@@ -136,7 +136,7 @@ ready, go = os.pipe(), os.pipe()
 child = os.fork()
 if child == 0:
     try:
-        confine(source, work, Limits(written_bytes=10_000))
+        confine(source, work, DecodingLimits(written_bytes=10_000))
         os.write(ready[1], b"x")
         os.read(go[0], 1)
         attack()

@@ -7,10 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressroom.domains.media.geometry import UPRIGHT, Facts, displayed, ends_early, fitted, suits, turn_of
+from pressroom.domains.media.geometry import (
+    UPRIGHT,
+    VideoFacts,
+    displayed,
+    ends_early,
+    fitted,
+    orientation_of,
+    plays_everywhere,
+)
 
 ONE = 0x10000
-GOOD = Facts("mov", "h264", "yuv420p", "High", 1280, 720, None, UPRIGHT, Fraction(30), 0.0, "aac", "LC", 2)
+GOOD = VideoFacts("mov", "h264", "yuv420p", "High", 1280, 720, None, UPRIGHT, Fraction(30), 0.0, "aac", "LC", 2)
 
 
 def matrix(a: int, b: int, c: int, d: int) -> bytes:
@@ -37,12 +45,12 @@ def matrix(a: int, b: int, c: int, d: int) -> bytes:
 def test_a_matrix_is_the_nearest_quarter_turn(
     numbers: tuple[int, int, int, int], filters: list[tuple[str, str]], swaps: bool
 ) -> None:
-    turn = turn_of(matrix(*numbers))
-    assert (list(turn.filters), turn.swaps) == (filters, swaps)
+    orientation = orientation_of(matrix(*numbers))
+    assert (list(orientation.filters), orientation.swaps) == (filters, swaps)
 
 
 def test_no_matrix_is_no_turn() -> None:
-    assert turn_of(None) == turn_of(b"short") == UPRIGHT
+    assert orientation_of(None) == orientation_of(b"short") == UPRIGHT
 
 
 @given(width=st.integers(1, 20_000), height=st.integers(1, 20_000))
@@ -74,12 +82,12 @@ def test_sizes(size: tuple[int, int], expected: tuple[int, int]) -> None:
 def test_pixels_that_are_not_square_are_made_square() -> None:
     assert displayed(720, 576, Fraction(16, 15), UPRIGHT) == (768, 576)
     assert displayed(720, 576, Fraction(100), UPRIGHT) == (720, 576)
-    assert displayed(720, 576, None, turn_of(matrix(0, ONE, -ONE, 0))) == (576, 720)
+    assert displayed(720, 576, None, orientation_of(matrix(0, ONE, -ONE, 0))) == (576, 720)
 
 
 def test_what_browsers_play_may_stay() -> None:
-    assert suits(GOOD)
-    assert suits(GOOD._replace(audio_codec=None, audio_profile=None, audio_channels=0))
+    assert plays_everywhere(GOOD)
+    assert plays_everywhere(GOOD._replace(audio_codec=None, audio_profile=None, audio_channels=0))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +100,7 @@ def test_what_browsers_play_may_stay() -> None:
         {"width": 1281},
         {"width": 3840, "height": 2160},
         {"pixel": Fraction(4, 3)},
-        {"turn": turn_of(matrix(-ONE, 0, 0, -ONE))},
+        {"orientation": orientation_of(matrix(-ONE, 0, 0, -ONE))},
         {"rate": Fraction(120)},
         {"start_seconds": 30.0},
         {"audio_codec": "mp3"},
@@ -101,7 +109,7 @@ def test_what_browsers_play_may_stay() -> None:
     ],
 )
 def test_anything_else_is_encoded_anew(change: dict[str, object]) -> None:
-    assert not suits(GOOD._replace(**change))
+    assert not plays_everywhere(GOOD._replace(**change))
 
 
 def test_a_file_that_ends_well_before_its_time_is_cut() -> None:

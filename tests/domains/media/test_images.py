@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from pressroom.domains.media.profiles import reduced
-from pressroom.domains.media.sandbox import ChildDied, Limits, Processed, Undecodable
+from pressroom.domains.media.sandbox import ChildDied, DecodingLimits, Processed, Undecodable
 from tests.corpus.make import BAD_IMAGES, IMAGES
 from tests.corpus.pictures import DELAYS, LOOP, frames, quarters
 from tests.domains.media.conftest import Studio
@@ -200,7 +200,7 @@ def test_the_largest_image_that_is_allowed_stays_within_memory(
 def test_an_image_that_needs_more_memory_than_is_allowed_is_refused(
     studio: Studio, corpus: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    outcome = studio.open(corpus("within-limits.png"), tmp_path, Limits(address_bytes=170_000_000))
+    outcome = studio.open(corpus("within-limits.png"), tmp_path, DecodingLimits(address_bytes=170_000_000))
     # libvips reports what it can and ends the process where it cannot.
     assert isinstance(outcome, Undecodable | ChildDied)
 
@@ -208,6 +208,6 @@ def test_an_image_that_needs_more_memory_than_is_allowed_is_refused(
 def test_an_output_larger_than_allowed_is_refused(
     studio: Studio, corpus: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    outcome = studio.open(corpus("within-limits.png"), tmp_path, Limits(written_bytes=500))
+    outcome = studio.open(corpus("within-limits.png"), tmp_path, DecodingLimits(written_bytes=500))
     assert isinstance(outcome, Undecodable)
     assert outcome.reason == "What is made of the file would be larger than 500 bytes."

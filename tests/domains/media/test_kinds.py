@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from pressroom.domains.media.kinds import HEAD_BYTES, Kind, agrees, sniff
+from pressroom.domains.media.kinds import HEAD_BYTES, FileKind, agrees, sniff
 from tests.corpus.make import BAD_IMAGES, BAD_VIDEOS, IMAGES, UNKNOWN, VIDEOS
 
 ENDINGS = {
-    "jpg": Kind.JPEG,
-    "png": Kind.PNG,
-    "gif": Kind.GIF,
-    "webp": Kind.WEBP,
-    "mp4": Kind.MP4,
-    "mov": Kind.QUICKTIME,
-    "webm": Kind.WEBM,
-    "mpg": Kind.MPEG,
+    "jpg": FileKind.JPEG,
+    "png": FileKind.PNG,
+    "gif": FileKind.GIF,
+    "webp": FileKind.WEBP,
+    "mp4": FileKind.MP4,
+    "mov": FileKind.QUICKTIME,
+    "webm": FileKind.WEBM,
+    "mpg": FileKind.MPEG,
 }
 
 
@@ -40,12 +40,12 @@ def test_other_brands_of_the_container_are_refused(brand: bytes) -> None:
 @pytest.mark.parametrize(
     ("head", "kind"),
     [
-        (b"\0\0\0\x14ftypM4V \0\0\0\0M4V ", Kind.MP4),
-        (b"\0\0\0\x08wide\0\0\x01\0mdat", Kind.QUICKTIME),
-        (b"\0\0\x01\0moov", Kind.QUICKTIME),
-        (b"\0\0\0\x01mdat\0\0\0\0\0\0\x01\0", Kind.QUICKTIME),
+        (b"\0\0\0\x14ftypM4V \0\0\0\0M4V ", FileKind.MP4),
+        (b"\0\0\0\x08wide\0\0\x01\0mdat", FileKind.QUICKTIME),
+        (b"\0\0\x01\0moov", FileKind.QUICKTIME),
+        (b"\0\0\0\x01mdat\0\0\0\0\0\0\x01\0", FileKind.QUICKTIME),
         (b"\0\0\0\x02moov", None),
-        (b"\0\0\x01\xb3\x14\0\xf0", Kind.MPEG),
+        (b"\0\0\x01\xb3\x14\0\xf0", FileKind.MPEG),
         (b"\x47\x40\0\x10", None),
         (b"RIFF\0\0\0\0WAVE", None),
         (b"BM\0\0", None),
@@ -53,39 +53,44 @@ def test_other_brands_of_the_container_are_refused(brand: bytes) -> None:
         (b"", None),
         (b"\xff\xd8", None),
         (b"\x1a\x45\xdf\xa3", None),
-        (b"\x1a\x45\xdf\xa3\x87\x42\x82\x84webm", Kind.WEBM),
-        (b"\x1a\x45\xdf\xa3\x01\0\0\0\0\0\0\x07\x42\x82\x84webm", Kind.WEBM),
+        (b"\x1a\x45\xdf\xa3\x87\x42\x82\x84webm", FileKind.WEBM),
+        (b"\x1a\x45\xdf\xa3\x01\0\0\0\0\0\0\x07\x42\x82\x84webm", FileKind.WEBM),
         (b"\x1a\x45\xdf\xa3\x8b\x42\x82\x88matroska", None),
         (b"\x1a\x45\xdf\xa3\x80\x42\x82\x84webm", None),
         (b"\x1a\x45\xdf\xa3\xff" + b"\0" * 4096, None),
     ],
 )
-def test_heads_at_the_edge(head: bytes, kind: Kind | None) -> None:
+def test_heads_at_the_edge(head: bytes, kind: FileKind | None) -> None:
     assert sniff(head) is kind
 
 
 @pytest.mark.parametrize(
     ("declared", "kind", "expected"),
     [
-        (None, Kind.PNG, True),
-        ("", Kind.PNG, True),
-        ("application/octet-stream", Kind.PNG, True),
-        ("image/png", Kind.PNG, True),
-        ("IMAGE/PNG; charset=binary", Kind.PNG, True),
-        ("image/jpg", Kind.JPEG, True),
-        ("image/jpeg", Kind.PNG, False),
-        ("video/mp4", Kind.QUICKTIME, True),
-        ("video/quicktime", Kind.MP4, True),
-        ("video/mp4", Kind.WEBM, False),
-        ("video/mp4", Kind.GIF, False),
-        ("text/html", Kind.GIF, False),
-        ("image/png, image/gif", Kind.GIF, False),
-        (";", Kind.GIF, True),
+        (None, FileKind.PNG, True),
+        ("", FileKind.PNG, True),
+        ("application/octet-stream", FileKind.PNG, True),
+        ("image/png", FileKind.PNG, True),
+        ("IMAGE/PNG; charset=binary", FileKind.PNG, True),
+        ("image/jpg", FileKind.JPEG, True),
+        ("image/jpeg", FileKind.PNG, False),
+        ("video/mp4", FileKind.QUICKTIME, True),
+        ("video/quicktime", FileKind.MP4, True),
+        ("video/mp4", FileKind.WEBM, False),
+        ("video/mp4", FileKind.GIF, False),
+        ("text/html", FileKind.GIF, False),
+        ("image/png, image/gif", FileKind.GIF, False),
+        (";", FileKind.GIF, True),
     ],
 )
-def test_a_declared_type_is_compared(declared: str | None, kind: Kind, expected: bool) -> None:
+def test_a_declared_type_is_compared(declared: str | None, kind: FileKind, expected: bool) -> None:
     assert agrees(declared, kind) is expected
 
 
 def test_a_kind_tells_its_name() -> None:
-    assert [kind.mime for kind in Kind if kind.is_video] == ["video/mp4", "video/mpeg", "video/quicktime", "video/webm"]
+    assert [kind.mime for kind in FileKind if kind.is_video] == [
+        "video/mp4",
+        "video/mpeg",
+        "video/quicktime",
+        "video/webm",
+    ]

@@ -17,11 +17,11 @@ import pytest
 import uvloop
 
 from pressroom.domains.media.decoding import LARGE, MP4, POSTER, THUMBNAIL, VIDEO, WEBP
-from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.sandbox import (
     ChildDied,
-    Ended,
-    Limits,
+    ChildExit,
+    DecodingLimits,
     Processed,
     Rendition,
     Sandbox,
@@ -51,11 +51,11 @@ def children(sandbox: Sandbox) -> list[psutil.Process]:
 class Stuck:
     """A job whose source is a pipe into which nothing is ever written: its child waits."""
 
-    def __init__(self, sandbox: Sandbox, folder: Path, limits: Limits | None = None) -> None:
+    def __init__(self, sandbox: Sandbox, folder: Path, limits: DecodingLimits | None = None) -> None:
         self.pipe = folder / f"pipe{time.monotonic_ns()}"
         os.mkfifo(self.pipe)
         self.sandbox = sandbox
-        self.task = asyncio.create_task(sandbox.process(self.pipe, Kind.JPEG, folder, limits))
+        self.task = asyncio.create_task(sandbox.process(self.pipe, FileKind.JPEG, folder, limits))
 
     async def child(self) -> psutil.Process:
         """The child, once it is confined and waits for bytes."""
@@ -84,7 +84,7 @@ def _let_go() -> Iterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def opened(ended: list[Ended] | None = None) -> AsyncIterator[Sandbox]:
+async def opened(ended: list[ChildExit] | None = None) -> AsyncIterator[Sandbox]:
     """A sandbox of its own."""
     async with Sandbox(ended.append if ended is not None else None) as sandbox:
         yield sandbox
@@ -92,10 +92,10 @@ async def opened(ended: list[Ended] | None = None) -> AsyncIterator[Sandbox]:
 
 def test_a_child_that_takes_too_long_is_killed(tmp_path: Path) -> None:
     async def story() -> None:
-        ended: list[Ended] = []
+        ended: list[ChildExit] = []
         async with opened(ended) as sandbox:
             with pytest.raises(ChildDied, match=r"killed after 0\.5 seconds"):
-                await Stuck(sandbox, tmp_path, Limits(wall_seconds=0.5)).task
+                await Stuck(sandbox, tmp_path, DecodingLimits(wall_seconds=0.5)).task
             assert [how.status for how in ended] == [-signal.SIGKILL]
             assert children(sandbox) == []
 
@@ -106,7 +106,7 @@ def test_a_child_that_takes_too_much_of_the_processor_is_killed(corpus: Callable
     async def story() -> None:
         async with opened() as sandbox:
             with pytest.raises(ChildDied, match=r"signal (9|24)"):
-                await sandbox.process(corpus("720p.webm"), Kind.WEBM, tmp_path, Limits(cpu_seconds=1))
+                await sandbox.process(corpus("720p.webm"), FileKind.WEBM, tmp_path, DecodingLimits(cpu_seconds=1))
 
     asyncio.run(story())
 
@@ -119,7 +119,7 @@ def test_a_killed_child_is_an_error_and_the_next_file_works(corpus: Callable[[st
             with pytest.raises(ChildDied, match="signal 9"):
                 await stuck.task
             assert children(sandbox) == []
-            assert (await sandbox.process(corpus("plain.jpg"), Kind.JPEG, tmp_path)).width == 120
+            assert (await sandbox.process(corpus("plain.jpg"), FileKind.JPEG, tmp_path)).width == 120
 
     asyncio.run(story())
 
@@ -151,7 +151,7 @@ def test_when_the_fork_server_dies_its_children_do_and_another_is_started(
             with pytest.raises(ChildDied, match="ended"):
                 await stuck.task
             await until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
-            assert (await sandbox.process(corpus("plain.jpg"), Kind.JPEG, tmp_path)).width == 120
+            assert (await sandbox.process(corpus("plain.jpg"), FileKind.JPEG, tmp_path)).width == 120
             assert sandbox.pid != first
 
     asyncio.run(story())
@@ -176,12 +176,12 @@ def test_closing_ends_everything(tmp_path: Path) -> None:
 PARENT = """
 import asyncio, sys
 from pathlib import Path
-from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.sandbox import Sandbox
 
 async def main():
     sandbox = Sandbox()
-    job = asyncio.create_task(sandbox.process(Path(sys.argv[1]), Kind.JPEG, Path(sys.argv[2])))
+    job = asyncio.create_task(sandbox.process(Path(sys.argv[1]), FileKind.JPEG, Path(sys.argv[2])))
     while sandbox.pid is None:
         await asyncio.sleep(0.01)
     print(sandbox.pid, flush=True)
@@ -249,7 +249,7 @@ def _descriptors(process: psutil.Process) -> list[str]:
 def test_it_works_below_uvloop_and_side_by_side(corpus: Callable[[str], Path], tmp_path: Path) -> None:
     async def story() -> None:
         names = ["plain.jpg", "animated.gif", "plain.mp4", "vp8.webm", "plain.png", "cut.mp4"]
-        kinds = [Kind.JPEG, Kind.GIF, Kind.MP4, Kind.WEBM, Kind.PNG, Kind.MP4]
+        kinds = [FileKind.JPEG, FileKind.GIF, FileKind.MP4, FileKind.WEBM, FileKind.PNG, FileKind.MP4]
         folders = [tmp_path / name for name in names]
         for folder in folders:
             folder.mkdir()
@@ -277,7 +277,7 @@ def test_the_parent_stays_as_small_as_it_was(studio: Studio, corpus: Callable[[s
 
 def test_a_source_that_is_not_there_is_nobodys_fault(studio: Studio, tmp_path: Path) -> None:
     with pytest.raises(ChildDied):
-        asyncio.run(studio.sandbox.process(tmp_path / "none.jpg", Kind.JPEG, tmp_path))
+        asyncio.run(studio.sandbox.process(tmp_path / "none.jpg", FileKind.JPEG, tmp_path))
 
 
 def answer(folder: Path, *, video: bool = False) -> Processed:
@@ -291,7 +291,7 @@ def answer(folder: Path, *, video: bool = False) -> Processed:
 
 def checked(said: Processed, folder: Path, *, video: bool = False) -> Processed:
     """What is believed of an answer."""
-    return check_answer(said, Kind.MP4 if video else Kind.PNG, folder, Limits())
+    return check_answer(said, FileKind.MP4 if video else FileKind.PNG, folder, DecodingLimits())
 
 
 @pytest.mark.parametrize("video", [False, True])
@@ -356,13 +356,13 @@ def test_links_and_missing_files_are_not_taken(tmp_path: Path) -> None:
 )
 def test_nonsense_is_a_death(said: bytes) -> None:
     with pytest.raises(ChildDied):
-        _understood(said, Ended(0, 0, 0.0))
+        _understood(said, ChildExit(0, 0, 0.0))
 
 
 def test_an_answer_of_a_child_that_failed_is_not_heard() -> None:
     with pytest.raises(ChildDied, match="signal 11"):
-        _understood(b'{"type":"refusal","reason":"x"}', Ended(-11, 0, 0.0))
+        _understood(b'{"type":"refusal","reason":"x"}', ChildExit(-11, 0, 0.0))
     with pytest.raises(ChildDied, match="status 3"):
-        _understood(b'{"type":"refusal","reason":"x"}', Ended(3, 0, 0.0))
+        _understood(b'{"type":"refusal","reason":"x"}', ChildExit(3, 0, 0.0))
     with pytest.raises(ChildDied):
         _understood(b'{"type":"refusal","reason":"x"}', None)

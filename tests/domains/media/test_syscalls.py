@@ -37,7 +37,7 @@ import ctypes, json, os, sys
 from pathlib import Path
 from pressroom.domains.media import syscalls
 from pressroom.domains.media.confinement import confine
-from pressroom.domains.media.decoding import Limits
+from pressroom.domains.media.decoding import DecodingLimits
 
 MAGIC, UNTOUCHED, numbers, tried = 0x5EED5EED, int(sys.argv[2]), json.loads(sys.argv[3]), json.loads(sys.argv[4])
 if os.geteuid() == 0 and sys.argv[5] == "nobody":
@@ -49,7 +49,7 @@ syscalls.load(syscalls.assemble([
     (0x20, 0, 0, 16 + 8 * 5), (0x15, 0, 1, MAGIC), (0x06, 0, 0, 0x00050000 | UNTOUCHED), (0x06, 0, 0, 0x7FFF0000),
 ]))
 folder, known = Path(sys.argv[1]), {"getpid": os.getpid(), "getppid": os.getppid()}
-confine(folder / "source", folder, Limits(address_bytes=4_000_000_000))
+confine(folder / "source", folder, DecodingLimits(address_bytes=4_000_000_000))
 
 def answer(number, *arguments):
     values = [known.get(value, value) for value in arguments]
@@ -164,12 +164,12 @@ FOREIGN = r"""
 import ctypes, mmap, sys
 from pathlib import Path
 from pressroom.domains.media.confinement import confine
-from pressroom.domains.media.decoding import Limits
+from pressroom.domains.media.decoding import DecodingLimits
 
 code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
 code.write(bytes.fromhex(sys.argv[2]))
 call = ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
-confine(Path(sys.argv[1]), Path(sys.argv[1]).parent, Limits())
+confine(Path(sys.argv[1]), Path(sys.argv[1]).parent, DecodingLimits())
 print("confined", flush=True)
 call()
 print("still here", flush=True)

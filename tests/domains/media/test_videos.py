@@ -9,7 +9,7 @@ import av
 import pytest
 from PIL import Image
 
-from pressroom.domains.media.sandbox import Limits, Processed, Undecodable
+from pressroom.domains.media.sandbox import DecodingLimits, Processed, Undecodable
 from tests.corpus.make import BAD_VIDEOS, FLIPPED, VIDEOS
 from tests.domains.media.conftest import Studio
 from tests.domains.media.test_images import BLUE, GREEN, RED, WHITE, corners, near
@@ -194,7 +194,7 @@ def test_a_video_that_is_longer_than_allowed_is_refused(
     studio: Studio, corpus: Callable[[str], Path], tmp_path: Path
 ) -> None:
     for name in ("plain.mp4", "program.mpg", "elementary.mpg"):
-        outcome = studio.open(corpus(name), tmp_path, Limits(video_seconds=0))
+        outcome = studio.open(corpus(name), tmp_path, DecodingLimits(video_seconds=0))
         assert isinstance(outcome, Undecodable)
         assert "at most 0 seconds are allowed" in outcome.reason
 
@@ -202,7 +202,7 @@ def test_a_video_that_is_longer_than_allowed_is_refused(
 def test_a_video_that_is_larger_than_allowed_is_refused(
     studio: Studio, corpus: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    outcome = studio.open(corpus("plain.mp4"), tmp_path, Limits(video_side=300))
+    outcome = studio.open(corpus("plain.mp4"), tmp_path, DecodingLimits(video_side=300))
     assert isinstance(outcome, Undecodable)
     assert outcome.reason == (
         "The video is 320 by 180 pixels; at most 300 on a side and 50,000,000 in all are allowed."

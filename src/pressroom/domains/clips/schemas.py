@@ -10,7 +10,7 @@ from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author
 from pressroom.domains.clips.models import Clip, ClipDraft, ClipView
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
-from pressroom.domains.media.addresses import Addresses, variant_of
+from pressroom.domains.media.addresses import MediaAddresses, variant_address
 from pressroom.domains.media.models import NewMedia, ProcessingStatus, Variant
 from pressroom.domains.media.schemas import MEDIA_EXAMPLE
 from pressroom.domains.posts.schemas import VISIBILITY_HELP
@@ -51,7 +51,7 @@ class ClipOut(msgspec.Struct, rename="camel"):
     ]
 
 
-def clip_shape(view: ClipView, addresses: Addresses) -> ClipOut:
+def clip_shape(view: ClipView, addresses: MediaAddresses) -> ClipOut:
     """The clip as the reader that it was read for sees it."""
     clip, video, base_url = view.clip, view.video, addresses.base_url
     address = addresses.of(video, public=clip.visibility == Visibility.PUBLIC)
@@ -64,7 +64,7 @@ def clip_shape(view: ClipView, addresses: Addresses) -> ClipOut:
         hub=_hub(clip, base_url),
         processing_status=ProcessingStatus(video.status),
         url=address,
-        thumbnail_url=variant_of(address, Variant.THUMBNAIL),
+        thumbnail_url=variant_address(address, Variant.THUMBNAIL),
         created_at=iso(clip.created_at),
         source_api_key=SourceKeyOut(clip.key_id, clip.key_label or "", clip.key_prefix or "") if clip.key_id else None,
     )

@@ -106,7 +106,7 @@ async def fail(tx: Tx, media_id: str, reason: str) -> None:
     await queries.count_stored(tx, media_id, 0)
 
 
-async def take_time(tx: Tx, job: Job, token: str) -> None:
+async def move_to_long_videos(tx: Tx, job: Job, token: str) -> None:
     """Has a video processed among the long ones."""
     if await queue.finish(tx, job, token):
         await queue.enqueue(tx, LONG_VIDEOS, job.subject, account_id=job.account_id)

@@ -36,7 +36,7 @@ _PARTS: Final = re.compile(
 )
 
 
-class Addresses(msgspec.Struct, frozen=True):
+class MediaAddresses(msgspec.Struct, frozen=True):
     """Makes the addresses of an answer that `reader` (an account's id, or empty) is given at `now` (milliseconds).
 
     `lasting`: the author's own addresses do not end. Those that a page shows do, whoever reads it: pages are kept in
@@ -58,7 +58,7 @@ class Addresses(msgspec.Struct, frozen=True):
         return f"{self.base_url}/media/{signed_token(media.id, media.token, self.secret, grant)}"
 
 
-class Signed(msgspec.Struct, frozen=True):
+class SignedToken(msgspec.Struct, frozen=True):
     """A signed token, taken apart. Not yet found genuine. `reader` and `until` are None where it does not end."""
 
     media_id: str
@@ -76,13 +76,15 @@ class Signed(msgspec.Struct, frozen=True):
         return hmac.compare_digest(self.signature, _signature(self.media_id, token, secret, self.grant))
 
 
-def addresses_of(request: Request[Caller], *, lasting: bool = True) -> Addresses:
-    """What makes the addresses of this request's answer (see `Addresses`)."""
+def addresses_of(request: Request[Caller], *, lasting: bool = True) -> MediaAddresses:
+    """What makes the addresses of this request's answer (see `MediaAddresses`)."""
     reader = reader_of(request.who).id
-    return Addresses(request.settings.base_url, request.services.media_secret, request.clock.now(), reader, lasting)
+    return MediaAddresses(
+        request.settings.base_url, request.services.media_secret, request.clock.now(), reader, lasting
+    )
 
 
-def variant_of(address: str, variant: Variant) -> str:
+def variant_address(address: str, variant: Variant) -> str:
     """The address of a variant of the file at `address`."""
     return address if variant is Variant.MAIN else f"{address}/{variant}"
 
@@ -105,13 +107,13 @@ def is_signed(token: str) -> bool:
     return token.startswith(_SIGNED)
 
 
-def read_signed(token: str) -> Signed | None:
+def read_signed(token: str) -> SignedToken | None:
     """A signed token, taken apart; None when it is none of ours."""
     parts = _PARTS.fullmatch(token)
     if parts is None:
         return None
     until = int(parts["until"]) if parts["until"] else None
-    return Signed(parts[1], parts[2], parts["reader"], until, parts[5])
+    return SignedToken(parts[1], parts[2], parts["reader"], until, parts[5])
 
 
 def seconds_left(until: int | None, now: int) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from pressroom.domains.media import syscalls
-from pressroom.domains.media.decoding import Limits
+from pressroom.domains.media.decoding import DecodingLimits
 from pressroom.errors import SettingError
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -92,7 +92,7 @@ def die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
-def confine(source: Path, folder: Path, limits: Limits) -> None:
+def confine(source: Path, folder: Path, limits: DecodingLimits) -> None:
     """Leaves this process, for good, no more than `source` to read, `folder` to write into and `limits` to spend."""
     _limit("RLIMIT_CORE", 0)
     _limit("RLIMIT_AS", limits.address_bytes)

@@ -25,7 +25,7 @@ WEBP: Final = "image/webp"
 MP4: Final = "video/mp4"
 
 
-class Limits(msgspec.Struct, frozen=True):
+class DecodingLimits(msgspec.Struct, frozen=True):
     """How far the processing of one file may go. The first five are enforced by the system, not by the decoder."""
 
     wall_seconds: float = 300.0
@@ -42,7 +42,7 @@ class Limits(msgspec.Struct, frozen=True):
     """Width by height by pictures: ten minutes of 1080p at 60 pictures a second."""
 
     at_once_pixels: int | None = None
-    """Of the same: beyond, a video is not begun at all, and Long is the answer."""
+    """Of the same: beyond, a video is not begun at all, and LongVideo is the answer."""
 
 
 class Rendition(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ class Refusal(msgspec.Struct, frozen=True, tag="refusal"):
     reason: str
 
 
-class Long(msgspec.Struct, frozen=True, tag="long"):
+class LongVideo(msgspec.Struct, frozen=True, tag="long"):
     """A child's way to say TakesLong."""
 
 
@@ -86,13 +86,13 @@ class Crash(msgspec.Struct, frozen=True, tag="crash"):
     what: str
 
 
-class Job(msgspec.Struct, frozen=True):
-    """What a child is told. `kind` is the name of a Kind."""
+class DecodingTask(msgspec.Struct, frozen=True):
+    """What a child is told. `kind` is the name of a FileKind."""
 
     source: str
     kind: str
     folder: str
-    limits: Limits
+    limits: DecodingLimits
 
 
 class Undecodable(Exception):

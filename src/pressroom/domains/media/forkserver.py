@@ -1,10 +1,10 @@
-"""`python -m pressroom.domains.media.forkserver FD`: makes one child for each file, from a process that has the
-decoders loaded and has never used them.
+"""`python -m pressroom.domains.media.forkserver FD`: forks one child for each file.
 
-`sandbox` starts it with FD, one end of a stream. Each byte that arrives brings two sockets: `line`, on which a child
-reads its Job and writes its answer, and `watch`, which the child never holds. When the child has ended, its Ended is
-written to watch; when watch is closed from the other side before that, the child is killed. At the end of the stream
-(the server process is gone, however it died) every child is killed and this process ends.
+The fork server has loaded the decoders and never used them. `sandbox` starts it with FD, one end of a stream. Each
+byte that arrives brings two sockets: `line`, on which a child reads its DecodingTask and writes its answer, and
+`watch`, which the child never holds. When the child has ended, the server writes its ChildExit to `watch`. When the
+other side closes `watch` before that, the child is killed. At the end of the stream (the server process is gone,
+however it died) every child is killed and the fork server ends.
 """
 
 import contextlib
@@ -22,15 +22,15 @@ from typing import Final
 import msgspec
 
 from pressroom.domains.media.confinement import confine, die_with_parent, hide_memory
-from pressroom.domains.media.decoding import Crash, Job, Long, Processed, Refusal, TakesLong, Undecodable
-from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.decoding import Crash, DecodingTask, LongVideo, Processed, Refusal, TakesLong, Undecodable
+from pressroom.domains.media.kinds import FileKind
 
 NICENESS: Final = 10
 _LINE: Final = 3
 """The one descriptor that a child keeps beside standard input and output."""
 
 
-class Ended(msgspec.Struct, frozen=True):
+class ChildExit(msgspec.Struct, frozen=True):
     """How a child ended. status: as `subprocess` counts it, negative for a signal. CPU in seconds."""
 
     status: int
@@ -147,7 +147,7 @@ class _Server:
                 continue
             unit = 1 if sys.platform == "darwin" else 1024
             code = os.waitstatus_to_exitcode(status)
-            ended = Ended(code, usage.ru_maxrss * unit, usage.ru_utime + usage.ru_stime)
+            ended = ChildExit(code, usage.ru_maxrss * unit, usage.ru_utime + usage.ru_stime)
             with contextlib.suppress(KeyError):
                 self.selector.unregister(watch)
             with contextlib.suppress(OSError):
@@ -177,14 +177,14 @@ def _be_child(line: int, server: int) -> None:
 
 def _answer(line: socket.socket) -> None:
     with line.makefile("rb") as told:
-        job = msgspec.json.decode(told.read(), type=Job)
-    answer: Processed | Refusal | Long | Crash
+        job = msgspec.json.decode(told.read(), type=DecodingTask)
+    answer: Processed | Refusal | LongVideo | Crash
     try:
         answer = _process(job)
     except Undecodable as error:
         answer = Refusal(error.reason)
     except TakesLong:
-        answer = Long()
+        answer = LongVideo()
     except MemoryError:
         answer = Refusal("Decoding the file takes more memory than is allowed.")
     except OSError as error:
@@ -197,12 +197,12 @@ def _answer(line: socket.socket) -> None:
     line.sendall(msgspec.json.encode(answer))
 
 
-def _process(job: Job) -> Processed:
+def _process(job: DecodingTask) -> Processed:
     from pressroom.domains.media import images, videos  # loaded by now
 
     # The folder is where the child stands: once root's privileges are gone, the way there may be closed.
     os.chdir(job.folder)
-    source, folder, kind = Path(job.source), Path(), Kind[job.kind]
+    source, folder, kind = Path(job.source), Path(), FileKind[job.kind]
     if source.is_relative_to(job.folder):
         source = source.relative_to(job.folder)
     os.environ["TMPDIR"] = tempfile.tempdir = os.curdir

@@ -10,31 +10,32 @@ from pressroom.domains.media.decoding import VIDEO_LONG_SIDE, VIDEO_RATE, VIDEO_
 _MOST_STRETCHED: Final = 4
 
 
-class Turn(NamedTuple):
+class Orientation(NamedTuple):
     """How frames are brought upright: filters of FFmpeg by name and arguments, and whether sides change places."""
 
     filters: tuple[tuple[str, str], ...]
     swaps: bool
 
 
-UPRIGHT: Final = Turn((), swaps=False)
+UPRIGHT: Final = Orientation((), swaps=False)
 _TURNED: Final = {
     # The signs of the larger pair of the matrix: (a, d) while sides stay, (b, c) when they change places.
     (False, 1, 1): UPRIGHT,
-    (False, -1, -1): Turn((("hflip", ""), ("vflip", "")), swaps=False),
-    (False, -1, 1): Turn((("hflip", ""),), swaps=False),
-    (False, 1, -1): Turn((("vflip", ""),), swaps=False),
-    (True, 1, -1): Turn((("transpose", "clock"),), swaps=True),
-    (True, -1, 1): Turn((("transpose", "cclock"),), swaps=True),
-    (True, 1, 1): Turn((("transpose", "cclock_flip"),), swaps=True),
-    (True, -1, -1): Turn((("transpose", "clock_flip"),), swaps=True),
+    (False, -1, -1): Orientation((("hflip", ""), ("vflip", "")), swaps=False),
+    (False, -1, 1): Orientation((("hflip", ""),), swaps=False),
+    (False, 1, -1): Orientation((("vflip", ""),), swaps=False),
+    (True, 1, -1): Orientation((("transpose", "clock"),), swaps=True),
+    (True, -1, 1): Orientation((("transpose", "cclock"),), swaps=True),
+    (True, 1, 1): Orientation((("transpose", "cclock_flip"),), swaps=True),
+    (True, -1, -1): Orientation((("transpose", "clock_flip"),), swaps=True),
 }
 
 
-def turn_of(matrix: bytes | None) -> Turn:
-    """The quarter turn and reflection nearest to a display matrix: nine 32-bit numbers, rows a b u, c d v, x y w.
+def orientation_of(matrix: bytes | None) -> Orientation:
+    """Returns the quarter turn and reflection nearest to a display matrix.
 
-    A matrix that says nothing of use (none, too short, all zeros) leaves the picture as it is.
+    The matrix is nine 32-bit numbers, rows a b u, c d v, x y w. One without meaning (None, too short, all zeros)
+    leaves the picture as it is.
     """
     if matrix is None or len(matrix) < 36:
         return UPRIGHT
@@ -48,11 +49,11 @@ def _sign(number: int) -> int:
     return (number > 0) - (number < 0)
 
 
-def displayed(width: int, height: int, pixel: Fraction | None, turn: Turn) -> tuple[int, int]:
+def displayed(width: int, height: int, pixel: Fraction | None, orientation: Orientation) -> tuple[int, int]:
     """Width and height of square pixels, upright. Absurdly stretched pixels are taken for square ones."""
     if pixel and Fraction(1, _MOST_STRETCHED) <= pixel <= _MOST_STRETCHED:
         width = max(1, round(width * pixel))
-    return (height, width) if turn.swaps else (width, height)
+    return (height, width) if orientation.swaps else (width, height)
 
 
 def fitted(width: int, height: int) -> tuple[int, int]:
@@ -67,7 +68,7 @@ def _even(length: Fraction) -> int:
     return max(2, int(length) // 2 * 2)
 
 
-class Facts(NamedTuple):
+class VideoFacts(NamedTuple):
     """What decides whether a video may stay as it was encoded."""
 
     container: str
@@ -77,7 +78,7 @@ class Facts(NamedTuple):
     width: int
     height: int
     pixel: Fraction | None
-    turn: Turn
+    orientation: Orientation
     rate: Fraction | None
     start_seconds: float
     audio_codec: str | None
@@ -88,7 +89,7 @@ class Facts(NamedTuple):
 _PROFILES: Final = ("baseline", "constrained baseline", "main", "high")
 
 
-def suits(facts: Facts) -> bool:
+def plays_everywhere(facts: VideoFacts) -> bool:
     """Whether every browser plays the video as it is, so that its packets may be copied."""
     return (
         facts.container == "mov"
@@ -97,7 +98,7 @@ def suits(facts: Facts) -> bool:
         and facts.profile.lower() in _PROFILES
         and fitted(facts.width, facts.height) == (facts.width, facts.height)
         and facts.pixel in {None, 0, 1}
-        and facts.turn == UPRIGHT
+        and facts.orientation == UPRIGHT
         and (facts.rate is None or facts.rate <= VIDEO_RATE)
         and abs(facts.start_seconds) <= 0.5
         and (facts.audio_codec is None or (facts.audio_codec == "aac" and facts.audio_profile == "LC"))

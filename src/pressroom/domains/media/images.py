@@ -20,12 +20,12 @@ from pressroom.domains.media.decoding import (
     THUMBNAIL,
     THUMBNAIL_SIDE,
     WEBP,
-    Limits,
+    DecodingLimits,
     Processed,
     Rendition,
     Undecodable,
 )
-from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.profiles import reduced
 
 QUALITY: Final = 82
@@ -44,13 +44,13 @@ _KEEP_NONE: Final = 0
 _KEEP_PROFILE: Final = 8
 _LOADERS: Final = ("Jpeg", "Png", "Nsgif", "Webp")
 
-_LOAD: Final[dict[Kind, Callable[..., pyvips.Image]]] = {
-    Kind.JPEG: pyvips.Image.jpegload,
-    Kind.PNG: pyvips.Image.pngload,
-    Kind.GIF: pyvips.Image.gifload,
-    Kind.WEBP: pyvips.Image.webpload,
+_LOAD: Final[dict[FileKind, Callable[..., pyvips.Image]]] = {
+    FileKind.JPEG: pyvips.Image.jpegload,
+    FileKind.PNG: pyvips.Image.pngload,
+    FileKind.GIF: pyvips.Image.gifload,
+    FileKind.WEBP: pyvips.Image.webpload,
 }
-_PAGED: Final = frozenset({Kind.GIF, Kind.WEBP})
+_PAGED: Final = frozenset({FileKind.GIF, FileKind.WEBP})
 
 
 def prepare() -> None:
@@ -62,7 +62,7 @@ def prepare() -> None:
     pyvips.cache_set_max(0)
 
 
-def process(source: Path, kind: Kind, folder: Path, limits: Limits) -> Processed:
+def process(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits) -> Processed:
     """Makes large.webp, thumbnail.webp and a placeholder of the image `source`. Raises Undecodable."""
     try:
         frames = _check_header(source, kind, limits)
@@ -84,11 +84,11 @@ def _undecodable(error: pyvips.Error) -> Undecodable | MemoryError | OSError:
     return Undecodable(f"The image is damaged or incomplete ({detail or 'its header'}).")
 
 
-def _open(source: Path, kind: Kind, **options: object) -> pyvips.Image:
+def _open(source: Path, kind: FileKind, **options: object) -> pyvips.Image:
     return _LOAD[kind](str(source), fail_on="error", access="sequential", **options)
 
 
-def _check_header(source: Path, kind: Kind, limits: Limits) -> int:
+def _check_header(source: Path, kind: FileKind, limits: DecodingLimits) -> int:
     """The number of frames, after the size was judged by the header alone. Raises Undecodable."""
     header = _open(source, kind)
     width, height = header.width, header.height
@@ -108,7 +108,7 @@ def _check_header(source: Path, kind: Kind, limits: Limits) -> int:
     return frames
 
 
-def _still(source: Path, kind: Kind, folder: Path) -> Processed:
+def _still(source: Path, kind: FileKind, folder: Path) -> Processed:
     # To turn an image, all of it has to be there; it is small by then.
     large = fitted(_displayable(_open(source, kind)), LARGE_SIDE).copy_memory().autorot().copy_memory()
     files = [
@@ -118,7 +118,7 @@ def _still(source: Path, kind: Kind, folder: Path) -> Processed:
     return _processed(files, large)
 
 
-def _animation(source: Path, kind: Kind, folder: Path) -> Processed:
+def _animation(source: Path, kind: FileKind, folder: Path) -> Processed:
     # Each rendition reads the file anew and is gone before the next: all frames together may not fit in memory. The
     # encoder runs on one thread anyway, and more of them before it hold more lines at a time: twice the memory.
     concurrency_set(1)

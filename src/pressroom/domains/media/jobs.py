@@ -13,11 +13,11 @@ from pressroom.blobs import BlobMissing, Blobs
 from pressroom.clock import SECOND
 from pressroom.db import Database, Tx
 from pressroom.domains.media import actions, queries
-from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.models import ProcessingStatus, rendition, source
 from pressroom.domains.media.sandbox import (
     ChildDied,
-    Limits,
+    DecodingLimits,
     Processed,
     Sandbox,
     SandboxAway,
@@ -100,9 +100,9 @@ class Processing:
             upload = folder / "upload"
             try:
                 await self._fetch(job, upload)
-                done = await self._process(job, upload, Kind(media.kind), folder)
+                done = await self._process(job, upload, FileKind(media.kind), folder)
             except TakesLong:
-                await self._db.transact(actions.take_time, job, token)
+                await self._db.transact(actions.move_to_long_videos, job, token)
                 return
             except Undecodable as undecodable:
                 ended = await self._db.transact(actions.finish_failed, job, token, undecodable.message)
@@ -142,8 +142,8 @@ class Processing:
                 " works must be given the same PRESSROOM_BLOBS_URL: one shared folder, or S3."
             ) from None
 
-    async def _process(self, job: Job, upload: Path, kind: Kind, folder: Path) -> Processed:
-        limits = Limits(at_once_pixels=SHORT_PIXELS if job.kind == actions.VIDEOS else None)
+    async def _process(self, job: Job, upload: Path, kind: FileKind, folder: Path) -> Processed:
+        limits = DecodingLimits(at_once_pixels=SHORT_PIXELS if job.kind == actions.VIDEOS else None)
         for _ in range(CHILDREN):
             try:
                 return await self._sandbox.process(upload, kind, folder, limits)
@@ -161,5 +161,5 @@ class Processing:
 
 def _check_disk(folder: Path) -> None:
     """Raises OSError when the working disk has no space for what a child may write."""
-    if shutil.disk_usage(folder).free < Limits().written_bytes:
+    if shutil.disk_usage(folder).free < DecodingLimits().written_bytes:
         raise OSError(errno.ENOSPC, "The disk of the working folder is full")

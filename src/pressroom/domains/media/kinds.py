@@ -7,7 +7,7 @@ HEAD_BYTES: Final = 4_096
 """As much of a file's beginning as `sniff` ever looks at."""
 
 
-class Kind(Enum):
+class FileKind(Enum):
     """One of the types that are taken (docs/media.md#upload)."""
 
     JPEG = "image/jpeg"
@@ -31,12 +31,12 @@ class Kind(Enum):
 
 
 _SIGNATURES: Final = (
-    (b"\xff\xd8\xff", Kind.JPEG),
-    (b"\x89PNG\r\n\x1a\n", Kind.PNG),
-    (b"GIF87a", Kind.GIF),
-    (b"GIF89a", Kind.GIF),
-    (b"\x00\x00\x01\xba", Kind.MPEG),  # A pack of a program stream.
-    (b"\x00\x00\x01\xb3", Kind.MPEG),  # A sequence header: video without a container.
+    (b"\xff\xd8\xff", FileKind.JPEG),
+    (b"\x89PNG\r\n\x1a\n", FileKind.PNG),
+    (b"GIF87a", FileKind.GIF),
+    (b"GIF89a", FileKind.GIF),
+    (b"\x00\x00\x01\xba", FileKind.MPEG),  # A pack of a program stream.
+    (b"\x00\x00\x01\xb3", FileKind.MPEG),  # A sequence header: video without a container.
 )
 
 # HEIC, AVIF, audio, 3GPP and camera raw files are of the same container with brands of their own.
@@ -51,23 +51,23 @@ _DOC_TYPE: Final = 0x4282
 
 _NOTHING_DECLARED: Final = frozenset({"", "application/octet-stream"})
 _OTHER_NAMES: Final = {"image/jpg": "image/jpeg"}
-_ONE_FAMILY: Final = frozenset({Kind.MP4, Kind.QUICKTIME})
+_ONE_FAMILY: Final = frozenset({FileKind.MP4, FileKind.QUICKTIME})
 
 
-def sniff(head: bytes) -> Kind | None:
+def sniff(head: bytes) -> FileKind | None:
     """The kind of a file that begins with `head`; None for everything that is not taken."""
     head = head[:HEAD_BYTES]
     for signature, kind in _SIGNATURES:
         if head.startswith(signature):
             return kind
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return Kind.WEBP
+        return FileKind.WEBP
     if head.startswith(_EBML):
-        return Kind.WEBM if _doc_type(head) == b"webm" else None
+        return FileKind.WEBM if _doc_type(head) == b"webm" else None
     return _container(head)
 
 
-def agrees(declared: str | None, kind: Kind) -> bool:
+def agrees(declared: str | None, kind: FileKind) -> bool:
     """Whether the Content-Type that came with a file is true of it. None and vague types declare nothing.
 
     MP4 and QuickTime are one family: phones send either name for the same file.
@@ -79,16 +79,16 @@ def agrees(declared: str | None, kind: Kind) -> bool:
     return name == kind.mime or (kind in _ONE_FAMILY and any(name == other.mime for other in _ONE_FAMILY))
 
 
-def _container(head: bytes) -> Kind | None:
+def _container(head: bytes) -> FileKind | None:
     atom = head[4:8]
     if atom == b"ftyp":
         brand = head[8:12]
         if brand == _QUICKTIME_BRAND:
-            return Kind.QUICKTIME
-        return Kind.MP4 if brand in _MP4_BRANDS else None
+            return FileKind.QUICKTIME
+        return FileKind.MP4 if brand in _MP4_BRANDS else None
     # Files of old cameras begin without a brand. A size of 1 says that a longer size follows.
     size = int.from_bytes(head[:4], "big")
-    return Kind.QUICKTIME if atom in _QUICKTIME_ATOMS and (size == 1 or size >= 8) else None
+    return FileKind.QUICKTIME if atom in _QUICKTIME_ATOMS and (size == 1 or size >= 8) else None
 
 
 def _doc_type(head: bytes) -> bytes | None:

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.kinds import FileKind
 from pressroom.ids import random_base62
 
 FILES_BY_KEY: Final = 4
@@ -60,7 +60,7 @@ class NewMedia(msgspec.Struct):
     """A file that has been taken in and stands in the store under its source's name, but belongs to nothing yet."""
 
     id: str
-    kind: Kind
+    kind: FileKind
     alt_text: str | None
     size: int
 

@@ -18,15 +18,15 @@ from av.stream import Disposition, Stream
 from av.video.codeccontext import VideoCodecContext
 from av.video.stream import VideoStream
 
-from pressroom.domains.media.decoding import Limits, TakesLong, Undecodable
-from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.decoding import DecodingLimits, TakesLong, Undecodable
+from pressroom.domains.media.kinds import FileKind
 
 THREADS: Final = 2
 DAMAGED_PACKETS: Final = 0.1
 """The share of packets that may fail to decode before a video is taken to be damaged."""
 
 _ELEMENTARY: Final = b"\x00\x00\x01\xb3"
-_FORMATS: Final = {Kind.MP4: "mov", Kind.QUICKTIME: "mov", Kind.WEBM: "matroska", Kind.MPEG: "mpeg"}
+_FORMATS: Final = {FileKind.MP4: "mov", FileKind.QUICKTIME: "mov", FileKind.WEBM: "matroska", FileKind.MPEG: "mpeg"}
 _TIMED: Final = frozenset({"mov", "matroska"})
 """Formats whose header tells the duration; that of others is an estimate."""
 
@@ -74,10 +74,10 @@ AUDIO_CODECS: Final = [
 ]
 
 
-class Opened:
+class OpenedVideo:
     """A video that was opened and judged by its header. `chosen` are the streams that are kept."""
 
-    def __init__(self, container: InputContainer, format_: str, limits: Limits) -> None:
+    def __init__(self, container: InputContainer, format_: str, limits: DecodingLimits) -> None:
         self.container = container
         self.format = format_
         self.limits = limits
@@ -171,7 +171,7 @@ class Opened:
             raise Undecodable(too_long(self.limits, self.seconds))
 
 
-def too_much(limits: Limits) -> str:
+def too_much(limits: DecodingLimits) -> str:
     """The reason to refuse a video whose pictures have too many pixels together."""
     return (
         f"The pictures of the video have more than {limits.video_pixels:,} pixels together (width by height by"
@@ -179,14 +179,14 @@ def too_much(limits: Limits) -> str:
     )
 
 
-def too_long(limits: Limits, seconds: float | None = None) -> str:
+def too_long(limits: DecodingLimits, seconds: float | None = None) -> str:
     """The reason to refuse a video that lasts longer than is allowed."""
     lasts = f"lasts {seconds:,.0f} seconds" if seconds is not None else "is too long"
     return f"The video {lasts}; at most {limits.video_seconds:,} seconds are allowed."
 
 
 @contextlib.contextmanager
-def open_video(source: Path, kind: Kind, limits: Limits) -> Generator[Opened, None, None]:
+def open_video(source: Path, kind: FileKind, limits: DecodingLimits) -> Generator[OpenedVideo, None, None]:
     """Opens `source` by the format of its kind alone. Raises Undecodable, or errors of FFmpeg."""
     with source.open("rb") as file:
         format_ = _format(file, kind)
@@ -203,7 +203,7 @@ def open_video(source: Path, kind: Kind, limits: Limits) -> Generator[Opened, No
                 "max_streams": "32",
             },
         ) as container:
-            yield Opened(container, format_, limits)
+            yield OpenedVideo(container, format_, limits)
 
 
 @contextlib.contextmanager
@@ -214,7 +214,7 @@ def open_output(path: Path) -> Generator[OutputContainer, None, None]:
         yield output
 
 
-def _format(file: BinaryIO, kind: Kind) -> str:
+def _format(file: BinaryIO, kind: FileKind) -> str:
     head = file.read(len(_ELEMENTARY))
     file.seek(0)
     return "mpegvideo" if head == _ELEMENTARY else _FORMATS[kind]

@@ -1,7 +1,7 @@
 """Decodes files in child processes, as the server process sees it: one call, an answer or one of two errors.
 
     async with Sandbox() as sandbox:
-        processed = await sandbox.process(source, Kind.JPEG, folder)
+        processed = await sandbox.process(source, FileKind.JPEG, folder)
 
 Nothing is decoded in this process, and nothing that a child says is believed before it was checked.
 """
@@ -32,9 +32,9 @@ from pressroom.domains.media.decoding import (
     WEBP,
     ChildDied,
     Crash,
-    Job,
-    Limits,
-    Long,
+    DecodingLimits,
+    DecodingTask,
+    LongVideo,
     Processed,
     Refusal,
     Rendition,
@@ -43,13 +43,13 @@ from pressroom.domains.media.decoding import (
     TakesLong,
     Undecodable,
 )
-from pressroom.domains.media.forkserver import Ended
-from pressroom.domains.media.kinds import Kind
+from pressroom.domains.media.forkserver import ChildExit
+from pressroom.domains.media.kinds import FileKind
 
 __all__ = [
     "ChildDied",
-    "Ended",
-    "Limits",
+    "ChildExit",
+    "DecodingLimits",
     "Processed",
     "Rendition",
     "Sandbox",
@@ -77,7 +77,7 @@ class Sandbox:
     How many files are processed at once is the caller's business. `on_ended` is told how each child ended.
     """
 
-    def __init__(self, on_ended: Callable[[Ended], None] | None = None) -> None:
+    def __init__(self, on_ended: Callable[[ChildExit], None] | None = None) -> None:
         self._on_ended = on_ended
         self._server: _ForkServer | None = None
         self._starting = threading.Lock()
@@ -95,20 +95,22 @@ class Sandbox:
         """The fork server's process; None when there is none."""
         return self._server.process.pid if self._server is not None else None
 
-    async def process(self, source: Path, kind: Kind, folder: Path, limits: Limits | None = None) -> Processed:
+    async def process(
+        self, source: Path, kind: FileKind, folder: Path, limits: DecodingLimits | None = None
+    ) -> Processed:
         """Decodes `source`, which was sniffed as `kind`, and writes what is served for it into `folder`.
 
         Raises Undecodable with a reason for the owner, TakesLong, or ChildDied, after which `folder` may hold anything.
         When it returns or raises, the child has ended.
         """
-        limits = limits or Limits()
+        limits = limits or DecodingLimits()
         job = _job(source, kind, folder, limits)
         server = await self._running()
         answer = await self._run(server, job)
         match answer:
             case Refusal(reason):
                 raise Undecodable(_printable(reason))
-            case Long():
+            case LongVideo():
                 raise TakesLong
             case Crash(what):
                 if what.startswith("OSError"):
@@ -142,9 +144,9 @@ class Sandbox:
                 self._server = _ForkServer()
             return self._server
 
-    async def _run(self, server: "_ForkServer", job: Job) -> Processed | Refusal | Long | Crash:
+    async def _run(self, server: "_ForkServer", job: DecodingTask) -> Processed | Refusal | LongVideo | Crash:
         line, watch = server.begin()
-        ended: Ended | None = None
+        ended: ChildExit | None = None
         try:
             async with asyncio.timeout(job.limits.wall_seconds):
                 said = await _converse(line, msgspec.json.encode(job))
@@ -164,7 +166,7 @@ class Sandbox:
             raise _overdue(ended, job.limits)
         return _understood(said, ended)
 
-    async def _kill(self, server: "_ForkServer", watch: socket.socket) -> Ended | None:
+    async def _kill(self, server: "_ForkServer", watch: socket.socket) -> ChildExit | None:
         """Has the child killed and waits until it is; when the fork server does not answer, ends that with it."""
         with contextlib.suppress(OSError):
             watch.shutdown(socket.SHUT_WR)
@@ -232,7 +234,7 @@ def clean_environment() -> dict[str, str]:
     }
 
 
-def check_answer(answer: Processed, kind: Kind, folder: Path, limits: Limits) -> Processed:
+def check_answer(answer: Processed, kind: FileKind, folder: Path, limits: DecodingLimits) -> Processed:
     """What a child said, with everything checked that can be; sizes are those of the files. Raises ChildDied."""
     expected = _VIDEO_FILES if kind.is_video else _IMAGE_FILES
     if [file.name for file in answer.files] != list(expected):
@@ -252,8 +254,8 @@ def check_answer(answer: Processed, kind: Kind, folder: Path, limits: Limits) ->
     return msgspec.structs.replace(answer, files=files, size_bytes=files[0].size)
 
 
-def _job(source: Path, kind: Kind, folder: Path, limits: Limits) -> Job:
-    return Job(str(source.absolute()), kind.name, str(folder.absolute()), limits)
+def _job(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits) -> DecodingTask:
+    return DecodingTask(str(source.absolute()), kind.name, str(folder.absolute()), limits)
 
 
 def _size(path: Path) -> int:
@@ -267,7 +269,7 @@ def _size(path: Path) -> int:
     return found.st_size
 
 
-def _understood(said: bytes, ended: Ended | None) -> Processed | Refusal | Long | Crash:
+def _understood(said: bytes, ended: ChildExit | None) -> Processed | Refusal | LongVideo | Crash:
     if ended is None:
         raise SandboxAway("There was no child: no process could be made, or what makes them ended.")
     if ended.status < 0:
@@ -275,20 +277,20 @@ def _understood(said: bytes, ended: Ended | None) -> Processed | Refusal | Long 
     if ended.status > 0:
         raise ChildDied(f"The child ended with status {ended.status}.")
     try:
-        return msgspec.json.decode(said, type=Processed | Refusal | Long | Crash)
+        return msgspec.json.decode(said, type=Processed | Refusal | LongVideo | Crash)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ChildDied("The child ended without a sensible answer.") from error
 
 
-def _overdue(ended: Ended | None, limits: Limits) -> ChildDied:
+def _overdue(ended: ChildExit | None, limits: DecodingLimits) -> ChildDied:
     """A child that hardly ran in all its time was starved by others, whatever its file is like."""
     what = f"The child was killed after {limits.wall_seconds:g} seconds."
     starved = ended is None or ended.cpu_seconds < limits.wall_seconds / 4
     return Starved(what) if starved else ChildDied(what)
 
 
-def _ended(said: bytes) -> Ended | None:
-    return msgspec.json.decode(said, type=Ended) if said else None
+def _ended(said: bytes) -> ChildExit | None:
+    return msgspec.json.decode(said, type=ChildExit) if said else None
 
 
 async def _converse(line: socket.socket, job: bytes) -> bytes:

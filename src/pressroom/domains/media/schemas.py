@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from pressroom.domains.media.addresses import Addresses, variant_of
+from pressroom.domains.media.addresses import MediaAddresses, variant_address
 from pressroom.domains.media.models import Media, MediaEntryType, ProcessingStatus, Variant
 from pressroom.web.wire import EXAMPLE_BASE, Id, Url
 
@@ -28,7 +28,7 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
     alt_text: Annotated[str | None, Meta(description="What it shows, for those who do not see it.")]
 
 
-def media_shape(media: Media, addresses: Addresses, *, public: bool) -> MediaEntryOut:
+def media_shape(media: Media, addresses: MediaAddresses, *, public: bool) -> MediaEntryOut:
     """The file as the reader of `addresses` sees it; `public`: everybody may see what it belongs to."""
     address = addresses.of(media, public=public)
     return MediaEntryOut(
@@ -41,7 +41,7 @@ def media_shape(media: Media, addresses: Addresses, *, public: bool) -> MediaEnt
         height=media.height,
         duration=media.duration,
         size_bytes=media.size_bytes,
-        thumbnail_url=variant_of(address, Variant.THUMBNAIL),
+        thumbnail_url=variant_address(address, Variant.THUMBNAIL),
         alt_text=media.alt_text,
     )
 

@@ -19,10 +19,10 @@ from av.filter import Graph
 from av.packet import Packet
 from av.video.stream import VideoStream
 
-from pressroom.domains.media.decoding import VIDEO_RATE, Limits, Undecodable
-from pressroom.domains.media.geometry import Turn
-from pressroom.domains.media.kinds import Kind
-from pressroom.domains.media.opening import THREADS, Opened, open_output, open_video, too_long
+from pressroom.domains.media.decoding import VIDEO_RATE, DecodingLimits, Undecodable
+from pressroom.domains.media.geometry import Orientation
+from pressroom.domains.media.kinds import FileKind
+from pressroom.domains.media.opening import THREADS, OpenedVideo, open_output, open_video, too_long
 
 TICKS: Final = 90_000
 """Time units a second of what is written."""
@@ -45,8 +45,8 @@ def frame_seconds(rate: Fraction | None) -> float:
 class Pictures:
     """Turns and sizes frames: `push` one, get those that are done; `end` gives the rest."""
 
-    def __init__(self, turn: Turn, size: tuple[int, int], format_: str) -> None:
-        self._turn = turn
+    def __init__(self, orientation: Orientation, size: tuple[int, int], format_: str) -> None:
+        self._orientation = orientation
         self._size = size
         self._format = format_
         self._graph: Graph | None = None
@@ -75,7 +75,7 @@ class Pictures:
         is_video = self._format == "yuv420p"
         steps = [
             *([("yadif", "deint=interlaced")] if frame.interlaced_frame else []),
-            *self._turn.filters,
+            *self._orientation.filters,
             ("scale", f"{width}:{height}:flags=bicubic" + (":out_range=tv" if is_video else "")),
             ("format", self._format),
             ("setsar", "1"),
@@ -159,7 +159,7 @@ class Sound:
 class Timing:
     """When each picture is shown: from zero on, ever later, at most VIDEO_RATE a second."""
 
-    def __init__(self, start: float, rate: Fraction | None, limits: Limits) -> None:
+    def __init__(self, start: float, rate: Fraction | None, limits: DecodingLimits) -> None:
         self._start = start
         self._step = frame_seconds(rate)
         self._limits = limits
@@ -178,14 +178,18 @@ class Timing:
         return at
 
 
-def transcode(source: Path, kind: Kind, path: Path, turn: Turn, size: tuple[int, int], limits: Limits) -> list[float]:
+def transcode(
+    source: Path, kind: FileKind, path: Path, orientation: Orientation, size: tuple[int, int], limits: DecodingLimits
+) -> list[float]:
     """Writes `source` to `path` in `size` (pixels); where each track ended, in seconds. Raises Undecodable."""
     with open_video(source, kind, limits) as opened, open_output(path) as output:
-        return list(_Transcoder(opened, output, turn, size).run())
+        return list(_Transcoder(opened, output, orientation, size).run())
 
 
 class _Transcoder:
-    def __init__(self, opened: Opened, output: OutputContainer, turn: Turn, size: tuple[int, int]) -> None:
+    def __init__(
+        self, opened: OpenedVideo, output: OutputContainer, orientation: Orientation, size: tuple[int, int]
+    ) -> None:
         self._opened = opened
         self._output = output
         rate = opened.video.average_rate or opened.video.guessed_rate or USUAL_RATE
@@ -194,7 +198,7 @@ class _Transcoder:
         self._audio = self._audio_stream()
         output.start_encoding()
         self._no_sei = BitStreamFilterContext(NO_SEI, self._video)
-        self._pictures = Pictures(turn, size, "yuv420p")
+        self._pictures = Pictures(orientation, size, "yuv420p")
         self._sound = Sound(opened.audio.codec_context.channels if opened.audio is not None else 0)
         self._timing = Timing(opened.start_seconds, self._rate, opened.limits)
         self._held: Packet[VideoStream] | None = None

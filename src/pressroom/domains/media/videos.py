@@ -31,14 +31,22 @@ from pressroom.domains.media.decoding import (
     THUMBNAIL,
     THUMBNAIL_SIDE,
     VIDEO,
-    Limits,
+    DecodingLimits,
     Processed,
     Rendition,
     Undecodable,
 )
-from pressroom.domains.media.geometry import Facts, Turn, displayed, ends_early, fitted, suits, turn_of
-from pressroom.domains.media.kinds import Kind
-from pressroom.domains.media.opening import Opened, open_output, open_video, too_long
+from pressroom.domains.media.geometry import (
+    Orientation,
+    VideoFacts,
+    displayed,
+    ends_early,
+    fitted,
+    orientation_of,
+    plays_everywhere,
+)
+from pressroom.domains.media.kinds import FileKind
+from pressroom.domains.media.opening import OpenedVideo, open_output, open_video, too_long
 from pressroom.domains.media.transcoding import NO_SEI, Pictures, frame_seconds, transcode
 
 POSTER_FRAMES: Final = 48
@@ -51,11 +59,11 @@ class _NotCopyable(Exception):
     """The packets do not stand copying, so they are encoded anew."""
 
 
-class _Look(NamedTuple):
+class _FirstLook(NamedTuple):
     """What the first frames of a video show. width and height: as it will be encoded."""
 
-    facts: Facts
-    turn: Turn
+    facts: VideoFacts
+    orientation: Orientation
     width: int
     height: int
     poster: pyvips.Image
@@ -73,15 +81,15 @@ def prepare() -> None:
             importlib.import_module(module.name)
 
 
-def process(source: Path, kind: Kind, folder: Path, limits: Limits) -> Processed:
+def process(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits) -> Processed:
     """Makes video.mp4, poster.webp, thumbnail.webp and a placeholder of a video. Raises Undecodable, TakesLong."""
     try:
         with open_video(source, kind, limits) as opened:
             opened.check_work()
         look = _look(source, kind, limits)
         path = folder / VIDEO
-        if not suits(look.facts) or not _copied(source, kind, path, look, limits):
-            ends = transcode(source, kind, path, look.turn, (look.width, look.height), limits)
+        if not plays_everywhere(look.facts) or not _copied(source, kind, path, look, limits):
+            ends = transcode(source, kind, path, look.orientation, (look.width, look.height), limits)
             _check_whole(look, ends)
         duration = _duration(path)
     except av_error.MemoryError as error:
@@ -98,30 +106,30 @@ def process(source: Path, kind: Kind, folder: Path, limits: Limits) -> Processed
     return Processed(main.width, main.height, duration, main.size, files, images.placeholder(small))
 
 
-def _look(source: Path, kind: Kind, limits: Limits) -> _Look:
+def _look(source: Path, kind: FileKind, limits: DecodingLimits) -> _FirstLook:
     """Judges the header and decodes the first frames. Raises Undecodable."""
     with open_video(source, kind, limits) as opened:
         video = opened.video
         pictures: Pictures | None = None
-        turn, size, poster = turn_of(None), (0, 0), None
+        orientation, size, poster = orientation_of(None), (0, 0), None
         for number, frame in enumerate(opened.video_frames()):
             if pictures is None:
                 matrix = frame.side_data.get("DISPLAYMATRIX")
-                turn = turn_of(bytes(matrix) if matrix is not None else None)
-                size = fitted(*displayed(frame.width, frame.height, video.sample_aspect_ratio, turn))
-                pictures = Pictures(turn, size, "rgb24")
+                orientation = orientation_of(bytes(matrix) if matrix is not None else None)
+                size = fitted(*displayed(frame.width, frame.height, video.sample_aspect_ratio, orientation))
+                pictures = Pictures(orientation, size, "rgb24")
             for picture in pictures.push(frame):
                 image = _image(picture)
                 poster = poster if poster is not None else image
                 if image.avg() >= _BLACK:
-                    return _Look(_facts(opened, turn), turn, *size, image, opened.seconds)
+                    return _FirstLook(_facts(opened, orientation), orientation, *size, image, opened.seconds)
             if number + 1 >= POSTER_FRAMES:
                 break
         if pictures is not None and poster is None:
             poster = next((_image(picture) for picture in pictures.end()), None)
         if poster is None:
             raise Undecodable("The video has no picture that can be decoded.")
-        return _Look(_facts(opened, turn), turn, *size, poster, opened.seconds)
+        return _FirstLook(_facts(opened, orientation), orientation, *size, poster, opened.seconds)
 
 
 def _image(picture: av.VideoFrame) -> pyvips.Image:
@@ -134,9 +142,9 @@ def _image(picture: av.VideoFrame) -> pyvips.Image:
     return image.copy(interpretation="srgb").copy_memory()
 
 
-def _facts(opened: Opened, turn: Turn) -> Facts:
+def _facts(opened: OpenedVideo, orientation: Orientation) -> VideoFacts:
     video, audio = opened.video, opened.audio
-    return Facts(
+    return VideoFacts(
         opened.format,
         video.codec_context.name,
         video.pix_fmt or "",
@@ -144,7 +152,7 @@ def _facts(opened: Opened, turn: Turn) -> Facts:
         video.width,
         video.height,
         video.sample_aspect_ratio,
-        turn,
+        orientation,
         _fastest(video.average_rate, video.guessed_rate),
         opened.start_seconds or 0.0,
         audio.codec_context.name if audio is not None else None,
@@ -157,7 +165,7 @@ def _fastest(*rates: Fraction | None) -> Fraction | None:
     return next((rate for rate in rates if rate), None)
 
 
-def _copied(source: Path, kind: Kind, path: Path, look: _Look, limits: Limits) -> bool:
+def _copied(source: Path, kind: FileKind, path: Path, look: _FirstLook, limits: DecodingLimits) -> bool:
     """Copies the packets; False when they do not stand it. Raises Undecodable."""
     try:
         with open_video(source, kind, limits) as opened, open_output(path) as output:
@@ -169,7 +177,7 @@ def _copied(source: Path, kind: Kind, path: Path, look: _Look, limits: Limits) -
     return True
 
 
-def _copy(opened: Opened, output: OutputContainer, limits: Limits) -> list[float]:
+def _copy(opened: OpenedVideo, output: OutputContainer, limits: DecodingLimits) -> list[float]:
     """The end of each track in seconds. Everything is decoded beside it: a viewer's decoder shall meet no damage."""
     opened.be_strict()
     copies: dict[int, Stream] = {}
@@ -207,7 +215,7 @@ def _copy(opened: Opened, output: OutputContainer, limits: Limits) -> list[float
     return list(ends.values())
 
 
-def _check_whole(look: _Look, ends: list[float]) -> None:
+def _check_whole(look: _FirstLook, ends: list[float]) -> None:
     if ends_early(look.declared_seconds, ends):
         raise Undecodable(
             f"The video is incomplete: it should last {look.declared_seconds or 0:.1f} seconds and ends after"

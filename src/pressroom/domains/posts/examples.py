@@ -7,7 +7,7 @@ import msgspec
 from pressroom.clock import MINUTE, parse_iso
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
 from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE
-from pressroom.domains.media.addresses import Addresses
+from pressroom.domains.media.addresses import MediaAddresses
 from pressroom.domains.media.schemas import MEDIA_EXAMPLE
 from pressroom.domains.posts.models import Poll, PollOption, PostType, PostView, SeenPost
 from pressroom.domains.posts.poll_schemas import Vote, poll_shape
@@ -51,7 +51,7 @@ def _view() -> PostView:
 
 
 def _shape(view: PostView) -> PostOut:
-    return post_shape(view, Addresses(EXAMPLE_BASE, secret="", now=_CREATED, reader=""), _CREATED)
+    return post_shape(view, MediaAddresses(EXAMPLE_BASE, secret="", now=_CREATED, reader=""), _CREATED)
 
 
 POST_EXAMPLE = _shape(_view())

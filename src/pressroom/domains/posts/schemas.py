@@ -11,7 +11,7 @@ from pressroom.domains.accounts.models import folded
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SourceKeyOut
-from pressroom.domains.media.addresses import Addresses
+from pressroom.domains.media.addresses import MediaAddresses
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.posts.models import Draft, Edit, PostFields, PostType, PostView, SeenPost
 from pressroom.domains.posts.parsed_text import ParsedText, parse_text
@@ -269,13 +269,13 @@ class AudienceOut(msgspec.Struct):
     count: int
 
 
-def post_shape(view: PostView, addresses: Addresses, now: int) -> PostOut:
+def post_shape(view: PostView, addresses: MediaAddresses, now: int) -> PostOut:
     """Returns a post as the reader that it was read for sees it at `now` (milliseconds)."""
     original = _shape_alone(view.original, addresses, now) if view.original else None
     return PostOut(**msgspec.structs.asdict(_shape_alone(view, addresses, now)), original_post=original)
 
 
-def _shape_alone(view: PostView, addresses: Addresses, now: int) -> OriginalPostOut:
+def _shape_alone(view: PostView, addresses: MediaAddresses, now: int) -> OriginalPostOut:
     """Returns the post without what it shares."""
     post, base_url = view.post, addresses.base_url
     public = post.visibility == Visibility.PUBLIC

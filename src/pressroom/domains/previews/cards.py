@@ -13,7 +13,7 @@ from pressroom.clock import SECOND, Clock
 from pressroom.db import Database
 from pressroom.domains.media.jobs import new_folder
 from pressroom.domains.media.kinds import sniff
-from pressroom.domains.media.sandbox import ChildDied, Limits, Sandbox, Undecodable
+from pressroom.domains.media.sandbox import ChildDied, DecodingLimits, Sandbox, Undecodable
 from pressroom.domains.previews import actions, queries
 from pressroom.domains.previews.fetching import CardPostponed, CardUnavailable, fetch_card
 from pressroom.domains.previews.models import RETRIES, Card, CardState, CardStatus, card_blob
@@ -30,7 +30,7 @@ BUDGET_SECONDS: Final = 2.0
 
 FETCH_SECONDS: Final = 5.0
 DECODED_TOGETHER: Final = 2
-IMAGE_LIMITS: Final = Limits(
+IMAGE_LIMITS: Final = DecodingLimits(
     wall_seconds=8.0,
     address_bytes=700_000_000,
     frame_pixels=25_000_000,
