@@ -41,8 +41,10 @@ LIST_OF_OWNERS: Final = Query(
 # What a file belongs to says who may see it, and says so in one place.
 _SERVED: Final = (
     f"SELECT {_MEDIA},"
-    " (SELECT p.visibility FROM posts p WHERE p.account_id = media.account_id AND p.id = media.owner_id),"
+    " (SELECT p.visibility FROM posts p WHERE p.account_id = media.account_id AND p.id = media.owner_id)"
+    " AS post_visibility,"
     " (SELECT c.visibility FROM clips c WHERE c.account_id = media.account_id AND c.id = media.owner_id)"
+    " AS clip_visibility"
     " FROM media WHERE hidden_at IS NULL"
     " AND (SELECT a.suspended_at FROM accounts a WHERE a.id = media.account_id) IS NULL"
 )
