@@ -79,7 +79,7 @@ def run(plan: Plan, folder: Path) -> Run:
 
 
 class Bench:
-    """Rounds against three servers that are up and a database of the floor's own."""
+    """Rounds against three servers that run, and a database for the baseline alone."""
 
     def __init__(self, plan: Plan, real: Server, bare: Server, pages: Server, file: Path, keys: Path) -> None:
         self._plan = plan
@@ -90,7 +90,7 @@ class Bench:
         self._keys = keys
 
     def rounds(self) -> Iterator[Round]:
-        """Floor and figure in turn."""
+        """Yields the rounds: in each, every figure right after its baseline."""
         for number in range(self._plan.rounds):
             http_create, http_create_cpu = self._load(self._bare, "create")
             before = self._statements()
@@ -113,9 +113,9 @@ class Bench:
             yield its
 
     def _statements(self) -> float:
-        """Creates per second of the bare statements. Disks are moody, so it is asked before and after each load."""
+        """Creates per second of the bare statements. A disk's speed varies, so they are measured before and after each load."""
         given = ("--file", self._file, "--keys", self._keys, "--seconds", self._plan.db_seconds)
-        return measure("floor_db", *given, answer=float)
+        return measure("baseline_db", *given, answer=float)
 
     def _load(self, server: Server, kind: str) -> tuple[Load, float]:
         """One load, and the microseconds of CPU that the server spent on each request."""

@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 import msgspec
 import uvloop
 
-from benchmarks.floor_deliveries import Floor
+from benchmarks.baseline_deliveries import Baseline
 from benchmarks.posting import Posted
 from benchmarks.processes import ROOT, Server, free_port, load_average, measure, real_server
 from benchmarks.queued import listeners, queue
@@ -75,9 +75,9 @@ class Sink:
 
 
 class Drain(msgspec.Struct):
-    """One round of a full queue, beside its floor: deliveries per second, microseconds of CPU each."""
+    """One round of a full queue, beside its baseline: deliveries per second, microseconds of CPU each."""
 
-    floor: Floor
+    baseline: Baseline
     per_second: float
     cpu: float
 
@@ -97,10 +97,10 @@ def serve(folder: Path, key: str) -> Server:
 
 
 def drain(folder: Path, sink: Sink, count: int) -> Drain:
-    """The floor, then a server that starts with `count` deliveries waiting."""
+    """The baseline, then a server that starts with `count` deliveries waiting."""
     folder.mkdir()
     key = uvloop.run(queue(folder / "pressroom.db", sink.port, count))
-    floor = measure("floor_deliveries", "--port", sink.port, "--count", count, answer=Floor)
+    baseline = measure("baseline_deliveries", "--port", sink.port, "--count", count, answer=Baseline)
     sink.report()
     server = serve(folder, key)
     try:
@@ -108,7 +108,7 @@ def drain(folder: Path, sink: Sink, count: int) -> Drain:
         cpu = server.cpu_seconds
     finally:
         server.stop()
-    return Drain(floor, arrived.count / arrived.seconds, cpu / count * 1e6)
+    return Drain(baseline, arrived.count / arrived.seconds, cpu / count * 1e6)
 
 
 def memory(folder: Path, sink: Sink, count: int) -> float:
@@ -170,17 +170,17 @@ def _percentile(values: list[int], which: int) -> float:
 
 def table(drains: list[Drain], loads: list[Steady], megabytes: float) -> str:
     """The figures: medians over the rounds."""
-    rate, floor = _median(drains, lambda one: one.per_second), _median(drains, lambda one: one.floor.per_second)
-    cpu, floor_cpu = _median(drains, lambda one: one.cpu), _median(drains, lambda one: one.floor.cpu)
-    ratios = [one.per_second / one.floor.per_second for one in drains]
+    rate, baseline = _median(drains, lambda one: one.per_second), _median(drains, lambda one: one.baseline.per_second)
+    cpu, baseline_cpu = _median(drains, lambda one: one.cpu), _median(drains, lambda one: one.baseline.cpu)
+    ratios = [one.per_second / one.baseline.per_second for one in drains]
     p50, p99 = _median(loads, lambda one: one.p50), _median(loads, lambda one: one.p99)
     ratio, slowed = statistics.median(ratios), _median(loads, lambda one: one.p99_beside_hanging / one.p99)
     spread = f"{ratio:.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
     lines = [
         ("deliveries/s", f"{rate:,.0f}", "≥ 3,000", rate >= 3000),
-        ("its floor", f"{floor:,.0f}", "", None),
+        ("its baseline", f"{baseline:,.0f}", "", None),
         ("ratio (lowest and highest round)", spread, "≥ 0.50", ratio >= 0.5),
-        ("CPU per delivery, µs (floor)", f"{cpu:,.0f} ({floor_cpu:,.0f})", "", None),
+        ("CPU per delivery, µs (baseline)", f"{cpu:,.0f} ({baseline_cpu:,.0f})", "", None),
         (f"commit to receipt at {STEADY}/s, p50, ms", f"{p50:.0f}", "", None),
         ("the same, p99, ms", f"{p99:.0f}", "< 60", p99 < 60),
         ("p99 beside one of ten that hangs", f"{slowed:.2f} of that", "≤ 1.3", slowed <= 1.3),

@@ -1,4 +1,4 @@
-"""What the rounds come to: medians, ratios and the table."""
+"""Medians and ratios of the rounds, and the table."""
 
 import os
 import platform
@@ -16,7 +16,7 @@ from benchmarks.load import Load
 
 
 class Round(msgspec.Struct):
-    """One round: each figure right after its floors, so that noise hits both alike."""
+    """One round: each figure right after its baselines, so that noise hits both alike."""
 
     http_create: Load
     db: float
@@ -32,7 +32,7 @@ class Round(msgspec.Struct):
 
     @property
     def allowed(self) -> float:
-        """Creates per second if a create cost just what the two floors cost, one after the other."""
+        """Creates per second if a create cost no more than the two baselines, one after the other."""
         return 1 / (1 / self.http_create.per_second + 1 / self.db)
 
 
@@ -53,13 +53,13 @@ class Row(msgspec.Struct):
 
     figure: str
     measured: str
-    floor: str = ""
+    baseline: str = ""
     ratio: str = ""
     target: str = ""
     met: str = ""
 
 
-HEADINGS: Final = Row("figure", "measured", "floor", "ratio", "target", "met")
+HEADINGS: Final = Row("figure", "measured", "baseline", "ratio", "target", "met")
 
 
 def rows(run: Run) -> list[Row]:
@@ -69,7 +69,7 @@ def rows(run: Run) -> list[Row]:
     me = _median(rounds, lambda its: its.me.per_second / its.http_me.per_second)
     cpu = _median(rounds, lambda its: its.create_cpu)
     start = statistics.median(run.answered)
-    floors = [
+    baselines = [
         Row("  bare handler, POST /s", _whole(rounds, lambda its: its.http_create.per_second)),
         Row("  bare statements, creates/s", _whole(rounds, lambda its: its.db)),
     ]
@@ -78,7 +78,7 @@ def rows(run: Run) -> list[Row]:
             "creates/s", _whole(rounds, lambda its: its.create.per_second), _whole(rounds, lambda its: its.allowed),
             f"{create:.2f}", "≥ 0.60", _met(create >= 0.6),
         ),
-        *floors,
+        *baselines,
         Row(
             "GET /api/auth/me /s", _whole(rounds, lambda its: its.me.per_second),
             _whole(rounds, lambda its: its.http_me.per_second), f"{me:.2f}", "≥ 0.55", _met(me >= 0.55),
@@ -110,7 +110,7 @@ def table(lines: list[Row]) -> str:
 
 
 def faults(run: Run) -> list[str]:
-    """What makes the figures doubtful, a sentence each."""
+    """Returns what makes the figures doubtful, a sentence each."""
     found = [run.drift] if run.drift else []
     loads: list[Load] = []
     for its in run.rounds:
@@ -126,7 +126,7 @@ def faults(run: Run) -> list[str]:
 
 
 def spread(run: Run) -> str:
-    """How far apart the rounds lay, in one sentence."""
+    """Returns how far apart the rounds lay, in one sentence."""
     create = [its.create.per_second / its.allowed for its in run.rounds]
     me = [its.me.per_second / its.http_me.per_second for its in run.rounds]
     busy = statistics.median(its.me.busy for its in run.rounds)
@@ -137,7 +137,7 @@ def spread(run: Run) -> str:
 
 
 def machine() -> dict[str, str]:
-    """What it ran on, without names of hosts or folders."""
+    """Returns what the run was made on, without names of hosts or folders."""
     file = Path("/proc/cpuinfo")
     model = re.search(r"model name\s*: (.*)", file.read_text("utf-8")) if file.exists() else None
     parts = ("granian", "litestar", "uvloop", "msgspec")

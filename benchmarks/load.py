@@ -28,7 +28,7 @@ BODY: Final = b'{"content":"The harbour bridge opens again on Monday."}'
 
 
 class Load(msgspec.Struct):
-    """What one load came to. Rates count the measured seconds; `answered` counts the warm-up too."""
+    """The result of one load. Rates count the measured seconds; `answered` counts the warm-up too."""
 
     per_second: float
     answered: int
@@ -70,8 +70,8 @@ def pages(port: int, path: str) -> Iterator[bytes]:
     return itertools.repeat(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
 
 
-class Tally:
-    """What the connections have heard so far."""
+class Responses:
+    """The responses to all connections so far."""
 
     def __init__(self, expected: bytes) -> None:
         self.expected = b"HTTP/1.1 " + expected
@@ -95,10 +95,10 @@ class Tally:
 class Connection(asyncio.Protocol):
     """One keep-alive connection: sends the next request as soon as the last is answered."""
 
-    def __init__(self, requests: Iterator[bytes], tally: Tally) -> None:
+    def __init__(self, requests: Iterator[bytes], responses: Responses) -> None:
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._requests = requests
-        self._tally = tally
+        self._responses = responses
         self._transport: asyncio.Transport
         self._received = b""
         self._sent = 0.0
@@ -112,17 +112,17 @@ class Connection(asyncio.Protocol):
         end = received.find(b"\r\n\r\n")
         if end < 0 or len(received) < end + 4 + _content_length(received[:end]):
             return
-        self._tally.count(received, time.perf_counter() - self._sent)
+        self._responses.count(received, time.perf_counter() - self._sent)
         self._received = b""
         self._send()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if not self._tally.stopping:
-            self._tally.count(f"connection lost: {exc}".encode(), 0)
+        if not self._responses.stopping:
+            self._responses.count(f"connection lost: {exc}".encode(), 0)
         self.closed.set_result(None)
 
     def _send(self) -> None:
-        if self._tally.stopping:
+        if self._responses.stopping:
             self._transport.close()
             return
         self._sent = time.perf_counter()
@@ -136,26 +136,26 @@ def _content_length(head: bytes) -> int:
 
 async def run(requests: Iterator[bytes], kind: str, port: int, seconds: float) -> Load:
     """Loads the server on `port` with `requests` for `seconds` after the warm-up."""
-    tally = Tally(b"201 " if kind == "create" else b"200 ")
+    responses = Responses(b"201 " if kind == "create" else b"200 ")
     loop = asyncio.get_running_loop()
     busy_at_first, began = time.process_time(), time.perf_counter()
     connections = [
-        (await loop.create_connection(lambda: Connection(requests, tally), "127.0.0.1", port))[1]
+        (await loop.create_connection(lambda: Connection(requests, responses), "127.0.0.1", port))[1]
         for _ in range(CONNECTIONS)
     ]
     await asyncio.sleep(WARM_UP)
-    tally.measuring, start = True, time.perf_counter()
+    responses.measuring, start = True, time.perf_counter()
     await asyncio.sleep(seconds)
-    tally.measuring, took = False, time.perf_counter() - start
+    responses.measuring, took = False, time.perf_counter() - start
     busy = (time.process_time() - busy_at_first) / (time.perf_counter() - began)
-    tally.stopping = True
+    responses.stopping = True
     await asyncio.wait([connection.closed for connection in connections], timeout=10)
-    latencies = statistics.quantiles(tally.latencies, n=100) if len(tally.latencies) > 1 else [0.0] * 99
+    latencies = statistics.quantiles(responses.latencies, n=100) if len(responses.latencies) > 1 else [0.0] * 99
     return Load(
-        per_second=len(tally.latencies) / took,
-        answered=tally.answered,
-        refused=tally.refused,
-        first_refusal=tally.first_refusal.decode("latin-1"),
+        per_second=len(responses.latencies) / took,
+        answered=responses.answered,
+        refused=responses.refused,
+        first_refusal=responses.first_refusal.decode("latin-1"),
         median_ms=latencies[49] * 1000,
         p99_ms=latencies[98] * 1000,
         busy=busy,

@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import uvloop
 
-from benchmarks.load import CONNECTIONS, Connection, Tally, creates
+from benchmarks.load import CONNECTIONS, Connection, Responses, creates
 
 
 class Paced(Connection):
-    """A connection that sends when it is told to."""
+    """A connection that sends when it is asked to."""
 
     busy = False
 
@@ -43,11 +43,11 @@ class Posted(msgspec.Struct):
 
 async def run(port: int, keys: list[str], per_second: int, seconds: float) -> Posted:
     """Posts at that rate, each request on a connection that is free."""
-    tally, requests = Tally(b"201 "), creates(port, keys)
-    tally.measuring = True
+    responses, requests = Responses(b"201 "), creates(port, keys)
+    responses.measuring = True
     loop = asyncio.get_running_loop()
     connections = [
-        (await loop.create_connection(lambda: Paced(requests, tally), "127.0.0.1", port))[1]
+        (await loop.create_connection(lambda: Paced(requests, responses), "127.0.0.1", port))[1]
         for _ in range(2 * CONNECTIONS)
     ]
     began = time.perf_counter()
@@ -61,9 +61,9 @@ async def run(port: int, keys: list[str], per_second: int, seconds: float) -> Po
         free[0].send()
     while any(connection.busy for connection in connections):
         await asyncio.sleep(0.01)
-    tally.stopping = True
-    latencies = statistics.quantiles(tally.latencies, n=100)
-    return Posted(tally.answered - tally.refused, latencies[49] * 1000, latencies[98] * 1000)
+    responses.stopping = True
+    latencies = statistics.quantiles(responses.latencies, n=100)
+    return Posted(responses.answered - responses.refused, latencies[49] * 1000, latencies[98] * 1000)
 
 
 def main() -> None:

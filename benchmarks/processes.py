@@ -106,9 +106,9 @@ def real_server(folder: Path, key: str, *, source: Path = ROOT, **more: object) 
 
 
 def bare_server(folder: Path, key: str) -> Server:
-    """The floor of HTTP."""
+    """The baseline of HTTP."""
     port = free_port()
-    return Server(["benchmarks.floor_http", "--port", str(port)], port, folder / "bare.log", key, {})
+    return Server(["benchmarks.baseline_http", "--port", str(port)], port, folder / "bare.log", key, {})
 
 
 def measure(module: str, *arguments: object, answer: type[T]) -> T:

@@ -21,7 +21,7 @@ ATTACKER: Final = {"X-Forwarded-For": "203.0.113.1"}
 
 
 class SignUp(Attack):
-    """Hashing a password takes tens of milliseconds of a processor: whoever asks for many keeps others waiting."""
+    """A password's hash takes tens of milliseconds of a processor: many sign-ups make others wait."""
 
     name = "sign-ups in a loop"
     settings: ClassVar[dict[str, object]] = {"TRUSTED_PROXIES": "127.0.0.1/32", "SIGNUPS_PER_HOUR": 5}
@@ -41,8 +41,8 @@ class SignUp(Attack):
 
     @asynccontextmanager
     async def strangers(self, stage: Stage, http: ClientSession) -> AsyncIterator[dict[str, Measure]]:
-        turns = itertools.cycle(range(REGULARS))
-        yield usual(stage, http) | {"a sign-in": lambda: _sign_in_elsewhere(stage, http, next(turns))}
+        regulars = itertools.cycle(range(REGULARS))
+        yield usual(stage, http) | {"a sign-in": lambda: _sign_in_elsewhere(stage, http, next(regulars))}
 
 
 def _person(number: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Forty accounts have a thousand endpoints that answer after 9.5 seconds, and always something to tell them."""
+"""Forty accounts have a thousand endpoints that answer after 9.5 seconds, and events never stop."""
 
 import asyncio
 import contextlib

@@ -1,6 +1,6 @@
-"""The floor of deliveries: a bare aiohttp loop that signs bodies and posts them, with nothing to read or write down.
+"""The baseline of deliveries: a bare aiohttp loop that signs bodies and posts them, with nothing to read or write down.
 
-    python -m benchmarks.floor_deliveries --port 9000 --count 20000
+    python -m benchmarks.baseline_deliveries --port 9000 --count 20000
 
 The same number of addresses, requests under way and bytes as the worker; the same signature. Prints deliveries per
 second, and the microseconds of CPU that each took.
@@ -26,8 +26,8 @@ from pressroom.domains.webhooks.slots import POOLS
 SECRET: Final = b"whsec_0123456789abcdefghijklmnopqrstuv"
 
 
-class Floor(msgspec.Struct):
-    """What the floor came to."""
+class Baseline(msgspec.Struct):
+    """The result: deliveries per second, and microseconds of CPU that each took."""
 
     per_second: float
     cpu: float
@@ -44,14 +44,14 @@ def body(now: float) -> bytes:
     return msgspec.json.encode(envelope)
 
 
-async def run(port: int, count: int) -> Floor:
+async def run(port: int, count: int) -> Baseline:
     """Posts `count` bodies."""
     bodies = iter([body(time.time()) for _ in range(count)])
     urls = [f"http://127.0.0.1:{port}/{number}" for number in range(ENDPOINTS)]
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector) as session:
 
-        async def lane(place: int) -> None:
+        async def slot(place: int) -> None:
             url = urls[place % len(urls)]
             for payload in bodies:
                 at = int(time.time())
@@ -68,14 +68,14 @@ async def run(port: int, count: int) -> Floor:
                     assert answer.status == 200
 
         began, busy = time.perf_counter(), time.process_time()
-        await asyncio.gather(*[lane(place) for place in range(POOLS[Speed.QUICK].slots)])
+        await asyncio.gather(*[slot(place) for place in range(POOLS[Speed.QUICK].slots)])
         took = time.perf_counter() - began
-        return Floor(count / took, (time.process_time() - busy) / count * 1e6)
+        return Baseline(count / took, (time.process_time() - busy) / count * 1e6)
 
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.floor_deliveries", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.baseline_deliveries", description=__doc__)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--count", type=int, required=True)
     given = parser.parse_args()

@@ -1,6 +1,6 @@
-"""The floor of HTTP: bare Litestar handlers that take and give the real shapes, on the real server's own options.
+"""The baseline of HTTP: bare Litestar handlers with the real bodies and shapes, on the real server's own options.
 
-    python -m benchmarks.floor_http --port 8001
+    python -m benchmarks.baseline_http --port 8001
 
 No key is looked up, nothing is stored, nothing logged. The server is made by the package's own `make_server`,
 so that its options cannot drift from the real ones.
@@ -31,7 +31,7 @@ AVATAR: Final = f"{BASE_URL}/avatars/{ID}.svg"
 
 @post("/api/posts", status_code=201)
 async def create_post(data: CreatePost) -> PostOut:
-    """Decodes a post and gives one."""
+    """Decodes a post and returns one."""
     return PostOut(
         id=ID,
         content=data.content,
@@ -58,7 +58,7 @@ async def create_post(data: CreatePost) -> PostOut:
 
 @get("/api/auth/me")
 async def show_me() -> AccountOut:
-    """Gives an account."""
+    """Returns an account."""
     return AccountOut(
         id=ID,
         username="account0",
@@ -88,7 +88,7 @@ async def serve_until_stopped(port: int) -> None:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.floor_http", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.baseline_http", description=__doc__)
     parser.add_argument("--port", type=int, required=True)
     uvloop.run(serve_until_stopped(parser.parse_args().port))
 

@@ -1,6 +1,6 @@
-"""The floor of the database: the statements of a create in a bare apsw loop, 16 creates to a COMMIT.
+"""The baseline of the database: the statements of a create in a bare apsw loop, 16 creates per COMMIT.
 
-    python -m benchmarks.floor_db --file FILE --keys FILE --seconds 2
+    python -m benchmarks.baseline_db --file FILE --keys FILE --seconds 2
 
 The statements are the package's own constants, on connections as the server opens them. What is bound to them
 is made before the clock starts, and between BEGIN and COMMIT there is nothing but them: no savepoints, no tasks.
@@ -54,7 +54,7 @@ Bindings = dict[str, Value]
 
 
 def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings]]:
-    """What `count` creates bind, over all keys in turn: for the read, then for each of the writes."""
+    """Yields the values of `count` creates, over all keys in turn: for the read, then for each of the writes."""
     now = SystemClock().now()
     tx = SqliteTx(reader, now)
     who = {secret: drive(tx.one(FIND_BEARER, secret_hash=hash_secret(secret))) for secret in keys}
@@ -112,7 +112,7 @@ def run(file: Path, keys: list[str], seconds: float) -> float:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.floor_db", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.baseline_db", description=__doc__)
     parser.add_argument("--file", type=Path, required=True, help="a seeded database, which is written to")
     parser.add_argument("--keys", type=Path, required=True, help="a file with one key per line")
     parser.add_argument("--seconds", type=float, default=2)
