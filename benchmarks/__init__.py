@@ -1,1 +1,1 @@
-"""How fast the embedded server is, beside its baselines, measured in the same run: `make bench` (docs/performance.md)."""
+"""How fast the embedded server is, beside baselines of the same run: `make bench` (docs/performance.md)."""

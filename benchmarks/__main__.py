@@ -113,7 +113,7 @@ class Bench:
             yield its
 
     def _statements(self) -> float:
-        """Creates per second of the bare statements. A disk's speed varies, so they are measured before and after each load."""
+        """Creates per second of the bare statements. Measured before and after each load: a disk's speed varies."""
         given = ("--file", self._file, "--keys", self._keys, "--seconds", self._plan.db_seconds)
         return measure("baseline_db", *given, answer=float)
 
