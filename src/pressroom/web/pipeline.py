@@ -99,9 +99,11 @@ class Pipeline(Generic[C]):
         self._settings = settings
         self._clock = clock
         self._log = log
+        self._base_url = settings.base_url
+        self._trusted = settings.trusted_proxies
         self._bodies = BodyReader(settings)
         self._budget = SendBudget(settings.answers_bytes)
-        self._always: HeaderList = [HSTS] if settings.base_url.startswith("https://") else []
+        self._always: HeaderList = [HSTS] if self._base_url.startswith("https://") else []
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         """Serves one request."""
@@ -142,7 +144,7 @@ class Pipeline(Generic[C]):
             path=scope["path"],
             query=scope["query_string"].decode("latin-1"),
             headers=headers,
-            client=client_address(peer[0] if peer else "", headers.forwarded_for, self._settings.trusted_proxies),
+            client=client_address(peer[0] if peer else "", headers.forwarded_for, self._trusted),
             body=IncomingBody(receive),
             response_headers=[(b"x-request-id", request_id.encode()), *self._always],
         )
@@ -211,7 +213,7 @@ class Pipeline(Generic[C]):
         if isinstance(access, Visitor):
             return who
         if (who is not None or isinstance(access, Anyone)) and not request.is_safe:
-            check_same_origin(headers, self._settings.base_url)
+            check_same_origin(headers, self._base_url)
         if who is None and isinstance(access, Keyed) and not access.anyone:
             raise MissingKey("Send the header Authorization: Bearer <API key>.")
         if who is None and isinstance(access, SessionOnly):

@@ -1,8 +1,9 @@
 """One request, as it goes through the pipeline and its route."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar, cast
+
+import msgspec
 
 from pressroom.clock import Clock
 from pressroom.db import Database
@@ -20,8 +21,7 @@ C = TypeVar("C")
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
-@dataclass(slots=True)
-class Request(Generic[C]):
+class Request(msgspec.Struct, Generic[C]):
     """A request: the server's parts it is served with, what came in, and what the checks found out about it.
 
     `C` is the type of the caller, which `web` passes through without looking inside.
@@ -53,8 +53,8 @@ class Request(Generic[C]):
     client: str
     body: IncomingBody
     response_headers: HeaderList
-    parameters: Mapping[str, str] = field(init=False)
-    once: Once = field(init=False)
+    parameters: Mapping[str, str] = {}
+    once: Once = cast("Once", None)  # set before any route runs
     who: C | None = None
     account_id: str | None = None
     key_id: str | None = None
