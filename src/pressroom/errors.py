@@ -2,7 +2,7 @@
 
 PressroomError
 ├── Refused                    the request cannot be carried out; trying it again unchanged is no use
-│   ├── Invalid                malformed, or breaks a field's own rule; carries every field error
+│   ├── Invalid                malformed, or breaks a field's own rule; lists every field error
 │   ├── Unauthenticated
 │   │   ├── MissingKey · InvalidKey · RevokedKey · ExpiredKey
 │   │   └── NotSignedIn · WrongCredentials
@@ -10,7 +10,7 @@ PressroomError
 │   │   ├── AddressNotAllowed · MissingScope
 │   │   ├── SessionRequired · CrossOrigin
 │   │   └── AccountSuspended
-│   ├── NotFound               absent, or not for this caller's eyes
+│   ├── NotFound               absent, or not visible to this caller
 │   ├── Conflict               it exists already, or a cap is reached
 │   └── Unprocessable          well-formed, but stored state forbids it
 ├── TooMany                    allowed again after `retry_after` seconds
@@ -18,13 +18,13 @@ PressroomError
 ├── Unavailable                a dependency is away; nothing was written, or nothing that was acknowledged
 │   ├── DatabaseAway · DiskFull (db)
 │   └── BlobsAway (blobs.store)
-├── SettingError               a setting that cannot be used; for the operator's eyes
+├── SettingError               a setting that cannot be used; for the operator
 │   └── DatabaseNotReached (db)
 ├── MethodNotAllowed · RequestTimeout · PayloadTooLarge · UnsupportedMediaType (web.problems)
 ├── UrlRefused · OutboundFailed (outbound.failures)
 ├── BlobMissing (blobs.store)
 │
-│   Caught by those who call, or a mistake of ours; no client sees them.
+│   The rest is caught inside the program, or a mistake of ours; no client sees it.
 ├── ConstraintViolated · AwaitedOutsideTransaction (db)
 ├── ColumnsDoNotFit (db.rows)
 ├── TryAgain · Defer · Postpone (jobs.worker)
@@ -32,8 +32,8 @@ PressroomError
 ├── CardUnavailable · CardPostponed (domains.previews.fetching)
 └── Busy (domains.previews.slots)
 
-Outside the tree stand what a decoder's child says of a file (domains.media.decoding), what `verification.py` says to
-receivers, and `threads.Abandoned`.
+Outside the tree are the errors of decoders in child processes (domains.media.decoding), the one that `verification.py`
+raises for receivers, and `threads.Abandoned`.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ from enum import StrEnum
 from typing import Final
 
 MAX_FIELD_ERRORS: Final = 100
-"""Faults that an answer names at the most."""
+"""Field errors that a response lists, at most."""
 
 
 class Code(StrEnum):
@@ -73,7 +73,7 @@ class FieldError:
 
 
 class PressroomError(Exception):
-    """The root of the tree. `message` is written for whoever caused it and never holds a secret."""
+    """The root of the tree. `message` is for whoever caused the error and never contains a secret."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -85,9 +85,9 @@ class Refused(PressroomError):
 
 
 class Invalid(Refused):
-    """Malformed without a look at stored state (docs/errors.md#labels). Carries all faults, never the first alone.
+    """Malformed, whatever is stored (docs/errors.md#labels). `field_errors` lists everything that is wrong.
 
-    Of more than MOST_FAULTS, or when `more` were not even gathered, the last says that there are others.
+    When there are more than MAX_FIELD_ERRORS, or `more` than were collected, the last one says so.
     """
 
     def __init__(self, field_errors: list[FieldError], *, more: bool = False) -> None:
@@ -100,7 +100,7 @@ class Invalid(Refused):
 
 
 class Unauthenticated(Refused):
-    """Nobody that we know is asking."""
+    """It is not known who is asking."""
 
 
 class MissingKey(Unauthenticated):
@@ -124,11 +124,11 @@ class NotSignedIn(Unauthenticated):
 
 
 class WrongCredentials(Unauthenticated):
-    """Unknown login or wrong password: one answer for both."""
+    """Unknown login or wrong password; the response does not say which."""
 
 
 class Forbidden(Refused):
-    """We know who asks, and they may not."""
+    """It is known who is asking, and they may not."""
 
 
 class AddressNotAllowed(Forbidden):
@@ -156,7 +156,7 @@ class AccountSuspended(Forbidden):
 
 
 class NotFound(Refused):
-    """Absent, deleted, or not visible to the caller: one answer, so that nothing is disclosed."""
+    """Absent, deleted, or not visible to the caller; the response does not say which."""
 
 
 class Conflict(Refused):

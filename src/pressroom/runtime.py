@@ -47,29 +47,29 @@ from pressroom.outbound.connections import Resolve
 from pressroom.settings import RESTORING, Settings
 
 WRITE_SECONDS = 1.0
-"""How long a stop tries to write down one thing that was held back, when the database does not answer."""
+"""Seconds that a stop tries to flush one write-behind buffer when the database does not answer."""
 
 SOON = (1 * SECOND, 2 * SECOND, 4 * SECOND, 8 * SECOND)
-"""Milliseconds between attempts, in development mode, for a receiver that fails on purpose to be watched."""
+"""Milliseconds between attempts in development mode, so that retries can be watched."""
 
 PURGE_BATCH = 500
-"""Rows that one clean-up removes in one transaction: small enough that no request waits for it."""
+"""Rows that a clean-up removes in one transaction: so few that no request waits long."""
 
 
 WRITTEN = (
     *(POSTS_BY_KEY, EDITS_BY_KEY, DELETIONS_BY_KEY, COMMENTS_BY_KEY, CLIPS_BY_KEY),
     *(POSTS_SIGNED_IN, COMMENTS_SIGNED_IN, CLIPS_SIGNED_IN),
 )
-"""What a key, or an account signed in, can have written: it counts against its limits also when the process that
-admitted it was killed."""
+"""Finds what a key or a session wrote, so that it counts against the limits even if the process that counted it was
+killed (docs/limits.md#after-a-crash)."""
 
 
 def check_restored(settings: Settings) -> None:
-    """Raises SettingError while the data folder holds a restore that was cut off."""
+    """Raises SettingError when a restore into the data folder was cut off."""
     try:
         cut_off = settings.database_url.startswith("sqlite:///") and (settings.data_dir / RESTORING).exists()
     except OSError:
-        return  # whoever opens the folder says what is wrong with it
+        return  # opening the folder says what is wrong with it
     if cut_off:
         raise SettingError(f"A restore into {settings.data_dir} was cut off: run pressroom restore once more.")
 
@@ -90,7 +90,7 @@ async def open_database(settings: Settings, clock: Clock) -> Database:
 
 @dataclass(slots=True)
 class Runtime:
-    """What requests are served with."""
+    """Everything that requests and background work need, open."""
 
     settings: Settings
     clock: Clock
@@ -109,14 +109,14 @@ class Runtime:
     schedule: Schedule
 
     async def close(self) -> None:
-        """Writes down what was held back, then lets go of everything."""
+        """Flushes the write-behind buffers, then closes everything."""
         await self.schedule.stop()
-        held_back = (
+        buffers = (
             ("limits", self.limiter.close),
             ("last used", self.last_used.flush),
             ("views", self.views.flush),
         )
-        for what, write in held_back:
+        for what, write in buffers:
             try:
                 async with asyncio.timeout(WRITE_SECONDS):
                     await write()
@@ -153,7 +153,7 @@ async def open_runtime(
     rates = rates_of(settings)
     limiter = _open_limiter(rates, settings.redis_url) or MemoryLimiter(rates, db, clock, WRITTEN)
     client = OutboundClient(policy, resolve=resolve, log=log)
-    sandbox, folder = Sandbox(lambda ended: _tell(log, ended)), settings.data_dir / "processing"
+    sandbox, folder = Sandbox(lambda ended: _log_child(log, ended)), settings.data_dir / "processing"
     processing = Processing(db, blobs, sandbox, folder)
     # A client of their own: names of strangers' pages that hang must not keep webhooks waiting.
     pages = OutboundClient(policy, resolve=resolve, log=log, each_address=OF_ADDRESS)
@@ -189,8 +189,8 @@ def _open_limiter(rates: Rates, redis_url: str | None) -> Limiter | None:
     return RedisLimiter(rates, redis_url)
 
 
-def _tell(log: Log, ended: ChildExit) -> None:
-    """A child that did not end by itself is worth knowing."""
+def _log_child(log: Log, ended: ChildExit) -> None:
+    """Logs the end of a child process that failed or was killed."""
     if ended.status != 0:
         log.warning("a child that decodes ended badly", status=ended.status, cpu_seconds=ended.cpu_seconds)
 
@@ -204,7 +204,7 @@ def _entries(
     processing: Processing,
     cards: Cards,
 ) -> list[Every]:
-    """What is due every so often: writing behind, cleaning up."""
+    """Returns what runs at intervals: write-behind and clean-up."""
     return [
         Every(0.5, "limits", limiter.flush),
         Every(1, "last used", last_used.flush),
@@ -228,14 +228,14 @@ def _entries(
 
 
 def make_worker(runtime: Runtime) -> DeliveryWorker:
-    """A worker that delivers webhooks with what `runtime` holds open, not yet started."""
+    """Returns a worker that delivers webhooks, not yet started."""
     waits = [round(seconds * SECOND) for seconds in runtime.settings.webhook_retry_waits]
     soon = [min(wait, short) for wait, short in zip(waits, SOON, strict=False)] if runtime.settings.dev else None
     return DeliveryWorker(runtime.db, runtime.outbound, runtime.clock, runtime.log, waits, soon)
 
 
 def make_job_worker(runtime: Runtime) -> JobWorker:
-    """A worker that processes media, fetches cards and brings lists up to date, not yet started."""
+    """Returns a worker that processes media, fetches cards and updates lists, not yet started."""
     handlers = [
         *runtime.processing.handlers(),
         runtime.cards.handler(),
@@ -246,6 +246,6 @@ def make_job_worker(runtime: Runtime) -> JobWorker:
 
 
 async def _purge(db: Database, purge: Callable[[Tx, int], Awaitable[int]]) -> None:
-    """Cleans up batch by batch until little is left, so that no transaction is long."""
+    """Cleans up in batches until one is not full, so that no transaction is long."""
     while await db.transact(purge, PURGE_BATCH) >= PURGE_BATCH:
         await asyncio.sleep(0.01)

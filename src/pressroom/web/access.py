@@ -1,13 +1,16 @@
-"""What a route demands of whoever calls it. A route declares one of these; `app` puts guards before it."""
+"""Who may call a route. A route declares one of these classes; `app` puts the guards in front of it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """An API key with `scope` (None: any key), or a signed-in owner; with `anyone`, somebody signed out as well.
+    """For an API key, or a session.
 
-    `counts_as_post` says that the key's posts-per-minute limit applies on top.
+    Attributes:
+        scope: The scope that the key needs; None: any key will do.
+        counts_as_post: The key's limit of posts per minute applies as well.
+        anyone: Somebody who is not signed in may call the route too.
     """
 
     scope: str | None = None
@@ -17,9 +20,9 @@ class Keyed:
 
 @dataclass(frozen=True, slots=True)
 class SessionOnly:
-    """A signed-in owner; an API key is refused whatever its scopes.
+    """For a session; an API key is refused, whatever its scopes.
 
-    `is_limited` False lets it be done also when the account has written too much in the last minute.
+    `is_limited` False: the limit of writes per minute does not apply (docs/limits.md#signed-in).
     """
 
     is_limited: bool = True
@@ -27,17 +30,17 @@ class SessionOnly:
 
 @dataclass(frozen=True, slots=True)
 class Anyone:
-    """Part of the API for people: no sign-in needed; an API key is refused."""
+    """For people, signed in or not; an API key is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Public:
-    """Pages, documents and probes: nobody is asked who they are."""
+    """For everybody: documents, files and probes. Neither key nor session is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A page for people to read: whoever is signed in is known, and nobody is refused for who they are."""
+    """For everybody: pages. A session is looked up, so that the page can show what its owner may see."""
 
 
 Access = Keyed | SessionOnly | Anyone | Visitor | Public

@@ -1,4 +1,4 @@
-"""The server interface as far as we use it: HTTP requests, whose bodies come and go as messages."""
+"""The part of ASGI that is used here: HTTP requests, whose bodies come and go as messages."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypedDict
@@ -7,7 +7,7 @@ HeaderList = list[tuple[bytes, bytes]]
 
 
 class HttpScope(TypedDict):
-    """One request's head. `path` is decoded, `raw_path` is as sent."""
+    """The head of a request. `path` is decoded, `raw_path` is as sent."""
 
     http_version: str
     method: str
@@ -19,7 +19,7 @@ class HttpScope(TypedDict):
 
 
 class ReceiveMessage(TypedDict, total=False):
-    """A piece of the body, or word that the client hung up."""
+    """A piece of the request's body, or the news that the client hung up."""
 
     type: Literal["http.request", "http.disconnect"]
     body: bytes
@@ -27,7 +27,7 @@ class ReceiveMessage(TypedDict, total=False):
 
 
 class SendMessage(TypedDict, total=False):
-    """The head of the answer, then its body."""
+    """The head of the response, or a piece of its body."""
 
     type: Literal["http.response.start", "http.response.body"]
     status: int

@@ -1,4 +1,4 @@
-"""The pictures of accounts and hubs that have none of their own, drawn from their ids. Pure."""
+"""Pictures for accounts and hubs that have none of their own, drawn from their ids. Pure."""
 
 import hashlib
 
@@ -16,12 +16,12 @@ _GROUP = (
 
 
 def draw_avatar(account_id: str) -> bytes:
-    """An SVG whose colour follows from the account's id."""
+    """Returns an SVG whose colour depends on the account's id."""
     return _PERSON.format(hue=_hue(account_id)).encode()
 
 
 def draw_hub_avatar(hub_id: str) -> bytes:
-    """An SVG whose colour follows from the hub's id."""
+    """Returns an SVG whose colour depends on the hub's id."""
     return _GROUP.format(hue=_hue(hub_id)).encode()
 
 

@@ -1,7 +1,7 @@
-"""JSON bodies: decoded straight into a struct; when that fails, read again slowly to list every fault.
+"""JSON bodies: decoded straight into a struct. When that fails, they are read again to list every field error.
 
-The struct's type annotations are the one statement of the rules: the fast path, the slow path and the
-OpenAPI document all follow them. Text is measured and handed on in normal form C.
+The struct's type annotations are the only statement of the rules: both ways of reading and the OpenAPI document follow
+them. Text is measured and passed on in Unicode normal form C (docs/errors.md#details).
 """
 
 import json
@@ -17,23 +17,25 @@ from pressroom.errors import MAX_FIELD_ERRORS, Code, FieldError, Invalid
 from pressroom.text import normalise
 
 LONGEST_NAME: Final = 100
+"""Characters of an unknown field's name that a message shows."""
+
 LONGEST_TEXT: Final = 1_000
-"""Of text whose type sets no limit, about what is normalised: what its rule takes is far shorter."""
+"""Characters of text that are normalised when its type sets no limit. Such text has rules that allow far less."""
 
 DECOMPOSED: Final = 4
-"""Code points that normal form C makes into one, at the most."""
+"""Code points that normal form C joins into one, at most."""
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """A JSON body. A field that may be absent has a default; a null that its type does not take means absent."""
+    """A JSON body. Optional fields have defaults. A null counts as absent where the field's type allows no null."""
 
     required_unless: ClassVar[dict[str, tuple[str, ...]]] = {}
-    """By the field of a `required` fault: fields that meet the need as soon as they are given, even if wrong."""
+    """For a field that may be reported as `required`: the fields any of which may be given instead, even if wrong."""
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
-        """The rules that concern more than one field, or more than a type can say. `now` is in milliseconds.
+        """Yields what breaks rules that no type can express, such as those about two fields. `now` is in milliseconds.
 
-        A field or list item that has a fault of its own is None here; what is said of it again is dropped.
+        A field or list item that is already wrong by its type is None here, and errors about it are dropped.
         """
         yield from ()
 
@@ -47,8 +49,15 @@ def _decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[msgspec.Struct]
 
 
 def decode(kind: type[B], raw: bytes, field_errors: list[FieldError], now: int) -> B:
-    """Decodes `raw` as a `kind`. Raises Invalid with all faults: those given and all that are found."""
-    # Plain ASCII without \u escapes holds no character that normalising could change, and no NUL.
+    """Returns `raw` decoded as a `kind`. Raises Invalid with `field_errors` and all that are found.
+
+    Args:
+        kind: The struct of the body.
+        raw: The body's bytes.
+        field_errors: What is already known to be wrong with the request; what is found is added.
+        now: The time in milliseconds.
+    """
+    # Plain ASCII without \u escapes contains nothing that normalising could change, and no NUL.
     if raw.isascii() and b"\\u" not in raw:
         try:
             body = cast("B", _decoder(kind).decode(raw))
@@ -99,9 +108,9 @@ def _parse(raw: bytes) -> object:
 
 
 def _why_no_json(text: str) -> str:
-    """What is wrong with a text that is no JSON, with line and column, counted from 1 in characters."""
+    """Returns what is wrong with a text that is not JSON, with line and column, counted from 1 in characters."""
     try:
-        # Numbers are left as they are written: to convert a long one takes long.
+        # Numbers are left as text: converting a long one takes long.
         json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse_constant).decode(text)
     except json.JSONDecodeError as error:
         return f"The body is not JSON: {error.msg.removesuffix(' at')} (line {error.lineno}, column {error.colno})."
@@ -127,24 +136,24 @@ _WRONG: Final = _Wrong.VALUE
 
 
 class _Walk:
-    """Goes through a decoded body beside its type, gathering faults."""
+    """Compares a decoded body with its type and collects field errors."""
 
     def __init__(self, field_errors: list[FieldError]) -> None:
         self.field_errors = field_errors
         self.more = False
-        """Whether there are faults that were not written down: as many as an answer names are there already."""
+        """Whether errors were left out because there are already as many as a response names."""
         self.wrong: set[str] = set()
-        """Paths of the fields and list items whose value is wrong or missing."""
+        """Paths of the fields and list items that are wrong or missing."""
 
     def has_said(self, field_error: FieldError, kind: type[msgspec.Struct]) -> bool:
-        """Whether a fault only follows from one that was found in the walk."""
+        """Returns whether an error only follows from one that the types have already shown."""
         unless = kind.required_unless if issubclass(kind, Body) and field_error.code is Code.REQUIRED else {}
         return field_error.field in self.wrong or any(
             field in self.wrong for field in unless.get(field_error.field, ())
         )
 
     def fields(self, info: inspect.StructType, value: dict[str, object], at: str) -> dict[str, object]:
-        """The fields of an object by their Python names; None for those with a fault."""
+        """Returns the fields of an object by their Python names, with None for those that are wrong."""
         given = dict(value)
         result: dict[str, object] = {}
         for field in info.fields:
@@ -163,13 +172,13 @@ class _Walk:
         for name in given:
             if self._is_full():
                 break
-            # Cut first: to normalise a name of many thousand characters can take seconds.
+            # Cut first: normalising a name of many thousand characters can take seconds.
             path = at + normalise(name[:LONGEST_NAME])
             self.add_error(path, Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?")
         return result
 
     def value(self, info: inspect.Type, value: object, at: str) -> object:
-        """One value as its type wants it, or _WRONG."""
+        """Returns a value as its type wants it, or _WRONG."""
         match info:
             case inspect.Metadata():
                 return self.value(info.type, value, at)
@@ -194,11 +203,11 @@ class _Walk:
             case inspect.CustomType() if info.cls is object:
                 return value
             case _:
-                # Nothing unchecked gets past here: a body's fields are of the types above.
+                # Nothing passes unchecked: the fields of bodies have only the types above.
                 raise TypeError(f"There is no rule for {at}, a {type(info).__name__}.")
 
     def add_error(self, at: str, code: Code, message: str) -> _Wrong:
-        """Writes down one fault."""
+        """Adds one error, unless there are too many already. Returns _WRONG."""
         if not self._is_full():
             self.field_errors.append(FieldError(at, code, message))
         return _WRONG
@@ -217,7 +226,7 @@ class _Walk:
         if not isinstance(value, str):
             return self.add_error(at, Code.TYPE, "Must be a string.")
         longest = info.max_length
-        # Too long in any form is not normalised at all: for some text that takes time that grows with its square.
+        # What is too long in any form is not normalised: for some text the time grows with the square of its length.
         text = normalise(value) if len(value) <= (longest or LONGEST_TEXT) * DECOMPOSED else value
         if "\x00" in text:
             return self.add_error(at, Code.INVALID_FORMAT, "Must not hold the NUL character.")

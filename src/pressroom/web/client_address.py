@@ -1,4 +1,4 @@
-"""The client's address, behind reverse proxies only as far as those are trusted. Pure."""
+"""The client's address, behind trusted reverse proxies too (docs/proxy.md). Pure."""
 
 import ipaddress
 from functools import lru_cache
@@ -8,9 +8,9 @@ from pressroom.settings import Networks
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-@lru_cache(4096)  # the same clients come again and again
+@lru_cache(4096)  # the same clients come again
 def parse(text: str) -> IpAddress | None:
-    """An address without zone or port, and v4 where it is a v4-mapped v6 one; None when it is none.
+    """Returns an address without zone and port, a v4-mapped v6 address as v4; None when `text` is no address.
 
     Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711` into X-Forwarded-For.
     """
@@ -29,10 +29,15 @@ def parse(text: str) -> IpAddress | None:
 
 
 def client_address(peer: str, forwarded_for: str | None, trusted: Networks) -> str:
-    """The address of the client: the peer, unless that is a trusted proxy.
+    """Returns the address of the client.
 
-    Then the right-most entry of X-Forwarded-For that is not itself a trusted proxy: whatever stands left of
-    it was written by the client and proves nothing.
+    That is the peer, unless it is a trusted proxy. Then it is the right-most entry of X-Forwarded-For that is not a
+    trusted proxy itself: what stands to the left of it was written by the client and proves nothing.
+
+    Args:
+        peer: The address that the connection comes from.
+        forwarded_for: The header X-Forwarded-For.
+        trusted: The networks of trusted proxies.
     """
     if not trusted or forwarded_for is None:
         return _shown(peer)
@@ -55,7 +60,7 @@ def _shown(peer: str) -> str:
 
 
 def allowed(client: str, allowlist: str) -> bool:
-    """Whether `client` lies in one of the networks of `allowlist` (separated by spaces; empty allows all)."""
+    """Returns whether `client` is in one of the networks of `allowlist` (separated by spaces; empty allows all)."""
     if not allowlist:
         return True
     address = parse(client)

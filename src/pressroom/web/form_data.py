@@ -1,6 +1,6 @@
-"""What a route takes as multipart/form-data, and what came of one form: shapes, limits and decisions. Pure.
+"""multipart/form-data without any I/O: the rules of a route's form, what a form came with, and decisions about it.
 
-`web.multipart` reads forms by these rules; `web.routing` declares them.
+`web.routing` declares the rules; `web.multipart` reads forms by them.
 """
 
 import re
@@ -15,24 +15,26 @@ import msgspec
 from pressroom.errors import MAX_FIELD_ERRORS, Code, FieldError, Invalid
 
 MOST_PARTS: Final = 1_000
+"""Parts of a form."""
+
 LONGEST_NAME: Final = 100
-"""Characters of a field's or file's name in messages."""
+"""Characters that a message shows of the name of a field or file."""
 
 TEXT_BYTES: Final = 64 * 1024
-"""Of one text field: more than 5,000 characters take."""
+"""Bytes of one text field: more than 5,000 characters take."""
 
 TEXTS_BYTES: Final = 256 * 1024
-"""Of all text fields together."""
+"""Bytes of all text fields together."""
 
 CHARSET_FIELD: Final = "_charset_"
-"""A field that browsers fill with the name of the form's encoding. It may say UTF-8 and is then left out."""
+"""A field that browsers fill with the name of the form's encoding. It may name UTF-8 and is then ignored."""
 
 _LONGEST_CONTENT_TYPE: Final = 1_024
 _PARAMETER: Final = re.compile(r'\s*;\s*([^\s;="]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^\s;"]+)')
 _BOUNDARY: Final = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
 """RFC 2046, 5.1.1."""
 
-# An open end closes as well: were it searched for from every quote on, time would grow with the square.
+# An open end closes as well. Searching for it from every quote would take time that grows with the square.
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?$)')
 _NAME_PARAMETERS: Final = re.compile(r";\s*(name|filename)(\*?)\s*=", re.IGNORECASE)
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -40,8 +42,15 @@ _PLAIN_ENCODINGS: Final = frozenset({"7bit", "8bit", "binary"})
 
 
 class FormRules(msgspec.Struct, frozen=True):
-    """What a route takes: at most `files` files of at most `file_bytes` bytes each as `file_field`, and the texts
-    named in `fields`, of which those in `repeated` may come more than once."""
+    """The form that a route takes.
+
+    Attributes:
+        file_field: The field of the files.
+        files: How many files there may be.
+        file_bytes: How many bytes a file may have.
+        fields: The text fields.
+        repeated: The text fields that may come more than once.
+    """
 
     file_field: str
     files: int
@@ -51,9 +60,15 @@ class FormRules(msgspec.Struct, frozen=True):
 
 
 class IncomingFile(msgspec.Struct):
-    """A file that arrived whole, at `path`, with `size` bytes, the first 4,096 of them in `head`; `digest` is SHA-256.
+    """A file of a form, complete.
 
-    `declared_type` and `name` are the client's word, cut to a bounded length: for messages, never for a path.
+    Attributes:
+        path: Where it is on the disk.
+        size: Its bytes.
+        head: The first 4,096 of them.
+        declared_type: The Content-Type that the client sent, cut; for messages only.
+        name: The name that the client sent, cut; for messages, never for a path.
+        digest: Its SHA-256, in hexadecimal digits.
     """
 
     path: Path
@@ -65,7 +80,7 @@ class IncomingFile(msgspec.Struct):
 
 
 class SeenFile(msgspec.Struct):
-    """What is to be judged of a file: its `place` in the form, the first 4,096 bytes, and the type it was sent as."""
+    """What is checked of a file: its `place` in the form, its first 4,096 bytes, and the type that the client sent."""
 
     place: int
     head: bytes
@@ -73,9 +88,14 @@ class SeenFile(msgspec.Struct):
 
 
 class Form(msgspec.Struct):
-    """A form that was read to its end. With faults it has no files; a text that is at fault is empty or not there.
+    """A form that was read to its end.
 
-    `places` counts the files that were sent, good or bad; `seen` has those that are not at fault themselves.
+    Attributes:
+        files: Its files; none when there are field errors.
+        texts: The values of each text field; one that is wrong is empty, or not there.
+        field_errors: What is wrong with it.
+        places: How many files were sent, good or bad.
+        seen: Those of them that are not wrong themselves.
     """
 
     files: list[IncomingFile]
@@ -86,14 +106,14 @@ class Form(msgspec.Struct):
 
 
 class PartKind(Enum):
-    """What a part is taken for."""
+    """What a part of a form is."""
 
     FILE = 1
     TEXT = 2
 
 
 class FormPart(msgspec.Struct, frozen=True):
-    """A part's head, as far as it matters. `filename` is None for a text, and empty for an input left empty."""
+    """The headers of a part. `filename` is None for a text, and empty for a file input that was left empty."""
 
     kind: PartKind
     name: str
@@ -104,30 +124,30 @@ class FormPart(msgspec.Struct, frozen=True):
 
 
 class FieldErrors:
-    """What is wrong with a form, so far."""
+    """What has been found to be wrong with a form."""
 
     def __init__(self) -> None:
         self.found: list[FieldError] = []
 
     def add(self, field: str, code: Code, message: str) -> None:
-        """Writes one fault down. Raises Invalid with all of them when they are too many to be of use."""
+        """Adds an error. Raises Invalid with all of them when there are too many to be of use."""
         if len(self.found) >= MAX_FIELD_ERRORS:
             raise Invalid(self.found, more=True)
         self.found.append(FieldError(field, code, message))
 
 
 def malformed(message: str) -> Invalid:
-    """The refusal of a body that is no form at all."""
+    """Returns the error for a body that is no form at all."""
     return Invalid([FieldError("body", Code.INVALID_FORMAT, message)])
 
 
 def most_bytes(rules: FormRules) -> int:
-    """Bytes of a body beyond which it is not read: room for files that are too large or too many to be listed."""
+    """Returns the bytes up to which a body is read: enough to report some files that are too large or too many."""
     return 2 * rules.files * rules.file_bytes + 1024 * 1024
 
 
 def boundary_of(content_type: str) -> str:
-    """The boundary that the header Content-Type of a form names. Raises Invalid when it cannot be one."""
+    """Returns the boundary that a Content-Type names. Raises Invalid when it names none that is allowed."""
     parameters: list[tuple[str, str]] = []
     at = content_type.find(";") if len(content_type) <= _LONGEST_CONTENT_TYPE else -1
     while at >= 0 and (found := _PARAMETER.match(content_type, at)):
@@ -145,12 +165,12 @@ def boundary_of(content_type: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A name that a client chose, cut and cleaned for a message."""
+    """Returns a name that a client chose, cut and cleaned for a message."""
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text[:LONGEST_NAME])
 
 
 def ambiguity(headers: Iterable[tuple[str, str]]) -> str | None:
-    """Why a part's headers can be read in two ways, as the end of a sentence; None when they cannot."""
+    """Returns why a part's headers can be read in two ways, as the end of a sentence; None when they cannot."""
     given = list(headers)
     name, times = Counter(name for name, _ in given).most_common(1)[0]
     if times > 1:
@@ -160,7 +180,7 @@ def ambiguity(headers: Iterable[tuple[str, str]]) -> str | None:
 
 
 def marks_file(headers: Iterable[tuple[str, str]]) -> bool:
-    """Whether Content-Disposition has `filename*`, the older way of some clients to write names beyond ASCII."""
+    """Returns whether Content-Disposition has `filename*`, as some older clients write names beyond ASCII."""
     return "filename*" in _names_given(headers)
 
 
@@ -170,7 +190,7 @@ def _names_given(headers: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def encoding_error(part: FormPart) -> str | None:
-    """What is wrong with a part's Content-Transfer-Encoding: forms carry bytes as they are (RFC 7578, 4.7)."""
+    """Returns what is wrong with a part's Content-Transfer-Encoding: forms have plain bytes (RFC 7578, 4.7)."""
     encoding = part.transfer_encoding
     if encoding is None or encoding.strip().lower() in _PLAIN_ENCODINGS:
         return None
@@ -178,7 +198,7 @@ def encoding_error(part: FormPart) -> str | None:
 
 
 def text_of(raw: bytes, part: FormPart) -> str | FieldError:
-    """The text of a field, or the fault (of the field by its name) for which it is not taken."""
+    """Returns the text of a field, or why it is refused."""
     charset = (part.charset or "utf-8").lower().replace("_", "-")
     if charset not in {"utf-8", "utf8", "us-ascii", "ascii"} and not raw.isascii():
         message = f"The field is in {printable(charset)}; send it in UTF-8."
@@ -195,7 +215,7 @@ def text_of(raw: bytes, part: FormPart) -> str | FieldError:
 
 
 def form_schema(rules: FormRules, texts: dict[str, object]) -> dict[str, object]:
-    """The schema of such a form for the OpenAPI document: files are binary strings, `texts` the schemas of the rest."""
+    """Returns the form's schema for the OpenAPI document; `texts` has the schemas of the text fields."""
     file: dict[str, object] = {"type": "string", "format": "binary"}
     files: dict[str, object] = {"type": "array", "items": file, "minItems": 1, "maxItems": rules.files}
     return {

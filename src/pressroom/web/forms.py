@@ -1,4 +1,4 @@
-"""The texts of a form as the struct that its route takes: the same rules as for JSON."""
+"""The texts of a form as the struct of its route, by the same rules as JSON."""
 
 from typing import TypeVar
 
@@ -13,14 +13,14 @@ B = TypeVar("B", bound=msgspec.Struct)
 
 
 def read_texts(spec: FormSpec, form: Form, kind: type[B], now: int) -> B:
-    """The texts of `form` as a `kind`; `now` in milliseconds. Raises Invalid with all faults of the form.
+    """Returns the texts of `form` as a `kind`. Raises Invalid with all errors of the form.
 
-    A field left empty counts as not given, as browsers send every field of a form.
+    A field left empty counts as not given, since browsers send every field of a form. `now` is in milliseconds.
     """
     field_errors = [*form.field_errors, *spec.field_errors(form)]
     value: dict[str, object] = {}
     for name, sent in form.texts.items():
-        texts = [text.replace("\r\n", "\n") for text in sent]  # Browsers send line breaks so, whatever was typed.
+        texts = [text.replace("\r\n", "\n") for text in sent]  # Browsers send every line break as these two.
         if name in spec.by_key.repeated:
             value[name] = texts
         elif texts[0] and name in spec.json_texts:

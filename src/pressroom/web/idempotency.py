@@ -1,4 +1,4 @@
-"""What a request says of its own repetition: the Idempotency-Key, and what its body was (docs/idempotency.md)."""
+"""How a request is told from a repetition: by its Idempotency-Key and its body (docs/idempotency.md)."""
 
 from hashlib import sha256
 
@@ -9,7 +9,7 @@ from pressroom.web.form_data import Form
 
 
 def read_key(header: str | None, field_errors: list[FieldError]) -> str | None:
-    """The Idempotency-Key that the header names; None: none. Adds to `field_errors` when it is not valid."""
+    """Returns the Idempotency-Key, None without one. Adds to `field_errors` when it is not valid."""
     if header is None:
         return None
     if 1 <= len(header) <= 255 and all("!" <= character <= "~" for character in header):
@@ -20,7 +20,7 @@ def read_key(header: str | None, field_errors: list[FieldError]) -> str | None:
 
 
 def fingerprint(raw: bytes, form: Form | None) -> str:
-    """A hash of a body: of its bytes, or of a form's parts, whose boundary is another one each time."""
+    """Returns a hash of a body: of its bytes, or of the parts of a form, whose boundary differs each time."""
     if form is None:
         return sha256(raw).hexdigest()
     files = [(file.name, file.declared_type, file.digest) for file in form.files]

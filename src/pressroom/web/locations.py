@@ -1,4 +1,4 @@
-"""Where to find what a request made: the header Location of every 201 and of its replays."""
+"""The header Location of every 201 and of its replays: where to find what was created."""
 
 import re
 from typing import Final, TypeVar
@@ -15,7 +15,7 @@ _PLACE: Final = re.compile(r"{(\w+)}")
 
 
 class _Made(msgspec.Struct):
-    """The one field that the answer to a creation always has."""
+    """The field that the response to every creation has."""
 
     id: str
 
@@ -24,10 +24,10 @@ _decoder = msgspec.json.Decoder(_Made)
 
 
 def location_of(template: str, request: Request[C], response: Response) -> tuple[bytes, bytes]:
-    """The header Location.
+    """Returns the header Location.
 
     Args:
-        template: A path in which `{made}` stands for the id in the answer, other names for the request's parameters.
+        template: A path in which `{made}` stands for the id in the response, other names for the request's parameters.
         request: The request.
         response: The response to it: a 201, or the replay of one.
     """

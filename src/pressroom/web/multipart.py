@@ -1,8 +1,8 @@
-"""Reads one multipart/form-data body as it streams in, in bounded memory and on a bounded part of the disk.
+"""Reads a multipart/form-data body as it streams in, in bounded memory and on bounded disk space.
 
-The parser finds the parts; here is decided what each may hold. A body that is no form is refused at once; what is
-wrong with single parts is gathered (docs/errors.md#details). From the first fault on nothing more
-is kept: the rest is read for its faults alone.
+A library finds the parts; this module decides what each may contain. A body that is no form is refused at once. What
+is wrong with single parts is collected (docs/errors.md#details): after the first error no more files are stored, and
+the rest is read only to find further errors.
 """
 
 import re
@@ -40,13 +40,16 @@ from pressroom.web.problems import PayloadTooLarge, UnsupportedMediaType
 from pressroom.web.spool import Spool, remove_all, unlink
 
 HEAD_BYTES: Final = 4_096
+"""Bytes of a file by which its type is recognised."""
+
 AT_ONCE: Final = 64 * 1024
-"""Bytes given to the parser at a time: it copies what it is given."""
+"""Bytes that the parser gets at a time: it copies them."""
 
 MOST_HEADERS: Final = 8
-"""Of a part; RFC 7578 knows three."""
+"""Headers of a part; RFC 7578 has three."""
 
 LONGEST_HEADER: Final = 4_096 + 128
+"""Bytes of a part's header: a long name, and the words around it."""
 
 _CONTROLS: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
@@ -54,11 +57,22 @@ _CONTROLS: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 async def read_form(
     chunks: AsyncIterator[bytes], content_type: str, content_length: int | None, rules: FormRules, folder: Path
 ) -> Form:
-    """Reads a form; its files come to lie in `folder`, which exists, and are the caller's if there are no faults.
+    """Returns a form that was read to its end. If it has no field errors, its files are the caller's to remove.
 
-    `content_type` and `content_length` are the request's headers. Whatever else happens, no file is left behind.
-    Raises UnsupportedMediaType, PayloadTooLarge, Invalid (no form at all, or too many faults or parts), Unavailable
-    (the disk is full), and whatever `chunks` raises.
+    In every other case no file is left behind.
+
+    Args:
+        chunks: The body, piece by piece.
+        content_type: The header Content-Type.
+        content_length: The header Content-Length.
+        rules: The form that the route takes.
+        folder: Where files are put; it exists.
+
+    Raises:
+        UnsupportedMediaType: The Content-Type is another one.
+        PayloadTooLarge: The body is too large.
+        Invalid: The body is no form, or has too many errors or parts.
+        Unavailable: The disk is full.
     """
     kind = content_type.partition(";")[0].strip().lower()
     if kind != "multipart/form-data":
@@ -88,15 +102,15 @@ async def read_form(
 
 
 async def discard(form: Form) -> None:
-    """Deletes the files of a form, those that were moved away or deleted already left aside."""
+    """Deletes the files of a form. Those that were moved or deleted already do not matter."""
     if form.files:
         await run_to_end(lambda: [unlink(file.path) for file in form.files])
 
 
 class _Parser(PushMultipartParser):
-    """The library's parser, without the header lines that its lenient mode takes.
+    """The library's parser in its lenient mode, without the header lines that only this mode accepts.
 
-    Its strict mode will not do: that refuses the line break after the last boundary when it comes in a chunk alone.
+    The strict mode refuses the line break after the last boundary when that arrives alone.
     """
 
     def _on_segment_headerline(self, line: bytes) -> None:
@@ -106,7 +120,7 @@ class _Parser(PushMultipartParser):
 
 
 class _Reading:
-    """One form under way."""
+    """A form that is being read."""
 
     def __init__(self, boundary: str, rules: FormRules, folder: Path) -> None:
         self.rules = rules
@@ -117,7 +131,7 @@ class _Reading:
         self.seen: list[SeenFile] = []
         self.texts: dict[str, list[str]] = {}
         self.places = 0
-        """File parts that are done with, good or bad."""
+        """File parts that have ended, good or bad."""
 
         self._given: Counter[str] = Counter()
         self._text_bytes = 0
@@ -128,9 +142,9 @@ class _Reading:
         self._part: _Skipped | _Text | _File = _Skipped()
 
     async def take(self, data: bytes) -> None:
-        """Reads on. Raises Invalid when this is no form."""
+        """Reads the next bytes. Raises Invalid when this is no form."""
         if self._opening is not None:
-            # The parser would skip a preamble, but not the same one wherever it is cut. No client sends any.
+            # The parser skips a preamble, but differently depending on where chunks end. No client sends one.
             data = self._opening + data
             self._opening = data
             if len(data) < len(self._delimiter) + 2:
@@ -156,7 +170,7 @@ class _Reading:
             ) from None
 
     def end(self) -> Form:
-        """What came of the form. Raises Invalid when its last boundary is missing."""
+        """Returns the form. Raises Invalid when its last boundary is missing."""
         try:
             self._parser.close()
         except MultipartError:
@@ -168,7 +182,7 @@ class _Reading:
         return Form([] if found else self.files, self.texts, found, self.places, self.seen)
 
     def has_room(self, size: int) -> bool:
-        """Whether a text of `size` bytes can be kept beside the others. That it cannot is said once."""
+        """Returns whether a text of `size` bytes fits beside the others; the first that does not adds an error."""
         had_room = self._text_bytes <= TEXTS_BYTES
         self._text_bytes += size
         has_room = self._text_bytes <= TEXTS_BYTES
@@ -235,13 +249,13 @@ def _part_of(segment: MultipartSegment) -> FormPart:
 
 
 class _Skipped:
-    """A part whose fault is written down: its bytes are passed over."""
+    """A part that is wrong and has been reported: its bytes are ignored."""
 
     async def take(self, data: bytes) -> None:
-        """Passes bytes over."""
+        """Ignores the bytes."""
 
     async def end(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing."""
 
 
 class _Text:
@@ -257,7 +271,7 @@ class _Text:
             self._refuse(Code.INVALID_FORMAT, message)
 
     async def take(self, data: bytes) -> None:
-        """Keeps the bytes, as long as they are not too many."""
+        """Adds the bytes, unless they are too many."""
         if self._refused:
             return
         if len(self._raw) + len(data) > TEXT_BYTES:
@@ -266,7 +280,7 @@ class _Text:
             self._raw += data
 
     async def end(self) -> None:
-        """Hands the text on; in the place of one at fault an empty one, so that the others keep their places."""
+        """Adds the text to the form; an empty one if it is wrong, so that repeated texts keep their places."""
         text = "" if self._refused or not self._form.has_room(len(self._raw)) else self._text()
         self._form.texts.setdefault(self._part.name, []).append(text)
 
@@ -296,7 +310,7 @@ class _File:
         self._refused = False
 
     async def take(self, data: bytes) -> None:
-        """Has the bytes written, unless this file or the form before it is at fault."""
+        """Writes the bytes to disk, unless this file or an earlier part is wrong."""
         self._size += len(data)
         self._check()
         if len(self._head) < HEAD_BYTES and not self._refused:
@@ -309,7 +323,7 @@ class _File:
         await self._spool.add(data)
 
     async def end(self) -> None:
-        """Hands the file on. An input that a browser's user left empty is no file."""
+        """Adds the file to the form. A file input that was left empty is no file."""
         if not self._size and not self._part.filename:
             return
         self._check()

@@ -1,4 +1,4 @@
-"""Where a request says that it comes from and goes to: the same-origin rule of unsafe requests, and one Host."""
+"""Where a request says that it comes from and goes to: the same-origin rule, and the header Host."""
 
 from urllib.parse import urlsplit
 
@@ -7,9 +7,9 @@ from pressroom.web.headers import Headers
 
 
 def check_same_origin(headers: Headers, base_url: str) -> None:
-    """Raises CrossOrigin when the browser says that another site made the request.
+    """Raises CrossOrigin when a browser says that another site made the request.
 
-    `Sec-Fetch-Site` decides where it is sent, `Origin` elsewhere. A client that sends neither is no browser.
+    `Sec-Fetch-Site` decides if it is there, otherwise `Origin`. A client that sends neither is no browser.
     """
     if headers.fetch_site is not None:
         if headers.fetch_site in ("same-origin", "none"):
@@ -20,7 +20,7 @@ def check_same_origin(headers: Headers, base_url: str) -> None:
 
 
 def check_host(http_version: str, headers: Headers) -> None:
-    """Raises Invalid unless a request of HTTP/1.1 has one Host header (RFC 9112, 3.2)."""
+    """Raises Invalid unless a request of HTTP/1.1 has exactly one Host header (RFC 9112, 3.2)."""
     if http_version in ("1", "1.0") and not headers.host:
         return
     if not headers.host.strip():
@@ -30,7 +30,7 @@ def check_host(http_version: str, headers: Headers) -> None:
 
 
 def _explained(headers: Headers, base_url: str) -> str:
-    """What does not fit, for the person who runs the server: names what the browser sent and what was expected."""
+    """Returns the message for whoever runs the server: what the browser sent, and what was expected."""
     sent = f"the origin {_quoted(headers.origin)}" if headers.origin is not None else "no Origin"
     if headers.fetch_site is not None:
         sent += f" and Sec-Fetch-Site {_quoted(headers.fetch_site)}"
@@ -47,7 +47,7 @@ def _quoted(value: str) -> str:
 
 
 def _is_ours(headers: Headers, base_url: str) -> bool:
-    # Compared as text: a client may send anything here, and a parser would choke on some of it.
+    # Compared as text: a client may send anything here, and a parser would fail on some of it.
     scheme, _, host = (headers.origin or "").lower().partition("://")
     base = urlsplit(base_url.lower())
     return scheme == base.scheme and host in (headers.host.lower(), base.netloc) and host != ""

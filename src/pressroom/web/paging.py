@@ -1,4 +1,4 @@
-"""Lists in pages: `limit` (1 to 100, 20) and an opaque `cursor`, answered with `nextCursor`."""
+"""Pages of lists: the parameters `limit` (1 to 100; 20 if absent) and `cursor`, and `nextCursor` in the response."""
 
 import re
 from collections.abc import Callable
@@ -16,24 +16,24 @@ _CURSOR: Final = re.compile(r"[0-9A-Z]{26}")
 
 
 class Page(msgspec.Struct, frozen=True):
-    """Which part of a list is asked for: up to `limit` items that follow the `cursor`; None: from the beginning."""
+    """A page of a list: up to `limit` items that follow the `cursor`; without one, from the beginning."""
 
     limit: int
     cursor: str | None = None
 
     @property
     def before(self) -> str:
-        """Of a list that runs from the newest item: where it goes on, downwards."""
+        """In a list with the newest item first: all items of the page have smaller ids than this."""
         return self.cursor or BEYOND
 
     @property
     def after(self) -> str:
-        """Of a list that runs from the oldest item: where it goes on, upwards."""
+        """In a list with the oldest item first: all items of the page have greater ids than this."""
         return self.cursor or ""
 
 
 def read_page(query: str) -> Page:
-    """The page that a query string asks for. Raises Invalid with all faults."""
+    """Returns the page that a query string asks for. Raises Invalid with everything that is wrong."""
     given = dict(parse_qsl(query, keep_blank_values=True))
     field_errors: list[FieldError] = []
     limit, cursor = given.get("limit", "20"), given.get("cursor")
@@ -53,7 +53,10 @@ def cursor_field_errors(cursor: str | None) -> list[FieldError]:
 
 
 def split(rows: list[T], page: Page, key: Callable[[T], str]) -> tuple[list[T], str | None]:
-    """Rows of a page that was read with one row more than its limit → its rows and the next cursor."""
+    """Returns the rows of a page and the next cursor, given rows that were read with one more than the limit.
+
+    `key` returns the cursor that stands for a row.
+    """
     if len(rows) <= page.limit:
         return rows, None
     return rows[: page.limit], key(rows[page.limit - 1])

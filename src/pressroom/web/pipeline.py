@@ -256,7 +256,7 @@ class Pipeline(Generic[C]):
         return form
 
     def _decode(self, route: Route[C], raw: bytes, form: Form | None) -> msgspec.Struct | None:
-        """The body as the struct that the route takes. Raises Invalid with all field errors."""
+        """Returns the body as the route's struct, None for a route without. Raises Invalid with all field errors."""
         if route.takes is None:
             return None
         if route.form is not None and form is not None:

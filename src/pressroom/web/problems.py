@@ -1,4 +1,4 @@
-"""From the tree of errors to answers: status and exact label of each (docs/errors.md#labels)."""
+"""The response to every error: status and exact label (docs/errors.md#labels)."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ from pressroom.web.response import Response
 
 
 class MethodNotAllowed(PressroomError):
-    """The path exists, the method does not; `allowed` lists those that do."""
+    """The path exists, but not for this method; `allowed` lists the methods that it takes."""
 
     def __init__(self, allowed: list[str]) -> None:
         super().__init__(f"This path takes {', '.join(allowed)}.")
@@ -94,7 +94,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def label_of(error: BaseException) -> tuple[int, str]:
-    """Status and label of an error; those of the nearest class that has any."""
+    """Returns status and label of an error: those of the nearest class that has any."""
     for kind in type(error).__mro__:
         if kind in LABELS:
             return LABELS[kind]
@@ -102,7 +102,7 @@ def label_of(error: BaseException) -> tuple[int, str]:
 
 
 def error_response(error: BaseException) -> Response:
-    """The answer to an error. Of an unexpected one nothing but that it happened is told."""
+    """Returns the response to an error. Of an unexpected one it says nothing but that it happened."""
     status, label = label_of(error)
     if (status, label) == INTERNAL or not isinstance(error, PressroomError):
         return _answer(500, Problem(INTERNAL[1], "Something failed here. It is safe to retry with an Idempotency-Key."))

@@ -1,4 +1,4 @@
-"""Finding the routes of a path."""
+"""Finds the routes of a path."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,17 +10,17 @@ from pressroom.web.routing import Route
 C = TypeVar("C")
 
 TOKEN: Final = "{token}"  # noqa: S105  # a parameter's name
-"""The parameter that is a secret: whoever knows it may fetch, reset or confirm."""
+"""The parameter that is a secret: whoever knows it may fetch what is there."""
 
 Methods = dict[str, Route[C]]
 _Segment = tuple[str, str | None]
-"""What a part of a path begins with, and the name of the parameter that follows; None: the part is that alone."""
+"""What a segment begins with, and the name of the parameter that follows; None: nothing follows."""
 
 
 class Router(Generic[C]):
-    """All routes, by path. A path is taken to the letter: neither slashes nor case are forgiven.
+    """All routes, by path. Paths must match exactly, in slashes and in case.
 
-    `{keyId}` stands for one whole segment that is not empty, `@{username}` for one that begins with @.
+    `{keyId}` matches one whole segment that is not empty, `@{username}` one that begins with @.
     """
 
     def __init__(self, routes: Sequence[Route[C]]) -> None:
@@ -40,7 +40,7 @@ class Router(Generic[C]):
                 self._plain[path] = methods
 
     def find(self, path: str, raw_path: bytes) -> tuple[Methods[C], dict[str, str]] | None:
-        """The routes of a path by their methods, and its parameters."""
+        """Returns the routes of a path, by method, and its parameters; None when there are none."""
         if "\0" in path:
             return None
         encoded_slash = b"%2f" in raw_path.lower()
@@ -53,9 +53,9 @@ class Router(Generic[C]):
         return None
 
     def without_token(self, path: str) -> str:
-        """The path as it may be logged: what follows the place of a token is left out, whether it is one or not.
+        """Returns the path as it may be logged: without what stands in the place of a token, and all that follows.
 
-        Also where the address is misspelt (`//media/…`, `/Media/…`): the token in it opens the file all the same.
+        Misspelt addresses are cut too (`//media/…`, `/Media/…`): the token in them would open the file.
         """
         folded = path.lower()
         for before in self._before_tokens:

@@ -1,7 +1,7 @@
-"""Sending answers to readers who may be slow, or never read at all (docs/limits.md#readers).
+"""Sends responses to clients that may read slowly, or not at all (docs/limits.md#readers).
 
-A large answer goes out in small pieces, each once the one before has been taken, and has a place: so many of them are
-under way at once, in all and to one address. Who takes nothing for a while is cut off by the kernel (`web.server`).
+A large response goes out in small pieces, each as soon as the one before has been taken. How many bytes such responses
+hold at once is limited, in all and for one address. The kernel ends connections that take nothing (`web.server`).
 """
 
 import asyncio
@@ -14,16 +14,16 @@ from pressroom.web.asgi import HeaderList, Receive, Send
 from pressroom.web.response import Response
 
 PIECE: Final = 16 * 1024
-"""Bytes that are handed over at once: the server holds a few pieces of each connection."""
+"""Bytes that are passed to the server at once; it holds a few pieces of each connection."""
 
 LARGE: Final = 64 * 1024
-"""Bytes from which an answer needs a place; what is smaller the server holds whole."""
+"""Bytes above which a response counts against the budget; the server holds smaller ones whole."""
 
 STREAM: Final = 256 * 1024
-"""Bytes that sending a stream may hold: what was read ahead, and what the server's buffers take."""
+"""Bytes that a stream holds while it is sent: what was read ahead, and the server's buffers."""
 
 SHARE: Final = 8
-"""One address may have an eighth of the places."""
+"""One address may use an eighth of the budget."""
 
 RETRY_SECONDS: Final = 5
 
@@ -37,10 +37,10 @@ class SendBudget:
         self._by_network: Counter[str] = Counter()
 
     def take(self, client: str, size: int) -> bool:
-        """Takes room for `size` bytes to the address `client`; False when there is none, in all or for it."""
+        """Takes `size` bytes for a response to `client`. Returns False when too little is left, in all or for it."""
         network = _network(client)
         held = self._by_network.get(network, 0)
-        # One answer always passes, however large: it is there already.
+        # One response always passes, however large: it has been made already.
         if (self._held and self._held + size > self._most) or (held and held + size > self._most // SHARE):
             return False
         self._held += size
@@ -48,7 +48,7 @@ class SendBudget:
         return True
 
     def give_back(self, client: str, size: int) -> None:
-        """Gives back what was taken, if anything was."""
+        """Gives back `size` bytes that were taken."""
         if not size:
             return
         network = _network(client)
@@ -59,7 +59,7 @@ class SendBudget:
 
 
 def held_bytes(response: Response, *, head: bool) -> int:
-    """Bytes that an answer holds while it is sent, so far as it needs a place."""
+    """Returns the bytes that a response takes from the budget while it is sent; 0 for a small one."""
     if head:
         return 0
     if response.stream is not None:
@@ -70,13 +70,18 @@ def held_bytes(response: Response, *, head: bool) -> int:
 async def send_response(
     send: Send, response: Response, more_headers: HeaderList, *, head: bool, receive: Receive | None
 ) -> None:
-    """Sends an answer; of one to HEAD the headers alone. Ends early when the client hangs up.
+    """Sends a response; to a HEAD request its headers alone. Ends early when the client hangs up.
 
-    `receive` tells that it did; None while the request's own body is still to come.
+    Args:
+        send: Takes the messages.
+        response: What to send.
+        more_headers: Headers on top of those of the response.
+        head: Whether the request is a HEAD.
+        receive: Reports that the client hung up; None while more of the request's body may come.
     """
     length = response.length if response.stream is not None else len(response.body)
     headers = [(b"content-type", response.content_type), *more_headers, *response.headers]
-    if response.status != 304:  # Its length would be that of what it stands for (RFC 9110, 8.6).
+    if response.status != 304:  # Content-Length would be that of the 200 (RFC 9110, 8.6).
         headers.append((b"content-length", b"%d" % length))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     if not head and length > LARGE:
@@ -103,7 +108,7 @@ async def _send_pieces(send: Send, pieces: AsyncIterator[bytes], receive: Receiv
 
 
 async def _hung_up(receive: Receive) -> None:
-    """Ends when the client is gone."""
+    """Returns when the client has hung up."""
     while (await receive()).get("type") != "http.disconnect":
         pass
 
@@ -113,5 +118,5 @@ async def _pieces(body: bytes) -> AsyncIterator[bytes]:
 
 
 def _network(client: str) -> str:
-    """Whom a client's address stands for: itself, and for IPv6 its network of 64 bits, all of which one client has."""
+    """Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address."""
     return str(ipaddress.ip_network((client, 64), strict=False)) if ":" in client else client

@@ -1,4 +1,4 @@
-"""The HTTP server: granian, with a listening socket whose options every connection inherits."""
+"""The HTTP server: granian, with options on the listening socket that every connection inherits."""
 
 import contextlib
 import ctypes
@@ -7,9 +7,9 @@ import resource
 import socket
 from typing import Any, Final
 
-# With an arena for each thread, both allocators keep what a thousand connections held, and hold it several times:
-# granian's, which reads this when it is loaded, and the C library's, before there are threads. Python allocates under
-# its lock, so that nobody waits for the one arena.
+# With an arena for each thread, an allocator never returns what a thousand connections took, and has it several times.
+# There are two: granian's, which reads this variable when it is loaded, and the C library's, which is set before there
+# are threads. Python allocates under its lock, so nobody waits for the single arena.
 os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:1,background_thread:true,dirty_decay_ms:500,muzzy_decay_ms:0")
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -25,24 +25,24 @@ with contextlib.suppress(OSError, AttributeError):
     ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 CONNECTIONS: Final = 16_384
-"""Connections that are looked at together, as far as they take half of the files that may be open; on top of these
-they wait to be accepted."""
+"""Connections that are served at once, but at most half of the files that may be open. Further ones wait to be
+accepted."""
 
 BUFFER: Final = 64 * 1024
-"""Bytes of a connection that are held in either direction; a request's head must fit."""
+"""Bytes of a connection that are buffered in each direction. The head of a request must fit."""
 
 HEADERS_MILLISECONDS: Final = 10_000
-"""How long a client may take to send the head of a request."""
+"""Milliseconds that a client may take to send the head of a request."""
 
 UNSENT: Final = 64 * 1024
-"""Bytes of a connection that the kernel takes ahead of what the reader has room for: without it, megabytes each."""
+"""Bytes of a connection that the kernel takes before the client has room for them; without this, megabytes each."""
 
 
 class ReadersServer(Server):
-    """A server whose connections end when their reader takes nothing for `reader_seconds` (docs/limits.md#readers).
+    """A server whose connections end when the client takes nothing for `reader_seconds` (docs/limits.md#readers).
 
-    The kernel sees what no program above it does: whether a single byte was taken, however little each time. Where it
-    has no such options (they are Linux's), readers that stall hold what `web.sending` allows them.
+    Only the kernel sees whether the client took a single byte. On systems without these options of Linux, clients that
+    stall use what `web.sending` allows them.
     """
 
     _shd: Any
@@ -62,7 +62,7 @@ class ReadersServer(Server):
 
 
 def bound_readers(listening: socket.socket, seconds: int) -> None:
-    """Has the kernel cut off readers of this socket's connections that take nothing for `seconds`, and hold little."""
+    """Has the kernel end connections of this socket whose client takes nothing for `seconds`, and buffer little."""
     for option, value in (("TCP_USER_TIMEOUT", seconds * 1_000), ("TCP_NOTSENT_LOWAT", UNSENT)):
         if (number := getattr(socket, option, None)) is not None:
             with contextlib.suppress(OSError):
@@ -70,7 +70,7 @@ def bound_readers(listening: socket.socket, seconds: int) -> None:
 
 
 def make_server(app: Application, settings: Settings) -> ReadersServer:
-    """The HTTP server of this process, not yet started."""
+    """Returns the HTTP server of this process, not yet started."""
     return ReadersServer(
         app,
         reader_seconds=settings.reader_timeout_seconds,

@@ -13,7 +13,7 @@ from pressroom.errors import Unavailable
 from pressroom.threads import run_to_end
 
 AT_ONCE: Final = 256 * 1024
-"""Bytes that are gathered before a thread writes them."""
+"""Bytes that are collected before a thread writes them."""
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -29,11 +29,11 @@ class Spool:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what was written so far, in hexadecimal digits."""
+        """The SHA-256 of what has been written, in hexadecimal digits."""
         return self._hash.hexdigest()
 
     async def add(self, data: bytes) -> None:
-        """Takes the next bytes; returns when little is left to be written. Raises Unavailable when the disk fails."""
+        """Adds bytes; waits for the disk when many are unwritten. Raises Unavailable when the disk fails."""
         self._waiting += data
         if len(self._waiting) >= AT_ONCE:
             await self._write(last=False)
@@ -44,7 +44,7 @@ class Spool:
 
     def remove(self) -> None:
         """Closes and deletes the file, however far it got. Blocks: call it in a thread."""
-        # What could not be written is not wanted any more, and one file that stays must not keep the others.
+        # Nobody wants what could not be written, and one file that cannot be deleted must not keep the others.
         with suppress(OSError):
             if self._stream is not None:
                 self._stream.close()

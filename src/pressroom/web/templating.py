@@ -1,4 +1,4 @@
-"""Pages: Jinja2 with escaping on, and the headers that keep a page to itself."""
+"""HTML pages: Jinja2 with escaping on, and headers that forbid a page to load anything from elsewhere."""
 
 import mimetypes
 from collections.abc import Mapping
@@ -31,23 +31,23 @@ DOCS_POLICY: Final = (
 async def page_in_slices(
     slices: Slices, template: str, values: Mapping[str, object], *, code: int = 200, media_from: str | None = None
 ) -> Response:
-    """As `page`, for pages of what people wrote: nobody waits while the whole of one is rendered.
+    """Returns a page like `page`, rendered in slices: for pages of what people wrote, which may be long.
 
-    `media_from` is the origin of a store that pictures and videos may come from too.
+    `media_from` is the origin of a store that pictures and videos may come from as well.
     """
     html = await slices.join(_environment.get_template(template).generate(values))
     return _page(html, code, POLICY.replace("{elsewhere}", f" {media_from}" if media_from else ""))
 
 
 def page(template: str, values: Mapping[str, object], *, code: int = 200, policy: str = POLICY) -> Response:
-    """A page made of a template and its values. Nothing in it may load from elsewhere or run inline script."""
+    """Returns a page made of a template and values. Nothing in it may load from elsewhere or run inline script."""
     return _page(_environment.get_template(template).render(values), code, policy.replace("{elsewhere}", ""))
 
 
 def not_found_page(message: str) -> Response:
-    """What a person sees where there is nothing."""
+    """Returns the page for an address where there is nothing."""
     response = page("error.html", {"status": 404, "heading": "Not found", "message": message}, code=404)
-    # It may stand where somebody else sees a page.
+    # Somebody else may see a page at this address.
     response.headers.append((b"cache-control", b"no-store"))
     return response
 

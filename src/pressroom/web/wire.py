@@ -1,4 +1,4 @@
-"""The strings that recur on the wire, annotated for the API reference."""
+"""Types of strings that many bodies and responses use, annotated for the API reference."""
 
 from typing import Annotated
 
@@ -7,10 +7,10 @@ from msgspec import Meta
 Id = Annotated[str, Meta(description="Opaque; sorts by time of creation.")]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Url = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
-"""Where something is to be fetched."""
+"""An address to fetch something from."""
 
 VISIBLE = r"\S"
-"""Pattern of text that shows something: not white space alone."""
+"""A pattern for text that is not only white space."""
 
 
 EXAMPLE_BASE = "https://press.example"
@@ -18,8 +18,11 @@ EXAMPLE_BASE = "https://press.example"
 
 
 def some_given(**fields: dict[str, object]) -> dict[str, object]:
-    """The JSON Schema that at least one field is there and, since null means absent, is of its schema.
+    """Returns the JSON Schema that at least one field is given; null counts as absent.
 
-    Said by `not`: from an `anyOf` with `required` generators of clients make a type for each way, or none at all.
+    Written with `not`: from an `anyOf` with `required`, generators of clients make a type for each case, or none.
+
+    Args:
+        fields: The schema of each field.
     """
     return {"not": {"properties": {name: {"not": schema} for name, schema in fields.items()}}}

@@ -141,7 +141,7 @@ async def sign_out(request: Request[Caller]) -> Response:
     """Ends the session that the cookie stands for, also where the answer is a replay."""
     token = request.session_token or ""
     response = await request.once(actions.end_session, lambda _: MessageOut("Signed out"), 200, token)
-    await request.db.transact(actions.end_session, token)  # A replay must not leave signed in whoever sends it.
+    await request.db.transact(actions.end_session, token)  # A replay ends the session too.
     response.headers.append(session_cookie("", secure=_secure(request)))
     return response
 

@@ -1,4 +1,4 @@
-"""Following over HTTP, and what the followed account does about it."""
+"""Following over HTTP, and what the followed account may do about it."""
 
 from typing import Final
 

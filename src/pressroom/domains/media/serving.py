@@ -1,4 +1,4 @@
-"""Media over HTTP: the bytes of what is READY, in ranges, never by a name or type of a user's."""
+"""Media over HTTP: files that are READY, whole or in ranges, never under a name or type that a user chose."""
 
 import math
 import re
@@ -33,17 +33,17 @@ SAFE: Final[HeaderList] = [
     (b"content-security-policy", b"default-src 'none'; sandbox"),
     (b"cross-origin-resource-policy", b"cross-origin"),
 ]
-"""Should a browser ever take one of these files for a page, it may do nothing."""
+"""Headers of every file. If a browser ever takes one for a page, that page may do nothing."""
 
 FOR_GOOD: Final = b"private, max-age=31536000, immutable"
-"""What everybody may see never changes at its address."""
+"""Caching of what everybody may see: it never changes at its address."""
 
 PUBLIC: Final = "PUBLIC"
 
 
 @declare("GET", "/media/{token}", Public(), summary="A file of a post or clip")
 async def serve_media(request: Request[Caller]) -> Response:
-    """What a file was made into."""
+    """The processed file."""
     return await _serve(request, Variant.MAIN)
 
 
@@ -55,13 +55,13 @@ async def serve_thumbnail(request: Request[Caller]) -> Response:
 
 @declare("GET", "/media/{token}/poster", Public(), summary="The first picture of a video")
 async def serve_poster(request: Request[Caller]) -> Response:
-    """What is shown before it is played."""
+    """The picture that is shown before a video is played."""
     return await _serve(request, Variant.POSTER)
 
 
 @declare("GET", "/cards/{token}", Public(), summary="The thumbnail of a link's card")
 async def serve_card(request: Request[Caller]) -> Response:
-    """Our own picture of a page."""
+    """The stored thumbnail of a linked page."""
     token = request.parameters["token"]
     if not CARD_BLOB.fullmatch(token):
         raise _NONE
@@ -87,14 +87,14 @@ def _presigned_seconds(media: Media, variant: Variant) -> int:
 
 
 async def _find_public(request: Request[Caller], token: str) -> tuple[Media | None, int | None]:
-    """The file whose token this is, while everybody may see it."""
+    """Returns the file with this token if everybody may see it."""
     media = await request.db.one(queries.FIND_BY_TOKEN, token=token)
     visible = media is not None and PUBLIC in (media.post_visibility, media.clip_visibility)
     return (media if visible else None), None
 
 
 async def _find_signed(request: Request[Caller], token: str) -> tuple[Media | None, int | None]:
-    """The file at a signed address, while its reader may see it, and for how many seconds its answer may be kept."""
+    """Returns the file at a signed address while its reader may see it, and for how many seconds to cache it."""
     signed, now = read_signed(token), request.clock.now()
     if signed is None or signed.has_ended(now):
         return None, None
@@ -118,9 +118,9 @@ async def _may_see(request: Request[Caller], media: ServedMedia, reader: str) ->
 async def serve_blob(
     request: Request[Caller], key: str, content_type: bytes, caching: bytes, presigned_seconds: int = PRESIGNED_SECONDS
 ) -> Response:
-    """A file of the store: whole, in part, or not at all when the client has it. Raises NotFound.
+    """Returns a file of the store: whole, a range, or a 304 when the client has it. Raises NotFound.
 
-    A store of its own serves it itself, at an address that holds for `presigned_seconds`.
+    S3 serves files itself: then the response redirects to an address that is valid for `presigned_seconds`.
     """
     info = await request.services.blobs.stat(key)
     if info is None:
@@ -140,12 +140,12 @@ def _part(
 ) -> Response:
     wanted = request.headers.range if request.headers.if_range in (None, etag.decode()) else None
     if request.method == "HEAD":
-        wanted = None  # a range is asked of GET alone
+        wanted = None  # ranges are for GET alone
     part = byte_range(wanted, info.size)
     if part is None:
         start, end, status = 0, info.size, 200
     elif part[0] >= part[1]:
-        # Not to be kept: a cache would answer others with it, who ask for parts that are there.
+        # Not to be cached: others ask for ranges that exist.
         none: HeaderList = [*SAFE, (b"cache-control", b"no-store"), (b"content-range", b"bytes */%d" % info.size)]
         return Response(416, b"", content_type, none)
     else:
@@ -156,9 +156,10 @@ def _part(
 
 
 def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
-    """The one range that a Range header asks of `size` bytes, as [start, end).
+    """Returns the range that a Range header asks for of `size` bytes, as start and end (exclusive).
 
-    None when it asks for none that we serve, so that the whole is sent; an empty range when none of it is there.
+    None when the whole file is to be sent: there is no header, or it asks for several ranges. An empty range when
+    nothing of what it asks for exists.
     """
     match = _RANGE.fullmatch(header.strip()) if header else None
     if match is None or not (match[1] or match[2]):
@@ -174,7 +175,7 @@ def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
 
 
 def _has(header: str | None, etag: bytes) -> bool:
-    """Whether an If-None-Match names this tag."""
+    """Returns whether an If-None-Match names this tag."""
     if header is None:
         return False
     tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]

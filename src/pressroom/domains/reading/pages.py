@@ -39,7 +39,7 @@ _PERMALINK: Final = re.compile(r"([0-9A-Z]{26})([/?#].*)?", re.DOTALL)
 _PLACE: Final = re.compile(r"([0-9A-Z]{26})-([0-9A-Z]{26})")
 
 ANYBODY: Final[HeaderList] = [(b"cache-control", b"no-cache"), (b"vary", b"cookie")]
-"""Of a page that everybody may see, as it is shown to somebody signed out."""
+"""Caching of a page that everybody may see, for somebody who is not signed in."""
 
 ONE_READER: Final[HeaderList] = [(b"cache-control", b"no-store")]
 

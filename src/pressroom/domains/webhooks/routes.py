@@ -84,7 +84,9 @@ async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Respo
     if (response := await request.once.stored()) is not None:
         return response
     account_id, key_id = request.caller.account.id, request.parameters["keyId"]
-    await request.db.read(endpoints.check_key, account_id, key_id)  # nothing is looked up for a key that is none
+    await request.db.read(
+        endpoints.check_key, account_id, key_id
+    )  # first: the address is not looked up for an unknown key
     try:
         await request.services.outbound.vet(body.url, account_id)
     except UrlRefused as refused:
@@ -247,7 +249,7 @@ async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> R
 
 
 def _named(request: Request[Caller]) -> tuple[str, str, str]:
-    """The caller's account, the key and the endpoint that the path names."""
+    """Returns the ids of the caller's account and of the key and the endpoint in the path."""
     return request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
 
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the routes' own declarations and from nothing else that could drift from them."""
+"""The OpenAPI document, made from the declarations of routes and events alone, so that it cannot differ from them."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -17,7 +17,7 @@ C = TypeVar("C")
 
 
 def describe(routes: Sequence[Route[C]], events: Sequence[EventShape], settings: Settings) -> dict[str, object]:
-    """The OpenAPI 3.1 document of these routes, and of these events as they are delivered; the same on every call."""
+    """Returns the OpenAPI 3.1 document of these routes and of the deliveries of these events."""
     structs = [kind for route in routes for kind in (route.takes, route.gives) if kind]
     schemas = Schemas([*structs, *(type(event.data) for event in events), Problem])
     refusals = Refusals(settings, schemas)
@@ -50,5 +50,5 @@ def describe(routes: Sequence[Route[C]], events: Sequence[EventShape], settings:
 
 
 def _tags(routes: Sequence[Route[C]]) -> list[Tag]:
-    """The chapters in the order in which routes first name them."""
+    """Returns the tags in the order in which routes first name them."""
     return list(dict.fromkeys(route.tag for route in routes if route.tag))

@@ -1,4 +1,4 @@
-"""Deliveries: what the service sends to receivers, under `webhooks` in the document."""
+"""The part `webhooks` of the document: what the service sends to receivers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _DELIVERY_ID: Final = "The envelope's id. An envelope can arrive more than once:
 
 @dataclass(frozen=True, slots=True)
 class EventShape:
-    """An event as receivers see it: its name, when it is sent, and its payload by example."""
+    """An event as receivers see it: its name, when it is sent, and an example of its data."""
 
     name: str
     description: str
@@ -36,7 +36,7 @@ class EventShape:
 
 
 def describe_deliveries(events: Sequence[EventShape], schemas: Schemas) -> Json:
-    """The path item of each event, by its name."""
+    """Returns the path item of each event, by its name."""
     return {event.name: {"post": _delivery(event, schemas)} for event in events}
 
 

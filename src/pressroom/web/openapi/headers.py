@@ -1,4 +1,4 @@
-"""Which headers an answer bears."""
+"""The headers of responses."""
 
 from typing import Final
 
@@ -19,16 +19,16 @@ ALLOW: Final = "Allow"
 COOKIE: Final = "Set-Cookie"
 
 KEY_STATUSES: Final = (403, 429, 500, 503)
-"""What a key can hear of a route that takes no keys, once it is known to be active."""
+"""Statuses that an active key can get from a route that takes no keys."""
 
 
 def reference(name: str) -> Json:
-    """A reference to a header's description."""
+    """Returns a reference to a header's description."""
     return {"$ref": f"#/components/headers/{name}"}
 
 
-def of_answer(status: int, access: Access) -> dict[str, Json]:
-    """The headers of an answer with `status` of a route with this access."""
+def of_response(status: int, access: Access) -> dict[str, Json]:
+    """Returns the headers of a response with `status` of a route with this access."""
     names = [REQUEST_ID]
     if not isinstance(access, Public):
         names += (API_VERSION, CACHING)
@@ -42,7 +42,7 @@ def of_answer(status: int, access: Access) -> dict[str, Json]:
 
 
 def replayed(*, always: bool) -> Json:
-    """The header that tells a stored answer from a fresh one; `always` where the status is for stored ones alone."""
+    """Returns the header that marks a stored response; `always`: every response with this status is stored."""
     return {
         "description": "This is the stored answer of an earlier request with the same Idempotency-Key.",
         "required": always,
@@ -52,18 +52,18 @@ def replayed(*, always: bool) -> Json:
 
 
 def allow() -> dict[str, Json]:
-    """The header that tells which methods a path takes."""
+    """Returns the header that says which methods a path takes."""
     return {ALLOW: _header("The methods that the path takes.", "GET, POST, HEAD")}
 
 
 def session_cookie(does: str) -> Json:
-    """The header that sets or takes away a session's cookie."""
+    """Returns the header that sets or removes a session's cookie."""
     example = "session=8Kd…; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000"
     return {"description": does, "required": True, "schema": {"type": "string"}, "example": example}
 
 
 def components(settings: Settings) -> dict[str, Json]:
-    """Every header that more than one answer bears."""
+    """Returns every header that more than one response has."""
     per_minute = settings.requests_per_minute
     return {
         REQUEST_ID: _header("Names this request in the server's log; quote it in a report.", "5f0c9b1e7a2d4836"),

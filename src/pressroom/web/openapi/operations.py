@@ -1,4 +1,4 @@
-"""One operation: what it demands, what goes in and what comes out."""
+"""One operation: who may call it, its parameters and body, and its responses."""
 
 import re
 from typing import Final, TypeVar, cast
@@ -21,12 +21,12 @@ _CAPITAL: Final = re.compile(r"(?=[A-Z])")
 
 
 def describe_operation(route: Route[C], schemas: Schemas, refusals: Refusals, base_url: str) -> Json:
-    """The operation object of a route."""
+    """Returns the operation object of a route."""
     operation: Json = {"tags": [route.tag.name]} if route.tag else {}
     operation |= {
         "operationId": operation_id(route.name),
         "summary": route.summary,
-        "description": f"{route.description}\n\n{_demands(route.access)}",
+        "description": f"{route.description}\n\n{_who(route.access)}",
     }
     if isinstance(route.access, Keyed) and route.access.scope:
         operation["x-required-scope"] = route.access.scope
@@ -52,11 +52,11 @@ def operation_id(name: str) -> str:
 
 
 def plain(example: object) -> object:
-    """An example as JSON has it."""
+    """Returns an example as JSON has it."""
     return msgspec.json.decode(msgspec.json.encode(example))
 
 
-def _demands(access: Access) -> str:
+def _who(access: Access) -> str:
     match access:
         case Keyed(anyone=True):
             return "For everybody, signed in or not, and for any active API key, whatever its scopes."
@@ -111,9 +111,9 @@ def _body(route: Route[C], schemas: Schemas) -> Json:
 
 
 def _form(route: Route[C], schemas: Schemas) -> Json:
-    """A multipart body: its texts follow the same rules as JSON, and some of them hold JSON."""
+    """Returns a multipart body, whose texts follow the same rules as JSON and may be JSON themselves."""
     spec, kind = cast("FormSpec", route.form), cast("type[msgspec.Struct]", route.takes)
-    # The schema stands in the form; as a component nothing would refer to it.
+    # The form contains the schema, so nothing would refer to it as a component.
     texts = cast("Json", schemas.components.pop(kind.__name__)["properties"])
     media: Json = {"schema": form_schema(spec.by_key, texts)}
     if route.example is not None:
@@ -126,7 +126,7 @@ def _form(route: Route[C], schemas: Schemas) -> Json:
 
 
 def _given(value: object) -> object:
-    """Without the nulls of fields that are not given."""
+    """Returns the value without the nulls of fields that are not given."""
     if not isinstance(value, dict):
         return value
     return {name: _given(held) for name, held in cast("Json", value).items() if held is not None}
@@ -136,7 +136,7 @@ def _successes(route: Route[C], schemas: Schemas) -> dict[str, Json]:
     media: Json = {"schema": schemas.reference(route.gives)} if route.gives else {}
     if route.response_example is not None:
         media["example"] = plain(route.response_example)
-    its_headers = headers.of_answer(route.status, route.access)
+    its_headers = headers.of_response(route.status, route.access)
     if route.cookie:
         its_headers[headers.COOKIE] = headers.session_cookie(route.cookie)
     if route.location:

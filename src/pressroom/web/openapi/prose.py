@@ -1,4 +1,4 @@
-"""What the document says in sentences."""
+"""The texts of the document."""
 
 from typing import Final
 
@@ -96,7 +96,7 @@ WHEN: Final = {
     "Internal error": "something failed here; safe to retry with an `Idempotency-Key`.",
     "Unavailable": "something that the service depends on is away; safe to retry with an `Idempotency-Key`.",
 }
-"""In what case an error has this label."""
+"""When an error has this label."""
 
 _CODES: Final = {
     Code.REQUIRED: "a field that is needed is absent",
@@ -171,7 +171,7 @@ PAGE_PARAMETERS: Final[list[dict[str, object]]] = [
 
 
 def introduction(settings: Settings) -> str:
-    """What a reader needs to know of the whole, with the limits of this server."""
+    """Returns the introduction, with the limits of this server."""
     return _INTRODUCTION.format(
         body_limit=JSON_LIMIT,
         per_minute=settings.requests_per_minute,
@@ -184,7 +184,7 @@ def introduction(settings: Settings) -> str:
 
 
 def codes() -> str:
-    """Every fault code with its meaning."""
+    """Returns the description of the codes: each with its meaning."""
     return "What kind of fault it is. The list is closed.\n\n" + "\n".join(
         f"- `{code}`: {_CODES[code]}" for code in Code
     )

@@ -1,6 +1,6 @@
-"""What an operation may refuse with: a response for each status, an example for each label.
+"""The error responses of an operation: one for each status, with an example for each label.
 
-The examples are made by the same function that answers real errors.
+The examples are made by the function that makes the responses to real errors.
 """
 
 import re
@@ -63,7 +63,7 @@ _KEY_NEEDED: Final = (InvalidKey, RevokedKey, ExpiredKey)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An error as the document shows it. `name` is that of its example, `shared` whether others show it too."""
+    """An error as the document shows it. `name` names its example; `shared`: other operations show it too."""
 
     name: str
     error: Exception
@@ -76,12 +76,12 @@ class Shown:
         return label_of(self.error)
 
     def example(self) -> Json:
-        """The example: what the service itself answers to this error."""
+        """Returns the example: the response that the service itself gives to this error."""
         return {"summary": self.summary, "value": msgspec.json.decode(error_response(self.error).body)}
 
 
 class Refusals:
-    """The refusals of all operations under these settings."""
+    """The error responses of all operations under these settings."""
 
     def __init__(self, settings: Settings, schemas: Schemas) -> None:
         self._schema = schemas.reference(Problem)
@@ -92,26 +92,26 @@ class Refusals:
         self._used: set[str] = set()
 
     def responses(self, route: Route[C]) -> dict[str, Json]:
-        """The error responses of one operation, by status."""
+        """Returns the error responses of one operation, by status."""
         by_status: defaultdict[int, list[Shown]] = defaultdict(list)
         for shown in sorted(self._of(route), key=lambda shown: _ORDER.index(shown.label)):
             by_status[shown.label[0]].append(shown)
         return {
-            str(status): self._response(by_status[status], headers.of_answer(status, route.access))
+            str(status): self._response(by_status[status], headers.of_response(status, route.access))
             for status in sorted(by_status)
         }
 
     def elsewhere(self) -> dict[str, Json]:
-        """What no operation answers, since the path or the method is none of its own, by status."""
+        """Returns the responses to unknown paths and methods, which belong to no operation, by status."""
         wrong = _shown(MethodNotAllowed(["GET", "POST", "HEAD"]), shared=False)
         unknown = NotFound("There is nothing at this address. The API reference is at /docs.")
         return {
-            "404": self._response([_shown(unknown, shared=False)], headers.of_answer(404, Anyone())),
-            "405": self._response([wrong], headers.of_answer(405, Anyone()) | headers.allow()),
+            "404": self._response([_shown(unknown, shared=False)], headers.of_response(404, Anyone())),
+            "405": self._response([wrong], headers.of_response(405, Anyone()) | headers.allow()),
         }
 
     def examples(self) -> dict[str, Json]:
-        """The examples that the responses made so far refer to."""
+        """Returns the examples that the responses made so far refer to."""
         known = [*self._known.values(), self._internal, *self._rates, self._writes]
         known.sort(key=lambda shown: _ORDER.index(shown.label))
         return {shown.name: shown.example() for shown in known if shown.name in self._used}
@@ -181,7 +181,7 @@ def _shown(error: Exception, *, shared: bool = True, more: str = "") -> Shown:
 
 
 def _typical(settings: Settings) -> list[PressroomError]:
-    """One of each kind that an operation can name, as it is usually met."""
+    """Returns an error of each kind that an operation can name, with a typical message."""
     return [
         Invalid([FieldError("body", Code.INVALID_FORMAT, "The body is not JSON.")]),
         MissingKey("Send the header Authorization: Bearer <API key>."),
@@ -215,7 +215,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
 
 
 def _rates(settings: Settings) -> list[Shown]:
-    """The limits of a key; the last one only concerns posts."""
+    """Returns the errors for each limit of a key; the last limit is for posts alone."""
     limits = [
         ("minute", f"{settings.requests_per_minute:,} requests per minute", 12),
         ("day", f"{settings.requests_per_day:,} requests per 24 hours", 5_040),

@@ -1,4 +1,4 @@
-"""Samples of the reference: what to paste into a shell. Each paste of a write makes a fresh Idempotency-Key."""
+"""Code samples of the API reference: commands for a shell. Each makes a fresh Idempotency-Key when it is run."""
 
 import re
 import shlex
@@ -17,7 +17,7 @@ _FRESH_KEY: Final = '-H "Idempotency-Key: $(date +%s%N)"'
 
 
 def curl_sample(route: Route[C], example: object, base_url: str) -> Json:
-    """A write as a curl command. Placeholders of the path stand in capitals: ID for `{id}`."""
+    """Returns a write as a curl command, with parameters of the path in capitals: ID for `{id}`."""
     path = _PLACEHOLDER.sub(lambda found: found[1].upper(), route.path)
     lines = [f"curl -X {route.method} {shlex.quote(base_url + path)}", _credential(route)]
     if route.idempotent:

@@ -1,6 +1,7 @@
-"""Component schemas: msgspec's own, set right where the service is stricter or kinder than the types say.
+"""Component schemas: those of msgspec, corrected where the service is stricter or more lenient than the types.
 
-A struct of a body may say in `json_schema` what its `field_errors` add to its types: `{"required": ["content"]}`.
+The struct of a body may declare as `json_schema` what its `field_errors` check beyond types:
+`{"required": ["content"]}`.
 """
 
 from collections.abc import Iterable
@@ -22,7 +23,7 @@ _PUBLIC_NAMES: Final = {"FieldError": "Fault"}
 
 
 class Schemas:
-    """The schemas of `kinds` and of all that they hold, by their public names: PostOut is shown as Post."""
+    """The schemas of `kinds` and of all types in them, by their public names: PostOut is shown as Post."""
 
     def __init__(self, kinds: Iterable[type]) -> None:
         wanted = list(dict.fromkeys(kinds))
@@ -39,12 +40,12 @@ class Schemas:
         self.components[Code.__name__]["description"] = prose.codes()
 
     def reference(self, kind: type) -> Json:
-        """A reference to the schema of `kind`."""
+        """Returns a reference to the schema of `kind`."""
         return {"$ref": PREFIX + public_name(kind.__name__)}
 
 
 def public_name(name: str) -> str:
-    """The name of a struct in the document."""
+    """Returns the name of a struct in the document."""
     return _PUBLIC_NAMES.get(name, name.removesuffix("Out"))
 
 
@@ -53,7 +54,7 @@ def _anything(_kind: type) -> Json:
 
 
 def _collect(info: inspect.Type, known: dict[str, inspect.Type]) -> None:
-    """Finds the structs, dataclasses and enums in `info`, by name."""
+    """Adds the structs, dataclasses and enums in `info` to `known`, by name."""
     match info:
         case inspect.StructType() | inspect.DataclassType():
             if info.cls.__name__ not in known:
@@ -86,12 +87,12 @@ def _settled(raw: Json, info: inspect.Type) -> Json:
         if info.forbid_unknown_fields:
             _settle_body(schema, info)
         else:
-            _settle_answer(schema, omits=info.cls.__struct_config__.omit_defaults)
+            _settle_response(schema, omits=info.cls.__struct_config__.omit_defaults)
     return schema
 
 
 def _settle_body(schema: Json, info: inspect.StructType) -> None:
-    """A field that may be absent may be null as well; then the rules that types cannot say."""
+    """Lets optional fields be null, and adds the rules that types cannot express."""
     schema |= cast("Json", getattr(info.cls, "json_schema", {}))
     required = cast("list[str]", schema["required"])
     properties = cast("dict[str, Json]", schema["properties"])
@@ -102,8 +103,8 @@ def _settle_body(schema: Json, info: inspect.StructType) -> None:
         del schema["required"]
 
 
-def _settle_answer(schema: Json, *, omits: bool) -> None:
-    """Every field is there, unless the struct omits its defaults; then such a field is absent, never null."""
+def _settle_response(schema: Json, *, omits: bool) -> None:
+    """Requires every field, except those that the struct omits when they have their default; these are never null."""
     properties = cast("dict[str, Json]", schema["properties"])
     optional = [name for name, held in properties.items() if "default" in held]
     for name, held in properties.items():
@@ -114,7 +115,7 @@ def _settle_answer(schema: Json, *, omits: bool) -> None:
 
 
 def _joined(schema: Json) -> Json:
-    """`anyOf` of something and null, written as one type where that can be; its prose comes to the top."""
+    """Returns an `anyOf` of a type and null as one type where that is possible, with its description at the top."""
     options = cast("list[Json]", schema.get("anyOf", []))
     others = [option for option in options if option != _NULL]
     if not options or len(others) != 1:
@@ -147,7 +148,7 @@ def _without_null(schema: Json) -> Json:
 
 
 def _renamed(value: object) -> object:
-    """A copy with public names in references, and prose without line breaks."""
+    """Returns a copy with public names in references, and descriptions without line breaks."""
     if isinstance(value, list):
         return [_renamed(item) for item in cast("list[object]", value)]
     if not isinstance(value, dict):
@@ -164,7 +165,7 @@ def _renamed(value: object) -> object:
 
 
 def _problem(schema: Json) -> Json:
-    """The error envelope with its fields explained and its labels listed."""
+    """Returns the schema of errors with its fields explained and its labels listed."""
     properties = cast("dict[str, Json]", schema["properties"])
     labels = [label for _, label in [*LABELS.values(), INTERNAL]]
     for name, text in prose.PROBLEM_FIELDS.items():
@@ -176,7 +177,7 @@ def _problem(schema: Json) -> Json:
 
 
 def _field_error(schema: Json) -> Json:
-    """One fault, with its fields explained."""
+    """Returns the schema of a field error with its fields explained."""
     properties = cast("dict[str, Json]", schema["properties"])
     for name, text in prose.FIELD_ERROR_PROPERTIES.items():
         properties[name] = {**properties[name], "description": text}
