@@ -1,7 +1,7 @@
 /**
- * Verifies that a webhook delivery was sent by the service, for those who receive it.
+ * Checks that a webhook delivery was sent by the service and is recent.
  *
- * Copy the file: it needs Node 18 or later and nothing else.
+ * For receivers of webhooks: copy the file. It needs Node 18 or later and nothing else.
  *
  *     import { verify, VerificationFailed } from "./verification.mjs";
  *
@@ -12,42 +12,50 @@
  *       return response.writeHead(400).end(failure.message);
  *     }
  *
- * Hand over the bytes of the body as they arrived, a Buffer. A body that was parsed and written again has other bytes.
+ * Pass the raw bytes of the body, as they arrived, as a Buffer. A body that was parsed and serialised again has
+ * different bytes.
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Seconds that the time of a signature may differ from this machine's clock; what is older may be a replay. */
+/** Seconds that a signature's time may differ from this machine's clock. An older delivery may be a replay. */
 export const TOLERANCE = 300;
 
-/** Characters of a header that is looked at; one with two signatures has about 150. */
+/** Characters of the longest header that is parsed. A header with two signatures has about 150. */
 const LONGEST_HEADER = 1024;
 
-/** The delivery cannot be trusted; the message says why and repeats nothing of what was received but its age. */
+/** The delivery cannot be trusted. The message says why; of what was received it contains only the age. */
 export class VerificationFailed extends Error {
   name = "VerificationFailed";
 }
 
 /**
- * Returns if the delivery is genuine and fresh, else throws VerificationFailed.
+ * Returns undefined if the delivery is genuine and recent.
  *
- * `body` is a Buffer or Uint8Array. `signature` is the header X-Service-Signature, `t=<unix seconds>,v1=<hex>`, with one
- * `v1` or several. `secrets` is the endpoint's secret, whole, `whsec_` included; during the 24 hours after a rotation
- * give the new one and the previous one. `tolerance` is in seconds, either way; `now` is in seconds since 1970, by
- * default the clock's. Throws a TypeError if the body is no bytes or there is no secret: that is a fault of the
- * receiver and must not look like one of the sender.
+ * @param {Uint8Array} body The raw bytes of the request's body, for instance a Buffer.
+ * @param {string | null | undefined} signature The header X-Service-Signature, `t=<unix seconds>,v1=<hex>` with one or
+ *   more `v1`; null or undefined if absent.
+ * @param {string | Iterable<string>} secrets The endpoint's secret, complete with `whsec_`. For 24 hours after a
+ *   rotation, pass both the new and the previous secret.
+ * @param {object} [options]
+ * @param {number} [options.tolerance] Seconds that the signature's time may differ from `now`, in the past or the
+ *   future.
+ * @param {number} [options.now] Unix time in seconds; by default the time of this machine's clock.
+ * @throws {VerificationFailed} If the delivery cannot be trusted.
+ * @throws {TypeError} If `body` is not bytes, or `secrets` is empty or holds an empty secret. This is an error of the
+ *   receiver: do not answer it as if the sender were at fault.
  */
 export function verify(body, signature, secrets, { tolerance = TOLERANCE, now = Date.now() / 1000 } = {}) {
   if (!(body instanceof Uint8Array)) {
-    throw new TypeError("The body is no Buffer. Give the raw bytes, before anything parses them.");
+    throw new TypeError("The body is not a Buffer. Pass the raw bytes, before anything parses them.");
   }
   const keys = typeof secrets === "string" ? [secrets] : [...(secrets ?? [])];
   if (keys.length === 0 || !keys.every((key) => typeof key === "string" && key.trim() !== "")) {
-    throw new TypeError("A secret is absent, empty or no text. Give the endpoint's secret whole, as text.");
+    throw new TypeError("A secret is absent, empty or not a string. Pass the endpoint's complete secret as a string.");
   }
   const { signedAt, digests } = parse(signature);
   const age = now - Number(signedAt);
-  // Written so that a tolerance or a time that is no number refuses.
+  // Not `age > tolerance`: if either is NaN, the delivery must be refused.
   if (!(Math.abs(age) <= tolerance)) {
     throw new VerificationFailed(untimely(age, tolerance));
   }
@@ -58,20 +66,20 @@ export function verify(body, signature, secrets, { tolerance = TOLERANCE, now = 
     }
   }
   throw new VerificationFailed(
-    "The signature does not match. Verify the raw bytes of the body, with the whole secret of this very endpoint," +
-      " whsec_ included.",
+    "The signature does not match. Verify the raw bytes of the body, with the complete secret of this endpoint," +
+      " including whsec_.",
   );
 }
 
 function parse(header) {
   if (header === undefined || header === null || header === "") {
-    throw new VerificationFailed("The header X-Service-Signature is absent. Deliveries have it: is this one?");
+    throw new VerificationFailed("The header X-Service-Signature is absent. Every delivery has it: is this one?");
   }
   if (typeof header !== "string") {
-    throw garbled("it is no text");
+    throw malformed("it is not a string");
   }
   if (header.length > LONGEST_HEADER) {
-    throw garbled(`it has more than ${LONGEST_HEADER} characters`);
+    throw malformed(`it has more than ${LONGEST_HEADER} characters`);
   }
   const times = [];
   const digests = [];
@@ -82,23 +90,23 @@ function parse(header) {
       times.push(value);
     } else if (name === "v1") {
       if (!/^[0-9a-fA-F]{64}$/.test(value)) {
-        throw garbled("a v1 is not 64 hexadecimal digits");
+        throw malformed("a v1 is not 64 hexadecimal digits");
       }
       digests.push(Buffer.from(value, "hex"));
     }
   }
   if (times.length !== 1 || !/^[0-9]{1,12}$/.test(times[0])) {
-    throw garbled("there is not exactly one t of up to 12 digits");
+    throw malformed("there is not exactly one t of up to 12 digits");
   }
   if (digests.length === 0) {
-    throw garbled("there is no v1");
+    throw malformed("there is no v1");
   }
   return { signedAt: times[0], digests };
 }
 
-function garbled(reason) {
+function malformed(reason) {
   return new VerificationFailed(
-    `The header X-Service-Signature is garbled: ${reason}. It reads t=<unix seconds>,v1=<64 hexadecimal digits>.`,
+    `The header X-Service-Signature is malformed: ${reason}. It must read t=<unix seconds>,v1=<64 hexadecimal digits>.`,
   );
 }
 

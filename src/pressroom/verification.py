@@ -1,13 +1,13 @@
-"""Verifies that a webhook delivery was sent by the service, for those who receive it.
+"""Checks that a webhook delivery was sent by the service and is recent.
 
-Import this module or copy the file: it needs Python 3.10 or later and nothing else.
+For receivers of webhooks: import this module or copy the file. It needs Python 3.10 or later and nothing else.
 
     try:
         verify(request.body, request.headers.get("X-Service-Signature"), [SECRET, PREVIOUS_SECRET])
     except VerificationFailed as failure:
         return Response(str(failure), status=400)
 
-Hand over the bytes of the body as they arrived. A body that was parsed and written again has other bytes.
+Pass the raw bytes of the body, as they arrived. A body that was parsed and serialised again has different bytes.
 """
 
 import hashlib
@@ -18,17 +18,17 @@ from collections.abc import Iterable
 from typing import Final
 
 TOLERANCE: Final = 300.0
-"""Seconds that the time of a signature may differ from this machine's clock; what is older may be a replay."""
+"""Seconds that a signature's time may differ from this machine's clock. An older delivery may be a replay."""
 
 LONGEST_HEADER: Final = 1024
-"""Characters of a header that is looked at; one with two signatures has about 150."""
+"""Characters of the longest header that is parsed. A header with two signatures has about 150."""
 
 _TIME: Final = re.compile(r"[0-9]{1,12}")
 _SHA256: Final = re.compile(r"[0-9a-fA-F]{64}")
 
 
 class VerificationFailed(ValueError):
-    """The delivery cannot be trusted; the message says why and repeats nothing of what was received but its age."""
+    """The delivery cannot be trusted. The message says why; of what was received it contains only the age."""
 
 
 def verify(
@@ -39,18 +39,23 @@ def verify(
     tolerance: float = TOLERANCE,
     now: float | None = None,
 ) -> None:
-    """Returns if the delivery is genuine and fresh, else raises VerificationFailed.
+    """Returns None if the delivery is genuine and recent.
 
-    `signature` is the header X-Service-Signature, `t=<unix seconds>,v1=<hex>`, with one `v1` or several; None if
-    there was none. `secrets` is the endpoint's secret, whole, `whsec_` included; during the 24 hours after a rotation
-    give the new one and the previous one. `tolerance` is in seconds, either way; `now` is in seconds since 1970, by
-    default the clock's. Raises a plain ValueError if there is no secret to verify with: that is a fault of the
-    receiver and must not look like one of the sender.
+    Arguments:
+        body: The raw bytes of the request's body.
+        signature: The header X-Service-Signature, `t=<unix seconds>,v1=<hex>` with one or more `v1`; None if absent.
+        secrets: The endpoint's secret, complete with `whsec_`. For 24 hours after a rotation, pass both the new and
+            the previous secret.
+        tolerance: Seconds that the signature's time may differ from `now`, in the past or the future.
+        now: Unix time in seconds; by default the time of this machine's clock.
+
+    Raises VerificationFailed if the delivery cannot be trusted, and a plain ValueError if `secrets` is empty or holds
+    an empty secret. The second is an error of the receiver: do not answer it as if the sender were at fault.
     """
     keys = _keys(secrets)
     signed_at, candidates = _parse(signature)
     age = (time.time() if now is None else now) - int(signed_at)
-    # Written so that a tolerance or a time that is no number refuses.
+    # Not `age > tolerance`: if either is NaN, the delivery must be refused.
     if not abs(age) <= tolerance:
         raise VerificationFailed(_untimely(age, tolerance))
     for key in keys:
@@ -59,30 +64,32 @@ def verify(
             return
     raise VerificationFailed(
         f"The signature does not match {'the secret' if len(keys) == 1 else f'any of the {len(keys)} secrets'}."
-        " Verify the raw bytes of the body, with the whole secret of this very endpoint, whsec_ included."
+        " Verify the raw bytes of the body, with the complete secret of this endpoint, including whsec_."
     )
 
 
 def _keys(secrets: str | Iterable[object]) -> list[bytes]:
     keys: list[bytes] = []
     for secret in [secrets] if isinstance(secrets, str) else secrets:
-        # An empty secret would accept what anybody can sign.
+        # Anybody can sign with an empty secret.
         if not isinstance(secret, str) or not secret.strip():
-            raise ValueError("A secret is empty or no text. Give the endpoint's secret whole, as text.")
+            raise ValueError("A secret is empty or not a string. Pass the endpoint's complete secret as a string.")
         keys.append(secret.encode())
     if not keys:
-        raise ValueError("There is no secret to verify with. Give the endpoint's secret.")
+        raise ValueError("There is no secret to verify with. Pass the endpoint's secret.")
     return keys
 
 
 def _parse(header: object) -> tuple[str, list[bytes]]:
-    """The time as it was sent and the digests, of which there is at least one."""
+    """Returns the time as it was sent, and at least one digest. Raises VerificationFailed."""
     if header is None or header == "":
-        raise VerificationFailed("The header X-Service-Signature is absent. Deliveries have it: is this one?")
+        raise VerificationFailed(
+            "The header X-Service-Signature is absent. Every delivery has one: is this a delivery?"
+        )
     if not isinstance(header, str):
-        raise _garbled("it is no text")
+        raise _malformed("it is not a string")
     if len(header) > LONGEST_HEADER:
-        raise _garbled(f"it has more than {LONGEST_HEADER} characters")
+        raise _malformed(f"it has more than {LONGEST_HEADER} characters")
     times: list[str] = []
     digests: list[bytes] = []
     for part in header.split(","):
@@ -91,12 +98,12 @@ def _parse(header: object) -> tuple[str, list[bytes]]:
             times.append(value)
         elif name == "v1":
             if not _SHA256.fullmatch(value):
-                raise _garbled("a v1 is not 64 hexadecimal digits")
+                raise _malformed("a v1 is not 64 hexadecimal digits")
             digests.append(bytes.fromhex(value))
     if len(times) != 1 or not _TIME.fullmatch(times[0]):
-        raise _garbled("there is not exactly one t of up to 12 digits")
+        raise _malformed("there is not exactly one t of up to 12 digits")
     if not digests:
-        raise _garbled("there is no v1")
+        raise _malformed("there is no v1")
     return times[0], digests
 
 
@@ -106,9 +113,10 @@ def _hmac(key: bytes, signed_at: str, body: bytes) -> bytes:
     return digest.digest()
 
 
-def _garbled(reason: str) -> VerificationFailed:
+def _malformed(reason: str) -> VerificationFailed:
     return VerificationFailed(
-        f"The header X-Service-Signature is garbled: {reason}. It reads t=<unix seconds>,v1=<64 hexadecimal digits>."
+        f"The header X-Service-Signature is malformed: {reason}."
+        " It must read t=<unix seconds>,v1=<64 hexadecimal digits>."
     )
 
 
