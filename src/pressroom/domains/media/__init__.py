@@ -1,1 +1,1 @@
-"""Media: what is uploaded, its decoding apart from the server, its serving (docs/media.md)."""
+"""Media: uploads, their decoding in child processes, and serving the result (docs/media.md#media-and-clips)."""

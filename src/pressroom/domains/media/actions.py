@@ -1,4 +1,4 @@
-"""Keeping files with what they belong to, and bringing them from PROCESSING to their end."""
+"""Stores the files of posts and clips, and moves each from PROCESSING to READY or FAILED."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,19 +14,19 @@ from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 
 SIGNING: Final = "media"
-"""The name of the secret that addresses in pages are signed with."""
+"""Name of the secret that signs addresses of media."""
 
 PICTURES: Final = "media"
 VIDEOS: Final = "video"
 LONG_VIDEOS: Final = "video.long"
-"""The kinds of job that process a file, whose id is their subject: no picture waits for a video, no short video for a
-long one."""
+"""Kinds of jobs that process a file; the subject of each is the file's id. They are separate, so that no picture waits
+for a video and no short video for a long one."""
 
 
 async def take_storage(tx: Tx, account_id: str, field: str, files: Sequence[NewMedia], limit: int) -> None:
-    """Takes storage for new files out of what the account may store, `limit` bytes (docs/limits.md#stored-media).
+    """Adds the sizes of new files to what the account stores (docs/limits.md#stored-media).
 
-    Raises Unprocessable with a fault of `field` when they find none.
+    Raises Unprocessable, with an error of `field`, when the account would store more than `limit` bytes.
     """
     size = sum(new.size for new in files)
     if files and (size > limit or not await queries.take_storage(tx, account_id=account_id, size=size, limit=limit)):
@@ -37,7 +37,7 @@ async def take_storage(tx: Tx, account_id: str, field: str, files: Sequence[NewM
 
 
 async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[NewMedia]) -> None:
-    """Keeps the files of a new post or clip, in their order, and has them processed."""
+    """Inserts the files of a new post or clip, in their order, and queues a job for each."""
     for position, new in enumerate(files):
         await queries.insert_media(
             tx,
@@ -50,13 +50,13 @@ async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[N
             alt_text=new.alt_text,
             stored_bytes=new.size,
         )
-    # In one order, so that two requests of one account never wait for each other's queues.
+    # Always in the same order, so that two requests of one account cannot deadlock on the queues.
     for new in sorted(files, key=lambda new: new.kind.is_video):
         await queue.enqueue(tx, VIDEOS if new.kind.is_video else PICTURES, new.id, account_id=account_id)
 
 
 async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> dict[str, list[Media]]:
-    """The files of these posts or clips, by owner, each one's in their order."""
+    """Returns the files of these posts or clips by owner id, in the order of upload."""
     found: dict[str, list[Media]] = {}
     for batch in batches(owner_ids):
         for media in await queries.list_of_owners(tx, batch):
@@ -65,18 +65,21 @@ async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> dict[str, list[Med
 
 
 async def move_of_owner(tx: Tx, owner_id: str) -> None:
-    """Gives the files of a post or clip other addresses, once fewer may see it: none that was given before holds on."""
+    """Gives the files of a post or clip new addresses after a narrowing edit. The old ones stop working."""
     for media_id in await queries.find_of_owner(tx, owner_id):
         await queries.renew_token(tx, media_id, new_token())
 
 
 async def hide_of_owner(tx: Tx, owner_id: str) -> None:
-    """Serves the files of what was deleted no more. They are kept for audit."""
+    """Stops serving the files of a deleted post or clip. They stay stored for audit."""
     await queries.hide_of_owner(tx, owner_id)
 
 
 async def finish_ready(tx: Tx, job: Job, token: str, done: Processed) -> bool:
-    """A file has been processed; False when the job was somebody else's by then, who finishes it too."""
+    """Marks a file READY and finishes its job.
+
+    Returns False, and changes nothing, when another worker has taken the job over.
+    """
     if not await _finish(tx, job, token):
         return False
     await queries.make_ready(
@@ -93,7 +96,10 @@ async def finish_ready(tx: Tx, job: Job, token: str, done: Processed) -> bool:
 
 
 async def finish_failed(tx: Tx, job: Job, token: str, reason: str) -> bool:
-    """A file cannot be processed, and why; False when the job was somebody else's by then."""
+    """Marks a file FAILED, with the reason for its owner, and finishes its job.
+
+    Returns False, and changes nothing, when another worker has taken the job over.
+    """
     if not await _finish(tx, job, token):
         return False
     await fail(tx, job.subject, reason)
@@ -101,32 +107,32 @@ async def finish_failed(tx: Tx, job: Job, token: str, reason: str) -> bool:
 
 
 async def fail(tx: Tx, media_id: str, reason: str) -> None:
-    """PROCESSING → FAILED: nothing of the file stays in the store."""
+    """Marks a file FAILED, and counts none of its bytes as stored."""
     await queries.make_failed(tx, media_id, reason)
     await queries.count_stored(tx, media_id, 0)
 
 
 async def move_to_long_videos(tx: Tx, job: Job, token: str) -> None:
-    """Has a video processed among the long ones."""
+    """Moves a video's job to the queue of long videos."""
     if await queue.finish(tx, job, token):
         await queue.enqueue(tx, LONG_VIDEOS, job.subject, account_id=job.account_id)
 
 
 async def signing_secret(tx: Tx) -> str:
-    """What addresses of media in pages are signed with: the same on all servers."""
+    """Returns the secret that signs addresses of media. All servers share it."""
     return await queries.shared_secret(tx, SIGNING, random_base62(32))
 
 
 async def list_stored_keys(tx: Tx, after: str) -> list[tuple[str, set[str]]]:
-    """The next files whose identifiers follow `after`, each with the keys that the store holds for it."""
+    """Returns the next page of files with ids after `after`, each with the keys that the store holds for it."""
     page = await queries.list_stored(tx, after)
     return [(media.id, media.keys) for media in page]
 
 
 async def expected_blobs(tx: Tx) -> list[str]:
-    """Keys that the store must hold: the upload that waits longest, and what was made of the newest file.
+    """Returns keys that the store must hold: of the upload that waits longest, and of the newest processed file.
 
-    Whoever uses another store than the rest of the installation finds at least one of them missing.
+    In a store other than the one that the rest of the installation uses, at least one is missing.
     """
     waiting = await queries.find_waiting(tx)
     ready = await queries.find_newest_ready(tx)
@@ -134,6 +140,6 @@ async def expected_blobs(tx: Tx) -> list[str]:
 
 
 async def _finish(tx: Tx, job: Job, token: str) -> bool:
-    # As an upload does: first what the account stores, then its queue. Else the two could wait for each other.
+    # Lock in the same order as an upload does: the stored bytes, then the queue. Otherwise the two could deadlock.
     await queries.lock_stored(tx, job.account_id)
     return await queue.finish(tx, job, token)

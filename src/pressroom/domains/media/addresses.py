@@ -1,12 +1,12 @@
-"""Where files are to be fetched. An address is what opens a file, so it ends when its reader's right to see it does.
+"""Addresses of media files. Whoever has one may fetch the file, so an address ends with its reader's right to see it.
 
-    /media/{token}                                    of a post that everybody may see, while they may
-    /media/signed.{id}.0.{signature}                  of any other, for its author: without end
-    /media/signed.{id}.{reader}.{until}.{signature}   of any other, for `reader` (an account's id), while this account
-                                                      may see it, until `until` (milliseconds)
+    /media/{token}                                    of a PUBLIC post or clip, for everybody
+    /media/signed.{id}.0.{signature}                  of any other, for its author; does not expire
+    /media/signed.{id}.{reader}.{until}.{signature}   of any other, for the account `reader`, while it may see the file
+                                                      and until `until` (milliseconds)
 
-The signature covers the row's token, so a new token ends every address that was given before. Whether the reader may
-still see the file is asked at each request (docs/media.md#addresses).
+The signature covers the row's token, so a new token invalidates every earlier address. Each request checks whether the
+reader may still see the file (docs/media.md#addresses).
 """
 
 import hmac
@@ -21,14 +21,13 @@ from pressroom.domains.media.models import Media, Variant
 from pressroom.web.request import Request
 
 STEP: Final = 5 * MINUTE
-"""How long a reader is given one address of a file, so that a page that is opened again finds it in the browser's
-cache."""
+"""Milliseconds in which a reader gets the same address of a file, so that the browser's cache finds it again."""
 
 LONGEST: Final = 3 * STEP
-"""How long an address that ends holds at most; at least a STEP less."""
+"""Milliseconds that an expiring address is valid at most; at least STEP less."""
 
 WITHOUT_END: Final = "0"
-"""Stands for reader and time in an address that does not end."""
+"""Takes the place of reader and time in an address that does not expire."""
 
 _SIGNED: Final = "signed."
 _PARTS: Final = re.compile(
@@ -37,10 +36,10 @@ _PARTS: Final = re.compile(
 
 
 class MediaAddresses(msgspec.Struct, frozen=True):
-    """Makes the addresses of an answer that `reader` (an account's id, or empty) is given at `now` (milliseconds).
+    """Makes the addresses in one response to `reader` (an account's id, or empty) at `now` (milliseconds).
 
-    `lasting`: the author's own addresses do not end. Those that a page shows do, whoever reads it: pages are kept in
-    histories, and addresses are copied out of them.
+    `lasting` says that the author's own addresses do not expire. On pages they do, because browsers keep pages in
+    their history and people copy addresses out of them.
     """
 
     base_url: str
@@ -50,7 +49,7 @@ class MediaAddresses(msgspec.Struct, frozen=True):
     lasting: bool = True
 
     def of(self, media: Media, *, public: bool) -> str:
-        """Where a file is; `public`: everybody may see what it belongs to."""
+        """Returns the address of a file. `public` says that its post or clip is PUBLIC."""
         if public:
             return f"{self.base_url}/media/{media.token}"
         own = self.reader == media.account_id
@@ -59,7 +58,7 @@ class MediaAddresses(msgspec.Struct, frozen=True):
 
 
 class SignedToken(msgspec.Struct, frozen=True):
-    """A signed token, taken apart. Not yet found genuine. `reader` and `until` are None where it does not end."""
+    """The parts of a signed token, not yet verified. `reader` and `until` are None if it does not expire."""
 
     media_id: str
     grant: str
@@ -68,16 +67,16 @@ class SignedToken(msgspec.Struct, frozen=True):
     signature: str
 
     def has_ended(self, now: int) -> bool:
-        """Whether it holds no more at `now` (milliseconds)."""
+        """Returns whether it has expired at `now` (milliseconds)."""
         return self.until is not None and self.until <= now
 
     def is_genuine(self, token: str, secret: str) -> bool:
-        """Whether it was signed for the file while its row had this token."""
+        """Returns whether it was signed for this file while its row had this token."""
         return hmac.compare_digest(self.signature, _signature(self.media_id, token, secret, self.grant))
 
 
 def addresses_of(request: Request[Caller], *, lasting: bool = True) -> MediaAddresses:
-    """What makes the addresses of this request's answer (see `MediaAddresses`)."""
+    """Returns what makes the addresses in the response to this request."""
     reader = reader_of(request.who).id
     return MediaAddresses(
         request.settings.base_url, request.services.media_secret, request.clock.now(), reader, lasting
@@ -85,30 +84,30 @@ def addresses_of(request: Request[Caller], *, lasting: bool = True) -> MediaAddr
 
 
 def variant_address(address: str, variant: Variant) -> str:
-    """The address of a variant of the file at `address`."""
+    """Returns the address of a variant of the file at `address`."""
     return address if variant is Variant.MAIN else f"{address}/{variant}"
 
 
 def ending(reader: str, until: int) -> str:
-    """What an address says of whom it is for (an account's id) and until when (milliseconds) it holds."""
+    """Returns the part of an address that names its reader (an account's id) and its end (milliseconds)."""
     return f"{reader}.{until}"
 
 
 def signed_token(media_id: str, token: str, secret: str, grant: str) -> str:
-    """The part of an address that opens a file: it does not tell the row's `token`.
+    """Returns the part of an address that opens a file. It does not reveal the row's `token`.
 
-    `grant`: WITHOUT_END for the file's author, else `ending(reader, until)`.
+    `grant` is WITHOUT_END for the file's author, else `ending(reader, until)`.
     """
     return f"{_SIGNED}{media_id}.{grant}.{_signature(media_id, token, secret, grant)}"
 
 
 def is_signed(token: str) -> bool:
-    """Whether the token of an address is one that is signed, rather than a row's own."""
+    """Returns whether the token of an address is a signed one, not a row's own."""
     return token.startswith(_SIGNED)
 
 
 def read_signed(token: str) -> SignedToken | None:
-    """A signed token, taken apart; None when it is none of ours."""
+    """Returns the parts of a signed token, or None if it has another form."""
     parts = _PARTS.fullmatch(token)
     if parts is None:
         return None
@@ -117,7 +116,7 @@ def read_signed(token: str) -> SignedToken | None:
 
 
 def seconds_left(until: int | None, now: int) -> int:
-    """How many whole seconds an address still holds at `now` (both in milliseconds), at least one, at most a STEP."""
+    """Returns the whole seconds that an address is still valid, from 1 to STEP. Arguments are in milliseconds."""
     return STEP // SECOND if until is None else min(max((until - now) // SECOND, 1), STEP // SECOND)
 
 

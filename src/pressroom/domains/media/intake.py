@@ -1,4 +1,4 @@
-"""Taking files in: they stand in the store before the transaction that gives them to a post or a clip."""
+"""Stages uploads: stores the files before the transaction that attaches them to a post or a clip."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -19,14 +19,14 @@ _AS_BYTES: Final = "application/octet-stream"
 
 
 class StagedUploads:
-    """Files that stand in the store. `answered` says what became of the request that brought them."""
+    """Files in the store that no row refers to yet. Pass the response of their request to `answered`."""
 
     def __init__(self, files: list[NewMedia]) -> None:
         self.files = files
         self.unused = False
 
     def answered(self, response: Response) -> Response:
-        """Returns `response` itself. A replayed one is an earlier request's, with that one's files."""
+        """Returns `response` unchanged. If it is a replay, the files of this request are not used."""
         self.unused = response.replayed
         return response
 
@@ -35,11 +35,11 @@ class StagedUploads:
 async def staged_uploads(
     blobs: Blobs, files: Sequence[IncomingFile], alt_texts: Sequence[str], now: int
 ) -> AsyncGenerator[StagedUploads]:
-    """Stores files whose forms have been checked; `alt_texts` describe them in their order.
+    """Stores the files of a checked form; `alt_texts` describe them in their order.
 
-    What a request brought that failed, was refused or repeats another is removed again. When it is not known whether
-    the transaction happened (the database was lost meanwhile), the files stay: an hour later they are swept if nothing
-    refers to them.
+    Removes the files when the request failed, was refused or is a replay. When it is unknown whether the transaction
+    committed (the connection to the database was lost), the files stay; an hour later the sweep removes those that no
+    row refers to.
     """
     staged, stored = StagedUploads([]), False
     try:
@@ -62,7 +62,7 @@ async def staged_uploads(
 
 
 async def _remove(blobs: Blobs, keys: Sequence[str]) -> None:
-    """Removes what nothing refers to, if the store does it soon; else it is swept. Nobody waits long for it."""
+    """Removes unused files, waiting REMOVE_SECONDS at most. The sweep removes what is left."""
     with suppress(Unavailable, TimeoutError):
         async with asyncio.timeout(REMOVE_SECONDS):
             await blobs.delete(*keys)

@@ -1,4 +1,4 @@
-"""Processing as a job: from the upload in the store to what is served, whatever is killed meanwhile."""
+"""The job that processes an upload into the files that are served. It may be killed at any point and run again."""
 
 import asyncio
 import contextlib
@@ -33,32 +33,32 @@ from pressroom.jobs.worker import Defer, Handler, TryAgain
 TOGETHER: Final = 2
 LONG_TOGETHER: Final = 1
 SHORT_PIXELS: Final = 2_000_000_000
-"""Width by height by pictures of a video that goes with the short ones: half a minute of 1080p, seconds of work."""
+"""Width by height by pictures of the largest short video: half a minute of 1080p, seconds of work."""
 
 CHILDREN: Final = 2
-"""How often a child may die over a file before the file is taken to be undecodable."""
+"""How many children may die decoding a file before it counts as undecodable."""
 
 WAITS: Final = (5 * SECOND, 30 * SECOND, 120 * SECOND, 600 * SECOND)
 LEFTOVER: Final = 3_600 * SECOND
-"""Age at which an upload that nothing refers to is swept: no request takes that long."""
+"""Milliseconds after which an upload that no row refers to is swept. No request takes that long."""
 
 STARVED: Final = 30
-"""How often a file may wait because its child got too little to work with: beyond, that may be the file's own doing."""
+"""How often a file is deferred because its child lacked time or space. After that, the file may be the cause."""
 
 LOST: Final = 300
-"""How often a file waits for an upload that is not in the store, a day and more, before it is taken to be lost."""
+"""How often a file is deferred because its upload is not in the store, before it counts as lost: more than a day."""
 
 _DIED: Final = "The file could not be read within the limits of memory and time."
 
 
 def new_folder(below: Path) -> Path:
-    """An empty folder of one's own."""
+    """Makes a new, empty folder below `below` and returns it."""
     below.mkdir(parents=True, exist_ok=True)
     return Path(tempfile.mkdtemp(prefix="work-", dir=below))
 
 
 def sweep_folders(data_dir: Path, age: float = LEFTOVER / SECOND) -> None:
-    """Removes what requests and jobs that were killed left on the local disk, when it is `age` seconds old."""
+    """Removes temporary files of killed requests and jobs that are at least `age` seconds old."""
     for place in [*(data_dir / "incoming").glob("*"), *(data_dir / "processing").glob("*")]:
         with contextlib.suppress(OSError):
             if time.time() - place.stat().st_mtime >= age:
@@ -66,7 +66,7 @@ def sweep_folders(data_dir: Path, age: float = LEFTOVER / SECOND) -> None:
 
 
 class Processing:
-    """Processes files of the database `db` in the store `blobs`, in folders below `folder`."""
+    """Processes the files in `blobs` that `db` lists, in temporary folders below `folder`."""
 
     def __init__(self, db: Database, blobs: Blobs, sandbox: Sandbox, folder: Path) -> None:
         self._db = db
@@ -75,9 +75,10 @@ class Processing:
         self._folder = folder
 
     def handlers(self) -> tuple[Handler, ...]:
-        """For the worker of the queue. Of one account's videos, short and long ones, one each is processed at a time.
+        """Returns the handlers for the worker of the queue.
 
-        Every video begins among the short ones, where its pictures are counted.
+        One account has at most one short and one long video processed at a time. Every video begins as a short one;
+        its pictures are counted there.
         """
         return (
             Handler(actions.PICTURES, self.work, TOGETHER, WAITS, gave_up=self.give_up),
@@ -86,7 +87,7 @@ class Processing:
         )
 
     async def work(self, job: Job, token: str) -> None:
-        """Processes one file. Stored files are written first and told of afterwards; to do it twice does no harm."""
+        """Processes one file. Stores the results before the row refers to them, so running it twice does no harm."""
         media = await self._db.one(queries.FIND_ANY, media_id=job.subject)
         if media is None or media.status != ProcessingStatus.PROCESSING:
             await self._db.transact(queue.finish, job, token)
@@ -112,16 +113,16 @@ class Processing:
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         if ended:
-            # It may hold where somebody lives; what is served does not. If the store is away, it is swept.
+            # Its metadata may say where somebody lives. If the store is unavailable now, the sweep removes it.
             with contextlib.suppress(Unavailable):
                 await self._blobs.delete(source(media.id))
 
     async def give_up(self, tx: Tx, job: Job, reason: str) -> None:
-        """The last try has failed."""
+        """Marks the file FAILED after its last try."""
         await actions.fail(tx, job.subject, reason)
 
     async def sweep(self, now: int) -> None:
-        """Removes uploads that a request left behind when it was killed before its transaction."""
+        """Removes uploads of requests that were killed before their transaction; `now` is in milliseconds."""
         async for key in self._blobs.list_older("uploads", now - LEFTOVER):
             media_id = key.removeprefix("uploads/").upper()
             if await self._db.one(queries.IS_PROCESSING, media_id=media_id) is None:
@@ -160,6 +161,6 @@ class Processing:
 
 
 def _check_disk(folder: Path) -> None:
-    """Raises OSError when the working disk has no space for what a child may write."""
+    """Raises OSError when the disk of `folder` lacks space for what a child may write."""
     if shutil.disk_usage(folder).free < DecodingLimits().written_bytes:
         raise OSError(errno.ENOSPC, "The disk of the working folder is full")
