@@ -1,1 +1,1 @@
-"""People: sign-up, sign-in, sessions, and who is calling (docs/people.md)."""
+"""Accounts: sign-up, sign-in, sessions, and the caller of a request (docs/people.md)."""

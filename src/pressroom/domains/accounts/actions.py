@@ -1,4 +1,4 @@
-"""What people do with their accounts. Each takes an open transaction first."""
+"""Sign-up, sessions and profiles. Each action takes an open transaction first."""
 
 import hashlib
 import secrets
@@ -28,14 +28,14 @@ from pressroom.ids import new_id
 from pressroom.jobs import queue
 
 TAG_JOB: Final = "account tags"
-"""The kind of job that makes the tag pages follow what became of an account, whose id is its subject."""
+"""The kind of job that updates the tag pages when an account is hidden or shown; its subject is the account's id."""
 
 REQUESTS_JOB: Final = "follow requests"
-"""The kind of job that answers those who wait to follow an account that is no longer private."""
+"""The kind of job that accepts the open follow requests of an account that turned public."""
 
 
 class NewAccount(msgspec.Struct):
-    """What an account is made of."""
+    """The fields of an account to create."""
 
     username: str
     email: str
@@ -44,12 +44,12 @@ class NewAccount(msgspec.Struct):
 
 
 def hash_token(token: str) -> str:
-    """What the database keeps of a session's cookie."""
+    """Returns the hash of a session's token: the database stores nothing else of it."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 async def create_account(tx: Tx, new: NewAccount) -> Account:
-    """Makes an account. Raises Conflict when the user name or the e-mail address is taken."""
+    """Creates an account and returns it. Raises Conflict when the user name or the e-mail address is taken."""
     account_id = new_id(tx.now)
     made = await queries.insert_account(
         tx,
@@ -76,14 +76,14 @@ async def check_not_taken(tx: Tx, username: str, email: str) -> None:
 
 
 async def sign_up(tx: Tx, new: NewAccount, client: str) -> tuple[Account, str]:
-    """Makes an account and begins a session at the address `client`: the account and the cookie's value."""
+    """Creates an account and a session from the address `client`; returns the account and the session's token."""
     account = await create_account(tx, new)
     await remember_address(tx, account.id, client)
     return account, await begin_session(tx, account.id)
 
 
 async def begin_session(tx: Tx, account_id: str) -> str:
-    """Begins a session; the value of its cookie, of which only a hash is kept."""
+    """Begins a session and returns its token, the cookie's value. The database stores only a hash of it."""
     token = secrets.token_urlsafe(32)
     await queries.insert_session(
         tx, token_hash=hash_token(token), account_id=account_id, expires_at=tx.now + SESSION_LIFE
@@ -92,23 +92,23 @@ async def begin_session(tx: Tx, account_id: str) -> str:
 
 
 async def end_session(tx: Tx, token: str) -> None:
-    """Ends the session of this cookie."""
+    """Ends the session of this token."""
     await queries.delete_session(tx, hash_token(token))
 
 
 async def renew_session(tx: Tx, token: str) -> None:
-    """Prolongs the session of this cookie to 30 days from now."""
+    """Prolongs the session of this token to 30 days from now."""
     await queries.renew_session(tx, token_hash=hash_token(token), expires_at=tx.now + SESSION_LIFE)
 
 
 async def remember_address(tx: Tx, account_id: str, client: str) -> None:
-    """Notes that the account was signed in to from the address `client`; the latest addresses are kept, as hashes."""
+    """Records that the account signed in from the address `client`; the latest addresses are stored, as hashes."""
     await queries.remember_address(tx, account_id=account_id, address_hash=_hash_address(account_id, client))
     await queries.forget_addresses(tx, account_id=account_id, but=KNOWN_ADDRESSES)
 
 
 async def find_known_address(tx: Tx, account_id: str, client: str) -> str | None:
-    """The hash of the address `client`, if the account was signed in to from there within the last 90 days."""
+    """Returns the hash of the address `client` if the account signed in from there within the last 90 days, or None."""
     address_hash = _hash_address(account_id, client)
     since = tx.now - KNOWN_ADDRESS_LIFE
     known = await queries.is_known_address(tx, account_id=account_id, address_hash=address_hash, since=since)
@@ -116,15 +116,15 @@ async def find_known_address(tx: Tx, account_id: str, client: str) -> str | None
 
 
 async def lock_for_edit(tx: Tx, account_id: str) -> None:
-    """Keeps whoever else writes in the account's name waiting. To be taken before any other lock on the account."""
+    """Locks the account against all other writes in its name. Must come before any other lock on the account."""
     await queries.lock_wholly(tx, account_id)
 
 
 async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
-    """Changes what was given. Raises Conflict when the user name is taken or reserved.
+    """Changes the given fields and returns the account. Raises Conflict when the user name is taken or reserved.
 
-    The name before stays reserved. What others see of an account that turns private or public follows by jobs; readers
-    of tag pages are shown nothing of a private account even before.
+    The previous name stays reserved. When an account turns private or public, jobs update what others see of it; tag
+    pages hide the posts of a private account even before their job has run.
     """
     await queries.lock_wholly(tx, caller.account.id)
     account = await get_account(tx, caller.account.id)
@@ -144,7 +144,7 @@ async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
 
 
 async def get_account(tx: Tx, account_id: str) -> Account:
-    """The account with this id. Raises NotFound."""
+    """Returns the account with this id. Raises NotFound."""
     account = await queries.find_account(tx, account_id)
     if account is None:
         raise NotFound("There is no such account.")
@@ -152,7 +152,7 @@ async def get_account(tx: Tx, account_id: str) -> Account:
 
 
 async def get_account_by_username(tx: Tx, username: str) -> Account:
-    """The account with this user name, whatever its case. Raises NotFound, also when it is suspended."""
+    """Returns the account with this user name, in any case. Raises NotFound, also when it is suspended."""
     account = await queries.find_by_username(tx, folded(username))
     if account is None:
         raise NotFound(f"There is no account {username}.")
@@ -160,7 +160,7 @@ async def get_account_by_username(tx: Tx, username: str) -> Account:
 
 
 async def get_record(tx: Tx, username: str) -> AccountRecord:
-    """The account with this user name, also when it is suspended, as an operator sees it. Raises NotFound."""
+    """Returns the account with this user name as an operator sees it, suspended or not. Raises NotFound."""
     record = await status.find_record(tx, folded(username))
     if record is None:
         raise NotFound(f"There is no account {username}.")
@@ -168,19 +168,19 @@ async def get_record(tx: Tx, username: str) -> AccountRecord:
 
 
 async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
-    """Gives an account another password, ends its sessions and forgets its failed sign-ins."""
+    """Replaces the password of an account, ends its sessions and deletes its failed sign-ins."""
     await status.set_password(tx, account_id, password_hash)
     await status.delete_sessions(tx, account_id)
     await status.delete_attempts(tx, account_id)
 
 
 def needs_renewal(renewed_at: int, now: int) -> bool:
-    """Whether a session in use is due to be prolonged."""
+    """Returns whether a session that is used at `now` must be prolonged. Both times are in milliseconds."""
     return now - renewed_at >= SESSION_RENEWAL
 
 
 async def _change_username(tx: Tx, before: str, account: Account) -> None:
-    """Keeps the name before for this account; the new one is in use now. Raises Conflict."""
+    """Reserves the previous name for this account and frees the new one. Raises Conflict when it holds too many."""
     await _refuse_reserved(tx, account.username, but=account.id)
     await usernames.free_username(tx, folded(account.username))
     if await usernames.count_reserved(tx, account.id) >= RESERVATIONS:
@@ -189,9 +189,9 @@ async def _change_username(tx: Tx, before: str, account: Account) -> None:
 
 
 async def _refuse_reserved(tx: Tx, username: str, but: str = "") -> None:
-    """Raises Conflict for a name that is kept for an account other than `but`.
+    """Raises Conflict for a name that is reserved for an account other than `but`.
 
-    To be asked once the name is written: whoever gave it up at the same moment has committed by then.
+    Must be called after the name is written: whoever gave it up at the same moment has committed by then.
     """
     if await usernames.is_reserved(tx, folded(username), but=but):
         raise Conflict(f"The user name {username} is taken.")

@@ -1,8 +1,8 @@
 """How often sign-in and sign-up may be tried, by account and by address (docs/limits.md#signing-in-and-up).
 
-Each function takes an open transaction first. An attempt is counted before the password is looked at, so that a burst
-gains nothing. Before that it is looked whether it would be refused: whoever goes on all the same costs no more than a
-read, and keeps nobody waiting for a row's lock.
+Each function takes an open transaction first. An attempt is counted before its password is verified, so that a burst
+gains nothing. `check_sign_in` and `check_sign_up` come before that: a client that goes on after a refusal costs one
+read, and holds no row's lock.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _decoder: Final = msgspec.json.Decoder(list[int])
 
 
 class SignInAttempt(msgspec.Struct):
-    """An attempt: the account that the login names, and what is counted against."""
+    """An attempt to sign in: the account that the login names, and the two subjects that it is counted against."""
 
     credentials: queries.Credentials | None
     named: str
@@ -56,16 +56,16 @@ async def attempt_sign_in(tx: Tx, login: str, client: str, per_account: int, per
 
 
 async def forgive_sign_in(tx: Tx, attempt: SignInAttempt) -> None:
-    """Takes an attempt back whose password was never looked at."""
+    """Takes an attempt out of both counts: its password was never verified."""
     await queries.forgive_attempt(tx, attempt.named)
     await queries.forgive_attempt(tx, attempt.address)
 
 
 async def complete_sign_in(tx: Tx, client: str, account_id: str, attempt: SignInAttempt) -> str | None:
-    """Begins a session after a right password: the failures that it was counted with are forgotten, and the address is
-    remembered. The value of the session's cookie; None when the account is suspended.
+    """Begins a session after a right password, and returns its token; None when the account is suspended.
 
-    The account is locked, so that no session begins beside its suspension.
+    Deletes the account's failures, takes the attempt out of the address's count, and remembers the address.
+    Locks the account, so that no session begins while it is being suspended.
     """
     now = (await status.lock_status(tx, account_id)).get(account_id)
     await queries.forget_attempts(tx, attempt.named)
@@ -82,9 +82,10 @@ async def check_sign_up(tx: Tx, client: str, per_hour: int) -> None:
 
 
 async def attempt_sign_up(tx: Tx, client: str, per_hour: int) -> int:
-    """Counts a sign-up from the address `client`, whatever becomes of it; its time, by which it can be taken back.
+    """Counts a sign-up from the address `client`, whatever becomes of it.
 
-    Raises TooManyAttempts when the address has tried `per_hour` times within the last hour.
+    Returns its time in milliseconds, for `forgive_sign_up`. Raises TooManyAttempts when the address has tried
+    `per_hour` times within the last hour.
     """
     subject = network_of(client)
     times = _refuse_sign_up(await queries.lock_sign_ups(tx, subject), tx.now, per_hour)
@@ -93,7 +94,7 @@ async def attempt_sign_up(tx: Tx, client: str, per_hour: int) -> int:
 
 
 async def forgive_sign_up(tx: Tx, client: str, at: int) -> None:
-    """Takes back the sign-up that was counted at `at` (milliseconds): nobody looked at it."""
+    """Takes the sign-up of `at` (milliseconds) out of the count: its password was never hashed."""
     subject = network_of(client)
     times = _decoder.decode(await queries.lock_sign_ups(tx, subject))
     if at in times:
@@ -102,14 +103,14 @@ async def forgive_sign_up(tx: Tx, client: str, at: int) -> None:
 
 
 async def purge_attempts(tx: Tx, batch: int) -> int:
-    """Removes attempts whose window has passed, and addresses that are known no more, oldest first; how many rows."""
+    """Removes attempts and known addresses that have expired, oldest first; returns the number of rows."""
     sign_ins = await queries.purge_attempts(tx, batch)
     sign_ups = await queries.purge_sign_ups(tx, before=tx.now - SIGN_UP_WINDOW, batch=batch)
     return sign_ins + sign_ups + await queries.purge_addresses(tx, before=tx.now - KNOWN_ADDRESS_LIFE, batch=batch)
 
 
 def _refuse_sign_up(stored: str, now: int, per_hour: int) -> list[int]:
-    """The times of the last hour. Raises TooManyAttempts when they are too many for one more."""
+    """Returns the sign-ups of the last hour (milliseconds). Raises TooManyAttempts when there are `per_hour`."""
     times = without_passed(_decoder.decode(stored), now, SIGN_UP_WINDOW)
     if len(times) < per_hour:
         return times

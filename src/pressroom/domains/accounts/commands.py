@@ -1,4 +1,4 @@
-"""Accounts from the command line."""
+"""The commands that create accounts, and development mode's first one."""
 
 import secrets
 
@@ -14,7 +14,7 @@ from pressroom.web.bodies import decode
 
 
 class FirstAccount(msgspec.Struct):
-    """The account that development mode begins with, and its password."""
+    """Development mode's first account, and its password."""
 
     account_id: str
     username: str
@@ -22,7 +22,7 @@ class FirstAccount(msgspec.Struct):
 
 
 async def create(db: Database, username: str, email: str, password: str) -> str:
-    """Makes an account under the same rules as sign-up; its id. Raises Invalid or Conflict."""
+    """Creates an account under the same rules as sign-up and returns its id. Raises Invalid or Conflict."""
     passwords = Passwords()
     try:
         return await _create(db, passwords, username, email, password)
@@ -31,7 +31,7 @@ async def create(db: Database, username: str, email: str, password: str) -> str:
 
 
 async def first_account(db: Database, passwords: Passwords) -> FirstAccount | None:
-    """An account on a database that has none, or None."""
+    """Creates an account in a database that has none and returns it; otherwise returns None."""
     if await db.read(queries.any_account):
         return None
     password = secrets.token_urlsafe(12)

@@ -1,4 +1,4 @@
-"""Waiting lines, one for each address, served in turn. Pure."""
+"""A queue that is fair to addresses: one line for each, served round robin. Pure."""
 
 from collections import deque
 from typing import Generic, TypeVar
@@ -7,9 +7,9 @@ T = TypeVar("T")
 
 
 class FairQueue(Generic[T]):
-    """Items that wait in at most `places` places: first come, first served within a line, and line by line in turn.
+    """At most `places` waiting items: first in, first out within an address, and one address after the other.
 
-    However many wait from one address, an item from another is served after at most one of theirs.
+    However many items of one address wait, an item of another is served after at most one of them.
     """
 
     def __init__(self, places: int) -> None:
@@ -21,9 +21,9 @@ class FairQueue(Generic[T]):
         return self._waiting
 
     def join(self, address: str, item: T) -> T | None:
-        """Lets `item` wait in the line of `address`; who waits no more for want of a place, or None.
+        """Adds `item` to the line of `address`. Returns the item that must leave because the queue is full, or None.
 
-        That is the last of the longest line; `item` itself when its own line would be no shorter.
+        That is the last item of the longest line, or `item` itself when its own line would be as long.
         """
         displaced = None
         if self._waiting >= self._places:
@@ -37,7 +37,7 @@ class FairQueue(Generic[T]):
         return displaced
 
     def leave(self, address: str, item: T) -> bool:
-        """Takes `item` out of the line of `address`; whether it was there."""
+        """Removes `item` from the line of `address`; returns whether it was there."""
         line = self._lines.get(address)
         if line is None or item not in line:
             return False
@@ -48,7 +48,7 @@ class FairQueue(Generic[T]):
         return True
 
     def next(self) -> T | None:
-        """Takes out whose turn it is; None when nobody waits."""
+        """Removes and returns the next item, or None when nothing waits."""
         if not self._lines:
             return None
         address = next(iter(self._lines))

@@ -1,4 +1,4 @@
-"""Sessions: who the cookie stands for."""
+"""Finds the caller of a request by its session cookie."""
 
 from typing import Final
 
@@ -20,7 +20,10 @@ class SessionGuard:
         self._secure = secure
 
     async def identify(self, token: str, response_headers: list[tuple[bytes, bytes]]) -> Caller | None:
-        """Whose session this is; None when it has ended or never was."""
+        """Returns the session's caller, or None when there is no such session or it has ended.
+
+        Adds a cookie to `response_headers` when it prolongs the session.
+        """
         if len(token) > LONGEST_TOKEN:
             return None
         session = await self._db.one(queries.FIND_SESSION, token_hash=actions.hash_token(token))

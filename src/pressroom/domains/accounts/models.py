@@ -1,4 +1,4 @@
-"""An account, whoever calls in its name, and the rules for names and addresses."""
+"""Accounts, callers and readers, and the rules for names and addresses."""
 
 import ipaddress
 import re
@@ -13,17 +13,17 @@ from pressroom.text import is_blank
 
 SESSION_LIFE: Final = 30 * DAY
 SESSION_RENEWAL: Final = DAY
-"""A session that is used is prolonged at most once in this time."""
+"""A session in use is prolonged at most once in this time."""
 
 KNOWN_ADDRESSES: Final = 20
 KNOWN_ADDRESS_LIFE: Final = 90 * DAY
-"""How many addresses of right sign-ins are remembered for an account, and how long after the last one there."""
+"""How many addresses are remembered for an account, and how long after the last sign-in from there."""
 
 RESERVED: Final = 90 * DAY
-"""For how long nobody else gets a user name that was given up."""
+"""How long a user name that was given up stays reserved for its account (docs/people.md#user-names)."""
 
 RESERVATIONS: Final = 100
-"""User names that one account can hold back in this way: more than anybody needs, and no use to who hoards names."""
+"""User names that one account can reserve: more than anybody needs, too few to hoard names."""
 
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]{3,30}")
 _EMAIL: Final = re.compile(
@@ -32,7 +32,7 @@ _EMAIL: Final = re.compile(
 
 
 class Account(msgspec.Struct):
-    """An account as it stands. `total_posts` counts what is not deleted."""
+    """An account as its row holds it. `total_posts` leaves deleted posts out; `created_at` is in milliseconds."""
 
     id: str
     username: str
@@ -50,7 +50,7 @@ class Account(msgspec.Struct):
 
 
 class AccountRecord(Account):
-    """An account as an operator sees it."""
+    """An account as an operator sees it. Times are in milliseconds, None where it did not happen."""
 
     suspended_at: int | None
     deleted_at: int | None
@@ -58,12 +58,15 @@ class AccountRecord(Account):
 
     @property
     def status(self) -> str:
-        """`active`, `suspended` or `deleted`."""
+        """Returns `active`, `suspended` or `deleted`."""
         return "deleted" if self.deleted_at is not None else "active" if self.suspended_at is None else "suspended"
 
 
 class AccountStatus(msgspec.Struct):
-    """What decides about following an account and about what others are shown of it."""
+    """Whether an account is private, and since when (milliseconds) it is suspended, if it is.
+
+    It decides who may follow the account and what others see of it.
+    """
 
     id: str
     is_private: bool
@@ -71,7 +74,7 @@ class AccountStatus(msgspec.Struct):
 
 
 class PostCounts(msgspec.Struct):
-    """An account's posts that stand, by the visibilities that others than the author and those listed may see."""
+    """How many posts that are not deleted an account has, by visibility. PRIVATE and CUSTOM are left out."""
 
     public: int
     followers: int
@@ -79,7 +82,7 @@ class PostCounts(msgspec.Struct):
 
 
 class SourceKey(msgspec.Struct):
-    """What content says of the key that made it (`sourceApiKey`)."""
+    """The key that created a post or clip, as the API shows it (`sourceApiKey`)."""
 
     id: str
     label: str
@@ -87,31 +90,31 @@ class SourceKey(msgspec.Struct):
 
 
 class Caller(msgspec.Struct):
-    """Who acts: an account, through one of its keys or (`key` None) signed in."""
+    """The account that makes a request, by one of its keys or (`key` None) signed in."""
 
     account: Account
     key: SourceKey | None = None
 
     @property
     def key_id(self) -> str | None:
-        """The identifier of the key; None for someone signed in."""
+        """Returns the key's id; None for a caller who is signed in."""
         return self.key.id if self.key else None
 
 
 class Reader(msgspec.Struct, frozen=True):
-    """Who reads: an account by its id, `by_key` through one of its keys; the id is empty for somebody signed out."""
+    """The account that reads: its id, empty when signed out, and whether the request came with a key."""
 
     id: str
     by_key: bool
 
 
 def reader_of(caller: Caller | None) -> Reader:
-    """Who reads, of whoever calls."""
+    """Returns the reader that a caller is; without a caller, one who is signed out."""
     return Reader("", by_key=False) if caller is None else Reader(caller.account.id, by_key=caller.key is not None)
 
 
 class Profile(msgspec.Struct):
-    """Changes to an account; UNSET leaves a field as it is, None clears the bio."""
+    """Changes to a profile. UNSET leaves a field as it is, None clears the bio."""
 
     display_name: str | msgspec.UnsetType = msgspec.UNSET
     username: str | msgspec.UnsetType = msgspec.UNSET
@@ -120,12 +123,12 @@ class Profile(msgspec.Struct):
 
 
 def folded(name: str) -> str:
-    """A user name or e-mail address as it is compared: without regard to case."""
+    """Returns a user name or e-mail address in the form that is compared, without regard to case."""
     return name.casefold()
 
 
 def network_of(client: str) -> str:
-    """Whom a client's address stands for: itself, and for IPv6 its network of 64 bits, all of which one client has."""
+    """Returns what limits count a client's address as: itself or, for IPv6, its /64, all of which one client has."""
     try:
         return str(ipaddress.ip_network((client, 64), strict=False)) if ":" in client else client
     except ValueError:  # no address at all, as of a socket without one
@@ -133,24 +136,27 @@ def network_of(client: str) -> str:
 
 
 def without_passed(times: Sequence[int], now: int, window: int) -> list[int]:
-    """The times (milliseconds) less than `window` ago, in order; those ahead count as `now`: the clock was set back."""
+    """Returns the times less than `window` before `now`, sorted; later ones, of a clock set back, count as `now`.
+
+    All are in milliseconds.
+    """
     return sorted(min(at, now) for at in times if now - at < window)
 
 
 def username_errors(username: object) -> Iterator[FieldError]:
-    """What is wrong with a user name: 3 to 30 of A-Z a-z 0-9 _."""
+    """Yields an error unless the user name is 3 to 30 of A-Z a-z 0-9 _."""
     if isinstance(username, str) and not _USERNAME.fullmatch(username):
         code = Code.TOO_SHORT if len(username) < 3 else Code.TOO_LONG if len(username) > 30 else Code.INVALID_FORMAT
         yield FieldError("username", code, "A user name has 3 to 30 characters of A-Z, a-z, 0-9 and _.")
 
 
 def display_name_errors(display_name: object) -> Iterator[FieldError]:
-    """What is wrong with a display name: it must show something."""
+    """Yields an error when the display name is blank."""
     if isinstance(display_name, str) and is_blank(display_name):
         yield FieldError("displayName", Code.TOO_SHORT, "A display name must not be blank.")
 
 
 def email_errors(email: object) -> Iterator[FieldError]:
-    """What is wrong with an e-mail address, as far as can be seen without writing to it."""
+    """Yields an error unless the e-mail address has the form of one."""
     if isinstance(email, str) and not _EMAIL.fullmatch(email):
         yield FieldError("email", Code.INVALID_FORMAT, "This is not an e-mail address such as name@example.org.")

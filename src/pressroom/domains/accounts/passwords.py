@@ -1,4 +1,4 @@
-"""Passwords: Argon2id, in threads, a few at a time; who waits for one stands in a line of their address."""
+"""Password hashing: Argon2id, in a few threads, behind a queue that is fair to addresses."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,21 +13,21 @@ from pressroom.errors import Unavailable
 T = TypeVar("T")
 
 PLACES: Final = 64
-"""Passwords that may wait for a thread; whoever comes on top has the last of the longest line leave, or leaves."""
+"""How many passwords may wait for a thread. One more displaces the last of the longest line, or is refused."""
 
 PATIENCE: Final = 5.0
 """Seconds that a password may wait for a thread."""
 
 
 class Hasher(Protocol):
-    """What turns passwords into hashes. Each call takes tens of milliseconds of a processor, on purpose."""
+    """Hashes and verifies passwords. Each call takes tens of milliseconds of a processor, on purpose."""
 
     def hash(self, password: str, /) -> str:
-        """The hash to keep."""
+        """Returns the hash to store."""
         ...
 
     def verify(self, password_hash: str, password: str, /) -> bool:
-        """Whether the password matches. Raises VerificationError or InvalidHashError when it does not."""
+        """Returns True when the password matches. Raises VerificationError or InvalidHashError when it does not."""
         ...
 
 
@@ -45,27 +45,27 @@ class Passwords:
     def __init__(self, hasher: Hasher = ARGON2, patience: float = PATIENCE) -> None:
         self.hasher = hasher
         self.patience = patience
-        self._hashing = _Queue(1)
-        self._verifying = _Queue(2)
+        self._hashing = _ThreadQueue(1)
+        self._verifying = _ThreadQueue(2)
 
     @property
     def waiting(self) -> int:
-        """Passwords that wait for a thread."""
-        return len(self._hashing.lines) + len(self._verifying.lines)
+        """Returns how many passwords wait for a thread."""
+        return len(self._hashing.queue) + len(self._verifying.queue)
 
     async def hash(self, password: str, address: str = "") -> str:
-        """The hash to keep of a password that came from `address`. Raises Unavailable when too many wait."""
+        """Returns the hash to store of a password that came from `address`. Raises Unavailable when too many wait."""
         return await self._hashing.run(address, self.patience, lambda: self.hasher.hash(password))
 
     async def verify(self, password: str, password_hash: str | None, address: str = "") -> bool:
-        """Whether the password matches. Without a hash it takes as long, and does not. Raises Unavailable."""
+        """Returns whether the password matches; without a hash, False after the same time. Raises Unavailable."""
         matches = await self._verifying.run(
             address, self.patience, lambda: self._matches(password, password_hash or _NOBODY)
         )
         return matches and password_hash is not None
 
     def close(self) -> None:
-        """Lets the threads go."""
+        """Stops the threads."""
         self._hashing.close()
         self._verifying.close()
 
@@ -76,11 +76,11 @@ class Passwords:
             return False
 
 
-class _Queue:
-    """Some threads, and those who wait for them."""
+class _ThreadQueue:
+    """Threads, and the fair queue of those who wait for one."""
 
     def __init__(self, threads: int) -> None:
-        self.lines = FairQueue[asyncio.Future[None]](PLACES)
+        self.queue = FairQueue[asyncio.Future[None]](PLACES)
         self._threads = ThreadPoolExecutor(threads, "password")
         self._free = threads
 
@@ -95,30 +95,35 @@ class _Queue:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         finally:
-            self._hand_on()
+            self._release()
 
     async def _wait(self, address: str, patience: float) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        displaced = self.lines.join(address, turn)
-        if displaced is turn:
+        waiter = asyncio.get_running_loop().create_future()
+        displaced = self.queue.join(address, waiter)
+        if displaced is waiter:
             raise _too_many()
-        if displaced is not None and not displaced.done():  # its patience may have ended at this very moment
+        if displaced is not None and not displaced.done():  # its wait may have timed out at this very moment
             displaced.set_exception(_too_many())
         try:
             async with asyncio.timeout(patience):
-                await turn
+                await waiter
         except BaseException as error:
-            if not self.lines.leave(address, turn) and turn.done() and not turn.cancelled() and not turn.exception():
-                self._hand_on()  # The turn came at the very moment of leaving.
+            if (
+                not self.queue.leave(address, waiter)
+                and waiter.done()
+                and not waiter.cancelled()
+                and not waiter.exception()
+            ):
+                self._release()  # A thread became free at the very moment of leaving.
             if isinstance(error, TimeoutError):
                 raise _too_many() from None
             raise
 
-    def _hand_on(self) -> None:
-        """The thread is free for whoever is next."""
-        while (turn := self.lines.next()) is not None:
-            if not turn.done():
-                turn.set_result(None)
+    def _release(self) -> None:
+        """Gives the freed thread to the next waiter, or counts it as free."""
+        while (waiter := self.queue.next()) is not None:
+            if not waiter.done():
+                waiter.set_result(None)
                 return
         self._free += 1
 

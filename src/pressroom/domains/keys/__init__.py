@@ -1,1 +1,1 @@
-"""API keys: making, checking, revoking (docs/keys.md#api-keys)."""
+"""API keys: creating, checking and revoking them (docs/keys.md#api-keys)."""

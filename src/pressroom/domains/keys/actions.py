@@ -1,4 +1,4 @@
-"""Making and revoking keys. Each takes an open transaction first."""
+"""Creating and revoking keys. Each action takes an open transaction first."""
 
 from pressroom.clock import iso
 from pressroom.db import Tx
@@ -22,7 +22,7 @@ from pressroom.ids import new_id
 
 
 async def create_key(tx: Tx, account_id: str, new: NewKey) -> tuple[ApiKey, str]:
-    """Makes a key: its record and the key itself, which is never to be had again.
+    """Creates a key. Returns its record and the key itself, which is not stored and cannot be had again.
 
     Raises Conflict when the account has five active keys (docs/keys.md#api-keys), NotFound when it is suspended.
     The account's row is locked first, so that two requests at once cannot both be the fifth.
@@ -47,7 +47,7 @@ async def create_key(tx: Tx, account_id: str, new: NewKey) -> tuple[ApiKey, str]
 
 
 async def get_key(tx: Tx, account_id: str, key_id: str, *, lock: bool = False) -> ApiKey:
-    """A key of the account. Raises NotFound, also for somebody else's. With `lock` it is not revoked meanwhile."""
+    """Returns a key of the account, locked if asked. Raises NotFound, also for another account's key."""
     key = await queries.lock_key(tx, key_id) if lock else await queries.find_key(tx, key_id)
     if key is None or key.account_id != account_id:
         raise NotFound("There is no such key.")
@@ -55,21 +55,21 @@ async def get_key(tx: Tx, account_id: str, key_id: str, *, lock: bool = False) -
 
 
 async def list_keys(tx: Tx, account_id: str, before: str, limit: int) -> list[ApiKey]:
-    """Keys of the account, newest first, before `before`."""
+    """Returns at most `limit` keys of the account with ids before `before`, newest first."""
     return await queries.list_keys(tx, account_id, before=before, limit=limit)
 
 
 async def revoke_own_key(tx: Tx, account_id: str, key_id: str) -> ApiKey:
-    """The owner takes a key back. Raises NotFound."""
+    """Revokes a key for its owner and returns it. Raises NotFound."""
     await get_key(tx, account_id, key_id)
     return await revoke_key(tx, key_id, RevokedBy.SELF, None)
 
 
 async def revoke_key(tx: Tx, key_id: str, revoked_by: RevokedBy, reason: str | None) -> ApiKey:
-    """Takes a key back; the record. apikey.revoked is emitted once, however often this is called.
+    """Revokes a key and returns it. Emits apikey.revoked once, however often this is called.
 
-    Raises NotFound. Effective on the next request, everywhere: nothing remembers a key as good. An owner who
-    did not do it is notified.
+    It holds from the next request on, in every process, because no process caches keys (docs/keys.md#revocation). The
+    owner is notified unless `revoked_by` is the owner. Raises NotFound.
     """
     key = await queries.revoke_key(tx, key_id, revoked_by=revoked_by, reason=reason)
     if key is None or key.revoked_at is None:

@@ -1,4 +1,4 @@
-"""Keys from the command line."""
+"""The commands that create, list and revoke keys."""
 
 import msgspec
 from rich.table import Table
@@ -15,7 +15,7 @@ from pressroom.web.bodies import decode
 async def create(
     db: Database, username: str, label: str, scopes: list[str], expiry: str | None, networks: list[str]
 ) -> str:
-    """Makes a key under the same rules as the web app; the key. Raises Invalid, NotFound or Conflict."""
+    """Creates a key under the same rules as the API and returns it. Raises Invalid, NotFound or Conflict."""
     given = {"label": label, "scopes": scopes, "expiry": expiry, "ipAllowlist": networks}
     now = SystemClock().now()
     wanted = decode(CreateKey, msgspec.json.encode(given), [], now)
@@ -25,13 +25,13 @@ async def create(
 
 
 async def first_key(db: Database, account_id: str) -> str:
-    """A key with every scope for development mode's account."""
+    """Creates a key with every scope for development mode's account and returns it."""
     _, secret = await db.transact(actions.create_key, account_id, NewKey("First key", list(Scope)))
     return secret
 
 
 async def table(db: Database, username: str) -> Table:
-    """The account's keys, newest first. Raises NotFound."""
+    """Returns a table of the account's keys, newest first. Raises NotFound."""
     account = await db.read(get_record, username)
     now = SystemClock().now()
     shown = Table("id", "prefix", "label", "status", "scopes", "created", "expires", "last used", box=None)
@@ -42,7 +42,7 @@ async def table(db: Database, username: str) -> Table:
 
 
 async def revoke(db: Database, key_id: str, reason: str) -> str:
-    """An operator takes a key back; what was done. Raises Invalid or NotFound."""
+    """Revokes a key for an operator; returns a sentence that says so. Raises Invalid or NotFound."""
     check_reason(reason)
     key = await db.transact(actions.revoke_key, key_id, RevokedBy.ADMIN, reason)
     return f"{key.key_prefix}… ({key.label}) was revoked at {iso(key.revoked_at or 0)}."

@@ -1,4 +1,4 @@
-"""apikey.revoked: its data, and an example of it."""
+"""The event apikey.revoked: its data and an example."""
 
 from typing import ClassVar, Self
 
@@ -9,7 +9,7 @@ from pressroom.domains.keys.models import RevokedBy
 
 
 class Revocation(msgspec.Struct, rename="camel"):
-    """The data of apikey.revoked."""
+    """The key that was revoked, and by whom."""
 
     id: str
     label: str

@@ -1,4 +1,4 @@
-"""What stands before a keyed route: is it a key of ours, does it still hold, may it come from there."""
+"""Checks the key of a request before its route runs (docs/keys.md#order-of-checks)."""
 
 from typing import Final
 
@@ -14,14 +14,14 @@ _INVALID: Final = "This is not a valid API key. Send the header Authorization: B
 
 
 class KeyGuard:
-    """Finds the key of a request. Reads the database every time: a revoked key is refused at once, everywhere."""
+    """Finds the key of a request. Reads the database every time, so that a revoked key is refused at once."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
 
     async def identify(self, authorization: str) -> Bearer:
-        """The key that the Authorization header holds. Raises InvalidKey, RevokedKey or ExpiredKey."""
+        """Returns the key of an Authorization header, with its account. Raises InvalidKey, RevokedKey or ExpiredKey."""
         scheme, _, secret = authorization.partition(" ")
         secret = secret.strip(" ")
         if scheme.lower() != "bearer" or not is_well_formed(secret):
@@ -37,30 +37,30 @@ class KeyGuard:
 
 
 def caller_of(bearer: Bearer) -> Caller:
-    """Who acts with this key."""
+    """Returns the caller of a request with this key."""
     return Caller(bearer, SourceKey(bearer.key_id, bearer.label, bearer.key_prefix))
 
 
 def check_scope(bearer: Bearer, scope: str | None) -> None:
-    """Raises MissingScope unless the key has `scope` (None: any key will do)."""
+    """Raises MissingScope unless the key has `scope`. None requires no scope."""
     if scope is not None and scope not in bearer.scopes.split(" "):
         raise MissingScope(scope)
 
 
 class LastUsed:
-    """When each key was last used, to the minute, written behind."""
+    """When each key was last used, to the minute; saved write-behind."""
 
     def __init__(self, db: Database) -> None:
         self._times = WriteBehind[int](lambda used: db.transact(_touch_all, used))
 
     def note(self, bearer: Bearer, now: int) -> None:
-        """The key was used at `now` (milliseconds)."""
+        """Records that the key was used at `now` (milliseconds)."""
         minute = now // MINUTE * MINUTE
         if bearer.last_used_at is None or bearer.last_used_at < minute:
             self._times.add(bearer.key_id, minute)
 
     async def flush(self) -> None:
-        """Writes down what was noted."""
+        """Saves what was recorded."""
         await self._times.flush()
 
 

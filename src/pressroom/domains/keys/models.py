@@ -1,4 +1,4 @@
-"""An API key, its scopes, its states, and what a key looks like."""
+"""API keys: their scopes, states and form."""
 
 import hashlib
 import ipaddress
@@ -15,12 +15,12 @@ from pressroom.ids import base62, random_base62
 from pressroom.text import is_blank
 
 LONGEST_REASON: Final = 200
-"""Characters of what an operator says on revoking."""
+"""The most characters that the reason of a revocation may have."""
 
 ACTIVE_KEYS: Final = 5
 PREFIX: Final = "svc_live_"
 SHOWN: Final = 15
-"""Characters of a key that records and events show."""
+"""How many characters of a key its prefix shows."""
 
 _RANDOM: Final = 32
 _CHECKSUM: Final = 6
@@ -28,7 +28,7 @@ _LENGTH: Final = len(PREFIX) + _RANDOM + _CHECKSUM
 
 
 class Scope(StrEnum):
-    """What a key may do: one scope per operation."""
+    """The rights of a key (docs/keys.md#scopes)."""
 
     POSTS_WRITE = "posts:write"
     POSTS_DELETE = "posts:delete"
@@ -39,7 +39,7 @@ class Scope(StrEnum):
 
 
 class KeyStatus(StrEnum):
-    """The states of a key. Revoked and expired are final."""
+    """The status of a key. Revoked and expired are final."""
 
     ACTIVE = "active"
     REVOKED = "revoked"
@@ -47,7 +47,7 @@ class KeyStatus(StrEnum):
 
 
 class RevokedBy(StrEnum):
-    """Who took the key back: its owner, an operator, or the abuse threshold."""
+    """Who revoked the key: its owner, an operator, or the service for abuse (docs/limits.md#abuse)."""
 
     SELF = "self"
     ADMIN = "admin"
@@ -55,11 +55,11 @@ class RevokedBy(StrEnum):
 
 
 EXPIRIES: Final = {"never": None, "30d": 30 * DAY, "90d": 90 * DAY, "1y": 365 * DAY}
-"""The expiries that have a name, in milliseconds from creation."""
+"""The named expiries, in milliseconds from creation."""
 
 
 class ApiKey(msgspec.Struct):
-    """A key as it is kept: never the key itself. Lists are separated by spaces, times in milliseconds."""
+    """A key as its row holds it, without the key itself. Lists are separated by spaces; times are in milliseconds."""
 
     id: str
     account_id: str
@@ -75,7 +75,7 @@ class ApiKey(msgspec.Struct):
     reason: str | None
 
     def status(self, now: int) -> KeyStatus:
-        """The key's state at `now`."""
+        """Returns the key's status at `now` (milliseconds)."""
         if self.revoked_at is not None:
             return KeyStatus.REVOKED
         if self.expires_at is not None and self.expires_at <= now:
@@ -84,7 +84,7 @@ class ApiKey(msgspec.Struct):
 
 
 class Bearer(Account):
-    """What a keyed request needs to know, read in one go: the account, and the key that stands for it."""
+    """The account of a request and the key that it came with, read by one query. Times are in milliseconds."""
 
     key_id: str
     key_prefix: str
@@ -97,7 +97,7 @@ class Bearer(Account):
 
 
 class NewKey(msgspec.Struct):
-    """What a key is made of; `expires_at` in milliseconds, None for never."""
+    """The fields of a key to create. `expires_at` is in milliseconds, None for never."""
 
     label: str
     scopes: list[Scope]
@@ -106,13 +106,13 @@ class NewKey(msgspec.Struct):
 
 
 def new_secret() -> str:
-    """A fresh key: the prefix, 32 random characters, and a checksum of all that precedes it."""
+    """Returns a new key: the prefix, 32 random characters, and a checksum of both."""
     body = PREFIX + random_base62(_RANDOM)
     return body + _checksum(body)
 
 
 def is_well_formed(secret: str) -> bool:
-    """Whether a string can be a key at all: shape and checksum, decided without the database."""
+    """Returns whether a string has the form and checksum of a key. Needs no database."""
     body, checksum = secret[:-_CHECKSUM], secret[-_CHECKSUM:]
     if len(secret) != _LENGTH or not body.startswith(PREFIX) or not secret.isascii():
         return False
@@ -120,7 +120,7 @@ def is_well_formed(secret: str) -> bool:
 
 
 def hash_secret(secret: str) -> str:
-    """What the database keeps of a key. 190 bits of randomness need no salt and no slow hash."""
+    """Returns the hash of a key, which the database stores. 190 random bits need no salt and no slow hash."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -134,7 +134,7 @@ def check_reason(reason: str) -> None:
 
 
 def canonical_network(text: str) -> str:
-    """An address or network in its canonical form; v4 where it is v4-mapped. Raises ValueError."""
+    """Returns an address or network in canonical form; a v4-mapped one as IPv4. Raises ValueError."""
     if "%" in text:
         raise ValueError(f"{text!r} has a zone, which means nothing here")
     parsed = ipaddress.ip_network(text)

@@ -1,4 +1,4 @@
-"""Key management over HTTP: for the signed-in owner alone."""
+"""The routes that manage keys, for their signed-in owner alone."""
 
 from typing import Final
 

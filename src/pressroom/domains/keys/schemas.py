@@ -21,7 +21,7 @@ KeyPrefix = Annotated[str, Meta(description="The key's first 15 characters: what
 
 
 class CreateKey(Body):
-    """What a key is made of."""
+    """A key to create."""
 
     label: Annotated[
         str,
@@ -88,7 +88,7 @@ class CreateKey(Body):
                     yield FieldError("expiry", Code.OUT_OF_RANGE, "The expiry must lie in the future.")
 
     def new_key(self, now: int) -> NewKey:
-        """The key to make at `now` (milliseconds)."""
+        """Returns the key to create at `now` (milliseconds)."""
         networks = dict.fromkeys(canonical_network(entry) for entry in self.ip_allowlist or [])
         return NewKey(self.label, self.scopes, self._expires_at(now), list(networks))
 
@@ -151,12 +151,12 @@ class SourceKeyOut(msgspec.Struct, rename="camel"):
 
 
 def key_shape(key: ApiKey, now: int) -> ApiKeyOut:
-    """The key as its owner sees it at `now`."""
+    """Returns the key as its owner sees it at `now` (milliseconds)."""
     return ApiKeyOut(*_shown(key, now))
 
 
 def created_key_shape(key: ApiKey, secret: str, now: int) -> CreatedKeyOut:
-    """The answer to a key's creation."""
+    """Returns the response to a key's creation at `now` (milliseconds)."""
     return CreatedKeyOut(*_shown(key, now), secret)
 
 

@@ -1,1 +1,1 @@
-"""How much is allowed: request rates per key, content quota per account (docs/limits.md)."""
+"""Limits: request rates per key and session, content quotas per account (docs/limits.md)."""

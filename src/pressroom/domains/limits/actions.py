@@ -1,4 +1,4 @@
-"""The daily content quota: spent in the transaction of the write, so it is never overrun and never wasted."""
+"""The daily content quota, charged in the transaction of the write: never exceeded, and never spent on a failure."""
 
 from pressroom.clock import DAY, next_midnight, seconds_until
 from pressroom.db import Tx
@@ -7,9 +7,9 @@ from pressroom.errors import QuotaExceeded
 
 
 async def spend_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in: bool) -> None:
-    """Takes one unit of the account's `quota` posts, clips and bounces per UTC day, by key or `signed_in`.
+    """Charges one post, clip or bounce to the account's `quota` of this UTC day, by key or `signed_in`.
 
-    Raises QuotaExceeded, with the seconds until UTC midnight (docs/limits.md#daily-content).
+    Raises QuotaExceeded when none is left, with the seconds until UTC midnight (docs/limits.md#daily-content).
     """
     spend = queries.spend_signed_in if signed_in else queries.spend_quota
     if quota <= 0 or await spend(tx, account_id=account_id, day=tx.now // DAY, quota=quota) is None:
@@ -17,7 +17,7 @@ async def spend_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in:
 
 
 async def check_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in: bool) -> None:
-    """Looks whether a unit is left, and takes none. Raises QuotaExceeded."""
+    """Raises QuotaExceeded when `spend_content_quota` would; charges nothing."""
     find = queries.find_used_signed_in if signed_in else queries.find_used
     if await find(tx, account_id=account_id, day=tx.now // DAY) >= quota:
         raise _exceeded(tx.now, quota, signed_in=signed_in)
@@ -32,6 +32,6 @@ def _exceeded(now: int, quota: int, *, signed_in: bool) -> QuotaExceeded:
 
 
 async def purge_limits(tx: Tx, batch: int) -> int:
-    """Removes windows a day after their last request and quotas after a week; how many rows."""
+    """Removes windows 25 hours after their last request and quotas after a week; returns the number of rows."""
     windows = await queries.purge_windows(tx, before=tx.now - DAY - DAY // 24, batch=batch)
     return windows + await queries.purge_quotas(tx, before=tx.now // DAY - 7, batch=batch)

@@ -1,4 +1,4 @@
-"""What one account may publish and store, as the operator set it (docs/limits.md)."""
+"""How much one account may publish and store (docs/limits.md#daily-content)."""
 
 import msgspec
 
@@ -6,17 +6,17 @@ from pressroom.settings import Settings
 
 
 class Allowance(msgspec.Struct, frozen=True):
-    """Posts, clips and bounces of a UTC day, by key and signed in, each counted apart; bytes of media in the store."""
+    """Posts, clips and bounces per UTC day, counted apart by key and signed in; `storage`: bytes of stored media."""
 
     content_by_key: int
     content_signed_in: int
     storage: int
 
     def content(self, *, signed_in: bool) -> int:
-        """The quota of a UTC day that applies to a caller."""
+        """Returns the quota of a UTC day for a caller by key or `signed_in`."""
         return self.content_signed_in if signed_in else self.content_by_key
 
 
 def allowance_of(settings: Settings) -> Allowance:
-    """The allowance that the operator set."""
+    """Returns the allowance that the settings give."""
     return Allowance(settings.daily_content_quota, settings.session_content_per_day, settings.account_storage_bytes)

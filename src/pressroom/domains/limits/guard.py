@@ -1,4 +1,4 @@
-"""What stands before every keyed route: one look at all the windows of the key."""
+"""Checks the rate limits before a route runs: one attempt counts in all windows of its key."""
 
 from typing import Protocol
 
@@ -10,36 +10,36 @@ from pressroom.web.asgi import HeaderList
 
 
 class Limiter(Protocol):
-    """Where the windows are kept: in memory or in Redis."""
+    """Counts requests in rolling windows, in memory or in Redis (docs/limits.md#where-they-are-kept)."""
 
     rates: Rates
 
     async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
-        """Charges one request of a key and says what the windows make of it.
+        """Charges one request of a key and returns whether the windows admit it.
 
-        With `rates` of its own, `key_id` is the name of something else that is limited.
+        With `rates` of its own, `key_id` names something else that is limited, such as an account.
         """
         ...
 
     async def peek(self, key_id: str) -> Verdict:
-        """The state of the key's minute; charges nothing."""
+        """Returns the state of the key's minute window; charges nothing."""
         ...
 
     async def flush(self) -> None:
-        """Makes what was counted survive a restart."""
+        """Saves what was counted, for the next start."""
         ...
 
     async def ping(self) -> None:
-        """Raises Unavailable when the windows cannot be reached."""
+        """Raises Unavailable while the limiter cannot count."""
         ...
 
     async def close(self) -> None:
-        """Flushes and lets go."""
+        """Saves what was counted and releases its resources."""
         ...
 
 
 def rates_of(settings: Settings) -> Rates:
-    """The rates that the operator set."""
+    """Returns the rates of every key, from the settings."""
     return Rates(
         per_minute=settings.requests_per_minute,
         per_day=settings.requests_per_day,
@@ -50,7 +50,7 @@ def rates_of(settings: Settings) -> Rates:
 
 
 def session_rates_of(settings: Settings) -> Rates:
-    """The rates of what is written signed in."""
+    """Returns the rates of writes by accounts that are signed in, from the settings."""
     return Rates(
         per_minute=settings.session_writes_per_minute,
         per_day=0,
@@ -62,12 +62,12 @@ def session_rates_of(settings: Settings) -> Rates:
 
 
 def account_subject(account_id: str) -> str:
-    """The name of an account's windows, of which no key has one."""
+    """Returns the name of an account's windows. It differs from every key's id."""
     return f"account:{account_id}"
 
 
 def headers_of(verdict: Verdict, rates: Rates) -> HeaderList:
-    """The three X-RateLimit headers (docs/limits.md#headers)."""
+    """Returns the three X-RateLimit headers (docs/limits.md#headers)."""
     return [
         (b"x-ratelimit-limit", b"%d" % rates.per_minute),
         (b"x-ratelimit-remaining", b"%d" % verdict.remaining),
@@ -76,7 +76,7 @@ def headers_of(verdict: Verdict, rates: Rates) -> HeaderList:
 
 
 def check_admitted(verdict: Verdict, rates: Rates) -> None:
-    """Raises RateLimited, naming the limit that bound, when the windows refused (docs/limits.md#rolling-windows)."""
+    """Raises RateLimited when the verdict is a refusal, and names the limit (docs/limits.md#rolling-windows)."""
     if verdict.refused_by is None:
         return
     seconds = seconds_until(verdict.free_at, verdict.now)

@@ -1,4 +1,4 @@
-"""Windows in the process's memory, saved to the database twice a second (docs/limits.md#where-they-are-kept)."""
+"""Rate limits in this process's memory, saved to the database twice a second (docs/limits.md#where-they-are-kept)."""
 
 import asyncio
 import contextlib
@@ -18,24 +18,28 @@ from pressroom.ids import first_id
 from pressroom.jobs.write_behind import WriteBehind
 
 IDLE: Final = 2 * MINUTE
-"""Windows untouched for so long, and saved, are let go; they are loaded again when their key returns."""
+"""After so long without a request, saved windows leave the memory; the next request loads them again."""
 
 FORGIVEN_SECONDS: Final = 1.0
-"""The age of unsaved counting past which nothing more is admitted: a kill forgets no more than this."""
+"""How old unsaved counts may be before requests are refused: a kill loses no more than this."""
 
 SAVE_PATIENCE: Final = 2.0
-"""Seconds that a request waits for a save that is late."""
+"""Seconds that a request waits for a late save."""
 
 
 class Superseded(PressroomError):
-    """Another process keeps the windows now; what this one counted is not written over what that one saves."""
+    """Another process counts now; this one must not overwrite what that one saves."""
 
 
 class MemoryLimiter:
-    """The limiter of a single API process. A crash forgets at most the last second of requests that wrote nothing.
+    """The limiter of a single API process. A crash loses at most the last second of requests that wrote nothing.
 
-    `written` are queries for what a key wrote (`key_id`, `first_id`, `since`), which counts also after a crash.
-    `monotonic` gives seconds.
+    Args:
+        rates: The limits of every key.
+        db: Where the windows are saved.
+        clock: The time that windows go by.
+        written: Queries for what a key wrote (`key_id`, `first_id`, `since`), which is counted anew after a crash.
+        monotonic: Returns seconds that never run backwards.
     """
 
     def __init__(
@@ -62,10 +66,10 @@ class MemoryLimiter:
         self._decoder = msgspec.json.Decoder(StoredWindows)
 
     async def take_over(self, holder: str, may_admit: Callable[[], bool] | None = None) -> None:
-        """Begins to count, as the process `holder`, in the place of the process before.
+        """Begins to count as the process `holder`, in place of the previous one.
 
-        Unless that one stopped in order, what keys have written since it last saved counts as well. So it does if that
-        one was of a version that did not say how it stopped. Nothing is admitted while `may_admit` says no.
+        Unless the previous process recorded that it stopped cleanly, what keys wrote since its last save is counted
+        too (docs/limits.md#after-a-crash). Nothing is admitted while `may_admit` returns False.
         """
         before = await self._db.transact(queries.set_holder, holder)
         if before is None or (not before.clean and before.holder != self._holder):
@@ -75,7 +79,7 @@ class MemoryLimiter:
         self._resume()
 
     async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
-        """Charges one request of a key, or of what else has `rates`, and says what the windows make of it.
+        """Charges one request of a key, or of something else with its own `rates`, and returns the verdict.
 
         Raises Unavailable while this process may not count, or cannot save what it counts.
         """
@@ -90,15 +94,15 @@ class MemoryLimiter:
         return verdict
 
     async def peek(self, key_id: str) -> Verdict:
-        """The state of the key's minute; charges nothing."""
+        """Returns the state of the key's minute window; charges nothing."""
         while (windows := self._windows.get(key_id)) is None:
             await self._load(key_id, self.rates)
         return windows.peek(self._clock.now())
 
     async def flush(self) -> None:
-        """Writes what was counted since the last flush, and forgets keys that have gone quiet.
+        """Saves what was counted since the last flush, and drops idle windows from memory.
 
-        Writes nothing when another process has taken over: the rows are that one's then.
+        Saves nothing once another process has taken over: the rows are that one's then.
         """
         if self._may_save():
             await self._changed.flush()
@@ -109,16 +113,16 @@ class MemoryLimiter:
                 del self._windows[key_id]
 
     def suspend(self) -> None:
-        """Admits nothing until `take_over`: another process may be counting soon."""
+        """Refuses every request until `take_over`: another process may be counting soon."""
         self._suspended = True
 
     async def ping(self) -> None:
-        """Raises Unavailable while nothing is admitted."""
+        """Raises Unavailable while every request is refused."""
         self._check_counting()
         self._check_saved()
 
     async def close(self) -> None:
-        """Writes what is left, and that this process stopped in order."""
+        """Saves what is left, and records that this process stopped cleanly."""
         while self._changed.is_writing:
             await self._changed.tried()
         if self._may_save():
@@ -136,7 +140,7 @@ class MemoryLimiter:
         await self._db.transact(_save_all, states, self._holder, False)
 
     def _resume(self) -> None:
-        """Counts again: what the database holds by now, and what this process had not saved."""
+        """Counts again, from what the database now holds and what this process had not saved."""
         for key_id, windows in self._changed.take().items():
             self._unsaved[key_id] = windows.stored(0)
         self._windows.clear()
@@ -195,5 +199,5 @@ async def _written_since(tx: Tx, written: Sequence[Query[KeyWrite]], key_id: str
 
 
 async def find_holder(tx: Tx) -> Holder | None:
-    """The process that keeps the windows of this database, or did so last."""
+    """Returns the process that counts for this database or did so last; None if none ever did."""
     return await tx.one(queries.FIND_HOLDER)

@@ -1,4 +1,4 @@
-"""The rates that hold, and what one request heard of them."""
+"""Rates, verdicts, and the rows that windows are saved in."""
 
 from typing import Final
 
@@ -12,9 +12,9 @@ POSTS_LIMIT: Final = "posts"
 
 
 class Rates(msgspec.Struct, frozen=True):
-    """The limits of every key, or of every account signed in. Counts are requests, or `what` else is counted.
+    """The limits of every key, or of every account that is signed in. `what` names what is counted.
 
-    `per_day` 0 limits nothing; `abuse_window` is in milliseconds, 0 for no such thing as abuse.
+    `per_day` 0 means no daily limit; `abuse_window` is in milliseconds, and 0 means that refusals are never abuse.
     """
 
     per_minute: int = 60
@@ -25,7 +25,7 @@ class Rates(msgspec.Struct, frozen=True):
     what: str = "requests"
 
     def sentence(self, limit: str) -> str:
-        """The limit's name in an answer: `60 requests per minute`."""
+        """Returns the limit's name in an error message: `60 requests per minute`."""
         match limit:
             case "minute":
                 return f"{self.per_minute:,} {self.what} per minute"
@@ -36,11 +36,11 @@ class Rates(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct):
-    """What the windows say to one attempt. Times are in milliseconds.
+    """The windows' decision about one attempt. Times are in milliseconds.
 
-    `refused_by` is None when the attempt is admitted; `free_at` is when one request will pass if none is
-    sent before; `reset_at` is when the oldest of the last attempts leaves the minute; `abused` says that
-    the refusals have become abuse.
+    `refused_by` is the limit that refused it, None when it is admitted; `free_at` is when a request will be admitted
+    if none is sent before; `reset_at` is when the oldest counted attempt leaves the minute window; `abused` is
+    whether the refusals amount to abuse (docs/limits.md#abuse).
     """
 
     now: int
@@ -52,21 +52,21 @@ class Verdict(msgspec.Struct):
 
 
 class KeyWrite(msgspec.Struct):
-    """Something that a key wrote, as its row tells: when (milliseconds), and whether `POST /api/posts` did it."""
+    """A row that a key wrote: when (milliseconds), and whether by `POST /api/posts`."""
 
     at: int
     is_post: bool
 
 
 class Holder(msgspec.Struct):
-    """The process that kept the windows in its memory, and whether it stopped in order."""
+    """The process that counts in its memory, and whether it stopped cleanly."""
 
     holder: str
     clean: bool
 
 
 class SavedState(msgspec.Struct):
-    """A key's windows as their row holds them: JSON text, and when it was written (milliseconds)."""
+    """The saved windows of a key: JSON text, and when it was written (milliseconds)."""
 
     state: str
     updated_at: int

@@ -1,4 +1,4 @@
-"""Windows in Redis: one script call a request, one truth for all API processes."""
+"""Rate limits in Redis, shared by all API processes: one call of a script per request."""
 
 from importlib.resources import files
 from typing import cast
@@ -11,13 +11,13 @@ from pressroom.domains.limits.models import Rates, Verdict
 from pressroom.errors import Unavailable
 
 PATIENCE = 1.0
-"""Seconds that Redis may take to answer."""
+"""Seconds to wait for Redis."""
 
 
 class RedisLimiter:
-    """The limiter of many API processes. Redis's own clock counts, so that the nodes' may differ.
+    """The limiter of several API processes. Goes by Redis's clock, because those of the machines may differ.
 
-    `clock` replaces it in tests. Raises Unavailable while Redis is away: without it no limit could be kept.
+    `clock` replaces it in tests. Methods raise Unavailable while Redis is away: without it nothing can be counted.
     """
 
     def __init__(self, rates: Rates, url: str, clock: Clock | None = None) -> None:
@@ -33,15 +33,15 @@ class RedisLimiter:
         )
 
     async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
-        """Charges one request of a key, or of what else has `rates`, and says what the windows make of it."""
+        """Charges one request of a key, or of something else with its own `rates`, and returns the verdict."""
         return await self._call(key_id, rates or self.rates, is_post=is_post, charge=True)
 
     async def peek(self, key_id: str) -> Verdict:
-        """The state of the key's minute; charges nothing."""
+        """Returns the state of the key's minute window; charges nothing."""
         return await self._call(key_id, self.rates, is_post=False, charge=False)
 
     async def flush(self) -> None:
-        """Redis keeps what it counted."""
+        """Does nothing: Redis stores what it counts."""
 
     async def ping(self) -> None:
         """Raises Unavailable when Redis does not answer."""
@@ -51,7 +51,7 @@ class RedisLimiter:
             raise Unavailable("The rate limiter cannot be reached right now.") from error
 
     async def close(self) -> None:
-        """Lets go of the connections."""
+        """Closes the connections."""
         await self._redis.aclose()
 
     async def _call(self, key_id: str, rates: Rates, *, is_post: bool, charge: bool) -> Verdict:

@@ -1,9 +1,9 @@
 """The arithmetic of rolling windows, without I/O (docs/limits.md#rolling-windows).
 
-An attempt is in the minute's window while less than 60 seconds have passed since. The window holds the
-last attempts, refused ones too, and never more of them than the limit: that alone decides the next one.
-The day counts admitted requests in buckets of a minute, and lets go of a bucket when its last
-millisecond is 24 hours old: it may refuse up to a minute early and never admits late.
+An attempt is in the minute window while it is less than 60 seconds old. The window holds the latest attempts, refused
+ones too, up to the limit: more would not change the next decision. The day window counts admitted requests in buckets
+of a minute, and drops a bucket when its last millisecond is 24 hours old. So a request may wait up to a minute longer
+than it had to, but the limit is never exceeded.
 """
 
 from collections import Counter, deque
@@ -16,9 +16,9 @@ from pressroom.domains.limits.models import DAY_LIMIT, MINUTE_LIMIT, POSTS_LIMIT
 
 
 class StoredWindows(msgspec.Struct):
-    """Windows as they are kept in the database: attempts, posts, [minute, count] of the day, refusals.
+    """The windows of a key as the database stores them. All times are in milliseconds since 1970.
 
-    `saved_at` (milliseconds) is when they were taken: whatever was counted until then is in them.
+    `day` holds pairs of a minute since 1970 and its requests. `saved_at` is when the windows were copied for saving.
     """
 
     attempts: list[int]
@@ -42,9 +42,9 @@ class Windows:
         self._day_total = sum(count for _, count in self._day)
 
     def attempt(self, now: int, *, is_post: bool) -> Verdict:
-        """Looks at all the limits, then charges: the attempt at `now` and what it hears.
+        """Charges an attempt at `now` (milliseconds) after checking all limits; returns the verdict.
 
-        An admitted attempt counts everywhere. A refused one counts in the minute windows and not in the day.
+        An admitted attempt counts in every window, a refused one in the minute windows but not in the day.
         """
         now = self._pass_time(now)
         rates, attempts, posts = self._rates, self._attempts, self._posts
@@ -65,13 +65,13 @@ class Windows:
         return self._refuse(now, refused_by, is_post=is_post)
 
     def peek(self, now: int) -> Verdict:
-        """The state of the minute, charging nothing."""
+        """Returns the state of the minute window at `now` (milliseconds); charges nothing."""
         now = self._pass_time(now)
         oldest = self._attempts[0] + MINUTE if self._attempts else now
         return Verdict(now, max(0, self._rates.per_minute - len(self._attempts)), oldest)
 
     def stored(self, now: int) -> StoredWindows:
-        """What to keep of this key at `now` (milliseconds)."""
+        """Returns the windows to store at `now` (milliseconds)."""
         day = [(minute, count) for minute, count in self._day]
         return StoredWindows(list(self._attempts), list(self._posts), day, list(self._refusals), now)
 
@@ -91,7 +91,7 @@ class Windows:
         return Verdict(now, remaining, self._attempts[0] + MINUTE, binding, max(free.values()), abused)
 
     def _pass_time(self, now: int) -> int:
-        """Lets go of what has left its window; the time to use, which never runs backwards for a key."""
+        """Drops what has left its window; returns the time to use, which never runs backwards for a key."""
         attempts, posts, day = self._attempts, self._posts, self._day
         if attempts and attempts[-1] > now:
             now = attempts[-1]
@@ -117,7 +117,7 @@ class Windows:
         self._day_total += 1
 
     def _day_free_at(self) -> int:
-        """When enough buckets have left the day for one more request."""
+        """Returns when (milliseconds) enough buckets have left the day for one more request."""
         left = self._day_total
         for minute, count in self._day:
             left -= count
@@ -127,7 +127,7 @@ class Windows:
 
 
 def merged(one: StoredWindows, other: StoredWindows) -> StoredWindows:
-    """Two accounts of one key, each of which may know what the other does not: whatever either has seen."""
+    """Returns the union of two copies of a key's windows, each of which may have counted what the other has not."""
     days = dict(one.day)
     for minute, count in other.day:
         days[minute] = max(count, days.get(minute, 0))
@@ -141,10 +141,10 @@ def merged(one: StoredWindows, other: StoredWindows) -> StoredWindows:
 
 
 def with_writes(stored: StoredWindows, writes: Sequence[KeyWrite]) -> StoredWindows:
-    """As stored before a crash, and the writes since, each of which was an admitted request that nobody saved.
+    """Returns the windows stored before a crash plus the writes since, each by an admitted request that was not saved.
 
-    A write counts at its own time, which is never before its request's: it leaves no window too early. A request that
-    was admitted just before the windows were saved and wrote just after counts twice (docs/limits.md#after-a-crash).
+    A write counts at its own time, which is never before its request's, so it leaves no window too early. A request
+    that was admitted just before the save and wrote just after counts twice (docs/limits.md#after-a-crash).
     """
     days = Counter(dict(stored.day))
     days.update(write.at // MINUTE for write in writes)
@@ -158,7 +158,10 @@ def with_writes(stored: StoredWindows, writes: Sequence[KeyWrite]) -> StoredWind
 
 
 def not_after(stored: StoredWindows, now: int) -> StoredWindows:
-    """As stored, but for times that lie ahead: the clock was set back since, and they must not lock the key out."""
+    """Returns the stored windows with times after `now` (milliseconds) set to `now`.
+
+    Otherwise a clock that was set back would lock the key out.
+    """
     return StoredWindows(
         attempts=[min(at, now) for at in stored.attempts],
         posts=[min(at, now) for at in stored.posts],

@@ -1,4 +1,4 @@
-"""How an account stands: private, suspended or deleted, an admin's, and what it counts."""
+"""An account's status (private, suspended, deleted, admin), password and counters."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -22,7 +22,7 @@ LIST_RECORDS: Final = Query(
     f"SELECT {_RECORD} FROM accounts WHERE id < :before ORDER BY id DESC LIMIT :limit",
 )
 
-# Locked in the order of their ids, so that no two wait in a circle; what a lock was waited for is read anew.
+# Locked in the order of their ids, so that no two transactions deadlock. A row that was waited for is read anew.
 LOCK_STATUS: Final = Query(
     AccountStatus,
     f"SELECT id, is_private, suspended_at FROM accounts WHERE id IN ({in_list('id')}) ORDER BY id FOR NO KEY UPDATE",
@@ -73,27 +73,27 @@ DELETE_SESSIONS: Final = Command("DELETE FROM sessions WHERE account_id = :accou
 
 
 async def find_record(tx: Tx, username_key: str) -> AccountRecord | None:
-    """The account with this user name, folded, whatever became of it, as an operator sees it."""
+    """Returns the account with this folded user name as an operator sees it, whatever its status, or None."""
     return await tx.one(FIND_RECORD, username_key=username_key)
 
 
 async def list_records(tx: Tx, *, before: str, limit: int) -> list[AccountRecord]:
-    """All accounts as an operator sees them, newest first, before the one called `before`."""
+    """Returns at most `limit` accounts with ids before `before`, newest first, as an operator sees them."""
     return await tx.all(LIST_RECORDS, before=before, limit=limit)
 
 
 async def lock_status(tx: Tx, *account_ids: str) -> dict[str, AccountStatus]:
-    """Locks accounts, at most BATCH, against all who would change who follows them; how they stand now, by id."""
+    """Locks at most BATCH accounts against changes of their followers; returns their present status, by id."""
     return {each.id: each for each in await tx.all(LOCK_STATUS, **spread("id", account_ids))}
 
 
 async def find_status(tx: Tx, account_id: str) -> AccountStatus | None:
-    """How the account stands."""
+    """Returns the account's status, or None when there is no such account."""
     return await tx.one(FIND_STATUS, account_id=account_id)
 
 
 async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int]) -> None:
-    """Moves the counters of an account's posts by what is given for each visibility."""
+    """Adds to the counters of an account's posts, by visibility; negative numbers subtract."""
     await tx.run(
         ADD_POSTS,
         account_id=account_id,
@@ -105,39 +105,39 @@ async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int]) -
 
 
 async def add_follow(tx: Tx, *, account_id: str, followed_id: str, count: int) -> None:
-    """Moves the counters of a follower and the account that it follows by `count`. Both are locked by the caller."""
+    """Adds `count` (1 or -1) to the counters of a follower and the followed account, which the caller has locked."""
     await tx.run(ADD_FOLLOWING, account_id=account_id, count=count)
     await tx.run(ADD_FOLLOWERS, account_id=followed_id, count=count)
 
 
 async def count_posts(tx: Tx, account_id: str) -> PostCounts:
-    """How many posts of the account stand, by visibility."""
+    """Returns how many posts the account has, by visibility; deleted ones are left out."""
     return await tx.one(FIND_POST_COUNTS, account_id=account_id) or PostCounts(0, 0, 0)
 
 
 async def suspend(tx: Tx, account_id: str, at: int | None) -> None:
-    """Suspends an account since `at` (milliseconds); None: no longer."""
+    """Marks an account as suspended since `at` (milliseconds), or as not suspended (None)."""
     await tx.run(SUSPEND, account_id=account_id, at=at, now=tx.now)
 
 
 async def erase(tx: Tx, account_id: str) -> None:
-    """Erases what an account says of a person: names, e-mail address, password and words about itself."""
+    """Erases the personal data of an account: names, e-mail address, password, bio and known addresses."""
     await tx.run(ERASE, account_id=account_id, now=tx.now)
     await tx.run(DELETE_ADDRESSES, account_id=account_id)
 
 
 async def set_admin(tx: Tx, account_id: str, *, is_admin: bool) -> None:
-    """Makes the account an admin's, or no longer."""
+    """Gives the account the rights of an admin, or takes them away."""
     await tx.run(SET_ADMIN, account_id=account_id, is_admin=is_admin, now=tx.now)
 
 
 async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
-    """Gives the account another password."""
+    """Replaces the account's password hash."""
     await tx.run(SET_PASSWORD, account_id=account_id, password_hash=password_hash, now=tx.now)
 
 
 async def delete_attempts(tx: Tx, account_id: str) -> None:
-    """Forgets the failed sign-ins of the account."""
+    """Deletes the failed sign-ins of the account."""
     await tx.run(DELETE_ATTEMPTS, account_id=account_id)
 
 
