@@ -360,8 +360,8 @@ def test_who_lost_the_lease_gives_nothing_up(shop: Shop, run: Run) -> None:
 
 
 def test_a_worker_outlives_a_database_that_is_away(shop: Shop, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pressroom.jobs.worker.POLL_SECONDS", 0.01)
-    monkeypatch.setattr("pressroom.jobs.worker.PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("pressroom.jobs.look.POLL_SECONDS", 0.01)
+    monkeypatch.setattr("pressroom.jobs.lease_loop.PAUSE_SECONDS", 0.01)
 
     async def story() -> None:
         real, refused = shop.db.transact, 0

@@ -10,10 +10,11 @@ import pytest
 
 from pressroom.clock import SECOND
 from pressroom.db import Command, Query, Tx
-from pressroom.domains.webhooks import delivery, slots
+from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.delivery import LEASE
 from pressroom.domains.webhooks.models import Speed
 from pressroom.domains.webhooks.slots import SlotPool
+from pressroom.jobs import lease_loop, look
 from tests.api.actors import Actor, body_of, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -155,7 +156,7 @@ def test_a_success_under_a_lost_lease_is_not_written_down_either(
 def test_leases_are_renewed_while_a_turn_lasts(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery, "RENEWAL_SECONDS", 0.01)
+    monkeypatch.setattr(lease_loop, "RENEWALS", 3_000)
     hook = endpoint("post.created")
     hook.behave(hold())
     post(alice)
@@ -236,7 +237,7 @@ def test_a_signal_wakes_the_worker(alice: Actor, server: LocalServer, endpoint: 
 def test_a_signal_wakes_the_worker_of_another_process(
     alice: Actor, endpoint: MakeEndpoint, second_server: LocalServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery, "POLL_SECONDS", 3600.0)
+    monkeypatch.setattr(look, "POLL_SECONDS", 3600.0)
     with Worker(second_server):
         hook = endpoint("post.created")
         for count in range(1, 4):
@@ -247,7 +248,7 @@ def test_a_signal_wakes_the_worker_of_another_process(
 def test_polling_finds_what_no_signal_told_of(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(look, "POLL_SECONDS", 0.05)
     hook = endpoint("post.created")
     post(alice)
     set_due(hook, None)

@@ -36,8 +36,8 @@ class Outages:
         self._log = log
         self._outages: dict[str, _Outage] = {}
 
-    def room(self, kind: str, together: int, busy: int) -> int:
-        """How many jobs of a kind may be begun, of which `together` may be and `busy` are under way."""
+    def free(self, kind: str, together: int, busy: int) -> int:
+        """Returns how many jobs of a kind may be begun, of which `together` may be and `busy` are under way."""
         outage = self._outages.get(kind)
         if outage is None:
             return together - busy

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import re
-import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
@@ -13,16 +12,15 @@ from pressroom.clock import SECOND, Clock
 from pressroom.db import Database, Tx
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.jobs import queue
+from pressroom.jobs.lease_loop import LeaseLoop
+from pressroom.jobs.look import Look
 from pressroom.jobs.outages import Outages, deferral
 from pressroom.jobs.queue import Job
 from pressroom.logs import Log
 
-POLL_SECONDS: Final = 1.0
 LEASE: Final = 15 * SECOND
 """How long the jobs of a killed worker wait for another one (PostgreSQL; on SQLite a start gives them back)."""
 
-RENEWAL_SECONDS: Final = 5.0
-PAUSE_SECONDS: Final = 0.5
 KILLS: Final = 20
 """How often a worker may be killed amid a job before the job is taken to be what kills them."""
 
@@ -73,69 +71,44 @@ class JobWorker:
         self._clock = clock
         self._log = log
         self._handlers = handlers
-        self._token = uuid.uuid4().hex
-        self._wake = db.listen()
-        self._stopping = False
-        self._drain_seconds = 0.0
-        self._under_way: dict[str, tuple[Job, asyncio.Task[None]]] = {}
         self._outages = Outages(clock, log)
+        self._loop = LeaseLoop[Job](
+            "jobs", clock, log, db.listen(), lease=LEASE, look=self._look, renew=self._renew_leases
+        )
+        self._token = self._loop.token
 
     async def run(self) -> None:
         """Does jobs until `stop`; then finishes what is under way, or gives it back."""
-        renewal = asyncio.create_task(self._renew(), name="job leases")
-        try:
-            while not self._stopping:
-                self._wake.clear()
-                await self._look()
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(0 if self._stopping else POLL_SECONDS):
-                        await self._wake.wait()
-            await self._drain()
-        finally:
-            renewal.cancel()
+        await self._loop.run()
 
     def stop(self, seconds: float) -> None:
         """Has `run` begin nothing more and end within so many seconds. What is cut off is done again later."""
-        self._stopping = True
-        self._drain_seconds = seconds
-        self._wake.set()
+        self._loop.stop(seconds)
 
     async def settle(self) -> None:
-        """Does all that is due by the clock and returns when that is done: for whoever sets the clock."""
-        # A job that ends amid a look may leave something due of a kind that was looked at before.
-        while self._under_way or await self._look():
-            while tasks := [task for _, task in self._under_way.values()]:
-                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                await self._look()
+        """Does all that is due by the clock and returns when that is done. For tests, which set the clock."""
+        await self._loop.settle()
 
-    async def _look(self) -> bool:
-        """Begins what is due; whether there was anything."""
-        begun = False
-        for handler in self._handlers:
-            try:
-                begun = await self._begin(handler) or begun
-            except Exception as error:  # a worker that ended would take the whole process with it
-                self._log.recurring("jobs wait for the database", error)
-                await asyncio.sleep(PAUSE_SECONDS)
-                break
-        return begun
+    async def _look(self) -> Look:
+        """Begins what is due."""
+        begun = [await self._begin(handler) for handler in self._handlers]
+        return Look(any(begun))
 
     async def _begin(self, handler: Handler) -> bool:
-        """Begins jobs of a kind that are due, as far as there is room for them; whether there were any.
+        """Begins jobs of a kind that are due, as many as may be under way together; returns whether there were any.
 
         While what they need is away, one of them alone looks whether it is back.
         """
-        busy = sum(job.kind == handler.kind for job, _ in self._under_way.values())
-        room, now = self._outages.room(handler.kind, handler.together, busy), self._clock.now()
-        if room <= 0 or await self._db.one(queue.ANY_DUE, kind=handler.kind, now=now) is None:
+        busy = sum(job.kind == handler.kind for job in self._loop.items())
+        free, now = self._outages.free(handler.kind, handler.together, busy), self._clock.now()
+        if free <= 0 or await self._db.one(queue.ANY_DUE, kind=handler.kind, now=now) is None:
             return False
         jobs = await self._db.transact(
-            queue.claim, handler.kind, token=self._token, until=now + LEASE, limit=room, each=handler.each
+            queue.claim, handler.kind, token=self._token, until=self._loop.lease_end(), limit=free, each=handler.each
         )
         for job in jobs:
-            if job.id not in self._under_way:
-                task = asyncio.create_task(self._do(handler, job), name=f"{job.kind} {job.id}")
-                self._under_way[job.id] = (job, task)
+            if not self._loop.is_under_way(job.id):
+                self._loop.start(job.id, job, self._do(handler, job), f"{job.kind} {job.id}")
         return bool(jobs)
 
     async def _do(self, handler: Handler, job: Job) -> None:
@@ -159,9 +132,6 @@ class JobWorker:
         except Exception as error:  # one job that fails must not keep the others from being done
             self._outages.ended(handler.kind)
             await self._failed(handler, job, _reason(error), last=job.tries > len(handler.waits))
-        finally:
-            del self._under_way[job.id]
-            self._wake.set()
 
     async def _failed(self, handler: Handler, job: Job, reason: str, *, last: bool) -> None:
         self._log.error("job failed", kind=job.kind, subject=_logged(job), tries=job.tries, error=reason)
@@ -188,26 +158,8 @@ class JobWorker:
         with contextlib.suppress(PressroomError):
             await self._db.transact(queue.give_back, job, self._token, due_at)
 
-    async def _drain(self) -> None:
-        tasks = [task for _, task in self._under_way.values()]
-        if not tasks:
-            return
-        _, late = await asyncio.wait(tasks, timeout=self._drain_seconds)
-        for task in late:
-            task.cancel()
-        if late:
-            await asyncio.wait(late)
-
-    async def _renew(self) -> None:
-        while True:
-            await asyncio.sleep(RENEWAL_SECONDS)
-            jobs = [job for job, _ in self._under_way.values()]
-            if not jobs:
-                continue
-            try:
-                await self._db.transact(queue.renew, jobs, token=self._token, until=self._clock.now() + LEASE)
-            except Exception as error:  # one renewal that fails must not be the last
-                self._log.recurring("leases not renewed", error)
+    async def _renew_leases(self, jobs: list[Job], token: str, until: int) -> None:
+        await self._db.transact(queue.renew, jobs, token=token, until=until)
 
 
 def _logged(job: Job) -> str:

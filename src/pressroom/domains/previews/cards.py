@@ -20,6 +20,7 @@ from pressroom.domains.previews.models import RETRIES, Card, CardState, CardStat
 from pressroom.domains.previews.slots import OF_ACCOUNT, PATIENCE_SECONDS, TOGETHER, Busy, Slots
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
+from pressroom.jobs.keyed_tasks import KeyedTasks
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Handler, Postpone, TryAgain
 from pressroom.logs import Log
@@ -62,7 +63,7 @@ class Cards:
         self._folder = folder
         self._slots = Slots()
         self._decoding = asyncio.Semaphore(DECODED_TOGETHER)
-        self._fetching: dict[str, asyncio.Task[None]] = {}
+        self._fetching = KeyedTasks[None]()
 
     async def wait_for(self, url: str, account_id: str) -> None:
         """Returns as soon as what is known of a page holds, and after two seconds in any case.
@@ -91,25 +92,15 @@ class Cards:
                 await self._blobs.delete(key)
 
     async def close(self) -> None:
-        """Leaves off fetching; the jobs of what is wanted stand. Closes the client."""
-        tasks = list(self._fetching.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        """Cuts off all fetches, whose jobs remain, and closes the client."""
+        await self._fetching.end(0)
         await self._client.close()
 
     def _begin(self, url: str, account_id: str, *, bounded: bool = True) -> asyncio.Task[None]:
-        """The fetch of this page that is under way in this process, begun now if there is none."""
-        if url not in self._fetching:
-            fetch = asyncio.create_task(self._fetch(url, account_id, bounded=bounded), name="link card")
-            self._fetching[url] = fetch
-            fetch.add_done_callback(lambda done: self._ended(url, done))
-        return self._fetching[url]
-
-    def _ended(self, url: str, fetch: asyncio.Task[None]) -> None:
-        self._fetching.pop(url, None)
-        if not fetch.cancelled():
-            fetch.exception()  # whoever waited has heard of it, and nobody need have waited
+        """Returns the fetch of this page that is under way in this process, begun now if there is none."""
+        return self._fetching.get(url) or self._fetching.start(
+            url, None, self._fetch(url, account_id, bounded=bounded), "link card"
+        )
 
     async def _work(self, job: Job, token: str) -> None:
         fetch = self._begin(job.subject, job.account_id, bounded=False)

@@ -1,4 +1,4 @@
-"""One turn: what is sent to one endpoint from one lease, at most 8 deliveries at a time."""
+"""One batch: what is sent to one endpoint under one lease, at most 8 deliveries at a time."""
 
 import asyncio
 import time
@@ -13,8 +13,8 @@ from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions.leasing import Batch, BatchResult
 from pressroom.domains.webhooks.envelope import envelope
-from pressroom.domains.webhooks.models import BODIES, LOGGED, Attempt, AttemptStatus, Speed, State
-from pressroom.domains.webhooks.queries.leases import Leased, Outcome, PendingDelivery
+from pressroom.domains.webhooks.models import BODIES, LOGGED, Attempt, AttemptStatus, Endpoint, Speed, State
+from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
 from pressroom.domains.webhooks.retry import (
     ATTEMPTS,
     GONE,
@@ -31,49 +31,49 @@ WIDTH: Final = 8
 """Deliveries to one endpoint that are in flight together."""
 
 LENGTH: Final = 64
-"""Deliveries of one turn at the most; then others have theirs."""
+"""Deliveries of one batch at the most; then other endpoints have their batches."""
 
-TURN_SECONDS: Final = 1.0
-"""After this a turn begins nothing more, however little it has sent: slow endpoints must not keep places of others."""
+BATCH_SECONDS: Final = 1.0
+"""After this a batch sends nothing more, however little it has sent: slow endpoints must not keep others' slots."""
 
 FRESH_SECONDS: Final = 0.1
-"""How long what was read may wait for its turn to be sent before it is read again."""
+"""How long a delivery that was read may wait to be sent before it is read again."""
 
 RETRY_SOON: Final = "x-service-retry-soon"
 """The header by which `pressroom listen --fail` asks for short waits; heeded in development mode alone."""
 
 _USER_AGENT: Final = f"Pressroom/{__version__}"
-_attempts = msgspec.json.Decoder(list[Attempt])
+_decoder = msgspec.json.Decoder(list[Attempt])
 _encoder = msgspec.json.Encoder()
 
 
 class DeliveryBatch:
-    """A turn while it runs. Deliveries are taken one by one, until one fails, the turn is over or nothing is due."""
+    """A batch under way. Deliveries are taken one by one until one fails, the batch is long or nothing is due."""
 
-    def __init__(self, turn: Batch, waits: list[int], jitter: float, soon: list[int] | None = None) -> None:
-        self.leased: Final[Leased] = turn.leased
+    def __init__(self, batch: Batch, waits: list[int], jitter: float, soon: list[int] | None = None) -> None:
+        self.endpoint: Final[Endpoint] = batch.endpoint
         self.slowed = False
-        """Whether it was moved among the slow."""
+        """Whether it was moved to the pool of slow endpoints."""
 
         self.watch: asyncio.Handle
-        """What looks whether it is to be moved there."""
+        """The timer that looks whether it is to be moved there."""
 
         self.stopped = False
         self.filling = asyncio.Lock()
         self.after = ""
         """The event of the delivery that was taken last."""
 
-        self._most = len(turn.waiting) if turn.probing else LENGTH
+        self._most = len(batch.pending) if batch.probing else LENGTH
         self._taken = 0
-        self._dry = turn.probing or len(turn.waiting) < WIDTH
-        self._buffer = deque([*turn.tests, *turn.waiting])
+        self._dry = batch.probing or len(batch.pending) < WIDTH
+        self._buffer = deque([*batch.tests, *batch.pending])
         self._began = self._read_at = time.monotonic()
-        self._probing = turn.probing
+        self._probing = batch.probing
         self._waits = waits
         self._soon = soon
         self._jitter = jitter
-        self._endings: list[AttemptResult] = []
-        self._failed: list[Outcome] = []
+        self._attempts: list[AttemptResult] = []
+        self._failed: list[DeliveryOutcome] = []
         self._ours = False
         self._under_way: dict[str, float] = {}
         self._longest: float | None = None
@@ -83,55 +83,55 @@ class DeliveryBatch:
         """How many deliveries it would have in flight together."""
         return min(WIDTH, len(self._buffer)) if self._dry else WIDTH
 
-    def begins(self, waiting: PendingDelivery) -> None:
-        """Takes note that an attempt begins."""
-        self._under_way[waiting.envelope_id] = time.monotonic()
+    def attempt_begins(self, delivery: PendingDelivery) -> None:
+        """Notes that an attempt begins."""
+        self._under_way[delivery.envelope_id] = time.monotonic()
 
     def seconds_until_slow(self) -> float | None:
-        """Seconds until the oldest attempt under way counts as slow, 0 or less when it does; None if there is none."""
+        """Returns the seconds until the oldest attempt under way is slow, 0 or less if it is; None if there is none."""
         began = next(iter(self._under_way.values()), None)
         return None if began is None else slots.SLOW_SECONDS - (time.monotonic() - began)
 
-    def forget_stale(self) -> None:
-        """Forgets what was read a while ago: meanwhile the endpoint may have gone, or got another secret."""
+    def drop_stale(self) -> None:
+        """Drops what was read a while ago: meanwhile the endpoint may have been removed or got another secret."""
         if self._buffer and time.monotonic() - self._read_at > FRESH_SECONDS:
             self._buffer.clear()
             self._dry = False
 
     def take(self) -> PendingDelivery | None:
-        """The next delivery of those that were read."""
+        """Returns the next delivery of those that were read."""
         if self.stopped or not self._buffer or self._is_long:
             return None
-        waiting = self._buffer.popleft()
-        if waiting.event_type != EventType.WEBHOOK_TEST:
+        delivery = self._buffer.popleft()
+        if delivery.event_type != EventType.WEBHOOK_TEST:
             self._taken += 1
-            self.after = waiting.event_id
-        return waiting
+            self.after = delivery.event_id
+        return delivery
 
-    def room(self) -> int:
-        """How many deliveries are to be read; 0 when there are none, or must not be."""
+    def wanted(self) -> int:
+        """Returns how many deliveries to read; 0 when none are left or none may be sent."""
         return 0 if self.stopped or self._dry or self._is_long else min(WIDTH, self._most - self._taken)
 
     def fill(self, found: list[PendingDelivery], asked: int) -> None:
-        """Takes up what was read when `asked` were asked for."""
+        """Adds what was read when `asked` were asked for."""
         self._buffer.extend(found)
         self._dry = len(found) < asked
         self._read_at = time.monotonic()
 
-    def ended(
-        self, waiting: PendingDelivery, attempt: Attempt, answer: OutboundResponse | None, now: int, *, ours: bool
-    ) -> Outcome | None:
-        """Takes note of how an attempt ended at `now`; what can be written down before the turn ends.
+    def attempt_ended(
+        self, delivery: PendingDelivery, attempt: Attempt, response: OutboundResponse | None, now: int, *, ours: bool
+    ) -> DeliveryOutcome | None:
+        """Notes how an attempt ended at `now`; returns what can be saved before the batch ends.
 
-        A failure that is `ours` is not the receiver's: it spends no try, and does not count against the endpoint.
+        A failure that is `ours` is not the receiver's: it spends no try and does not count against the endpoint.
         """
         succeeded = attempt.status is AttemptStatus.SUCCEEDED
-        if self._soon and answer and RETRY_SOON in answer.headers:
+        if self._soon and response and RETRY_SOON in response.headers:
             self._waits = self._soon
-        is_test = waiting.event_type == EventType.WEBHOOK_TEST
-        asked = retry_after(answer.headers.get("retry-after", ""), now) if answer and not succeeded else 0
-        gone = answer is not None and answer.status == GONE
-        tries = waiting.tries if ours else waiting.tries + 1
+        is_test = delivery.event_type == EventType.WEBHOOK_TEST
+        asked = retry_after(response.headers.get("retry-after", ""), now) if response and not succeeded else 0
+        gone = response is not None and response.status == GONE
+        tries = delivery.tries if ours else delivery.tries + 1
         if succeeded:
             state, due_at = State.DELIVERED, now
         elif is_test or gone or tries >= ATTEMPTS:
@@ -140,101 +140,101 @@ class DeliveryBatch:
             state, due_at = State.PENDING, now + self._pause()
         else:
             state, due_at = State.PENDING, now + max(wait_after(tries, self._waits, self._jitter), asked)
-        outcome = Outcome(
-            account_id=waiting.account_id,
-            webhook_id=waiting.webhook_id,
-            event_id=waiting.event_id,
+        outcome = DeliveryOutcome(
+            account_id=delivery.account_id,
+            webhook_id=delivery.webhook_id,
+            event_id=delivery.event_id,
             state=state,
             tries=tries,
-            attempts=_with_attempt(waiting.attempts, attempt),
+            attempts=_with_attempt(delivery.attempts, attempt),
             due_at=due_at,
             finished_at=None if state is State.PENDING else now,
         )
-        took = time.monotonic() - self._under_way.pop(waiting.envelope_id)
+        took = time.monotonic() - self._under_way.pop(delivery.envelope_id)
         self._longest = self._longest if ours else max(self._longest or 0.0, took)
         if ours:
             self._ours = True
         elif not is_test:
-            self._endings.append(AttemptResult(succeeded, gone, asked))
+            self._attempts.append(AttemptResult(succeeded, gone, asked))
         if succeeded or is_test:
             return outcome
         self.stopped = True
         self._failed.append(outcome)
         return None
 
-    def end(self, now: int) -> BatchResult:
-        """What the turn came to."""
-        before = EndpointHealth(self.leased.consecutive_failures, self.leased.probe_at)
-        standing = health_after(before, self._endings, now, self._waits, self._jitter)
-        if standing.failures >= ATTEMPTS and not any(ending.gone for ending in self._endings):
+    def result(self, now: int) -> BatchResult:
+        """Returns what the batch came to."""
+        before = EndpointHealth(self.endpoint.consecutive_failures, self.endpoint.probe_at)
+        health = health_after(before, self._attempts, now, self._waits, self._jitter)
+        if health.failures >= ATTEMPTS and not any(attempt.gone for attempt in self._attempts):
             for outcome in self._failed:
                 outcome.state, outcome.finished_at = State.FAILED, now
-        if self._ours and standing.disabled_reason is None:
-            standing = EndpointHealth(standing.failures, max(standing.probe_at or 0, now + self._pause()))
-        healthy = standing.probe_at is None
+        if self._ours and health.disabled_reason is None:
+            health = EndpointHealth(health.failures, max(health.probe_at or 0, now + self._pause()))
+        healthy = health.probe_at is None
         return BatchResult(
-            self.leased,
-            standing,
+            self.endpoint,
+            health,
             self._failed,
             more=healthy and (self._probing or not self._dry),
-            speed=Speed.SLOW if self.slowed else slots.speed_after(self.leased.speed, self._longest),
+            speed=Speed.SLOW if self.slowed else slots.speed_after(self.endpoint.speed, self._longest),
         )
 
     @property
     def _is_long(self) -> bool:
-        return time.monotonic() - self._began > TURN_SECONDS
+        return time.monotonic() - self._began > BATCH_SECONDS
 
     def _pause(self) -> int:
-        """How long an endpoint is left alone after a failure of ours, in milliseconds."""
+        """Returns how long an endpoint is left alone after a failure of ours, in milliseconds."""
         return wait_after(1, self._waits, self._jitter)
 
 
-def request_of(waiting: PendingDelivery, now: int) -> tuple[dict[str, str], bytes]:
-    """Headers and body of an attempt at `now` (milliseconds); time and signature are fresh on each."""
-    body = envelope(waiting.envelope_id, waiting.event_id, waiting.event_type, waiting.data)
+def request_of(delivery: PendingDelivery, now: int) -> tuple[dict[str, str], bytes]:
+    """Returns headers and body of an attempt at `now` (milliseconds); each has a time and signature of its own."""
+    body = envelope(delivery.envelope_id, delivery.event_id, delivery.event_type, delivery.data)
     headers = {
         "Content-Type": "application/json",
         "User-Agent": _USER_AGENT,
-        "X-Service-Signature": sign(waiting.secret, now // SECOND, body),
-        "X-Service-Event": waiting.event_type,
-        "X-Service-Delivery-Id": waiting.envelope_id,
+        "X-Service-Signature": sign(delivery.secret, now // SECOND, body),
+        "X-Service-Event": delivery.event_type,
+        "X-Service-Delivery-Id": delivery.envelope_id,
     }
     return headers, body
 
 
 def attempt_of(
-    waiting: PendingDelivery, answer: OutboundResponse | None, error: str | None, clock: Clock, at: int
+    delivery: PendingDelivery, response: OutboundResponse | None, error: str | None, clock: Clock, at: int
 ) -> Attempt:
-    """An attempt that began at `at` and has just ended: with an answer, or with the reason why there is none."""
-    succeeded = answer is not None and 200 <= answer.status < 300
+    """Returns the attempt that began at `at` and ended just now, with a response or the reason why there is none."""
+    succeeded = response is not None and 200 <= response.status < 300
     return Attempt(
-        number=waiting.tries + 1,
+        number=delivery.tries + 1,
         at=iso(at),
         status=AttemptStatus.SUCCEEDED if succeeded else AttemptStatus.FAILED,
-        http_code=answer.status if answer else None,
-        error=None if succeeded else error or _refusal(answer),
+        http_code=response.status if response else None,
+        error=None if succeeded else error or _refusal(response),
         duration_ms=max(0, clock.now() - at),
-        response_body=_text(answer.body) if answer else None,
+        response_body=_text(response.body) if response else None,
     )
 
 
-def _refusal(answer: OutboundResponse | None) -> str | None:
-    if answer is None:
+def _refusal(response: OutboundResponse | None) -> str | None:
+    if response is None:
         return None
-    if 300 <= answer.status < 400:
-        return f"The endpoint answered {answer.status}: redirects are not followed. Add the address it leads to."
-    return f"The endpoint answered {answer.status}."
+    if 300 <= response.status < 400:
+        return f"The endpoint answered {response.status}: redirects are not followed. Add the address it leads to."
+    return f"The endpoint answered {response.status}."
 
 
 def _text(body: bytes) -> str:
-    """An answer's beginning as text that every database takes."""
+    """Returns the beginning of a response as text that every database can store."""
     return body.decode("utf-8", "replace").replace("\x00", "\ufffd")
 
 
 def _with_attempt(before: str, attempt: Attempt) -> str:
     if before == "[]":
         return _encoder.encode([attempt]).decode()
-    earlier = _attempts.decode(before)
+    earlier = _decoder.decode(before)
     attempt.number = earlier[-1].number + 1
     for old in earlier[: -BODIES + 1]:
         old.response_body = None

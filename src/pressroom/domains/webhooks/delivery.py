@@ -1,15 +1,13 @@
-"""The delivery worker: leases endpoints, sends what is due to them, writes down what came of it.
+"""The delivery worker: leases endpoints, sends what is due to them and saves the results.
 
-The unit is the endpoint. Whoever holds its lease is alone in sending to it, so that failures in a row are counted
-without a race, and one that hangs holds up nobody but itself: what is leased has slots of its own (`slots.py`). No
-transaction is open while a request is under way. One transaction at a time records what ended and leases what is due;
-whatever ends meanwhile goes with the next.
+The unit is the endpoint (docs/architecture.md#events-and-deliveries). Its lease makes one worker the only one that
+sends to it, so failures in a row are counted without a race, and an endpoint that hangs delays nobody else: slots
+(`slots.py`) see to that. No transaction is open while a request is under way. One transaction at a time saves the
+results of batches that ended and leases what is due; what ends meanwhile goes with the next.
 """
 
 import asyncio
-import contextlib
 import random
-import uuid
 from collections.abc import Callable
 from typing import Final
 
@@ -23,44 +21,40 @@ from pressroom.domains.webhooks.actions.leasing import Batch, BatchResult, Lease
 from pressroom.domains.webhooks.batch import WIDTH, DeliveryBatch, attempt_of, request_of
 from pressroom.domains.webhooks.models import AttemptStatus, Speed
 from pressroom.domains.webhooks.queries import leases
-from pressroom.domains.webhooks.queries.leases import Outcome, PendingDelivery
+from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
 from pressroom.domains.webhooks.slots import AT_ONCE, Slot, Slots
 from pressroom.errors import Unavailable
+from pressroom.jobs.lease_loop import LOCKED_SECONDS, LeaseLoop
+from pressroom.jobs.look import Look, pause_until
 from pressroom.logs import Log
 from pressroom.outbound import Failure, OutboundClient, OutboundFailed, OutboundResponse
 
 LEASE: Final = 30 * SECOND
-"""How long a killed worker's endpoints wait for another one; three times as long as an attempt may take."""
-
-RENEWAL_SECONDS: Final = 10.0
-POLL_SECONDS: Final = 1.0
-"""How often a worker looks for work that nobody told it of."""
+"""How long the endpoints of a killed worker wait for another one; three times as long as an attempt may take."""
 
 ATTEMPT_SECONDS: Final = 10.0
 WATCH_SECONDS: Final = 0.05
-"""How often a turn is looked at again that cannot be moved among the slow, or is just about to be."""
-
-LOCKED_SECONDS: Final = 0.02
-"""How long to wait for an endpoint that somebody else has locked."""
-
-PAUSE_SECONDS: Final = 0.5
-"""How long to wait for a database that is away."""
+"""How often it is looked again whether a batch is slow that could not be moved among the slow, or nearly is."""
 
 
-class Taken(msgspec.Struct):
-    """What one look at the database brought: turns to begin, when the next one is due (milliseconds), endpoints that
-    were disabled, and turns that could not be ended yet."""
+class Exchanged(msgspec.Struct):
+    """What one transaction of the worker came to.
 
-    begun: LeasedBatches
+    leased: batches to begin. next_due: when the next endpoint is due (milliseconds). disabled: results that disabled
+    their endpoint. postponed: results that could not be saved yet.
+    """
+
+    leased: LeasedBatches
     next_due: int | None
     disabled: list[BatchResult]
     postponed: list[BatchResult]
 
 
 class DeliveryWorker:
-    """Delivers until it is stopped. `waits` are the milliseconds between attempts, `jitter` goes from -1 to 1.
+    """Delivers until it is stopped.
 
-    `soon` are the waits of a receiver that asks for short ones; None where that is not heeded.
+    waits: milliseconds between attempts. soon: the waits of a receiver that asks for short ones; None where that is
+    not heeded. jitter: returns a number from -1 to 1.
     """
 
     def __init__(
@@ -80,217 +74,180 @@ class DeliveryWorker:
         self._waits = waits
         self._soon = soon
         self._jitter = jitter
-        self._token = uuid.uuid4().hex
-        self._wake = db.listen()
-        self._stopping = False
-        self._drain_seconds = 0.0
         self._slots = Slots()
-        self._batches: dict[str, DeliveryBatch] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._outcomes: list[Outcome] = []
-        self._ended: list[BatchResult] = []
+        self._outcomes: list[DeliveryOutcome] = []
+        self._results: list[BatchResult] = []
+        self._loop = LeaseLoop[DeliveryBatch](
+            "deliveries",
+            clock,
+            log,
+            db.listen(),
+            lease=LEASE,
+            look=self._look,
+            renew=self._renew_leases,
+            save=self._save,
+        )
+        self._token = self._loop.token
 
     async def run(self) -> None:
-        """Delivers until `stop`; then finishes what is under way, writes it down and gives the leases back."""
-        renewal = asyncio.create_task(self._renew(), name="lease renewal")
-        try:
-            while not self._stopping:
-                await self._wait(await self._look())
-            await self._drain()
-        finally:
-            renewal.cancel()
+        """Delivers until `stop`; then finishes what is under way, saves the results and gives the leases back."""
+        await self._loop.run()
 
     def stop(self, seconds: float) -> None:
         """Has `run` begin nothing more and end within so many seconds, give or take a transaction."""
-        self._stopping = True
-        self._drain_seconds = seconds
-        for turn in self._batches.values():
-            turn.stopped = True
-        self._wake.set()
+        self._loop.stop(seconds)
+        for batch in self._loop.items():
+            batch.stopped = True
 
     async def settle(self) -> None:
-        """Delivers all that is due by the clock and returns when that is done: for whoever sets the clock."""
-        pause = await self._look()
-        while self._tasks or self._ended or self._outcomes:
-            await self._wait(pause)
-            pause = await self._look()
+        """Delivers all that is due by the clock and returns when that is done. For tests, which set the clock."""
+        await self._loop.settle()
 
-    async def _wait(self, pause: float) -> None:
-        """Waits until there may be more to do, `pause` seconds at most."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0 if self._stopping else pause):
-                await self._wake.wait()
+    async def _look(self) -> Look:
+        """Saves the results of what has ended and begins what is due."""
+        if not self._results and not self._outcomes:
+            now = self._clock.now()
+            free = [speed for speed in Speed if self._slots.has_free(speed)]
+            if not await leases.any_due(self._db, now, free):
+                return Look(began=False, pause=pause_until(await self._db.one(leases.NEXT_DUE, now=now), now))
+        done = await self._exchange(lease_too=True)
+        began = self._begin(done.leased.batches)
+        unsaved = bool(self._results or self._outcomes)
+        if len(self._results) > len(done.postponed) or done.leased.more:
+            pause = 0.0
+        elif done.postponed:
+            pause = LOCKED_SECONDS
+        else:
+            pause = pause_until(done.next_due, self._clock.now())
+        return Look(began, unsaved, pause)
 
-    async def _drain(self) -> None:
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks.values(), timeout=self._drain_seconds)
-            for task in late:
-                task.cancel()
-            if late:
-                await asyncio.wait(late)
-        try:
-            while self._ended or self._outcomes:
-                await self._exchange(leasing_too=False)
-        except Exception as error:  # nothing more can be done about it here
-            self._log.error("deliveries not written down at the stop", error=f"{type(error).__name__}: {error}")
+    async def _save(self) -> bool:
+        if self._results or self._outcomes:
+            await self._exchange(lease_too=False)
+        return bool(self._results or self._outcomes)
 
-    async def _look(self) -> float:
-        """Writes down what has ended and begins what is due; how long to wait for more, in seconds."""
-        self._wake.clear()
-        try:
-            if not self._ended and not self._outcomes:
-                now = self._clock.now()
-                if not await leases.any_due(self._db, now, [speed for speed in Speed if self._slots.has_room(speed)]):
-                    return self._until(await self._db.one(leases.NEXT_DUE, now=now))
-            taken = await self._exchange(leasing_too=True)
-        except Exception as error:  # a worker that ended would take the whole process with it
-            self._log.recurring("deliveries wait for the database", error)
-            await asyncio.sleep(PAUSE_SECONDS)
-            return 0
-        self._begin(taken.begun.turns)
-        if len(self._ended) > len(taken.postponed) or taken.begun.more:
-            return 0
-        return LOCKED_SECONDS if taken.postponed else self._until(taken.next_due)
+    async def _exchange(self, *, lease_too: bool) -> Exchanged:
+        """Saves outcomes and at most AT_ONCE results, and leases endpoints for which slots are free.
 
-    def _until(self, due_at: int | None) -> float:
-        if due_at is None:
-            return POLL_SECONDS
-        return max(0.0, min(POLL_SECONDS, (due_at - self._clock.now()) / SECOND))
-
-    async def _exchange(self, *, leasing_too: bool) -> Taken:
-        """Writes down what has ended, of turns at most AT_ONCE, and leases endpoints for which there are slots.
-
-        What cannot be written down for want of the database is kept. Anything else that goes wrong is given up: the
-        leases run out, and what they were about is delivered again.
+        What cannot be saved because the database is away is kept for the next time. After any other failure it is given
+        up: the leases run out, and what the results were of is delivered again.
         """
         outcomes, self._outcomes = self._outcomes, []
-        ended, self._ended = self._ended[:AT_ONCE], self._ended[AT_ONCE:]
+        results, self._results = self._results[:AT_ONCE], self._results[AT_ONCE:]
         try:
-            taken = await self._db.transact(self._record_and_lease, outcomes, ended, leasing_too)
+            done = await self._db.transact(self._save_and_lease, outcomes, results, lease_too)
         except Unavailable:
-            self._outcomes[:0], self._ended[:0] = outcomes, ended
+            self._outcomes[:0], self._results[:0] = outcomes, results
             raise
-        self._ended += taken.postponed
-        for turn in taken.disabled:
-            reason = turn.standing.disabled_reason
+        self._results += done.postponed
+        for result in done.disabled:
             self._log.warning(
                 "webhook endpoint disabled",
-                webhook_id=turn.leased.id,
-                account_id=turn.leased.account_id,
-                reason=reason,
+                webhook_id=result.endpoint.id,
+                account_id=result.endpoint.account_id,
+                reason=result.health.disabled_reason,
             )
-        return taken
+        return done
 
-    async def _record_and_lease(
-        self, tx: Tx, outcomes: list[Outcome], ended: list[BatchResult], leasing_too: bool
-    ) -> Taken:
-        recorded = await leasing.record(tx, self._token, outcomes, ended)
-        begun = LeasedBatches([], more=False)
-        if leasing_too:
-            begun = await leasing.lease_batches(tx, self._token, tx.now + LEASE, self._slots, WIDTH)
-        return Taken(begun, await leases.next_due(tx), recorded.disabled, recorded.postponed)
+    async def _save_and_lease(
+        self, tx: Tx, outcomes: list[DeliveryOutcome], results: list[BatchResult], lease_too: bool
+    ) -> Exchanged:
+        saved = await leasing.save_results(tx, self._token, outcomes, results)
+        leased = LeasedBatches([], more=False)
+        if lease_too:
+            leased = await leasing.lease_batches(tx, self._token, tx.now + LEASE, self._slots, WIDTH)
+        return Exchanged(leased, await leases.next_due(tx), saved.disabled, saved.postponed)
 
-    def _begin(self, turns: list[Batch]) -> None:
-        # A turn that is under way although our own lease had run out, while the database was away, goes on under the
-        # new one.
-        begun = [
-            (
-                DeliveryBatch(turn, self._waits, self._jitter(), self._soon),
-                self._slots.take(leased.speed, leased.account_id, leased.url),
-            )
-            for turn in turns
-            if (leased := turn.leased).id not in self._batches
-        ]
-        for turn, slot in begun:
-            key = turn.leased.id
-            self._slots.widen(slot, turn.width)
-            turn.stopped = self._stopping
-            self._batches[key] = turn
-            self._tasks[key] = asyncio.create_task(self._run_batch(turn, slot), name=f"deliveries to {key}")
+    def _begin(self, leased: list[Batch]) -> bool:
+        """Begins batches; returns whether there were any. All take one slot before the first takes more."""
+        begun: list[tuple[DeliveryBatch, Slot]] = []
+        for each in leased:
+            endpoint = each.endpoint
+            if not self._loop.is_under_way(endpoint.id):
+                batch = DeliveryBatch(each, self._waits, self._jitter(), self._soon)
+                begun.append((batch, self._slots.take(endpoint.speed, endpoint.account_id, endpoint.url)))
+        for batch, slot in begun:
+            key = batch.endpoint.id
+            self._slots.widen(slot, batch.width)
+            batch.stopped = self._loop.stopping
+            self._loop.start(key, batch, self._deliver(batch, slot), f"deliveries to {key}")
+        return bool(leased)
 
-    async def _run_batch(self, turn: DeliveryBatch, slot: Slot) -> None:
-        self._watch(turn, slot)
+    async def _deliver(self, batch: DeliveryBatch, slot: Slot) -> None:
+        self._watch(batch, slot)
         try:
-            width = min(turn.width, slot.width)
+            width = min(batch.width, slot.width)
             if width == 1:
-                await self._send_one_by_one(turn)
+                await self._send_in_turn(batch)
             else:
-                await asyncio.gather(*[self._send_one_by_one(turn) for _ in range(width)])
+                await asyncio.gather(*[self._send_in_turn(batch) for _ in range(width)])
         finally:
-            turn.watch.cancel()
+            batch.watch.cancel()
             self._slots.give_back(slot)
-            self._ended.append(turn.end(self._clock.now()))
-            del self._batches[turn.leased.id], self._tasks[turn.leased.id]
-            self._wake.set()
+            self._results.append(batch.result(self._clock.now()))
 
-    def _watch(self, turn: DeliveryBatch, slot: Slot) -> None:
-        """Moves a turn among the slow once an attempt of it takes too long, so that others have its slots."""
-        left = turn.seconds_until_slow()
+    def _watch(self, batch: DeliveryBatch, slot: Slot) -> None:
+        """Moves a batch among the slow once an attempt of it takes too long, so that others get its slots."""
+        left = batch.seconds_until_slow()
         if left is not None and left <= 0 and self._slots.slow_down(slot):
-            turn.slowed = True
-            self._wake.set()
+            batch.slowed = True
+            self._loop.wake.set()
             return
         pause = max(slots.SLOW_SECONDS if left is None else left, WATCH_SECONDS)
-        turn.watch = asyncio.get_running_loop().call_later(pause, self._watch, turn, slot)
+        batch.watch = asyncio.get_running_loop().call_later(pause, self._watch, batch, slot)
 
-    async def _send_one_by_one(self, turn: DeliveryBatch) -> None:
-        """Sends one delivery after the other, while others send beside it."""
-        while not turn.stopped and (waiting := await self._take(turn)) is not None:
-            await self._attempt(turn, waiting)
+    async def _send_in_turn(self, batch: DeliveryBatch) -> None:
+        """Sends one delivery after the other, while others of the batch are sent beside them."""
+        while not batch.stopped and (delivery := await self._next(batch)) is not None:
+            await self._attempt(batch, delivery)
 
-    async def _take(self, turn: DeliveryBatch) -> PendingDelivery | None:
-        turn.forget_stale()
-        if (waiting := turn.take()) is not None:
-            return waiting
-        async with turn.filling:
-            if (waiting := turn.take()) is not None:
-                return waiting
-            if room := turn.room():
+    async def _next(self, batch: DeliveryBatch) -> PendingDelivery | None:
+        """Returns the next delivery to send, read from the database if need be."""
+        batch.drop_stale()
+        if (delivery := batch.take()) is not None:
+            return delivery
+        async with batch.filling:
+            if (delivery := batch.take()) is not None:
+                return delivery
+            if wanted := batch.wanted():
                 try:
-                    found = await self._db.read(leasing.refill, turn.leased, self._token, turn.after, room)
-                except Exception as error:  # the turn ends; what is in flight beside it is waited for
+                    found = await self._db.read(leasing.refill, batch.endpoint, self._token, batch.after, wanted)
+                except Exception as error:  # the batch ends; what is in flight beside this is waited for
                     self._log.recurring("deliveries cannot be read", error)
-                    turn.stopped = True
+                    batch.stopped = True
                     return None
-                turn.fill(found, room)
-            return turn.take()
+                batch.fill(found, wanted)
+            return batch.take()
 
-    async def _attempt(self, turn: DeliveryBatch, waiting: PendingDelivery) -> None:
+    async def _attempt(self, batch: DeliveryBatch, delivery: PendingDelivery) -> None:
         at = self._clock.now()
-        turn.begins(waiting)
-        answer: OutboundResponse | None = None
+        batch.attempt_begins(delivery)
+        response: OutboundResponse | None = None
         reason, ours = None, False
         try:
-            headers, body = request_of(waiting, self._clock.wall())
-            answer = await self._client.request("POST", turn.leased.url, headers, body, seconds=ATTEMPT_SECONDS)
+            headers, body = request_of(delivery, self._clock.wall())
+            response = await self._client.request("POST", batch.endpoint.url, headers, body, seconds=ATTEMPT_SECONDS)
         except OutboundFailed as failed:
             reason, ours = failed.message, failed.kind is Failure.OURS
-        except Exception as error:  # one delivery that cannot be sent must not keep the others from it, time and again
+        except Exception as error:  # a delivery that cannot be sent must not keep the others from being sent for ever
             reason, ours = "Something failed here before an answer came.", True
             self._log.recurring("delivery failed here", error)
-        attempt = attempt_of(waiting, answer, reason, self._clock, at)
-        outcome = turn.ended(waiting, attempt, answer, self._clock.now(), ours=ours)
+        attempt = attempt_of(delivery, response, reason, self._clock, at)
+        outcome = batch.attempt_ended(delivery, attempt, response, self._clock.now(), ours=ours)
         if attempt.status is AttemptStatus.FAILED:
             self._log.info(
                 "delivery failed",
-                webhook_id=waiting.webhook_id,
-                account_id=waiting.account_id,
-                envelope_id=waiting.envelope_id,
+                webhook_id=delivery.webhook_id,
+                account_id=delivery.account_id,
+                envelope_id=delivery.envelope_id,
                 attempt=attempt.number,
                 reason=attempt.error,
             )
         if outcome is not None:
             self._outcomes.append(outcome)
-            self._wake.set()
+            self._loop.wake.set()
 
-    async def _renew(self) -> None:
-        while True:
-            await asyncio.sleep(RENEWAL_SECONDS)
-            # In the order in which queueing locks them, so that no two transactions wait in a circle.
-            held = sorted((turn.leased for turn in self._batches.values()), key=lambda each: (each.account_id, each.id))
-            if not held:
-                continue
-            try:
-                await self._db.transact(leases.renew_leases, held, token=self._token, until=self._clock.now() + LEASE)
-            except Exception as error:  # one renewal that fails must not be the last
-                self._log.recurring("leases not renewed", error)
+    async def _renew_leases(self, batches: list[DeliveryBatch], token: str, until: int) -> None:
+        # In the order in which queueing locks them, so that no two transactions wait in a circle.
+        held = sorted((batch.endpoint for batch in batches), key=lambda each: (each.account_id, each.id))
+        await self._db.transact(leases.renew_leases, held, token=token, until=until)

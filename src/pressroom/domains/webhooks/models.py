@@ -118,12 +118,15 @@ def chose(events: str, kind: str) -> bool:
     return kind in events.split(" ")
 
 
-class Candidate(msgspec.Struct):
-    """An endpoint that has something to do."""
+class Endpoint(msgspec.Struct):
+    """An endpoint as a worker needs it. `probe_at` is set while it fails (milliseconds)."""
 
     account_id: str
     id: str
     url: str
+    consecutive_failures: int
+    probe_at: int | None
+    speed: Speed
 
 
 class Predecessor(msgspec.Struct):

@@ -1,7 +1,7 @@
-"""When to try again, and when to give up (docs/webhooks.md#retries). Pure.
+"""When to try again and when to give up (docs/webhooks.md#retries). Pure.
 
-The unit is the turn: what was sent to one endpoint from one lease. After its first failure a turn starts nothing
-more, so attempts that were in flight at that moment and fail too are the same failure.
+The unit is the batch: what was sent to one endpoint under one lease. After its first failure a batch sends nothing
+more, so attempts that were in flight at that moment and fail too count as the same failure.
 """
 
 from collections.abc import Sequence
@@ -16,21 +16,21 @@ ATTEMPTS: Final = 5
 """Attempts of one delivery, and failures in a row that disable an endpoint."""
 
 JITTER: Final = 0.1
-"""Waits are longer or shorter by up to this part, so that endpoints that failed together do not return together."""
+"""Waits vary by up to this part, so that endpoints that failed together are not tried together."""
 
 LONGEST_WAIT: Final = DAY
-"""The most that a receiver's Retry-After can put off the next attempt, in milliseconds."""
+"""The longest wait that a receiver's Retry-After can ask for, in milliseconds."""
 
 GONE: Final = 410
 
 
 def wait_after(failures: int, waits: Sequence[int], jitter: float) -> int:
-    """Milliseconds until the next attempt after so many failures in a row; `jitter` from -1 to 1."""
+    """Returns the milliseconds until the next attempt after so many failures in a row; `jitter` from -1 to 1."""
     return round(waits[min(failures, len(waits)) - 1] * (1 + JITTER * jitter))
 
 
 def retry_after(header: str, now: int) -> int:
-    """What a receiver's Retry-After asks for, in milliseconds from `now`; 0 when it makes no sense."""
+    """Returns what a receiver's Retry-After asks for, in milliseconds from `now`; 0 when it cannot be read."""
     text = header.strip()
     if text.isascii() and text.isdigit():
         return min(int(text[:10]) * SECOND, LONGEST_WAIT)
@@ -44,7 +44,7 @@ def retry_after(header: str, now: int) -> int:
 
 
 class EndpointHealth(msgspec.Struct, frozen=True):
-    """How an endpoint stands: failures in a row, and until when (milliseconds) all but a probe wait.
+    """How many failures in a row an endpoint has had, and when the next probe is (milliseconds), for which all waits.
 
     `disabled_reason` is set when it has just been disabled.
     """
@@ -55,7 +55,7 @@ class EndpointHealth(msgspec.Struct, frozen=True):
 
 
 class AttemptResult(msgspec.Struct, frozen=True):
-    """How one attempt of a turn ended. `asked` is the time in milliseconds that the receiver asked to be left alone."""
+    """How one attempt of a batch ended. `asked`: for how many milliseconds the receiver asked to be left alone."""
 
     succeeded: bool
     gone: bool = False
@@ -63,20 +63,20 @@ class AttemptResult(msgspec.Struct, frozen=True):
 
 
 def health_after(
-    before: EndpointHealth, endings: Sequence[AttemptResult], now: int, waits: Sequence[int], jitter: float
+    before: EndpointHealth, attempts: Sequence[AttemptResult], now: int, waits: Sequence[int], jitter: float
 ) -> EndpointHealth:
-    """How an endpoint stands at `now` after a turn, its attempts in the order in which they ended.
+    """Returns the health of an endpoint at `now` after a batch, its attempts in the order in which they ended.
 
     `waits` are the milliseconds between attempts, `jitter` goes from -1 to 1.
     """
-    if not endings:
+    if not attempts:
         return before
-    if any(ending.gone for ending in endings):
+    if any(attempt.gone for attempt in attempts):
         return EndpointHealth(before.failures + 1, None, "The endpoint answered 410 Gone.")
-    if endings[-1].succeeded:
+    if attempts[-1].succeeded:
         return EndpointHealth(0)
-    failures = 1 if any(ending.succeeded for ending in endings) else before.failures + 1
+    failures = 1 if any(attempt.succeeded for attempt in attempts) else before.failures + 1
     if failures >= ATTEMPTS:
         return EndpointHealth(failures, None, f"{ATTEMPTS} deliveries in a row failed.")
-    asked = max(ending.asked for ending in endings)
+    asked = max(attempt.asked for attempt in attempts)
     return EndpointHealth(failures, now + max(wait_after(failures, waits, jitter), asked))

@@ -1,9 +1,9 @@
 """Which endpoints a worker sends to next, and how much at once (docs/webhooks.md#slow-endpoints). Only counts.
 
-A slot is one request under way. New, quick and slow endpoints have slots of their own, so that however many hang, the
-quick are sent to at once. A request that takes longer than a second leaves its slot to the next and counts among the
-slow from then on; so the quick and the new wait a second for a free slot at the most, and slots of the slow can be in
-use beyond their number, in which case none of the slow is begun.
+A slot is one request under way. New, quick and slow endpoints have a pool of slots each, so that quick endpoints are
+sent to at once however many others hang. A request that takes longer than a second moves to the slow pool and frees
+its slot, so a quick or new endpoint waits at most a second for one. The slow pool may hold more than its slots that
+way; no slow endpoint is begun meanwhile.
 """
 
 from collections import Counter
@@ -14,20 +14,20 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from pressroom.domains.webhooks.models import Candidate, Speed
+from pressroom.domains.webhooks.models import Endpoint, Speed
 
 SLOW_SECONDS: Final = 1.0
 """An attempt that takes longer is slow."""
 
 AT_ONCE: Final = 32
-"""Endpoints of one pool that are leased in one transaction, so that none is long."""
+"""Endpoints of one pool that are leased in one transaction, and results that are saved in one: none may be long."""
 
 MOST: Final = 1_536
-"""Requests under way beyond which none is moved to the slow: each costs a socket and some 40 KB."""
+"""Requests under way beyond which none is moved to the slow pool: each costs a socket and some 40 KB."""
 
 
 class SlotPool(msgspec.Struct, frozen=True):
-    """Slots, and how many of them the endpoints of one account and of one receiving host can have."""
+    """A number of slots, and how many of them endpoints of one account and of one receiving host can have."""
 
     slots: int
     of_account: int
@@ -42,7 +42,7 @@ POOLS: Final = {
 
 
 class Slot(msgspec.Struct):
-    """What one turn has of a pool: as many slots as it is wide."""
+    """The slots that one batch has of a pool: `width` of them."""
 
     speed: Speed
     account_id: str
@@ -51,7 +51,7 @@ class Slot(msgspec.Struct):
 
 
 class _Use:
-    """What is in use of one pool."""
+    """The slots of one pool that are in use."""
 
     def __init__(self) -> None:
         self.slots = 0
@@ -72,26 +72,26 @@ class Slots:
     def __init__(self) -> None:
         self._uses = {speed: _Use() for speed in POOLS}
 
-    def has_room(self, speed: Speed) -> bool:
-        """Whether a slot of the pool is free."""
+    def has_free(self, speed: Speed) -> bool:
+        """Returns whether a slot of the pool is free."""
         return self._uses[speed].slots < POOLS[speed].slots
 
     def full_accounts(self, speed: Speed) -> list[str]:
-        """The accounts that have all they can have of a pool."""
+        """Returns the accounts that have as many slots of the pool as they can have."""
         return [account for account, count in self._uses[speed].accounts.items() if count >= POOLS[speed].of_account]
 
-    def choose(self, speed: Speed, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Those that are begun next, at most AT_ONCE, one slot each.
+    def choose(self, speed: Speed, candidates: Sequence[Endpoint]) -> list[Endpoint]:
+        """Returns the endpoints to begin next, at most AT_ONCE, one slot each.
 
-        First come those of accounts with the fewest requests under way; among equals, in the order given.
+        Endpoints of accounts with the fewest requests under way come first; among equals, the order is kept.
         """
         pool, use = POOLS[speed], self._uses[speed]
         accounts, hosts = use.accounts.copy(), use.hosts.copy()
-        ranked: list[tuple[int, int, Candidate]] = []
+        ranked: list[tuple[int, int, Endpoint]] = []
         for place, candidate in enumerate(candidates):
             ranked.append((accounts[candidate.account_id], place, candidate))
             accounts[candidate.account_id] += 1
-        chosen: list[Candidate] = []
+        chosen: list[Endpoint] = []
         most = min(AT_ONCE, pool.slots - use.slots)
         for ahead, _, candidate in sorted(ranked, key=lambda each: each[:2]):
             host = host_of(candidate.url)
@@ -101,16 +101,15 @@ class Slots:
         return chosen
 
     def take(self, speed: Speed, account_id: str, url: str) -> Slot:
-        """Takes one slot, for an endpoint that was chosen."""
+        """Takes one slot for an endpoint that was chosen."""
         slot = Slot(Speed(speed), account_id, host_of(url), 1)
         self._uses[speed].add(slot, 1)
         return slot
 
     def widen(self, slot: Slot, wanted: int) -> None:
-        """Makes it up to `wanted` slots, of the half of the pool that is free.
+        """Makes it up to `wanted` slots, from half of what is free in the pool.
 
-        There are no more while more of the slow are under way than have slots: what goes wrong then goes wrong
-        narrowly.
+        It stays as it is while the slow pool holds more than its slots: a receiver that hangs then costs one request.
         """
         if self._uses[Speed.SLOW].slots > POOLS[Speed.SLOW].slots:
             return
@@ -125,7 +124,7 @@ class Slots:
         use.add(slot, 1)
 
     def slow_down(self, slot: Slot) -> bool:
-        """Moves a slot among the slow, whether there is room or not; False when far too many are under way."""
+        """Moves a slot to the slow pool, even a full one; returns False when MOST requests are under way."""
         if slot.speed is not Speed.SLOW:
             if sum(use.slots for use in self._uses.values()) > MOST:
                 return False
@@ -135,18 +134,18 @@ class Slots:
         return True
 
     def give_back(self, slot: Slot) -> None:
-        """Frees a slot."""
+        """Frees the slots of a batch."""
         self._uses[slot.speed].add(slot, -1)
 
 
 @lru_cache(2_048)
 def host_of(url: str) -> str:
-    """The host and port that a URL leads to."""
+    """Returns host and port of a URL."""
     return urlsplit(url).netloc.lower()
 
 
 def speed_after(before: Speed, longest: float | None) -> Speed:
-    """How quick an endpoint is after a turn whose longest attempt took so many seconds; None: there was none."""
+    """Returns the speed of an endpoint after a batch whose longest attempt took so many seconds (None: it had none)."""
     if longest is None:
         return before
     return Speed.SLOW if longest > SLOW_SECONDS else Speed.QUICK

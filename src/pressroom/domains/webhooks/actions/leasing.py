@@ -1,4 +1,4 @@
-"""Leasing: taking endpoints that have something to do, and writing down what came of it."""
+"""Leasing: taking endpoints for which something is due, and saving the results of what was sent to them."""
 
 from collections.abc import Sequence
 
@@ -7,117 +7,114 @@ import msgspec
 from pressroom.db import Tx
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
-from pressroom.domains.webhooks.models import RETENTION, Speed
+from pressroom.domains.webhooks.models import RETENTION, Endpoint, Speed
 from pressroom.domains.webhooks.queries import leases
-from pressroom.domains.webhooks.queries.leases import Leased, Outcome, PendingDelivery
+from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
 from pressroom.domains.webhooks.retry import EndpointHealth
 from pressroom.domains.webhooks.slots import AT_ONCE, Slots
 
 
 class Batch(msgspec.Struct):
-    """A leased endpoint, and what to begin with. `probing`: it fails, so one delivery is tried and no more."""
+    """A leased endpoint and the first deliveries to send. `probing`: it fails, so that one delivery is tried alone."""
 
-    leased: Leased
+    endpoint: Endpoint
     tests: list[PendingDelivery]
-    waiting: list[PendingDelivery]
+    pending: list[PendingDelivery]
     probing: bool
 
 
 class BatchResult(msgspec.Struct):
-    """A turn that is over: how the endpoint stands, what is still to be written down, whether more was due, and how
-    quick the endpoint was."""
+    """What a batch came to: the endpoint's health and speed, outcomes still to be saved, and whether more is due."""
 
-    leased: Leased
-    standing: EndpointHealth
-    outcomes: list[Outcome]
+    endpoint: Endpoint
+    health: EndpointHealth
+    outcomes: list[DeliveryOutcome]
     more: bool
     speed: Speed
 
 
 class LeasedBatches(msgspec.Struct):
-    """Turns to begin, and whether there may be more to lease at once."""
+    """Batches to begin, and whether more endpoints could be leased at once."""
 
-    turns: list[Batch]
+    batches: list[Batch]
     more: bool
 
 
-async def forget_leases(tx: Tx) -> None:
-    """Gives back the leases of workers that were killed: for whoever knows that no other worker is alive."""
-    await leases.forget_leases(tx)
-
-
-async def lease_batches(tx: Tx, token: str, until: int, slots: Slots, portion: int) -> LeasedBatches:
-    """Leases endpoints that have slots until `until` (milliseconds), each with up to `portion` due deliveries."""
-    begun = LeasedBatches([], more=False)
-    for speed in Speed:
-        if not slots.has_room(speed):
-            continue
-        candidates = await leases.find_candidates(tx, speed=speed, full=slots.full_accounts(speed))
-        chosen = slots.choose(speed, candidates)
-        found = [await leases.lease_endpoint(tx, each, token=token, until=until) for each in chosen]
-        begun.turns += [await _start_batch(tx, leased, token, portion) for leased in found if leased is not None]
-        begun.more = begun.more or (len(chosen) == AT_ONCE and any(found))
-    return begun
-
-
-async def _start_batch(tx: Tx, leased: Leased, token: str, portion: int) -> Batch:
-    tests = await leases.find_tests(tx, leased, token=token, limit=portion)
-    probing = leased.probe_at is not None
-    size = 0 if leased.probe_at is not None and leased.probe_at > tx.now else 1 if probing else portion
-    waiting = await leases.find_due(tx, leased, token=token, after="", limit=size) if size else []
-    return Batch(leased, tests, waiting, probing)
-
-
-async def refill(tx: Tx, leased: Leased, token: str, after: str, limit: int) -> list[PendingDelivery]:
-    """What is due next, of events after `after`; nothing once the endpoint may be sent nothing more."""
-    return await leases.find_due(tx, leased, token=token, after=after, limit=limit)
-
-
-class Recorded(msgspec.Struct):
-    """What became of turns that were to be ended: endpoints that were disabled by it, and turns that must wait for
-    somebody who holds their endpoint's lock."""
+class SavedResults(msgspec.Struct):
+    """Results that disabled their endpoint, and results that could not be saved because the endpoint is locked."""
 
     disabled: list[BatchResult]
     postponed: list[BatchResult]
 
 
-async def record(tx: Tx, token: str, outcomes: Sequence[Outcome], ended: Sequence[BatchResult]) -> Recorded:
-    """Writes down outcomes of turns under way, and ends others. What was done under a lost lease is not written."""
-    await leases.record_outcomes(tx, outcomes, token=token)
+async def forget_leases(tx: Tx) -> None:
+    """Gives back the leases of workers that were killed. Only for a caller that knows that no other worker runs."""
+    await leases.forget_leases(tx)
+
+
+async def lease_batches(tx: Tx, token: str, until: int, slots: Slots, size: int) -> LeasedBatches:
+    """Leases endpoints for which slots are free until `until` (milliseconds), each with up to `size` due deliveries."""
+    leased = LeasedBatches([], more=False)
+    for speed in Speed:
+        if not slots.has_free(speed):
+            continue
+        candidates = await leases.find_candidates(tx, speed=speed, full=slots.full_accounts(speed))
+        chosen = slots.choose(speed, candidates)
+        found = [await leases.lease_endpoint(tx, each, token=token, until=until) for each in chosen]
+        leased.batches += [await _start_batch(tx, each, token, size) for each in found if each is not None]
+        leased.more = leased.more or (len(chosen) == AT_ONCE and any(found))
+    return leased
+
+
+async def _start_batch(tx: Tx, endpoint: Endpoint, token: str, size: int) -> Batch:
+    tests = await leases.find_tests(tx, endpoint, token=token, limit=size)
+    probing = endpoint.probe_at is not None
+    limit = 0 if endpoint.probe_at is not None and endpoint.probe_at > tx.now else 1 if probing else size
+    pending = await leases.find_due(tx, endpoint, token=token, after="", limit=limit) if limit else []
+    return Batch(endpoint, tests, pending, probing)
+
+
+async def refill(tx: Tx, endpoint: Endpoint, token: str, after: str, limit: int) -> list[PendingDelivery]:
+    """Returns the next due deliveries, of events after `after`; none once nothing more may be sent to the endpoint."""
+    return await leases.find_due(tx, endpoint, token=token, after=after, limit=limit)
+
+
+async def save_results(
+    tx: Tx, token: str, outcomes: Sequence[DeliveryOutcome], results: Sequence[BatchResult]
+) -> SavedResults:
+    """Saves outcomes of batches under way and the results of those that ended, and gives the leases of these back.
+
+    What was done under a lease that was lost is not saved.
+    """
+    await leases.save_outcomes(tx, outcomes, token=token)
+    saved = SavedResults([], [])
     # In the order in which queueing locks them, so that no two transactions wait in a circle.
-    recorded = Recorded([], [])
-    for turn in sorted(ended, key=lambda turn: (turn.leased.account_id, turn.leased.id)):
-        await _end_batch(tx, token, turn, recorded)
-    return recorded
+    for result in sorted(results, key=lambda each: (each.endpoint.account_id, each.endpoint.id)):
+        await _end_batch(tx, token, result, saved)
+    return saved
 
 
-async def _end_batch(tx: Tx, token: str, turn: BatchResult, recorded: Recorded) -> None:
-    alive = await leases.lock_leased(tx, turn.leased, token=token)
+async def _end_batch(tx: Tx, token: str, result: BatchResult, saved: SavedResults) -> None:
+    endpoint, health = result.endpoint, result.health
+    alive = await leases.lock_leased(tx, endpoint, token=token)
     if alive is None:
-        if await leases.holds_lease(tx, turn.leased, token=token):
-            recorded.postponed.append(turn)
+        if await leases.holds_lease(tx, endpoint, token=token):
+            saved.postponed.append(result)
         return
-    await leases.record_outcomes(tx, turn.outcomes, token=token)
-    reason = turn.standing.disabled_reason if alive else None
+    await leases.save_outcomes(tx, result.outcomes, token=token)
+    reason = health.disabled_reason if alive else None
     if reason is not None:
-        await leases.disable(tx, turn.leased, reason=reason, sweep_at=tx.now + RETENTION)
-        await notify(tx, turn.leased.account_id, NotificationType.WEBHOOK_DISABLED, webhook_id=turn.leased.id)
-    due_at = await _next_due(tx, turn, token) if alive and reason is None else None
-    standing = turn.standing
+        await leases.disable(tx, endpoint, reason=reason, sweep_at=tx.now + RETENTION)
+        await notify(tx, endpoint.account_id, NotificationType.WEBHOOK_DISABLED, webhook_id=endpoint.id)
+        saved.disabled.append(result)
+    due_at = await _next_due(tx, result, token) if alive and reason is None else None
     await leases.release(
-        tx,
-        turn.leased,
-        failures=standing.failures,
-        probe_at=standing.probe_at,
-        next_due_at=due_at,
-        speed=turn.speed,
+        tx, endpoint, failures=health.failures, probe_at=health.probe_at, next_due_at=due_at, speed=result.speed
     )
-    if reason is not None:
-        recorded.disabled.append(turn)
 
 
-async def _next_due(tx: Tx, turn: BatchResult, token: str) -> int | None:
-    if turn.more or await leases.find_tests(tx, turn.leased, token=token, limit=1):
+async def _next_due(tx: Tx, result: BatchResult, token: str) -> int | None:
+    if result.more or await leases.find_tests(tx, result.endpoint, token=token, limit=1):
         return tx.now
-    earliest = await leases.earliest_due(tx, turn.leased)
-    return None if earliest is None else max(earliest, turn.standing.probe_at or 0)
+    earliest = await leases.earliest_due(tx, result.endpoint)
+    return None if earliest is None else max(earliest, result.health.probe_at or 0)

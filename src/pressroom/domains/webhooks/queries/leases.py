@@ -1,4 +1,4 @@
-"""Leases on endpoints: whoever holds one delivers, and writes down what came of it."""
+"""Leases on endpoints: only the worker that holds an endpoint's lease delivers to it and saves the results."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -6,28 +6,17 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Command, Database, Query, Tx, Value
-from pressroom.domains.webhooks.models import Candidate, Speed, State
+from pressroom.domains.webhooks.models import Endpoint, Speed, State
 
 WINDOW: Final = 2_000
-"""Due endpoints of one speed that are looked at together, the oldest, so that no look is long."""
+"""Due endpoints of one speed that are considered together, the oldest: no transaction may be long."""
 
 CANDIDATES: Final = 128
-"""Of those, how many there are to choose from."""
-
-
-class Leased(msgspec.Struct):
-    """An endpoint on which a lease is held. `probe_at` is set while it fails (milliseconds)."""
-
-    account_id: str
-    id: str
-    url: str
-    consecutive_failures: int
-    probe_at: int | None
-    speed: Speed
+"""Of those, how many are offered to choose from."""
 
 
 class PendingDelivery(msgspec.Struct):
-    """A delivery that is due, with the event that it is made of and the secret to sign it with. `attempts` is JSON."""
+    """A delivery to be sent, with the event that it is made of and the secret that signs it. `attempts` is JSON."""
 
     account_id: str
     webhook_id: str
@@ -40,8 +29,8 @@ class PendingDelivery(msgspec.Struct):
     attempts: str
 
 
-class Outcome(msgspec.Struct):
-    """What an attempt made of a delivery. Times in milliseconds; `attempts` is JSON."""
+class DeliveryOutcome(msgspec.Struct):
+    """The state of a delivery after an attempt, to be saved. Times in milliseconds; `attempts` is JSON."""
 
     account_id: str
     webhook_id: str
@@ -53,24 +42,26 @@ class Outcome(msgspec.Struct):
     finished_at: int | None
 
 
-# The accounts take turns; of each account the oldest first. An endpoint whose turn is over goes to the end, so that
-# none waits for a long queue of another.
+_ENDPOINT: Final = "account_id, id, url, consecutive_failures, probe_at, speed"
+
+# Accounts in rotation, of each account the oldest first. An endpoint whose batch has ended goes behind the others, so
+# that none waits for a long queue of another.
 FIND_CANDIDATES: Final = Query(
-    Candidate,
-    "SELECT account_id, id, url FROM (SELECT account_id, id, url, next_due_at,"
+    Endpoint,
+    f"SELECT {_ENDPOINT} FROM (SELECT {_ENDPOINT}, next_due_at,"
     " row_number() OVER (PARTITION BY account_id ORDER BY next_due_at) AS place"
-    " FROM (SELECT account_id, id, url, next_due_at FROM webhooks"
+    f" FROM (SELECT {_ENDPOINT}, next_due_at FROM webhooks"
     " WHERE speed = :speed AND next_due_at <= :now AND leased_until <= :now"
     " AND :full NOT LIKE '% ' || account_id || ' %' ORDER BY next_due_at LIMIT :window) AS due) AS placed"
     " ORDER BY place, next_due_at LIMIT :limit",
 )
 
 LEASE_ENDPOINT: Final = Query(
-    Leased,
+    Endpoint,
     "UPDATE webhooks SET lease_token = :token, leased_until = :until WHERE (account_id, id) IN"
     " (SELECT account_id, id FROM webhooks WHERE account_id = :account_id AND id = :id AND next_due_at <= :now"
     " AND leased_until <= :now FOR UPDATE SKIP LOCKED)"
-    " RETURNING account_id, id, url, consecutive_failures, probe_at, speed",
+    f" RETURNING {_ENDPOINT}",
 )
 
 ANY_DUE: Final = Query(
@@ -100,8 +91,8 @@ RENEW_LEASES: Final = Command(
 
 FORGET_LEASES: Final = Command("UPDATE webhooks SET lease_token = NULL, leased_until = 0 WHERE lease_token IS NOT NULL")
 
-# What is due is read under the lease, at most a tenth of a second before it is sent: after that nothing goes to an
-# endpoint that was removed, disabled or closed.
+# Read under the lease, at most a tenth of a second before it is sent, so that an endpoint that was removed, disabled or
+# closed gets nothing more.
 _DUE: Final = (
     "SELECT d.account_id, d.webhook_id, d.event_id, d.envelope_id, d.event_type, e.data, w.secret, d.tries, d.attempts"
     " FROM webhooks w JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
@@ -121,7 +112,7 @@ FIND_TESTS: Final = Query(
     f"{_DUE} AND d.event_type = 'webhook.test' AND w.closed_at IS NULL ORDER BY d.event_id LIMIT :limit",
 )
 
-# Whoever holds the lock may take a while; the worker has other endpoints to write about meanwhile.
+# Another transaction may hold the lock for a while; the worker has results of other endpoints to save meanwhile.
 LOCK_LEASED: Final = Query(
     bool,
     "SELECT disabled_at IS NULL AND removed_at IS NULL FROM webhooks"
@@ -133,7 +124,7 @@ HOLDS_LEASE: Final = Query(
     "SELECT id FROM webhooks WHERE account_id = :account_id AND id = :webhook_id AND lease_token = :token",
 )
 
-RECORD_OUTCOME: Final = Command(
+SAVE_OUTCOME: Final = Command(
     "UPDATE deliveries SET state = :state, tries = :tries, attempts = :attempts, due_at = :due_at,"
     " finished_at = :finished_at"
     " WHERE account_id = :account_id AND webhook_id = :webhook_id AND event_id = :event_id AND state = 'pending'"
@@ -161,31 +152,31 @@ DISABLE: Final = Command(
 
 
 async def any_due(db: Database, now: int, speeds: Collection[Speed]) -> bool:
-    """Whether an endpoint of one of these speeds has something to do at `now` (milliseconds) and nobody to do it."""
+    """Returns whether an endpoint of one of these speeds is due at `now` (milliseconds) and not leased."""
     wanted: dict[str, Value] = {str(speed): speed in speeds for speed in Speed}
     return await db.one(ANY_DUE, now=now, **wanted) is not None
 
 
-async def find_candidates(tx: Tx, *, speed: Speed, full: Sequence[str]) -> list[Candidate]:
-    """Endpoints of this speed that have something to do and nobody to do it, but for those of the accounts `full`."""
+async def find_candidates(tx: Tx, *, speed: Speed, full: Sequence[str]) -> list[Endpoint]:
+    """Returns endpoints of this speed that are due and not leased, except those of the accounts `full`."""
     return await tx.all(
         FIND_CANDIDATES, speed=speed, full=f" {' '.join(full)} ", window=WINDOW, limit=CANDIDATES, now=tx.now
     )
 
 
-async def lease_endpoint(tx: Tx, candidate: Candidate, *, token: str, until: int) -> Leased | None:
-    """Takes a lease until `until` (milliseconds), unless somebody else has just taken it."""
+async def lease_endpoint(tx: Tx, endpoint: Endpoint, *, token: str, until: int) -> Endpoint | None:
+    """Leases an endpoint until `until` (milliseconds); returns None when another worker has just leased it."""
     return await tx.one(
-        LEASE_ENDPOINT, account_id=candidate.account_id, id=candidate.id, token=token, until=until, now=tx.now
+        LEASE_ENDPOINT, account_id=endpoint.account_id, id=endpoint.id, token=token, until=until, now=tx.now
     )
 
 
 async def next_due(tx: Tx) -> int | None:
-    """When the next endpoint will have something to do, in milliseconds."""
+    """Returns when the next endpoint is due, in milliseconds."""
     return await tx.one(NEXT_DUE, now=tx.now)
 
 
-async def renew_leases(tx: Tx, held: Sequence[Leased], *, token: str, until: int) -> None:
+async def renew_leases(tx: Tx, held: Sequence[Endpoint], *, token: str, until: int) -> None:
     """Prolongs leases that are still held."""
     rows: list[Mapping[str, Value]] = [
         {"account_id": each.account_id, "id": each.id, "token": token, "until": until} for each in held
@@ -194,16 +185,16 @@ async def renew_leases(tx: Tx, held: Sequence[Leased], *, token: str, until: int
 
 
 async def forget_leases(tx: Tx) -> None:
-    """Gives back all leases, whoever held them."""
+    """Gives back all leases of all workers."""
     await tx.run(FORGET_LEASES)
 
 
-async def find_due(tx: Tx, leased: Leased, *, token: str, after: str, limit: int) -> list[PendingDelivery]:
-    """What is due for the endpoint, oldest event first, of events after `after`; nothing once the lease is lost."""
+async def find_due(tx: Tx, endpoint: Endpoint, *, token: str, after: str, limit: int) -> list[PendingDelivery]:
+    """Returns due deliveries, oldest event first, of events after `after`; none once the lease is lost."""
     return await tx.all(
         FIND_DUE,
-        account_id=leased.account_id,
-        webhook_id=leased.id,
+        account_id=endpoint.account_id,
+        webhook_id=endpoint.id,
         token=token,
         after=after,
         limit=limit,
@@ -211,45 +202,45 @@ async def find_due(tx: Tx, leased: Leased, *, token: str, after: str, limit: int
     )
 
 
-async def find_tests(tx: Tx, leased: Leased, *, token: str, limit: int) -> list[PendingDelivery]:
-    """Test deliveries that wait for the endpoint: they pass whatever else waits."""
+async def find_tests(tx: Tx, endpoint: Endpoint, *, token: str, limit: int) -> list[PendingDelivery]:
+    """Returns pending test deliveries; they go before all others."""
     return await tx.all(
-        FIND_TESTS, account_id=leased.account_id, webhook_id=leased.id, token=token, after="", limit=limit
+        FIND_TESTS, account_id=endpoint.account_id, webhook_id=endpoint.id, token=token, after="", limit=limit
     )
 
 
-async def lock_leased(tx: Tx, leased: Leased, *, token: str) -> bool | None:
-    """Whether the endpoint is still to be delivered to. Nobody queues meanwhile.
+async def lock_leased(tx: Tx, endpoint: Endpoint, *, token: str) -> bool | None:
+    """Locks a leased endpoint, so that nothing is queued for it meanwhile.
 
-    None when the lease is lost, or somebody else holds the lock just now.
+    Returns whether it may still be sent to; None when the lease is lost or another transaction holds the lock.
     """
-    return await tx.one(LOCK_LEASED, account_id=leased.account_id, webhook_id=leased.id, token=token)
+    return await tx.one(LOCK_LEASED, account_id=endpoint.account_id, webhook_id=endpoint.id, token=token)
 
 
-async def holds_lease(tx: Tx, leased: Leased, *, token: str) -> bool:
-    """Whether the lease still holds."""
-    held = await tx.one(HOLDS_LEASE, account_id=leased.account_id, webhook_id=leased.id, token=token)
+async def holds_lease(tx: Tx, endpoint: Endpoint, *, token: str) -> bool:
+    """Returns whether the lease is still held."""
+    held = await tx.one(HOLDS_LEASE, account_id=endpoint.account_id, webhook_id=endpoint.id, token=token)
     return held is not None
 
 
-async def record_outcomes(tx: Tx, outcomes: Sequence[Outcome], *, token: str) -> None:
-    """Writes down how attempts ended that were made under a lease which still holds."""
-    await tx.run_each(RECORD_OUTCOME, [msgspec.structs.asdict(outcome) | {"token": token} for outcome in outcomes])
+async def save_outcomes(tx: Tx, outcomes: Sequence[DeliveryOutcome], *, token: str) -> None:
+    """Saves outcomes of attempts that were made under a lease that is still held."""
+    await tx.run_each(SAVE_OUTCOME, [msgspec.structs.asdict(outcome) | {"token": token} for outcome in outcomes])
 
 
-async def earliest_due(tx: Tx, leased: Leased) -> int | None:
-    """When the first of what waits for the endpoint is due, in milliseconds."""
-    return await tx.one(EARLIEST_DUE, account_id=leased.account_id, webhook_id=leased.id)
+async def earliest_due(tx: Tx, endpoint: Endpoint) -> int | None:
+    """Returns when the first pending delivery of the endpoint is due, in milliseconds."""
+    return await tx.one(EARLIEST_DUE, account_id=endpoint.account_id, webhook_id=endpoint.id)
 
 
 async def release(
-    tx: Tx, leased: Leased, *, failures: int, probe_at: int | None, next_due_at: int | None, speed: Speed
+    tx: Tx, endpoint: Endpoint, *, failures: int, probe_at: int | None, next_due_at: int | None, speed: Speed
 ) -> None:
-    """Gives the lease back and writes down how the endpoint stands (times in milliseconds)."""
+    """Gives the lease back and saves the health of the endpoint (times in milliseconds)."""
     await tx.run(
         RELEASE,
-        account_id=leased.account_id,
-        webhook_id=leased.id,
+        account_id=endpoint.account_id,
+        webhook_id=endpoint.id,
         failures=failures,
         probe_at=probe_at,
         next_due_at=next_due_at,
@@ -257,12 +248,12 @@ async def release(
     )
 
 
-async def disable(tx: Tx, leased: Leased, *, reason: str, sweep_at: int) -> None:
-    """Sends the endpoint nothing more."""
+async def disable(tx: Tx, endpoint: Endpoint, *, reason: str, sweep_at: int) -> None:
+    """Disables the endpoint: nothing more is sent to it."""
     await tx.run(
         DISABLE,
-        account_id=leased.account_id,
-        webhook_id=leased.id,
+        account_id=endpoint.account_id,
+        webhook_id=endpoint.id,
         reason=reason,
         sweep_at=sweep_at,
         now=tx.now,

@@ -1,0 +1,149 @@
+"""The loop of every worker that works under leases (docs/architecture.md#leases).
+
+It looks for work, keeps the leases of what is under way, and stops in order. What work is, how it is claimed and how
+its results are saved is the worker's to say.
+"""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final, Generic, TypeVar
+
+from pressroom.clock import SECOND, Clock
+from pressroom.jobs import look as looks
+from pressroom.jobs.keyed_tasks import KeyedTasks
+from pressroom.jobs.look import Look, is_settled
+from pressroom.logs import Log
+
+T = TypeVar("T")
+
+PAUSE_SECONDS: Final = 0.5
+"""How long to wait after a look that failed, mostly because the database is away."""
+
+LOCKED_SECONDS: Final = 0.02
+"""How long to wait for a row that somebody else has locked."""
+
+RENEWALS: Final = 3
+"""Renewals of a lease within its length."""
+
+
+class LeaseLoop(Generic[T]):
+    """Runs a worker until it is stopped. `T` is what a lease is held on.
+
+    name: what waits while the database is away, for the log ("jobs"). wake: is set when work was queued. lease: the
+    length of a lease in milliseconds. look: saves results, claims what is due and starts it. renew: prolongs the leases
+    of these items, taken with this token, until then (milliseconds). save: saves results and claims nothing; returns
+    whether some are left, because somebody holds a lock.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        clock: Clock,
+        log: Log,
+        wake: asyncio.Event,
+        *,
+        lease: int,
+        look: Callable[[], Awaitable[Look]],
+        renew: Callable[[list[T], str, int], Awaitable[object]],
+        save: Callable[[], Awaitable[bool]] | None = None,
+    ) -> None:
+        self.token: Final = uuid.uuid4().hex
+        """The token of all leases that this worker holds."""
+
+        self.stopping = False
+        self.wake: Final = wake
+        self._name = name
+        self._clock = clock
+        self._log = log
+        self._lease = lease
+        self._look = look
+        self._renew = renew
+        self._save = save
+        self._drain_seconds = 0.0
+        self._tasks = KeyedTasks[T](self._ended)
+
+    def lease_end(self) -> int:
+        """Returns when a lease ends that is taken or renewed now, in milliseconds."""
+        return self._clock.now() + self._lease
+
+    def items(self) -> list[T]:
+        """Returns what is under way."""
+        return self._tasks.items()
+
+    def is_under_way(self, key: str) -> bool:
+        """Returns whether the work of a key has begun and not ended.
+
+        Work whose lease ran out, while the database was away, may be claimed once more by the worker that does it. It
+        goes on under the new lease.
+        """
+        return key in self._tasks
+
+    def start(self, key: str, item: T, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Starts the work of a key of which none is under way."""
+        self._tasks.start(key, item, work, name)
+
+    async def run(self) -> None:
+        """Works until `stop`, then finishes or cuts off what is under way and saves the results."""
+        renewal = asyncio.create_task(self._renew_leases(), name=f"leases of {self._name}")
+        try:
+            while not self.stopping:
+                look = await self._look_once()
+                await self._wait(look.pause)
+            await self._tasks.end(self._drain_seconds)
+            await self._save_rest()
+        finally:
+            renewal.cancel()
+
+    def stop(self, seconds: float) -> None:
+        """Has `run` begin nothing more and end within so many seconds, give or take a transaction."""
+        self.stopping = True
+        self._drain_seconds = seconds
+        self.wake.set()
+
+    async def settle(self) -> None:
+        """Does all that is due by the clock and returns when that is done. For tests, which set the clock."""
+        while True:
+            was_idle = not self._tasks
+            look = await self._look_once()
+            if is_settled(look, was_idle=was_idle, is_idle=not self._tasks):
+                return
+            await self._wait(look.pause if self._tasks or look.unsaved else 0)
+
+    async def _look_once(self) -> Look:
+        self.wake.clear()
+        try:
+            return await self._look()
+        except Exception as error:  # a worker that ended would end the whole process
+            self._log.recurring(f"{self._name} wait for the database", error)
+            await asyncio.sleep(PAUSE_SECONDS)
+            return Look(began=False, unsaved=True, pause=0)
+
+    async def _wait(self, pause: float | None) -> None:
+        seconds = looks.POLL_SECONDS if pause is None else pause
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0 if self.stopping else seconds):
+                await self.wake.wait()
+
+    async def _save_rest(self) -> None:
+        try:
+            while self._save is not None and await self._save():
+                await asyncio.sleep(LOCKED_SECONDS)
+        except Exception as error:  # nothing more can be done about it here
+            self._log.error(f"{self._name} not saved at the stop", error=f"{type(error).__name__}: {error}")
+
+    async def _renew_leases(self) -> None:
+        while True:
+            await asyncio.sleep(self._lease / SECOND / RENEWALS)
+            if not self._tasks:
+                continue
+            try:
+                await self._renew(self.items(), self.token, self.lease_end())
+            except Exception as error:  # one renewal that fails must not be the last
+                self._log.recurring("leases not renewed", error)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.recurring(f"work on {self._name} broke", error)
+        self.wake.set()
