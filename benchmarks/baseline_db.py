@@ -25,7 +25,7 @@ from pressroom.domains.keys.queries import FIND_BEARER
 from pressroom.domains.limits.queries import SPEND_QUOTA
 from pressroom.domains.posts.models import BARE, Post, PostType
 from pressroom.domains.posts.queries.writing import INSERT_POST, post_values
-from pressroom.domains.webhooks.queries.deliveries import LOCK_LISTENERS
+from pressroom.domains.webhooks.queries.deliveries import LOCK_SUBSCRIPTIONS
 from pressroom.ids import new_id
 
 BATCH: Final = 16
@@ -36,7 +36,7 @@ WRITES: Final[tuple[Command, ...]] = (
     INSERT_POST,
     ADD_POSTS,
     INSERT_EVENT,
-    LOCK_LISTENERS,
+    LOCK_SUBSCRIPTIONS,
     STORE_ANSWER,
 )
 """What one create executes, in its order, after the read. `benchmarks.drift` holds it to a real create."""

@@ -1,4 +1,4 @@
-"""`serve --workers N`: a parent that starts N servers on one port, replaces those that die, and stops them all."""
+"""`serve --workers N`: starts N server processes on one port, replaces those that die, and stops them all."""
 
 import signal
 import subprocess
@@ -15,14 +15,18 @@ from pressroom.settings import Settings
 STOP_SECONDS: Final = 12.0
 RESPAWN_SECONDS: Final = 1.0
 CANNOT_START: Final = 2
-"""Exit status of a worker that cannot start as things stand."""
+"""Exit status of a worker that cannot start with its settings."""
 
 SETTLING_SECONDS: Final = 15.0
-"""Until then a worker that cannot start ends all: its settings are of no use. Later, a database is away for a while."""
+"""How long after the start a worker that cannot start ends all: the settings are wrong. Later it is started again: the
+database may be away for a while."""
 
 
 def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> int:
-    """Runs `workers` servers, or `only` a part of each, until SIGTERM or SIGINT; its status. Raises SettingError."""
+    """Runs `workers` servers, or `only` a part of each, until SIGTERM or SIGINT.
+
+    Returns the exit status. Raises SettingError.
+    """
     check_development(settings)
     if only is Part.WORKER:
         if settings.database_url.startswith("sqlite:///"):
@@ -57,7 +61,7 @@ def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> 
 
 
 def _start(only: Part | None) -> "subprocess.Popen[bytes]":
-    # The worker's standard input is a pipe from here: it ends when this process does, however it dies.
+    # The worker's standard input is a pipe from this process, which closes when this process ends in whatever way.
     command = [sys.executable, "-m", "pressroom", "serve", "--sibling", *(["--only", only] if only else [])]
     return subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603  # our own program
 

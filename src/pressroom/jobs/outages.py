@@ -1,4 +1,4 @@
-"""What jobs need and is away: how long each of them waits, and how little is begun meanwhile."""
+"""Outages: how long jobs wait for what is away, and how few are begun (docs/media.md#when-something-is-away)."""
 
 from typing import Final
 
@@ -11,11 +11,11 @@ FIRST: Final = 5 * SECOND
 LONGEST_DEFERRAL: Final = 5 * MINUTE
 LONGEST_PAUSE: Final = 60 * SECOND
 MOST_REASONS: Final = 5
-"""Reasons that are told of one outage."""
+"""Reasons that are logged in one outage."""
 
 
 def deferral(deferrals: int) -> int:
-    """How long (milliseconds) a job waits that was deferred `deferrals` times before."""
+    """Returns for how many milliseconds a job waits that was deferred `deferrals` times before."""
     return _grown(deferrals, LONGEST_DEFERRAL)
 
 
@@ -26,9 +26,9 @@ class _Outage(msgspec.Struct):
 
 
 class Outages:
-    """The kinds of job whose needs are away. One job at a time of such a kind is begun, ever more seldom.
+    """Knows for which kinds of job something is away. Of such a kind one job at a time is begun, ever more seldom.
 
-    So an outage neither wears out the queue nor fills the log: each reason is told once, and the end.
+    So an outage neither spends the tries of jobs nor fills the log: each reason is logged once, and the end.
     """
 
     def __init__(self, clock: Clock, log: Log) -> None:
@@ -44,9 +44,9 @@ class Outages:
         return 1 if busy == 0 and outage.next_probe_at <= self._clock.now() else 0
 
     def began(self, kind: str, reason: str) -> None:
-        """A job of the kind lacked something."""
+        """Notes that a job of the kind lacked something."""
         outage, now = self._outages.setdefault(kind, _Outage()), self._clock.now()
-        if outage.next_probe_at <= now:  # what was begun before the outage was known says nothing new
+        if outage.next_probe_at <= now:  # jobs begun before the outage was known say nothing new
             outage.next_probe_at = now + _grown(outage.times, LONGEST_PAUSE)
             outage.times += 1
         if reason not in outage.told and len(outage.told) < MOST_REASONS:
@@ -54,7 +54,7 @@ class Outages:
             self._log.warning("jobs wait for what they need; nothing of theirs is lost", kind=kind, error=reason)
 
     def ended(self, kind: str) -> None:
-        """A job of the kind had what it needed."""
+        """Notes that a job of the kind had what it needed."""
         outage = self._outages.pop(kind, None)
         if outage is not None:
             self._log.info("jobs go on", kind=kind, probes=outage.times)

@@ -1,10 +1,11 @@
-"""The queue of work that is done apart from requests: enqueued in the transaction that wants it done.
+"""The queue of work that is done apart from requests: a job is enqueued in the transaction that wants it done.
 
-A job is claimed by lease, so that one whose worker was killed is taken up by another. Its row goes in the transaction
-that finishes it; after its last try it is dead, and stays for the operator to see.
+A job is claimed under a lease (docs/architecture.md#leases), so that another worker takes it over when its worker is
+killed. Its row is deleted in the transaction that finishes it; after its last try the job is dead, and its row stays
+for the operator to see.
 
-Jobs of one kind and account are one queue of their own (`job_queues`), and the queues take turns. To claim looks at
-the queues that are due and at the head of each, so it costs the same whether ten jobs wait or fifty thousand.
+Jobs of one kind and account are a queue of their own (`job_queues`), and queues are served in rotation. A claim reads
+the queues that are due and the head of each, so it costs the same whether ten jobs wait or fifty thousand.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from pressroom.ids import new_id
 
 RETENTION: Final = 30 * DAY
 LOOKS: Final = 100
-"""Queues that one claim looks at: some may be due in vain, and no transaction may be long."""
+"""Queues that one claim looks at. Some may have nothing to claim, and no transaction may be long."""
 
 _ERROR_CHARACTERS: Final = 500
 
@@ -29,7 +30,7 @@ ENQUEUE: Final = Command(
     " deferrals = 0 WHERE jobs.due_at IS NULL"
 )
 
-# Queues are locked after jobs everywhere but in a claim, which waits for no lock while it holds one.
+# Jobs are locked before queues everywhere but in a claim, which waits for no lock while it holds one.
 OFFER: Final = Command(
     "INSERT INTO job_queues (kind, account_id, due_at, claims) VALUES (:kind, :account_id, :due_at, 0)"
     " ON CONFLICT (kind, account_id) DO UPDATE SET due_at = :due_at WHERE job_queues.due_at > :due_at"
@@ -37,10 +38,10 @@ OFFER: Final = Command(
 
 
 class Job(msgspec.Struct):
-    """Something to be done.
+    """Work to be done: `kind` says what, `subject` on what.
 
-    tries: those that failed, and this one. kills: how often its worker was killed meanwhile. deferrals: how often it
-    had to wait for something that the machine lacked.
+    tries: tries that failed, and this one. kills: how often its worker was killed while it did the job. deferrals: how
+    often the job had to wait for something that was away.
     """
 
     id: str
@@ -53,7 +54,7 @@ class Job(msgspec.Struct):
 
 
 class Deferred(msgspec.Struct):
-    """Jobs that wait for what the machine lacks, and what one of them said."""
+    """How many jobs wait for something that is away, and the error of one of them."""
 
     count: int
     error: str
@@ -75,7 +76,7 @@ COUNT_LEASED: Final = Query(
     " AND leased_until > 0 AND leased_until > :now LIMIT :each) leased",
 )
 
-# A lease that is there and has run out is a worker that was killed.
+# A lease that has run out and was not given back is that of a worker that was killed.
 CLAIM: Final = Query(
     Job,
     "UPDATE jobs SET kills = kills + CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END, leased_until = :until,"
@@ -146,9 +147,9 @@ PURGE_DEAD: Final = Command(
 
 
 async def enqueue(tx: Tx, kind: str, subject: str, *, account_id: str = "", due_at: int = 0) -> None:
-    """Has a job done, at `due_at` (milliseconds) at the earliest; nothing when the same job waits already.
+    """Enqueues a job, due at `due_at` (milliseconds). Does nothing when one of its kind and subject is queued.
 
-    Accounts take turns, and of one account's jobs of a kind only so many are done together as their handler says.
+    Accounts are served in rotation, and of one account's jobs of a kind only `each` are done together (`Handler`).
     """
     due_at = max(due_at, tx.now)
     await tx.run(
@@ -159,9 +160,9 @@ async def enqueue(tx: Tx, kind: str, subject: str, *, account_id: str = "", due_
 
 
 async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: int = 1_000_000) -> list[Job]:
-    """Takes up to `limit` jobs of a kind that are due, leased until `until` (milliseconds).
+    """Claims up to `limit` due jobs of a kind, leased until `until` (milliseconds).
 
-    Accounts take turns, each with its oldest job. Those that have `each` or more under way must wait.
+    Accounts are served in rotation, the oldest job of each first. An account with `each` jobs under way has to wait.
     """
     claimed: list[Job] = []
     for look in range(LOOKS):
@@ -172,12 +173,12 @@ async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: 
             account_id = await tx.one(AWAIT_QUEUE, kind=kind, now=tx.now)
         if account_id is None:
             break
-        has_room = (await tx.one(COUNT_LEASED, kind=kind, account_id=account_id, each=each, now=tx.now) or 0) < each
+        may_begin = (await tx.one(COUNT_LEASED, kind=kind, account_id=account_id, each=each, now=tx.now) or 0) < each
         job = None
-        if has_room:
+        if may_begin:
             job = await tx.one(CLAIM, kind=kind, account_id=account_id, token=token, until=until, now=tx.now)
         if job is None:
-            await _look_again_later(tx, kind, account_id, has_room=has_room)
+            await _look_again_later(tx, kind, account_id, may_begin=may_begin)
         else:
             claimed.append(job)
             await tx.run(GO_BEHIND, kind=kind, account_id=account_id, now=tx.now)
@@ -185,72 +186,72 @@ async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: 
 
 
 async def renew(tx: Tx, jobs: Sequence[Job], *, token: str, until: int) -> None:
-    """Prolongs leases that are still held."""
+    """Renews leases that are still held, until `until` (milliseconds)."""
     await tx.run_each(RENEW, [{"id": job.id, "token": token, "until": until} for job in jobs])
 
 
 async def finish(tx: Tx, job: Job, token: str) -> bool:
-    """Removes a job that is done, in the transaction of its effect; False when the lease was lost meanwhile."""
+    """Removes a job in the transaction of its effect. Returns False when the lease was lost meanwhile."""
     held = bool(await tx.run(FINISH, id=job.id, token=token))
     await _offer(tx, job)
     return held
 
 
 async def fail(tx: Tx, job: Job, *, token: str, error: str, due_at: int | None) -> bool:
-    """Gives a job back, to be tried again at `due_at` (milliseconds) or, None, never; False when the lease was lost."""
+    """Has a job tried again at `due_at` (milliseconds), or never (None). Returns False when the lease was lost."""
     held = bool(await tx.run(FAIL, id=job.id, token=token, error=error[:_ERROR_CHARACTERS], due_at=due_at))
     await _offer(tx, job)
     return held
 
 
 async def defer(tx: Tx, job: Job, *, token: str, error: str, due_at: int) -> None:
-    """Gives a job back that lacked something, until `due_at` (milliseconds). It was no try."""
+    """Has a job that lacked something wait until `due_at` (milliseconds). It spends no try."""
     await tx.run(DEFER, id=job.id, token=token, error=error[:_ERROR_CHARACTERS], due_at=due_at)
     await _offer(tx, job)
 
 
 async def give_back(tx: Tx, job: Job, token: str, due_at: int = 0) -> None:
-    """Gives a job back until `due_at` (milliseconds; now at the earliest), as if it had not been claimed."""
+    """Has a job wait until `due_at` (milliseconds; not before now), as if it had not been claimed."""
     await tx.run(GIVE_BACK, id=job.id, token=token, due_at=max(due_at, tx.now))
     await _offer(tx, job)
     tx.signal()
 
 
 async def forget_leases(tx: Tx) -> None:
-    """Gives back the leases of workers that were killed: for whoever knows that no other worker is alive."""
+    """Gives back the leases of workers that were killed. Only for a caller that knows that no other worker runs."""
     await tx.run(OFFER_LEASED, now=tx.now)
     await tx.run(FORGET_LEASES)
 
 
 async def count_dead(tx: Tx) -> int:
-    """Jobs that were given up."""
+    """Returns how many jobs are dead."""
     return await tx.one(COUNT_DEAD) or 0
 
 
 async def find_deferred(tx: Tx) -> Deferred:
-    """Jobs that wait for what the machine lacks."""
+    """Returns how many jobs wait for something that is away."""
     return await tx.one(DEFERRED) or Deferred(0, "")
 
 
 async def purge_dead(tx: Tx, batch: int) -> int:
-    """Removes jobs that were given up, 30 days after they were enqueued; how many."""
+    """Removes dead jobs 30 days after they were enqueued. Returns how many."""
     return await tx.run(PURGE_DEAD, until=tx.now - RETENTION, batch=batch)
 
 
 async def _offer(tx: Tx, job: Job) -> None:
-    """Has a queue looked at: it may have a job that is due, now that one of its jobs is no longer under way."""
+    """Makes the queue of a job due: now that the job is no longer under way, another may be begun."""
     await tx.run(OFFER, kind=job.kind, account_id=job.account_id, due_at=tx.now)
 
 
-async def _look_again_later(tx: Tx, kind: str, account_id: str, *, has_room: bool) -> None:
-    """Sets a queue that was due in vain to when it may have something, or removes it when it is empty."""
+async def _look_again_later(tx: Tx, kind: str, account_id: str, *, may_begin: bool) -> None:
+    """Sets a queue that had nothing to claim to when it may have something, or removes it when it is empty."""
     of_queue = {"kind": kind, "account_id": account_id}
-    next_due = await tx.one(NEXT_DUE, now=tx.now, **of_queue) if has_room else None
-    # A lease that runs out makes its job due again; until then nobody need look.
+    next_due = await tx.one(NEXT_DUE, now=tx.now, **of_queue) if may_begin else None
+    # A lease that runs out makes its job due again; until then there is nothing to look for.
     next_end = await tx.one(NEXT_END, now=tx.now, **of_queue)
     moments = [moment for moment in (next_due, next_end) if moment is not None]
     if moments:
-        # One that is due now and was not claimed is locked by whoever gives it back, who will offer the queue.
+        # A job that is due now and was not claimed is locked by a transaction that gives it back and offers the queue.
         await tx.run(LOOK_AGAIN, due_at=max(min(moments), tx.now + 1), **of_queue)
     else:
         await tx.run(REMOVE_QUEUE, **of_queue)

@@ -1,4 +1,4 @@
-"""What is due every so often: writing behind, cleaning up."""
+"""Work that is due every so often: write-behind, clean-ups."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ from pressroom.logs import Log
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """`work` is awaited every `seconds`; a failure is logged and counted, and the next turn comes all the same."""
+    """`work` is awaited every `seconds`. A failure is logged and does not keep it from being awaited again."""
 
     seconds: float
     name: str
@@ -25,7 +25,7 @@ class Schedule:
         self._tasks = [asyncio.create_task(self._repeat(entry), name=entry.name) for entry in entries]
 
     async def stop(self) -> None:
-        """Ends all entries; work under way is cut off."""
+        """Ends all entries and cuts off work under way."""
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:
@@ -37,5 +37,5 @@ class Schedule:
             await asyncio.sleep(entry.seconds)
             try:
                 await entry.work()
-            except Exception as error:  # one bad turn must not end the schedule
+            except Exception as error:  # one failure must not end the schedule
                 self._log.recurring("scheduled work failed", error, work=entry.name)

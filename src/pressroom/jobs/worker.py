@@ -1,4 +1,4 @@
-"""The worker of the queue: claims jobs by lease and hands them to whoever knows their kind."""
+"""The worker of the queue: claims jobs under leases and hands them to the handlers of their kinds."""
 
 import asyncio
 import contextlib
@@ -19,27 +19,28 @@ from pressroom.jobs.queue import Job
 from pressroom.logs import Log
 
 LEASE: Final = 15 * SECOND
-"""How long the jobs of a killed worker wait for another one (PostgreSQL; on SQLite a start gives them back)."""
+"""How long the jobs of a killed worker wait for another one. On SQLite a start gives them back at once."""
 
 KILLS: Final = 20
-"""How often a worker may be killed amid a job before the job is taken to be what kills them."""
+"""How often workers may be killed during a job before the job itself is taken to be the cause."""
 
 _SITE: Final = re.compile(r"[a-z]+://[^/?#]*", re.IGNORECASE)
 
 
 class TryAgain(PressroomError):
-    """A job could not be done this time. `message` says why."""
+    """The job failed and is to be tried again. `message` says why."""
 
 
 class Defer(PressroomError):
-    """A job lacked something that is no fault of its own and concerns it alone: it waits and spends no try.
+    """The job lacked something by no fault of its own: it waits and spends no try.
 
-    What concerns every job of its kind (the store, the disk, the database) is an Unavailable or an OSError.
+    For what concerns this job alone. What concerns every job of its kind (the store, the disk, the database) is an
+    Unavailable or an OSError.
     """
 
 
 class Postpone(PressroomError):
-    """A job comes back after `wait` milliseconds, as if it had not been claimed: it is only not its turn."""
+    """Other jobs come first: the job waits for `wait` milliseconds, as if it had not been claimed."""
 
     def __init__(self, message: str, wait: int) -> None:
         super().__init__(message)
@@ -47,12 +48,12 @@ class Postpone(PressroomError):
 
 
 class Handler(msgspec.Struct, frozen=True):
-    """How jobs of one kind are done: `together` at once, of one account `each`; tried again after `waits`, which are in
-    milliseconds.
+    """How jobs of one kind are done.
 
-    `work(job, token)` finishes the job in the transaction of its effect (`queue.finish`). When it raises, the job is
-    tried again; after the last wait it is dead, and `gave_up(tx, job, reason)` does what is left in that transaction.
-    What the machine lacks (Unavailable, OSError, Defer) is no try: see docs/media.md#when-something-is-away.
+    work: `work(job, token)` does a job and removes it in the transaction of its effect (`queue.finish`). When it
+    raises, the job is tried again; Unavailable, OSError and Defer spend no try (docs/media.md#when-something-is-away).
+    together: jobs that are done at once; each: of these, jobs of one account. waits: milliseconds before each further
+    try. gave_up: `gave_up(tx, job, reason)` runs in the transaction in which the job becomes dead.
     """
 
     kind: str
@@ -142,19 +143,19 @@ class JobWorker:
             self._log.recurring("job not given back", away, kind=job.kind)
 
     async def _defer(self, job: Job, lack: Exception) -> None:
-        """Lets a job wait that lacked something. When the database is what is away, its lease runs out."""
+        """Has a job wait that lacked something. When that is the database, the lease runs out instead."""
         due_at = self._clock.now() + deferral(job.deferrals)
         with contextlib.suppress(PressroomError):
             await self._db.transact(queue.defer, job, token=self._token, error=_reason(lack), due_at=due_at)
 
     async def _record_failure(self, tx: Tx, handler: Handler, job: Job, reason: str, due_at: int | None) -> None:
-        """Whoever lost the lease gives nothing up: another worker has the job."""
+        """Gives the job up only while the lease is held: otherwise another worker has the job."""
         held = await queue.fail(tx, job, token=self._token, error=reason, due_at=due_at)
         if held and due_at is None and handler.gave_up is not None:
             await handler.gave_up(tx, job, reason)
 
     async def _give_back(self, job: Job, due_at: int = 0) -> None:
-        """A job that was cut off by a stop is no failure: another worker takes it up at once."""
+        """Gives back a job that did not fail: when a stop cut it off, another worker can claim it at once."""
         with contextlib.suppress(PressroomError):
             await self._db.transact(queue.give_back, job, self._token, due_at)
 
@@ -163,7 +164,7 @@ class JobWorker:
 
 
 def _logged(job: Job) -> str:
-    """A job's subject as the log names it: of a link its site alone, since the rest may be what opens it."""
+    """Returns a job's subject as the log shows it: of a link only the site, since the rest may be a secret."""
     site = _SITE.match(job.subject)
     return site[0] if site else job.subject
 

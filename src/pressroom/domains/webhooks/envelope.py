@@ -1,4 +1,4 @@
-"""The envelope that every delivery is. Pure but for the operating system's randomness."""
+"""Envelopes: the bytes that a delivery sends (docs/webhooks.md#envelope). Pure, except for random ids."""
 
 import uuid
 
@@ -7,7 +7,7 @@ from pressroom.ids import time_of
 
 
 def new_envelope_id() -> str:
-    """`evt_` and a UUID v4, 40 characters."""
+    """Returns `evt_` and a UUID v4, 40 characters."""
     return f"evt_{uuid.uuid4()}"
 
 

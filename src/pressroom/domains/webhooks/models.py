@@ -1,4 +1,4 @@
-"""An endpoint, what it is sent, and their states."""
+"""Endpoints and deliveries, and their states."""
 
 from enum import StrEnum
 from typing import Final
@@ -15,10 +15,10 @@ SHOWN: Final = 12
 """Characters of a signing secret that its record shows."""
 
 CHOOSABLE: Final = tuple(kind for kind in EventType if kind is not EventType.WEBHOOK_TEST)
-"""The events that an endpoint can choose."""
+"""The kinds of event that an endpoint can choose."""
 
 OVERLAP: Final = 24 * HOUR
-"""How long receivers go on accepting the secret before the last rotation."""
+"""How long receivers should accept the old secret after a rotation."""
 
 REDELIVERED: Final = 1_000
 """Events that one redelivery looks at."""
@@ -27,13 +27,13 @@ RETENTION: Final = 30 * DAY
 """How long a delivery is kept after it ended, and an event after it happened."""
 
 REMEMBERED: Final = 40
-"""Removed endpoints of a key that are kept so that those which continue them find their envelopes: the latest."""
+"""Removed endpoints of a key, the latest, whose deliveries are stored for the endpoints that continue them."""
 
 LOGGED: Final = 20
-"""Attempts of one delivery that are remembered: the latest."""
+"""Attempts of one delivery that are stored: the latest."""
 
 BODIES: Final = 5
-"""Of those, the latest whose answers are remembered too."""
+"""Of those, the latest whose response bodies are stored too."""
 
 
 class Status(StrEnum):
@@ -44,7 +44,7 @@ class Status(StrEnum):
 
 
 class Speed(StrEnum):
-    """How quickly an endpoint answered when it was last sent something (docs/webhooks.md#slow-endpoints)."""
+    """How quickly an endpoint responded to the last request (docs/webhooks.md#slow-endpoints)."""
 
     NEW = "new"
     QUICK = "quick"
@@ -69,7 +69,7 @@ class AttemptStatus(StrEnum):
 
 
 class Webhook(msgspec.Struct):
-    """An endpoint as its owner knows it: never with its secret. Times in milliseconds."""
+    """An endpoint as its owner sees it, without its secret. Times in milliseconds."""
 
     id: str
     key_id: str
@@ -90,12 +90,12 @@ class Webhook(msgspec.Struct):
         return Status.ENABLED if self.disabled_at is None else Status.DISABLED
 
     def takes(self, kind: str) -> bool:
-        """Whether it chose events of this kind."""
+        """Returns whether it chose events of this kind."""
         return chose(self.events, kind)
 
 
-class Listener(msgspec.Struct):
-    """An endpoint of the account, as far as queueing is concerned. Times in milliseconds."""
+class Subscription(msgspec.Struct):
+    """An endpoint as queueing needs it: what it chose, and when it is due. Times in milliseconds."""
 
     id: str
     key_id: str
@@ -105,7 +105,7 @@ class Listener(msgspec.Struct):
     next_due_at: int | None
 
     def hears_of(self, kind: str, key_id: str | None, now: int) -> bool:
-        """Whether it is told of an event of this kind, which concerns the key `key_id` alone if that is given."""
+        """Returns whether it gets an event of this kind. If `key_id` is given, only endpoints of that key do."""
         if not chose(self.events, kind):
             return False
         if key_id is not None:
@@ -114,7 +114,7 @@ class Listener(msgspec.Struct):
 
 
 def chose(events: str, kind: str) -> bool:
-    """Whether events of this kind are among the chosen ones, which are separated by spaces."""
+    """Returns whether this kind is among the chosen ones, which are separated by spaces."""
     return kind in events.split(" ")
 
 
@@ -130,14 +130,14 @@ class Endpoint(msgspec.Struct):
 
 
 class Predecessor(msgspec.Struct):
-    """A removed endpoint that another one continues: the first of its line, and how quick it was."""
+    """A removed endpoint that a new one continues: the first endpoint of its line, and its speed."""
 
     origin_id: str
     speed: Speed
 
 
 class NewWebhook(msgspec.Struct):
-    """What an endpoint is made of. The address has been vetted."""
+    """The data of an endpoint to add. The address has been vetted."""
 
     url: str
     events: list[EventType]
@@ -156,7 +156,7 @@ class Attempt(msgspec.Struct, rename="camel"):
 
 
 class Delivery(msgspec.Struct):
-    """A delivery as the owner sees it; `attempts` is JSON. `due_at` matters while it is pending."""
+    """A delivery as the owner sees it; `attempts` is JSON. `due_at` has a meaning while it is pending."""
 
     id: str
     event: str
@@ -177,7 +177,7 @@ class Redelivery(msgspec.Struct):
 
 
 class Redelivered(msgspec.Struct):
-    """What a redelivery came to."""
+    """How many events a redelivery queued, and how many were queued already."""
 
     queued: int
     skipped_duplicates: int

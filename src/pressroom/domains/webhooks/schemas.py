@@ -63,7 +63,7 @@ class CreateWebhook(Body):
         yield from kind_errors("events", self.events)
 
     def new_webhook(self) -> NewWebhook:
-        """The endpoint to add."""
+        """Returns the endpoint to add."""
         return NewWebhook(self.url, [EventType(kind) for kind in self.events])
 
 
@@ -97,7 +97,7 @@ class RedeliverEvents(Body):
         yield from kind_errors("eventTypes", self.event_types)
 
     def redelivery(self, now: int) -> Redelivery:
-        """What to send again, as of `now` (milliseconds)."""
+        """Returns what to send again, as of `now` (milliseconds)."""
         until = now if self.until is None else parse_iso(self.until)
         kinds = CHOOSABLE if self.event_types is None else [EventType(kind) for kind in self.event_types]
         return Redelivery(parse_iso(self.since), until, list(kinds))
@@ -191,12 +191,12 @@ _attempts = msgspec.json.Decoder(list[Attempt])
 
 
 def url_error(message: str) -> FieldError:
-    """An address that nothing may be sent to."""
+    """Returns the error of an address that nothing may be sent to."""
     return FieldError("url", Code.NOT_ALLOWED, message)
 
 
 def url_errors(url: str) -> Iterator[FieldError]:
-    """What is wrong with an address wherever the server stands; the rest is seen when it is looked up."""
+    """Yields what is wrong with an address on every server; the rest is checked when it is looked up."""
     try:
         read_url(url)
     except UrlRefused as refused:
@@ -204,7 +204,7 @@ def url_errors(url: str) -> Iterator[FieldError]:
 
 
 def kind_errors(field: str, kinds: Sequence[str | None] | None) -> Iterator[FieldError]:
-    """What is wrong with a choice of events."""
+    """Yields what is wrong with a choice of events."""
     for place, kind in enumerate(kinds or []):
         where = f"{field}[{place}]"
         if kind is None:
@@ -216,17 +216,17 @@ def kind_errors(field: str, kinds: Sequence[str | None] | None) -> Iterator[Fiel
 
 
 def webhook_shape(webhook: Webhook, now: int) -> WebhookOut:
-    """The endpoint as its owner sees it at `now` (milliseconds)."""
+    """Returns the endpoint as its owner sees it at `now` (milliseconds)."""
     return WebhookOut(*_shown(webhook, now))
 
 
 def created_webhook_shape(webhook: Webhook, secret: str, now: int) -> CreatedWebhookOut:
-    """The endpoint just added, with its secret."""
+    """Returns an endpoint that was just added, with its secret."""
     return CreatedWebhookOut(*_shown(webhook, now), secret)
 
 
 def delivery_shape(delivery: Delivery) -> DeliveryOut:
-    """The delivery as the endpoint's owner sees it."""
+    """Returns the delivery as the owner of the endpoint sees it."""
     next_at = max(delivery.due_at, delivery.probe_at or 0) if delivery.state == State.PENDING else None
     return DeliveryOut(
         id=delivery.id,

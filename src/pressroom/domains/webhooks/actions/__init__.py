@@ -1,1 +1,1 @@
-"""The verbs of webhooks. Each takes an open transaction first."""
+"""The actions of webhooks. Each takes an open transaction first."""

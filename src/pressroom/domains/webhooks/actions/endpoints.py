@@ -1,4 +1,4 @@
-"""Endpoints: adding, reading, rotating and removing them."""
+"""Endpoints: adding, reading and removing them, and rotating their secrets."""
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
@@ -15,7 +15,7 @@ KEY_ENDED = "The key is revoked or has expired. Create another key and add the e
 
 
 async def add_webhook(tx: Tx, account_id: str, key_id: str, new: NewWebhook) -> tuple[Webhook, str]:
-    """Adds an endpoint to a key: its record and its secret, which is shown this once.
+    """Adds an endpoint to a key. Returns its record and its secret, which is shown this once.
 
     One with the URL of a removed endpoint of the key continues that one (docs/webhooks.md#redeliver). Raises NotFound,
     Unprocessable when the key is not active, Conflict when it has five endpoints (docs/webhooks.md#add-an-endpoint).
@@ -50,13 +50,13 @@ async def check_key(tx: Tx, account_id: str, key_id: str) -> None:
 
 
 async def get_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:
-    """An endpoint of one of the account's keys. Raises NotFound."""
+    """Returns an endpoint of one of the account's keys. Raises NotFound."""
     await get_key(tx, account_id, key_id)
     return await _get(tx, account_id, key_id, webhook_id)
 
 
 async def list_webhooks(tx: Tx, account_id: str, key_id: str, before: str, limit: int) -> list[Webhook]:
-    """Endpoints of one of the account's keys, newest first, before `before`. Raises NotFound."""
+    """Returns endpoints of one of the account's keys, newest first, before `before`. Raises NotFound."""
     await get_key(tx, account_id, key_id)
     return await endpoints.list_webhooks(tx, key_id, before=before, limit=limit)
 
@@ -64,7 +64,7 @@ async def list_webhooks(tx: Tx, account_id: str, key_id: str, before: str, limit
 async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> None:
     """Removes an endpoint: from now on nothing is sent to it. Raises NotFound.
 
-    Its rows stay for as long as events can be redelivered, so that one which continues it finds their envelopes.
+    Its rows stay for as long as events can be redelivered, so that an endpoint that continues it finds its envelopes.
     """
     await get_key(tx, account_id, key_id)
     if not await endpoints.remove_webhook(tx, account_id, key_id, webhook_id, sweep_at=tx.now + RETENTION):
@@ -73,9 +73,9 @@ async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) 
 
 
 async def rotate_secret(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> tuple[str, int]:
-    """Gives an endpoint a new secret; the secret, and until when receivers accept the old one (milliseconds).
+    """Gives an endpoint a new secret. Returns it, and until when receivers accept the old one (milliseconds).
 
-    Whatever is signed from now on is signed with the new one (docs/webhooks.md#rotate-a-secret). Raises NotFound,
+    From now on all deliveries are signed with the new one (docs/webhooks.md#rotate-a-secret). Raises NotFound,
     Unprocessable when the key is not active.
     """
     await lock_live(tx, account_id, key_id, webhook_id, or_disabled=True)
@@ -85,7 +85,7 @@ async def rotate_secret(tx: Tx, account_id: str, key_id: str, webhook_id: str) -
 
 
 async def lock_live(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, or_disabled: bool = False) -> Webhook:
-    """An endpoint that can be sent something, locked until the transaction ends.
+    """Returns an endpoint that can be sent to, locked until the transaction ends.
 
     Raises NotFound, Unprocessable when its key is not active or when it is disabled.
     """

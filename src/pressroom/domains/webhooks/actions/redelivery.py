@@ -1,4 +1,4 @@
-"""Redelivery: past events sent again, as durable as any other delivery, and answered before anything is sent."""
+"""Redelivery: queues past events to be sent again (docs/webhooks.md#redeliver)."""
 
 from pressroom.db import Tx
 from pressroom.domains.webhooks.actions.endpoints import lock_live
@@ -10,11 +10,11 @@ from pressroom.ids import first_id, last_id
 
 
 async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: Redelivery) -> Redelivered:
-    """Queues the oldest 1,000 of the wanted events for an endpoint; how many, and how many waited already.
+    """Queues the oldest 1,000 of the wanted events for an endpoint, of the kinds that it chose.
 
-    An event that the endpoint, or one that it continues, was sent or was to be sent keeps its envelope, byte for byte;
-    any other gets an envelope with the event's own time (docs/webhooks.md#redeliver). Only kinds that the endpoint
-    chose are sent. Raises NotFound, Unprocessable when the key is not active or the endpoint is disabled.
+    An event that was queued before, for the endpoint or for one that it continues, keeps its envelope, byte for byte;
+    any other gets a new envelope with the event's own time. Returns how many were queued, and how many were pending
+    already. Raises NotFound, Unprocessable when the key is not active or the endpoint is disabled.
     """
     webhook = await lock_live(tx, account_id, key_id, webhook_id)
     await deliveries.lock_continued(tx, account_id, webhook)
@@ -39,5 +39,5 @@ async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wante
 
 
 def _waits(event: PastEvent, webhook_id: str) -> bool:
-    """Whether the event waits to be sent to this very endpoint; what waits at a removed one waits in vain."""
+    """Returns whether the event is pending at this very endpoint; at a removed one nothing is sent any more."""
     return event.state == State.PENDING and event.holder_id == webhook_id

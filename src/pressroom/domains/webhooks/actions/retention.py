@@ -1,4 +1,4 @@
-"""Retention: deliveries go 30 days after they ended, events after they happened, endpoints after their removal."""
+"""Retention: deliveries are removed 30 days after they ended, events after they happened, endpoints after removal."""
 
 from pressroom.clock import DAY, HOUR
 from pressroom.db import Tx
@@ -8,14 +8,14 @@ from pressroom.domains.webhooks.queries import retention
 
 
 async def purge_deliveries(tx: Tx, batch: int) -> int:
-    """Removes deliveries 30 days after they ended; how many."""
+    """Removes deliveries 30 days after they ended. Returns how many."""
     return await retention.purge_deliveries(tx, until=tx.now - RETENTION, batch=batch)
 
 
 async def purge_events(tx: Tx, batch: int) -> int:
-    """Removes events after 30 days, but for those that some endpoint still waits for; how many.
+    """Removes events after 30 days, except those of pending deliveries. Returns how many.
 
-    An hour later, to be exact: nothing older than 30 days is queued again, so none of them can be just being queued.
+    To be exact, after an hour more: no redelivery takes an event older than 30 days, so none is just being queued.
     """
     expired = await retention.list_expired_events(tx, until=tx.now - RETENTION - HOUR, batch=batch)
     await delete_events(tx, [(event.account_id, event.id) for event in expired])
@@ -23,13 +23,15 @@ async def purge_events(tx: Tx, batch: int) -> int:
 
 
 async def close_expired(tx: Tx, batch: int) -> int:
-    """Closes endpoints a day after their keys expired, when what was queued before has ended; how many."""
+    """Closes endpoints a day after their keys expired; by then what was queued before has ended. Returns how many."""
     return await retention.close_expired(tx, until=tx.now - DAY, sweep_at=tx.now + RETENTION, batch=batch)
 
 
 async def sweep_endpoints(tx: Tx, batch: int) -> int:
-    """Removes up to `batch` deliveries of one endpoint that was removed, or ended 30 days ago; `batch` if there may
-    be more to do."""
+    """Removes up to `batch` deliveries of one endpoint that was removed or ended 30 days ago.
+
+    Returns `batch` if there may be more to do, else 0.
+    """
     ended = await retention.find_sweepable(tx)
     if ended is None:
         return 0

@@ -6,11 +6,11 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Command, Query, Tx, Value
-from pressroom.domains.webhooks.models import Delivery, Listener, Webhook
+from pressroom.domains.webhooks.models import Delivery, Subscription, Webhook
 
-# The lock orders queueing against the end of a turn, which reads what is left and may find nothing.
-LOCK_LISTENERS: Final = Query(
-    Listener,
+# The lock orders queueing against the end of a batch, which looks for pending deliveries and may find none.
+LOCK_SUBSCRIPTIONS: Final = Query(
+    Subscription,
     "SELECT id, key_id, events, key_expires_at, probe_at, next_due_at FROM webhooks WHERE account_id = :account_id"
     " AND disabled_at IS NULL AND removed_at IS NULL AND closed_at IS NULL ORDER BY id FOR UPDATE",
 )
@@ -26,9 +26,9 @@ MAKE_DUE: Final = Command(
     " AND (next_due_at IS NULL OR next_due_at > :due_at)"
 )
 
-# Under the endpoint's lock nobody else queues for it. A row of its own that is pending is left alone: its outcome may
-# just be written down, by somebody who waits for that lock. A row of an endpoint that it continues becomes its own, so
-# that an event never has two envelopes in one line of endpoints.
+# Under the endpoint's lock nothing else is queued for it. A pending row of its own stays as it is: a worker that waits
+# for the lock may be about to save its outcome. A row of an endpoint that it continues becomes its own, so that an
+# event never has two envelopes in one line of endpoints.
 QUEUE_AGAIN: Final = Command(
     "UPDATE deliveries SET webhook_id = :webhook_id, state = 'pending', redelivery = TRUE, tries = 0, due_at = :now,"
     " finished_at = NULL WHERE account_id = :account_id AND webhook_id = :holder_id AND event_id = :event_id"
@@ -43,8 +43,8 @@ QUEUE_LATE: Final = Command(
 
 
 class PastEvent(msgspec.Struct):
-    """An event to be sent again, and in what state the delivery of it is, if there is one: of the endpoint itself or
-    of one that it continues, `holder_id`."""
+    """An event to be sent again. `state` is that of its delivery to the endpoint or to one that it continues, whose id
+    is `holder_id`; None: there is no such delivery."""
 
     id: str
     type: str
@@ -52,7 +52,7 @@ class PastEvent(msgspec.Struct):
     state: str | None
 
 
-# A sweep that has begun on a removed endpoint holds its lock, or finds it held and comes back.
+# A sweep of a removed endpoint holds its lock too, or finds it held and comes back later.
 LOCK_CONTINUED: Final = Query(
     str,
     "SELECT id FROM webhooks WHERE account_id = :account_id AND origin_id = :origin_id AND id <> :webhook_id"
@@ -69,7 +69,7 @@ FIND_EVENTS: Final = Query(
     " AND (e.key_id IS NULL OR e.key_id = :key_id) ORDER BY e.id LIMIT :limit",
 )
 
-# Held and cancelled follow from the endpoint: to disable one must not cost more when more waits for it.
+# "held" and "cancelled" follow from the endpoint, so disabling one costs the same however many deliveries are pending.
 LIST_DELIVERIES: Final = Query(
     Delivery,
     "SELECT d.envelope_id AS id, d.event_type AS event, d.event_id, CASE WHEN d.state <> 'pending' THEN d.state"
@@ -82,9 +82,9 @@ LIST_DELIVERIES: Final = Query(
 )
 
 
-async def lock_listeners(tx: Tx, account_id: str) -> list[Listener]:
-    """The account's endpoints that can be told of anything. Nobody ends a turn of theirs meanwhile."""
-    return await tx.all(LOCK_LISTENERS, account_id=account_id)
+async def lock_subscriptions(tx: Tx, account_id: str) -> list[Subscription]:
+    """Returns the account's endpoints that can get events, locked: no batch of theirs ends meanwhile."""
+    return await tx.all(LOCK_SUBSCRIPTIONS, account_id=account_id)
 
 
 async def queue_delivery(
@@ -103,12 +103,12 @@ async def queue_delivery(
 
 
 async def make_due(tx: Tx, account_id: str, webhook_id: str, due_at: int) -> None:
-    """Has somebody look after the endpoint at `due_at` (milliseconds), if not before."""
+    """Makes the endpoint due at `due_at` (milliseconds), if not before."""
     await tx.run(MAKE_DUE, account_id=account_id, webhook_id=webhook_id, due_at=due_at)
 
 
 async def queue_again(tx: Tx, account_id: str, webhook_id: str, events: Sequence[PastEvent]) -> None:
-    """Queues anew what has an envelope, in that."""
+    """Queues events that have an envelope once more, with that envelope."""
     common: dict[str, Value] = {"account_id": account_id, "webhook_id": webhook_id, "now": tx.now}
     await tx.run_each(QUEUE_AGAIN, [common | {"event_id": event.id, "holder_id": event.holder_id} for event in events])
 
@@ -116,7 +116,7 @@ async def queue_again(tx: Tx, account_id: str, webhook_id: str, events: Sequence
 async def queue_late(
     tx: Tx, account_id: str, webhook_id: str, events: Sequence[PastEvent], envelope_ids: Sequence[str]
 ) -> None:
-    """Queues what neither the endpoint nor one that it continues was ever to be sent, in new envelopes."""
+    """Queues events that were never queued for the endpoint or one that it continues, with new envelopes."""
     common: dict[str, Value] = {"account_id": account_id, "webhook_id": webhook_id, "now": tx.now}
     rows = [
         common | {"event_id": event.id, "event_type": event.type, "envelope_id": envelope_id}
@@ -126,14 +126,14 @@ async def queue_late(
 
 
 async def lock_continued(tx: Tx, account_id: str, webhook: Webhook) -> None:
-    """Keeps the deliveries of the endpoints that this one continues until the transaction ends."""
+    """Locks the endpoints that this one continues, so that their deliveries stay until the transaction ends."""
     await tx.all(LOCK_CONTINUED, account_id=account_id, webhook_id=webhook.id, origin_id=webhook.origin_id, now=tx.now)
 
 
 async def find_events(
     tx: Tx, account_id: str, webhook: Webhook, *, since: str, until: str, kinds: Sequence[str], limit: int
 ) -> list[PastEvent]:
-    """Events from the identifier `since` to `until` of these kinds, but for those of other keys; oldest first."""
+    """Returns events of these kinds from the id `since` to `until`, oldest first, without those of other keys."""
     return await tx.all(
         FIND_EVENTS,
         account_id=account_id,
@@ -149,5 +149,5 @@ async def find_events(
 
 
 async def list_deliveries(tx: Tx, account_id: str, webhook_id: str, *, before: str, limit: int) -> list[Delivery]:
-    """Deliveries to an endpoint, newest event first, of events before the one called `before`."""
+    """Returns deliveries to an endpoint, newest event first, of events before the id `before`."""
     return await tx.all(LIST_DELIVERIES, account_id=account_id, webhook_id=webhook_id, before=before, limit=limit)

@@ -1,4 +1,4 @@
-"""Endpoints: making, reading, changing and removing them."""
+"""Endpoints: adding, reading, changing and removing them."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ INSERT_WEBHOOK: Final = Command(
     " :now, :key_expires_at, 0, 0, :origin_id, :speed)"
 )
 
-# Of twins, endpoints with one URL that stood side by side, each is continued by one: the last that was removed first.
+# Of removed endpoints with the same URL, the one that was removed last is continued first, each by one endpoint.
 FIND_PREDECESSOR: Final = Query(
     Predecessor,
     "SELECT r.origin_id, r.speed FROM webhooks r WHERE r.key_id = :key_id AND r.removed_at IS NOT NULL"
@@ -77,7 +77,7 @@ async def insert_webhook(
     origin_id: str,
     speed: str,
 ) -> None:
-    """Keeps a new endpoint."""
+    """Inserts an endpoint."""
     await tx.run(
         INSERT_WEBHOOK,
         id=webhook_id,
@@ -94,28 +94,28 @@ async def insert_webhook(
 
 
 async def find_predecessor(tx: Tx, account_id: str, key_id: str, url: str) -> Predecessor | None:
-    """The removed endpoint that a new one with this URL continues: the last that no other continues."""
+    """Returns the removed endpoint that a new one with this URL continues: the last one that no other continues."""
     return await tx.one(FIND_PREDECESSOR, account_id=account_id, key_id=key_id, url=url, now=tx.now)
 
 
 async def count_webhooks(tx: Tx, key_id: str) -> int:
-    """Endpoints that the key has, disabled ones too."""
+    """Returns how many endpoints the key has, disabled ones included."""
     return await tx.one(COUNT_WEBHOOKS, key_id=key_id) or 0
 
 
 async def find_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, lock: bool = False) -> Webhook | None:
-    """An endpoint of the key. With `lock` nobody else queues for it or delivers its outcomes meanwhile."""
+    """Returns an endpoint of the key. With `lock`, nothing is queued or saved for it meanwhile by others."""
     query = LOCK_WEBHOOK if lock else FIND_WEBHOOK
     return await tx.one(query, account_id=account_id, key_id=key_id, webhook_id=webhook_id)
 
 
 async def list_webhooks(tx: Tx, key_id: str, *, before: str, limit: int) -> list[Webhook]:
-    """Endpoints of the key, newest first, made before the one called `before`."""
+    """Returns endpoints of the key, newest first, added before the id `before`."""
     return await tx.all(LIST_WEBHOOKS, key_id=key_id, before=before, limit=limit)
 
 
 async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, sweep_at: int) -> bool:
-    """Takes an endpoint away, its rows at `sweep_at` (milliseconds); False when there is none."""
+    """Removes an endpoint, its rows from `sweep_at` (milliseconds) on. Returns False when there is none."""
     removed = await tx.one(
         REMOVE_WEBHOOK, account_id=account_id, key_id=key_id, webhook_id=webhook_id, sweep_at=sweep_at, now=tx.now
     )
@@ -123,12 +123,12 @@ async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, 
 
 
 async def forget_removed(tx: Tx, key_id: str, *, most: int) -> None:
-    """Has the next sweep take the key's removed endpoints but for the last `most`."""
+    """Has the next sweep take all removed endpoints of the key except the last `most`."""
     await tx.run(FORGET_REMOVED, key_id=key_id, most=most, now=tx.now)
 
 
 async def rotate_secret(tx: Tx, account_id: str, webhook_id: str, *, secret: str, previous_expires_at: int) -> None:
-    """Gives an endpoint another secret."""
+    """Gives an endpoint a new secret."""
     await tx.run(
         ROTATE_SECRET,
         account_id=account_id,
@@ -139,5 +139,5 @@ async def rotate_secret(tx: Tx, account_id: str, webhook_id: str, *, secret: str
 
 
 async def close_webhooks(tx: Tx, account_id: str, key_id: str, *, sweep_at: int) -> None:
-    """Lets the endpoints of a revoked key hear of nothing more."""
+    """Closes the endpoints of a revoked key: no further event is queued for them."""
     await tx.run(CLOSE_WEBHOOKS, account_id=account_id, key_id=key_id, sweep_at=sweep_at, now=tx.now)

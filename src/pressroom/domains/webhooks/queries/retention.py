@@ -1,4 +1,4 @@
-"""Retention: what is removed after its time, in small batches."""
+"""Retention: removes rows after their time, in small batches."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ class EventKey(msgspec.Struct):
     id: str
 
 
-# An event is what its deliveries are made of: while one waits, however long, the event stays.
+# The event holds the data of its deliveries: it stays while one is pending, however long.
 LIST_EXPIRED_EVENTS: Final = Query(
     EventKey,
     "SELECT e.account_id, e.id FROM events e WHERE e.created_at <= :until AND NOT EXISTS (SELECT 1 FROM webhooks w"
@@ -36,7 +36,7 @@ CLOSE_EXPIRED: Final = Command(
 
 
 class Sweepable(msgspec.Struct):
-    """An endpoint for which things wait in vain."""
+    """An endpoint that was removed or has ended, and still has deliveries."""
 
     account_id: str
     id: str
@@ -61,32 +61,32 @@ SWEPT: Final = Command("UPDATE webhooks SET sweep_at = NULL WHERE account_id = :
 
 
 async def purge_deliveries(tx: Tx, *, until: int, batch: int) -> int:
-    """Removes deliveries that ended up to `until` (milliseconds), oldest first; how many."""
+    """Removes deliveries that ended up to `until` (milliseconds), oldest first. Returns how many."""
     return await tx.run(PURGE_DELIVERIES, until=until, batch=batch)
 
 
 async def list_expired_events(tx: Tx, *, until: int, batch: int) -> list[EventKey]:
-    """Returns events that were appended up to `until` (milliseconds) and that no delivery waits for, oldest first."""
+    """Returns events up to `until` (milliseconds) without a pending delivery, oldest first."""
     return await tx.all(LIST_EXPIRED_EVENTS, until=until, batch=batch)
 
 
 async def close_expired(tx: Tx, *, until: int, sweep_at: int, batch: int) -> int:
-    """Lets the endpoints of keys that expired up to `until` (milliseconds) hear of nothing more; how many."""
+    """Closes the endpoints of keys that expired up to `until` (milliseconds). Returns how many."""
     return await tx.run(CLOSE_EXPIRED, until=until, sweep_at=sweep_at, batch=batch, now=tx.now)
 
 
 async def find_sweepable(tx: Tx) -> Sweepable | None:
-    """An endpoint whose waiting deliveries are to be removed."""
+    """Returns an endpoint whose deliveries are to be removed."""
     return await tx.one(FIND_SWEEPABLE, now=tx.now)
 
 
 async def sweep_deliveries(tx: Tx, ended: Sweepable, batch: int) -> int:
-    """Removes what waits for the endpoint, and everything else too when the endpoint was removed; how many."""
+    """Removes the endpoint's pending deliveries; all of them when it was removed. Returns how many."""
     return await tx.run(
         SWEEP_DELIVERIES, account_id=ended.account_id, webhook_id=ended.id, removed=ended.removed, batch=batch
     )
 
 
 async def finish_sweep(tx: Tx, ended: Sweepable) -> None:
-    """Forgets a removed endpoint; keeps another one, with nothing waiting."""
+    """Removes the row of a removed endpoint; notes of another one that it was swept."""
     await tx.run(FORGET_WEBHOOK if ended.removed else SWEPT, account_id=ended.account_id, webhook_id=ended.id)
