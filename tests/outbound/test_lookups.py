@@ -41,7 +41,7 @@ def test_a_name_and_its_addresses() -> None:
         assert await look_up("a.example", 443) == ["192.0.2.1"]
         with pytest.raises(OSError, match="no such name"):
             await look_up("gone.example", 443)
-        assert look_up._jobs == {}
+        assert look_up._look_ups == {}
 
     with_names(work)
 
@@ -85,7 +85,7 @@ def test_names_that_hang_leave_their_places_to_others() -> None:
             assert await look_up(f"{number}.example", 443) == ["192.0.2.1"]
         names.let_go.set()
         await asyncio.gather(*hanging)
-        assert look_up._places == {False: 2, True: 4}
+        assert look_up._free == {False: 2, True: 4}
 
     with_names(work)
 
@@ -94,9 +94,9 @@ def test_names_that_hung_before_do_not_take_the_quick_places_again() -> None:
     async def work(names: Names) -> None:
         look_up = LookUps(names.ask, quick=1, slow=1, slow_seconds=0.05)
         first = asyncio.create_task(look_up("hang.example", 443))
-        await until(lambda: look_up._places == {False: 1, True: 0})
+        await until(lambda: look_up._free == {False: 1, True: 0})
         first.cancel()
-        look_up._jobs.clear()
+        look_up._look_ups.clear()
         again = asyncio.create_task(look_up("hang.example", 443))
         assert await look_up("a.example", 443) == ["192.0.2.1"]
         assert names.asked["hang.example"] == 1
@@ -122,7 +122,7 @@ def test_when_every_place_hangs_a_look_up_waits_and_those_given_up_are_not_made(
         assert await waiting == ["192.0.2.1"]
         await asyncio.gather(*hanging)
         assert names.asked["given-up.example"] == 0
-        assert look_up._places == {False: 1, True: 1}
+        assert look_up._free == {False: 1, True: 1}
 
     with_names(work)
 

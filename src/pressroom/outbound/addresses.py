@@ -1,4 +1,4 @@
-"""Which addresses are public. Pure, and on tables of our own: what `ipaddress` calls global changes with Python."""
+"""Which addresses are public. Pure, with tables of our own: what `ipaddress` calls global changes with Python."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -74,7 +74,7 @@ _ISATAP: Final = (0x00005EFE, 0x02005EFE)
 
 
 def parse_address(text: str) -> IpAddress | None:
-    """The address that `text` spells; None when it is none, or one with a zone ("fe80::1%eth0")."""
+    """Returns the address that `text` spells; None when it is not one, or has a zone ("fe80::1%eth0")."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -85,7 +85,7 @@ def parse_address(text: str) -> IpAddress | None:
 
 
 def embedded(address: ipaddress.IPv6Address) -> tuple[str, tuple[ipaddress.IPv4Address, ...]] | None:
-    """What a v6 address that stands for v4 ones is called, and every v4 address that it may lead to."""
+    """Returns the form of a v6 address that stands for v4 ones, and every v4 address that it may lead to; else None."""
     if int(address) <= 1:
         return None
     for network, form, shifts in _FORMS:
@@ -113,16 +113,15 @@ _FORMS: Final[tuple[tuple[ipaddress.IPv6Network, str, tuple[int, ...]], ...]] = 
 
 
 def _around_the_gap(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
-    """The v4 address behind a prefix of 48 bits: RFC 6052 leaves bits 64 to 71 out."""
+    """Returns the v4 address behind a prefix of 48 bits; RFC 6052 leaves out bits 64 to 71."""
     bits = int(address)
     return ipaddress.IPv4Address((((bits >> 64) & 0xFFFF) << 16) | ((bits >> 40) & 0xFFFF))
 
 
 def not_public(address: IpAddress) -> str | None:
-    """Why an address is not a public one ("a private address"); None when it is public.
+    """Returns why an address is not public ("a private address"); None when it is public.
 
-    An address that stands for another is never public, whatever it stands for: which network takes it apart, and
-    where, is not known here.
+    An address that stands for another is never public, whatever it stands for: where it is translated is not known.
     """
     for kind in _kinds(address):
         return kind
@@ -130,7 +129,7 @@ def not_public(address: IpAddress) -> str | None:
 
 
 def is_public(address: IpAddress) -> bool:
-    """Whether anybody on the Internet could have this unicast address."""
+    """Returns whether any host on the internet could have this unicast address."""
     return not_public(address) is None
 
 

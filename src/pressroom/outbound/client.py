@@ -34,7 +34,7 @@ _HEADERS: Final = (
 
 
 class OutboundResponse(msgspec.Struct):
-    """What came back. `headers`: those that anybody here asks for, in lower case; `body`: its first bytes."""
+    """A response. `headers`: those that some caller here reads, in lower case; `body`: its first bytes."""
 
     status: int
     headers: Mapping[str, str]
@@ -44,8 +44,8 @@ class OutboundResponse(msgspec.Struct):
 class OutboundClient:
     """Sends requests to public addresses. Belongs to one event loop, and is closed with `close`.
 
-    `resolve` looks names up (the system's resolver when None); `tls` verifies hosts (the system's authorities); `log`
-    hears of what should not happen; `each_address`: how many requests may be under way to one address.
+    resolve: looks names up; None: the system's resolver. tls: verifies hosts; None: by the system's authorities. log:
+    gets lines about what should not happen. each_address: how many requests may be under way to one address.
     """
 
     def __init__(
@@ -59,11 +59,11 @@ class OutboundClient:
     ) -> None:
         self._policy = policy
         self._log = log
-        # Whoever adds addresses whose names hang must not keep anybody's requests waiting.
+        # An account that adds addresses whose names hang must not delay requests of others.
         self._look_ups, self._vetting = LookUps(), LookUps()
         self._resolver = Resolver(policy, resolve or self._look_ups)
         self._vetter = Resolver(policy, resolve or self._vetting)
-        self._turn_of: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._lock_of: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tls = tls or _verifying()
         self._shares = Shares(each_address)
         self._session: aiohttp.ClientSession | None = None
@@ -71,16 +71,16 @@ class OutboundClient:
         self._read = functools.lru_cache(READ_URLS)(self._read_afresh)
 
     async def vet(self, url: str, asker: str = "") -> None:
-        """Whether a request to `url` would be sent: its shape, and every address that its host has now.
+        """Checks whether a request to `url` would be sent: its form, and every address that its host has now.
 
-        One look-up at a time for each `asker`, so that nobody takes the places of all. Raises UrlRefused, also when the
+        Makes one look-up at a time for each `asker`, so that nobody takes all threads. Raises UrlRefused, also when the
         name does not resolve within five seconds.
         """
         target, _ = self._read(url)
         if target.address is not None:
             return
         try:
-            async with asyncio.timeout(VET_SECONDS), self._turn_of.setdefault(asker, asyncio.Lock()):
+            async with asyncio.timeout(VET_SECONDS), self._lock_of.setdefault(asker, asyncio.Lock()):
                 await self._vetter.vetted(target.host, target.port)
         except TimeoutError:
             raise UrlRefused(f"The name {target.host} did not resolve within {VET_SECONDS:g} seconds.") from None
@@ -98,13 +98,13 @@ class OutboundClient:
         read: int = 65_536,
         keep: int = 2_048,
     ) -> OutboundResponse:
-        """Sends one request and waits for its answer, `seconds` for everything from the look-up to the last byte.
+        """Sends one request and returns the response; `seconds` is for everything from the look-up to the last byte.
 
-        Redirects are not followed, bodies not decompressed. Of a body at most about `read` bytes are taken in, then
-        the connection is closed, which is no failure; `keep` of them are handed back. Raises OutboundFailed.
+        Redirects are not followed, bodies not decompressed. Of a body about `read` bytes are read at most, then the
+        connection is closed, which is no failure; `keep` of them are returned. Raises OutboundFailed.
 
         A kept connection may have been closed by the peer just when it was taken. If it breaks before one byte of
-        answer came, the request is sent once more, on a new connection, within the same deadline. A peer may get
+        the response came, the request is sent once more, on a new connection, within the same deadline. A peer may get
         it twice that way, as it may get any webhook twice.
         """
         exchange = Exchange(read, fresh=False)
@@ -204,7 +204,7 @@ class OutboundClient:
 
 
 async def _body(response: aiohttp.ClientResponse, read: int, keep: int) -> bytes:
-    """The first `keep` bytes of the body, after its end or after `read` bytes."""
+    """Returns the first `keep` bytes of the body, once it has ended or `read` bytes have come."""
     content = response.content
     kept: list[bytes] = []
     taken = 0
@@ -221,7 +221,8 @@ def _chosen(response: aiohttp.ClientResponse) -> dict[str, str]:
 
 
 def _clean(value: str) -> str:
-    """Bytes that are no UTF-8 come as lone surrogates, which nothing else can store."""
+    """Returns a header's value without lone surrogates: aiohttp makes them of bytes that are not UTF-8, and no database
+    can store them."""
     return value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

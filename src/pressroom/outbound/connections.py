@@ -1,8 +1,8 @@
-"""Connections to the outside: made only to addresses that were judged, kept for a little while, bounded in all.
+"""Connections to other hosts: made only to addresses that were checked, kept alive for a little while, bounded.
 
-aiohttp speaks HTTP; what it leaves open is closed here. It has no cap on interim answers (1xx) nor on what a peer
-sends while nobody asks, it would send a GET twice by itself, and it does not say whether a connection that broke
-had been used before.
+aiohttp speaks HTTP; what it lacks is added here. It does not limit interim responses (1xx) nor what a peer sends
+between requests, it would send a GET twice by itself, and it does not say whether a connection that broke had been
+used before.
 """
 
 import asyncio
@@ -28,28 +28,28 @@ from pressroom.outbound.policy import Policy
 
 IDLE_SECONDS: Final = 15.0
 KEPT: Final = 1_024
-"""Connections that may be kept for the next request; those beyond are closed after their own."""
+"""Connections that are kept alive at once; further ones are closed after their request."""
 
 HEAD_BYTES: Final = 65_536
-"""Bytes before the head of the answer is complete, interim answers included."""
+"""Bytes of the head of a response, interim responses included."""
 
 ADDRESSES_TRIED: Final = 8
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
-"""(host, port) → the literal addresses of a name; raises OSError when it has none."""
+"""Returns the literal addresses of a name, from (host, port); raises OSError when it has none."""
 
 
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
-"""As getaddrinfo writes it; the last part starts with the address."""
+"""A result of getaddrinfo; the last part starts with the address."""
 
 
 class Exchange:
-    """One try at a request: what the connection layer is told, and what it tells back."""
+    """One try at a request: options for the connection layer, and what that layer found out."""
 
     __slots__ = ("addresses", "busy", "fresh", "most_bytes", "refusal", "reused", "wire")
 
     def __init__(self, read: int, *, fresh: bool) -> None:
-        # Small chunks weigh several times what they hold; sixteen times leaves room and is still a bound.
+        # Small chunks take several times the bytes that they hold; sixteen times is enough and still a limit.
         self.most_bytes = 1_048_576 + 16 * read
         self.fresh = fresh
         self.reused = False
@@ -60,7 +60,7 @@ class Exchange:
 
     @property
     def stale(self) -> bool:
-        """Whether it broke on a kept connection before one byte of answer: the peer had closed it meanwhile."""
+        """Whether it broke on a kept-alive connection before one byte of the response: the peer had closed it."""
         return self.reused and self.wire is not None and self.wire.heard == 0
 
 
@@ -68,7 +68,7 @@ EXCHANGE: Final[ContextVar[Exchange]] = ContextVar("exchange")
 
 
 class Shares:
-    """How many requests are under way to each address, of which each may have `most`; None: any number."""
+    """Counts requests under way to each address. Each may have `most`; None: any number."""
 
     def __init__(self, most: int | None) -> None:
         self._most = most
@@ -83,7 +83,7 @@ class Shares:
         exchange.addresses.append(address)
 
     def give_back(self, exchange: Exchange) -> None:
-        """Counts an exchange no more."""
+        """Ends the count of an exchange."""
         for address in exchange.addresses:
             self._under_way[address] -= 1
             if not self._under_way[address]:
@@ -92,14 +92,14 @@ class Shares:
 
 
 class KeepAliveCount:
-    """How many of the open connections may be kept."""
+    """How many of the open connections are kept alive."""
 
     def __init__(self) -> None:
         self.keeping = 0
 
 
 class Wire(ResponseHandler):
-    """One connection. It counts what it hears, and breaks off what has no end."""
+    """One connection. It counts the bytes that it receives, and breaks off a response that has no end."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, keep_alive_count: KeepAliveCount) -> None:
         super().__init__(loop)
@@ -113,7 +113,7 @@ class Wire(ResponseHandler):
         self._keeps = False
 
     def begin(self, most_bytes: int) -> None:
-        """Before each request."""
+        """Prepares for a request."""
         if not self.used:
             self._keep_or_not()
         self.heard = 0
@@ -123,7 +123,7 @@ class Wire(ResponseHandler):
         self.used = True
 
     def rest(self) -> None:
-        """After each request: from here on the peer has nothing to say."""
+        """Ends a request: from now on the peer must send nothing."""
         self._resting = True
 
     def _keep_or_not(self) -> None:
@@ -148,10 +148,10 @@ class Wire(ResponseHandler):
             self._break_off()
 
     def _break_off(self) -> None:
-        """Ends a flood. Whoever waits for the head or the body learns of it when the connection is lost."""
+        """Breaks off a response that is too long. Readers of the head or the body get the loss of the connection."""
         self.flooded = True
         if self.transport is not None:
-            # Not `self.abort`, which forgets the body that somebody waits for.
+            # Not `self.abort`, which drops the body that a caller waits for.
             self.transport.abort()
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
@@ -161,14 +161,14 @@ class Wire(ResponseHandler):
 
 
 class Resolver(AbstractResolver):
-    """Stands between aiohttp and the look-up: hands on addresses only when every one of them may be reached."""
+    """Resolves names for aiohttp: returns addresses only when every one of them may be reached."""
 
     def __init__(self, policy: Policy, look_up: Resolve) -> None:
         self._policy = policy
         self._look_up = look_up
 
     async def vetted(self, host: str, port: int) -> list[str]:
-        """The addresses of a name. Raises OutboundFailed (NAME, REFUSED_ADDRESS)."""
+        """Returns the addresses of a name. Raises OutboundFailed (NAME, REFUSED_ADDRESS)."""
         try:
             addresses = await self._look_up(host, port)
         except OSError as error:
@@ -187,7 +187,7 @@ class Resolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """For aiohttp, once for each new connection."""
+        """Resolves for aiohttp, once for each new connection."""
         return [
             ResolveResult(
                 hostname=host,
@@ -205,7 +205,7 @@ class Resolver(AbstractResolver):
 
 
 class Connector(aiohttp.TCPConnector):
-    """The pool. Each new socket is judged once more by the very address that it is about to connect to."""
+    """The pool of connections. Each new socket is checked once more, by the very address that it connects to."""
 
     def __init__(self, policy: Policy, resolver: Resolver, tls: ssl.SSLContext, shares: Shares) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]  # a tuple of anything in aiohttp's own types

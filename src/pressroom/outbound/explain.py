@@ -1,4 +1,4 @@
-"""From what aiohttp raises to a sentence for the endpoint's owner. Pure."""
+"""Turns aiohttp's errors into sentences for the endpoint's owner. Pure."""
 
 import errno
 import ssl
@@ -33,9 +33,9 @@ _CONNECT: Final = {
 
 
 def explained(error: Exception, *, heard: bool) -> OutboundFailed | None:
-    """What went wrong, for the endpoint's owner; None when it is nothing that a peer can bring about.
+    """Returns what went wrong, for the endpoint's owner; None when no peer can cause it.
 
-    `heard`: whether any byte of an answer had come.
+    `heard`: whether any byte of a response had come.
     """
     match error:
         case OutboundFailed():
@@ -59,7 +59,7 @@ def explained(error: Exception, *, heard: bool) -> OutboundFailed | None:
 
 
 def is_ours(error: OSError) -> bool:
-    """Whether this machine ran out of something."""
+    """Returns whether this machine ran out of something."""
     return error.errno in _OURS
 
 
@@ -67,7 +67,7 @@ def _connecting(error: OSError) -> OutboundFailed:
     if is_ours(error):
         return OutboundFailed(Failure.OURS, "This server could not make a connection just then.")
     if error.errno is None and isinstance(error, ConnectionError):
-        # No call to the system failed: it is the event loop's own word for a peer that left during the handshake.
+        # No system call failed: the event loop raises this when a peer closes during the handshake.
         return OutboundFailed(Failure.TLS, "The connection was closed during the TLS handshake.")
     return OutboundFailed(Failure.CONNECT, _CONNECT.get(error.errno or 0, "The connection could not be made."))
 

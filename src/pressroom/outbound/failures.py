@@ -1,4 +1,4 @@
-"""What can go wrong on the way out: a URL that is refused, a request that failed."""
+"""Errors of outbound requests: a URL that is refused, a request that failed."""
 
 from enum import StrEnum
 
@@ -15,17 +15,17 @@ class Failure(StrEnum):
     CONNECT = "connect"
     """No connection to the host."""
     TLS = "tls"
-    """The host's certificate or its TLS is no good."""
+    """The host's certificate or its TLS is not acceptable."""
     TIMEOUT = "timeout"
     """The answer was not complete at the deadline."""
     PROTOCOL = "protocol"
-    """The answer is no HTTP/1.1 that we can use."""
+    """The response is not HTTP/1.1 that we can use."""
     CLOSED = "closed"
     """The connection ended before the answer was complete."""
     BUSY = "busy"
     """As many requests as are allowed are under way to the host's address."""
     OURS = "ours"
-    """Nothing that the host did: this server had no means to ask it."""
+    """No fault of the host: this server lacked something to send the request."""
 
 
 class UrlRefused(PressroomError):
@@ -33,7 +33,7 @@ class UrlRefused(PressroomError):
 
 
 class OutboundFailed(PressroomError):
-    """There is no complete answer. The message is for the owner of the endpoint and says nothing of our insides."""
+    """There is no complete response. The message is for the endpoint's owner and reveals nothing internal."""
 
     def __init__(self, kind: Failure, message: str) -> None:
         super().__init__(message)

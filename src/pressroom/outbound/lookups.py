@@ -1,17 +1,16 @@
-"""Names to addresses, by the system's resolver, in threads.
+"""Looks names up with the system's resolver, in threads.
 
-A look-up blocks its thread for as long as the name's servers care to hang, half a minute and more, and cannot be
-called off. So that names which hang do not hold up the others:
+A look-up blocks its thread for as long as the name's servers hang, half a minute and more, and cannot be cancelled.
+So that names that hang do not delay the others:
 
-- A name is asked for once at a time; whoever else wants it waits for the same answer. However often a hanging
-  name is wanted, it holds one thread.
-- There are two lanes. Every look-up starts in the quick one; after a second it counts as slow and leaves its place
-  to the next. Names that were slow are remembered, and start in the slow lane.
-- Both lanes are bounded, and so are the threads. Only when as many different names hang at once as there are
-  places in both lanes does a look-up have to wait for one of them; its own deadline runs meanwhile.
+- A name is looked up once at a time; all who want it wait for the same result. However often a hanging name is
+  wanted, it holds one thread.
+- There are two pools of slots. A look-up starts in the quick one; after a second it is slow, moves to the slow pool
+  and frees its slot. Names that were slow are remembered and start in the slow pool.
+- Both pools are bounded, and so are the threads. A look-up waits for a slot only while as many different names hang
+  as both pools have slots; its own deadline runs meanwhile.
 
-The threads are daemons of ours and not the loop's executor: neither other work nor the end of the process waits
-for them.
+The threads are daemons, not the loop's executor: neither other work nor the end of the process waits for them.
 """
 
 import asyncio
@@ -30,15 +29,15 @@ REMEMBERED: Final = 1_024
 
 
 def ask_system(host: str) -> list[str]:
-    """Every address of a name, both families. Blocks. Raises OSError, or UnicodeError for what is no name."""
+    """Returns every address of a name, of both families. Blocks. Raises OSError, or UnicodeError if it is no name."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class _Job:
-    def __init__(self, host: str, answer: "asyncio.Future[list[str]]", slow: bool) -> None:
+class _LookUp:
+    def __init__(self, host: str, result: "asyncio.Future[list[str]]", slow: bool) -> None:
         self.host = host
-        self.answer = answer
+        self.result = result
         self.slow = slow
         self.wanted = 0
         self.started: float | None = None
@@ -56,104 +55,104 @@ class LookUps:
         slow_seconds: float = SLOW_SECONDS,
     ) -> None:
         self._ask = ask
-        self._places = {False: quick, True: slow}
-        self._waiting: dict[bool, deque[_Job]] = {False: deque(), True: deque()}
-        self._overdue: deque[_Job] = deque()
+        self._free = {False: quick, True: slow}
+        self._waiting: dict[bool, deque[_LookUp]] = {False: deque(), True: deque()}
+        self._overdue: deque[_LookUp] = deque()
         self._slow_seconds = slow_seconds
-        self._jobs: dict[str, _Job] = {}
+        self._look_ups: dict[str, _LookUp] = {}
         self._was_slow: OrderedDict[str, None] = OrderedDict()
 
     async def __call__(self, host: str, port: int) -> list[str]:
-        """The addresses of `host`, as literals. `port` plays no part. Raises OSError when there are none."""
-        job = self._jobs.get(host)
-        if job is None:
-            job = _Job(host, asyncio.get_running_loop().create_future(), slow=host in self._was_slow)
-            self._jobs[host] = job
-            self._waiting[job.slow].append(job)
+        """Returns the addresses of `host` as literals, whatever the `port`. Raises OSError when there are none."""
+        look_up = self._look_ups.get(host)
+        if look_up is None:
+            look_up = _LookUp(host, asyncio.get_running_loop().create_future(), slow=host in self._was_slow)
+            self._look_ups[host] = look_up
+            self._waiting[look_up.slow].append(look_up)
             self._start_waiting()
-        job.wanted += 1
+        look_up.wanted += 1
         try:
-            # One who gives up must not take the answer from the others.
-            return await asyncio.shield(job.answer)
+            # A caller that gives up must not cancel the look-up of the others.
+            return await asyncio.shield(look_up.result)
         finally:
-            job.wanted -= 1
-            if not job.wanted and job.started is None:
-                self._forget(job)
+            look_up.wanted -= 1
+            if not look_up.wanted and look_up.started is None:
+                self._forget(look_up)
 
     def close(self) -> None:
-        """Forgets everything that is under way; its threads end by themselves."""
-        for job in self._jobs.values():
-            job.answer.cancel()
-        self._jobs.clear()
-        for lane in self._waiting.values():
-            lane.clear()
+        """Cancels all look-ups; their threads end by themselves."""
+        for look_up in self._look_ups.values():
+            look_up.result.cancel()
+        self._look_ups.clear()
+        for waiting in self._waiting.values():
+            waiting.clear()
 
     def _start_waiting(self) -> None:
-        while self._overdue and self._places[True]:
-            job = self._overdue.popleft()
-            if not job.answer.done():
-                self._move_to_slow(job)
-        for lane, waiting in self._waiting.items():
-            while waiting and self._places[lane]:
-                job = waiting.popleft()
-                if not job.answer.done():
-                    self._start(job)
+        while self._overdue and self._free[True]:
+            look_up = self._overdue.popleft()
+            if not look_up.result.done():
+                self._move_to_slow(look_up)
+        for slow, waiting in self._waiting.items():
+            while waiting and self._free[slow]:
+                look_up = waiting.popleft()
+                if not look_up.result.done():
+                    self._start(look_up)
 
-    def _start(self, job: _Job) -> None:
+    def _start(self, look_up: _LookUp) -> None:
         loop = asyncio.get_running_loop()
-        job.started = loop.time()
-        self._places[job.slow] -= 1
-        if not job.slow:
-            timer = loop.call_later(self._slow_seconds, self._drags, job)
-            job.answer.add_done_callback(lambda _: timer.cancel())
+        look_up.started = loop.time()
+        self._free[look_up.slow] -= 1
+        if not look_up.slow:
+            timer = loop.call_later(self._slow_seconds, self._is_late, look_up)
+            look_up.result.add_done_callback(lambda _: timer.cancel())
         try:
-            threading.Thread(target=self._run, args=(job, loop), name="look-up", daemon=True).start()
+            threading.Thread(target=self._run, args=(look_up, loop), name="look-up", daemon=True).start()
         except RuntimeError:  # The system has no more threads to give.
-            self._done(job, OSError(errno.EAGAIN, "no thread for a look-up"))
+            self._done(look_up, OSError(errno.EAGAIN, "no thread for a look-up"))
 
-    def _run(self, job: _Job, loop: asyncio.AbstractEventLoop) -> None:
-        """In the thread."""
+    def _run(self, look_up: _LookUp, loop: asyncio.AbstractEventLoop) -> None:
+        """Runs in the thread."""
         try:
-            found: list[str] | Exception = self._ask(job.host)
-        except Exception as error:  # Whatever it is belongs to whoever waits, not to this thread.
+            found: list[str] | Exception = self._ask(look_up.host)
+        except Exception as error:  # for the caller that waits, not for this thread
             found = error
         with suppress(RuntimeError):  # The loop has ended.
-            loop.call_soon_threadsafe(self._done, job, found)
+            loop.call_soon_threadsafe(self._done, look_up, found)
 
-    def _drags(self, job: _Job) -> None:
-        self._remember(job.host)
-        if self._places[True]:
-            self._move_to_slow(job)
+    def _is_late(self, look_up: _LookUp) -> None:
+        self._remember(look_up.host)
+        if self._free[True]:
+            self._move_to_slow(look_up)
             self._start_waiting()
         else:
-            self._overdue.append(job)
+            self._overdue.append(look_up)
 
-    def _move_to_slow(self, job: _Job) -> None:
-        self._places[False] += 1
-        self._places[True] -= 1
-        job.slow = True
+    def _move_to_slow(self, look_up: _LookUp) -> None:
+        self._free[False] += 1
+        self._free[True] -= 1
+        look_up.slow = True
 
     def _remember(self, host: str) -> None:
         self._was_slow[host] = None
         if len(self._was_slow) > REMEMBERED:
             self._was_slow.popitem(last=False)
 
-    def _forget(self, job: _Job) -> None:
-        """Takes a job back that nobody waits for and that has not been started."""
-        job.answer.cancel()
-        if self._jobs.get(job.host) is job:
-            del self._jobs[job.host]
+    def _forget(self, look_up: _LookUp) -> None:
+        """Drops a look-up that nobody waits for and that has not been started."""
+        look_up.result.cancel()
+        if self._look_ups.get(look_up.host) is look_up:
+            del self._look_ups[look_up.host]
 
-    def _done(self, job: _Job, found: list[str] | Exception) -> None:
-        self._places[job.slow] += 1
-        if job.started is not None and job.answer.get_loop().time() - job.started < self._slow_seconds:
-            self._was_slow.pop(job.host, None)
-        if self._jobs.get(job.host) is job:
-            del self._jobs[job.host]
-        if not job.answer.done():
+    def _done(self, look_up: _LookUp, found: list[str] | Exception) -> None:
+        self._free[look_up.slow] += 1
+        if look_up.started is not None and look_up.result.get_loop().time() - look_up.started < self._slow_seconds:
+            self._was_slow.pop(look_up.host, None)
+        if self._look_ups.get(look_up.host) is look_up:
+            del self._look_ups[look_up.host]
+        if not look_up.result.done():
             if isinstance(found, list):
-                job.answer.set_result(found)
+                look_up.result.set_result(found)
             else:
-                job.answer.set_exception(found if isinstance(found, OSError) else OSError(str(found)))
-                job.answer.exception()  # Nobody may be waiting any more, and that is no fault.
+                look_up.result.set_exception(found if isinstance(found, OSError) else OSError(str(found)))
+                look_up.result.exception()  # retrieved, in case nobody waits any more
         self._start_waiting()

@@ -1,4 +1,4 @@
-"""What may be reached: pure rules, and what the settings say of them (docs/operations.md#requests-that-leave)."""
+"""Which addresses may be reached: pure rules and their settings (docs/operations.md#requests-that-leave)."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -47,11 +47,10 @@ _METADATA: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What may be reached: public addresses by https, plus what stands here.
+    """What may be reached: public addresses by https, and more.
 
-    `allow_http`: plain http as well. `allow`: networks that may be reached although they are not public.
-    `names_addresses`: refusals say what a host resolves to. On a public server that would tell strangers the addresses
-    of an internal network by its names.
+    allow_http: plain http as well. allow: networks that may be reached although they are not public. names_addresses:
+    refusals say what a host resolves to; on a public server that would reveal the addresses of an internal network.
     """
 
     allow_http: bool
@@ -59,7 +58,7 @@ class Policy:
     names_addresses: bool = False
 
     def read(self, url: str) -> Target:
-        """Reads a URL and judges all of it that can be judged without a look-up. Raises UrlRefused."""
+        """Reads a URL and checks all that can be checked without a look-up. Raises UrlRefused."""
         target = read_url(url)
         if target.scheme == "http" and not self.allow_http:
             raise UrlRefused("The URL starts with http://; only https:// is allowed.")
@@ -73,12 +72,12 @@ class Policy:
         return target
 
     def objection(self, address: str) -> str | None:
-        """Why an address may not be reached, to follow "which is": "a private address". None when it may be."""
+        """Returns why an address may not be reached, to follow "which is": "a private address"; None when it may be."""
         parsed = parse_address(address)
         return "not a plain address" if parsed is None else self._objection(parsed)
 
     def refusal(self, address: str, why: str) -> str:
-        """The sentence that refuses a host for one of its addresses; `why` is the objection to that."""
+        """Returns the sentence that refuses a host for one of its addresses; `why` is the objection to that."""
         if self.names_addresses:
             return f"The host resolves to {address}, which is {why}; use a public one."
         return "The host does not resolve to public addresses alone; use a public host."
@@ -118,10 +117,10 @@ def check_development(settings: Settings) -> None:
 
 
 def policy_of(settings: Settings) -> Policy:
-    """The policy that the settings ask for.
+    """Returns the policy of the settings.
 
-    Raises SettingError when private networks are opened on a server that stands on the Internet: anybody who may
-    sign up there could send requests into them.
+    Raises SettingError when private networks are opened on a server on the internet: everybody who may sign up there
+    could send requests into them.
     """
     check_development(settings)
     allow = settings.outbound_allow
@@ -137,8 +136,10 @@ def policy_of(settings: Settings) -> Policy:
 
 
 def _is_at_home(base_url: str) -> bool:
-    """Whether a base address leads to this machine or a private network. A name is believed only where nobody but this
-    machine may answer for it: where any other leads is decided elsewhere, and may change."""
+    """Returns whether a base address is of this machine or a private network.
+
+    Of names only those of this machine count: where any other leads is decided elsewhere and may change.
+    """
     host = urlsplit(base_url).hostname or ""
     address = parse_address(host)
     return _is_this_machine(host) if address is None else any(address in network for network in DEVELOPMENT)

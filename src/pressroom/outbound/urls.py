@@ -1,7 +1,7 @@
-"""The one reader of URLs: what is vetted is what is sent. Pure.
+"""The one parser of URLs, for checking and for sending. Pure.
 
-Programs read odd URLs differently, and such differences are how requests get to hosts that nobody meant. So
-whatever can be read in two ways is refused here, with what to write instead.
+Programs read odd URLs differently, and that is how requests get to hosts that nobody meant. So a URL that can be read
+in two ways is refused here, with what to write instead.
 """
 
 import ipaddress
@@ -45,7 +45,7 @@ class Target(msgspec.Struct, frozen=True):
 
 
 def read_url(url: str) -> Target:
-    """Reads an http or https URL. Raises UrlRefused, with a message for whoever wrote it."""
+    """Reads an http or https URL. Raises UrlRefused, with a message for the person who wrote it."""
     _check_characters(url)
     shape = _SHAPE.fullmatch(url)
     if shape is None or shape[1].lower() not in _PORTS:
@@ -77,7 +77,7 @@ def _check_characters(url: str) -> None:
 
 
 def _split(authority: str) -> tuple[str, str | None]:
-    """Host (with its brackets) and port of `host:port`."""
+    """Returns host (with its brackets) and port of `host:port`."""
     if "@" in authority:
         raise UrlRefused("The URL holds a user name or password; leave out everything up to the @.")
     if authority.startswith("["):
@@ -100,7 +100,7 @@ def _port(text: str) -> int:
 
 
 def _literal(host: str) -> IpAddress | None:
-    """The address that the host spells, None when it is a name. Only the canonical spelling of v4 is taken."""
+    """Returns the address that the host spells; None when it is a name. Of v4 only the canonical spelling is taken."""
     if host.startswith("["):
         try:
             return ipaddress.IPv6Address(host[1:-1])
@@ -115,7 +115,7 @@ def _literal(host: str) -> IpAddress | None:
 
 
 def _name(host: str) -> str:
-    """The host name in ASCII and lower case."""
+    """Returns the host name in ASCII and lower case."""
     if host.endswith((".", "\u3002", "\uff0e", "\uff61")):
         raise UrlRefused("The host ends with a dot; leave it out.")
     name = ".".join(_label(label) for label in host.split("."))
@@ -125,7 +125,7 @@ def _name(host: str) -> str:
 
 
 def _label(label: str) -> str:
-    """One part of a name. A part outside ASCII must come out as a name of its own, not as a disguise of another."""
+    """Returns one part of a name in ASCII. Raises UrlRefused for another spelling of a name that is in ASCII."""
     made = label.lower()
     try:
         if not label.isascii():

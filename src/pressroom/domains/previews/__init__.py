@@ -1,1 +1,1 @@
-"""What a page says of itself, fetched once and kept: the cards under posts (docs/previews.md)."""
+"""Cards of the pages that posts link to, each fetched once and stored (docs/previews.md)."""

@@ -1,4 +1,4 @@
-"""Fetching cards: one fetch at a time for each page, over all processes, and a little patience for its outcome."""
+"""Fetches cards: one fetch at a time for each page, over all processes, for whose outcome a create waits a little."""
 
 import asyncio
 import contextlib
@@ -25,9 +25,10 @@ from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Handler, Postpone, TryAgain
 from pressroom.logs import Log
 from pressroom.outbound import OutboundClient
+from pressroom.threads import run_to_end
 
 BUDGET_SECONDS: Final = 2.0
-"""How long the answer to a create waits for a card."""
+"""How long a create waits for a card."""
 
 FETCH_SECONDS: Final = 5.0
 DECODED_TOGETHER: Final = 2
@@ -38,14 +39,14 @@ IMAGE_LIMITS: Final = DecodingLimits(
     frames=100,
     all_pixels=60_000_000,
 )
-"""How far a stranger's picture may go, that nobody here asked for."""
+"""Limits of a stranger's image, narrower than those of an upload."""
 
 OF_ADDRESS: Final = 8
-"""Requests under way to one address of the network: however many names lead to it."""
+"""Requests under way to one IP address, however many names lead to it."""
 
 LATER: Final = 5 * SECOND
 POLL_SECONDS: Final = 0.1
-"""How often whoever waits for another process's fetch looks for its outcome."""
+"""How often it is looked for the outcome of another process's fetch."""
 
 
 class Cards:
@@ -66,27 +67,27 @@ class Cards:
         self._fetching = KeyedTasks[None]()
 
     async def wait_for(self, url: str, account_id: str) -> None:
-        """Returns as soon as what is known of a page holds, and after two seconds in any case.
+        """Waits until the state of a page's card holds, two seconds at most.
 
-        A fetch that takes longer goes on, and what it brings is shown from then on. When the account has too many
-        under way, this one is left to its job.
+        A fetch that takes longer goes on, and its card is shown from then on. When the account has too many under way,
+        the page is left to its job.
         """
         try:
             async with asyncio.timeout(BUDGET_SECONDS):
-                known = await self._db.one(queries.FIND_KNOWN, url=url)
-                if known is None or not known.holds(self._clock.now()):
+                state = await self._db.one(queries.FIND_STATE, url=url)
+                if state is None or not state.holds(self._clock.now()):
                     await asyncio.shield(self._begin(url, account_id))
         except (TimeoutError, Busy, CardPostponed):
             return
-        except Exception as error:  # a card is never worth the post
+        except Exception as error:  # a post must not fail for want of a card
             self._log.recurring("link card not fetched", error)
 
     def handler(self) -> Handler:
-        """For the worker of the queue: what was not fetched while its post was created is fetched later."""
+        """Returns the handler of jobs, which fetch what was not fetched while its post was created."""
         return Handler(actions.FETCH, self._work, TOGETHER, RETRIES, each=OF_ACCOUNT)
 
     async def sweep(self, before: int) -> None:
-        """Removes thumbnails that no card has, stored before `before` (milliseconds) by somebody who was killed."""
+        """Removes thumbnails without a card, stored before `before` (milliseconds) by a process that was killed."""
         async for key in self._blobs.list_older("cards", before):
             if await self._db.one(queries.FIND_BY_IMAGE, image_token=key.removeprefix("cards/")) is None:
                 await self._blobs.delete(key)
@@ -109,8 +110,8 @@ class Cards:
                 await asyncio.shield(fetch)
         except (TimeoutError, Busy, CardPostponed):
             raise Postpone("Other link cards come first.", LATER) from None
-        known = await self._db.one(queries.FIND_KNOWN, url=job.subject)
-        wanting = known is None or known.status != CardStatus.READY
+        state = await self._db.one(queries.FIND_STATE, url=job.subject)
+        wanting = state is None or state.status != CardStatus.READY
         if wanting and job.tries <= len(RETRIES):
             raise TryAgain("The page could not be fetched.")
         await self._db.transact(queue.finish, job, token)
@@ -127,40 +128,40 @@ class Cards:
         try:
             card = await self._fetch_card(url)
         except CardUnavailable:
-            await self._db.transact(actions.keep_failure, url, token)
+            await self._db.transact(actions.save_failure, url, token)
         except CardPostponed:
-            await self._db.transact(actions.let_go, url, token)
+            await self._db.transact(actions.give_back, url, token)
             raise
         else:
-            left_over = await self._db.transact(actions.keep_card, card, token)
+            left_over = await self._db.transact(actions.save_card, card, token)
             if left_over is not None:
-                with contextlib.suppress(Unavailable):  # then it is swept
+                with contextlib.suppress(Unavailable):  # the sweep removes it then
                     await self._blobs.delete(card_blob(left_over))
 
     async def _wait_for_others(self, url: str) -> bool:
-        """Whether there is an outcome; False when nobody is about to bring one, or has been silent for too long."""
+        """Waits for the outcome of another fetch. Returns False when there is none, or its lease has run out."""
         while True:
-            known: CardState | None = await self._db.one(queries.FIND_KNOWN, url=url)
+            state: CardState | None = await self._db.one(queries.FIND_STATE, url=url)
             now = self._clock.now()
-            if known is not None and known.holds(now):
+            if state is not None and state.holds(now):
                 return True
-            if known is None or known.leased_until <= now:
+            if state is None or state.leased_until <= now:
                 return False
             await asyncio.sleep(POLL_SECONDS)
 
     async def _fetch_card(self, url: str) -> Card:
         found = await fetch_card(self._client, url, seconds=FETCH_SECONDS)
-        token = await self._keep_image(found.image) if found.image else None
+        token = await self._save_image(found.image) if found.image else None
         return Card(url, found.title, found.description, found.site_name, token)
 
-    async def _keep_image(self, image: bytes) -> str | None:
-        """Stores a thumbnail of the page's image, made anew here; the token of its address, None if it is no image."""
+    async def _save_image(self, image: bytes) -> str | None:
+        """Stores a thumbnail made of the page's image. Returns the token of its address; None if it is not an image."""
         kind = sniff(image[:4096])
         if kind is None or kind.is_video:
             return None
         folder = await asyncio.to_thread(new_folder, self._folder)
         try:
-            await asyncio.to_thread((folder / "image").write_bytes, image)
+            await run_to_end(lambda: (folder / "image").write_bytes(image))
             async with self._decoding:
                 await self._sandbox.process(folder / "image", kind, folder, IMAGE_LIMITS)
             token = uuid.uuid4().hex
@@ -168,5 +169,5 @@ class Cards:
         except (Undecodable, ChildDied, Unavailable, OSError):
             return None
         finally:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            await run_to_end(lambda: shutil.rmtree(folder, ignore_errors=True))
         return token

@@ -1,4 +1,4 @@
-"""From the bytes of a page to its text: by byte order mark, header and meta tag, and by what the bytes allow. Pure."""
+"""Decodes a page: by byte order mark, header and meta tag, and by which encodings its bytes are valid in. Pure."""
 
 import codecs
 import re
@@ -46,15 +46,15 @@ _WIDE: Final = ("utf-16-le", "utf-16-be")
 _MULTIBYTE: Final = frozenset({*_WIDE, "gb18030", "big5hkscs", "cp932", "euc-jp", "iso-2022-jp", "cp949"})
 
 BY_CHANCE: Final = 12
-"""So many characters of a text in two bytes each are never UTF-8 by chance; a single one is, one time in ten."""
+"""So many two-byte characters are never valid UTF-8 by chance; a single one is, one time in ten."""
 
 
 def decode(html: bytes, content_type: str) -> str:
-    """The text of a page. `content_type` is the value of its header, "" when it had none. Never raises.
+    """Returns the text of a page. `content_type` is the value of its header, "" when it had none. Never raises.
 
-    A byte order mark decides alone. Else the first of header and meta tag counts whose encoding the bytes obey, but
-    bytes that are UTF-8, and not by chance, are read as that whatever a label says. Where no label is of use, it is
-    UTF-8 if most of it is, and windows-1252 otherwise. The text may end in the middle of a character. NUL is left out.
+    A byte order mark decides alone. Otherwise the first of header and meta tag counts in whose encoding the bytes are
+    valid; but bytes that are UTF-8, and not by chance, are read as UTF-8 whatever a label says. Without a usable label
+    the page is UTF-8 if most of it is, and windows-1252 otherwise. The page may end within a character. NULs go.
     """
     for mark, encoding in _BOMS:
         if html.startswith(mark):
@@ -70,7 +70,7 @@ def decode(html: bytes, content_type: str) -> str:
 
 
 def media_type(content_type: str) -> str:
-    """The type that a Content-Type header names, in lower case and without parameters; "" when it names none."""
+    """Returns the type that a Content-Type header names, in lower case without parameters; "" when it names none."""
     return re.split(r"[;,]", content_type, maxsplit=1)[0].strip().lower()
 
 
@@ -93,19 +93,19 @@ def _by_labels(html: bytes, named: str | None) -> str:
 
 
 def _is_no_chance(as_utf8: str, encoding: str) -> bool:
-    """Whether bytes that are UTF-8 cannot be meant in the encoding. Letters of one byte never follow UTF-8's rules."""
+    """Returns whether valid UTF-8 cannot be meant in the encoding. Letters of one byte never form valid UTF-8."""
     return encoding not in _MULTIBYTE or sum(not character.isascii() for character in as_utf8) >= BY_CHANCE
 
 
 def _labels(html: bytes, named: str | None) -> Iterator[str]:
-    """The encodings that the header, the XML declaration and the first meta tag name, as far as they are known."""
+    """Yields the known encodings that the header, the XML declaration and the first meta tag name."""
     if named is not None:
         yield named
     declared = _XML_DECLARATION.match(html[:300].lstrip())
     for label in (declared[1].decode("latin-1") if declared else "", _meta_charset(html)):
         encoding = _encoding(label)
         if encoding is not None:
-            # The tag was found by reading bytes one by one, so it is none of those.
+            # The tag was found in text of one byte a character, so the encoding cannot be UTF-16.
             yield "utf-8" if encoding in _WIDE else encoding
 
 
@@ -135,14 +135,14 @@ def _encoding(label: str) -> str | None:
 
 
 def _wide(html: bytes) -> str | None:
-    """UTF-16 without a mark, told by the first tag."""
+    """Returns the kind of UTF-16 without a mark that the first tag shows; None: it is not UTF-16."""
     if html[:1] == b"<" and html[1:2] == b"\0" and html[3:4] == b"\0" != html[2:3]:
         return "utf-16-le"
     return "utf-16-be" if html[:2] == b"\0<" and html[2:3] == b"\0" != html[3:4] else None
 
 
 def _strictly(html: bytes, encoding: str) -> str | None:
-    """The text, None when the bytes break the encoding's rules anywhere but at their end."""
+    """Returns the text; None when the bytes are not valid in the encoding. A character cut off at the end is."""
     try:
         return codecs.getincrementaldecoder(encoding)("strict").decode(html).replace("\0", "")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Fetching a page, its oEmbed document and its image, all within one deadline (docs/previews.md#what-a-card-shows)."""
+"""Fetches a page, its oEmbed document and its image, all within one deadline (docs/previews.md#what-a-card-shows)."""
 
 import asyncio
 import zlib
@@ -20,10 +20,10 @@ __all__ = ["CardPostponed", "CardUnavailable", "FetchedCard", "fetch_card", "nor
 MOST_HTML: Final = 1_048_576
 MOST_OEMBED: Final = 65_536
 MOST_IMAGE: Final = 5 * 1_048_576
-"""Bytes. Of a page the first are enough; a longer document or image is not used."""
+"""Bytes. Of a page the first are enough; a longer oEmbed document or image is not used."""
 
 MOST_REDIRECTS: Final = 3
-"""For the page by status and by refresh together; as many again for its oEmbed document and its image."""
+"""Redirects of the page, by status and by refresh; as many again of its oEmbed document and of its image."""
 
 OEMBED_SHARE: Final = 0.5
 """The part of the time left that an oEmbed document may take, so that the image gets the rest."""
@@ -37,14 +37,14 @@ _BARE_DEFLATE: Final = -zlib.MAX_WBITS
 
 
 _reader: Final = ThreadPoolExecutor(1, "pages")
-"""One page is read at a time: what a stranger wrote can take long, and threads share one interpreter."""
+"""Parses one page at a time: a stranger's page can take long, and threads share one interpreter."""
 
 
 class FetchedCard(msgspec.Struct):
-    """What a page says of itself.
+    """A card as it was fetched.
 
-    `url` is the address that was asked for, as it was given; `final_url` the one that answered in the end. `image`:
-    the bytes that came from the image's address, at most 5 MiB, of which nothing is known yet.
+    url: the address that was requested, as it was given. final_url: the address of the page in the end. image: the
+    bytes at the image's address, at most 5 MiB, which may be anything.
     """
 
     url: str
@@ -56,23 +56,23 @@ class FetchedCard(msgspec.Struct):
 
 
 class CardUnavailable(PressroomError):
-    """There is no card. The message gives the reason and says nothing of our insides."""
+    """There is no card. The message gives the reason and reveals nothing internal."""
 
 
 async def fetch_card(client: OutboundClient, url: str, *, seconds: float = 5.0) -> FetchedCard:
-    """Fetches the card of a page. `seconds`: for all of it, from the first look-up to the last byte of the image.
+    """Fetches the card of a page within `seconds`, from the first look-up to the last byte of the image.
 
-    A page that sends its readers on within five seconds, and has no Open Graph or Twitter card of its own, is left
-    for where it leads. An oEmbed document is asked for when neither of the two gave a title. When it or the image
-    fails or comes too late, the card is made without. Raises CardUnavailable.
+    A page that refreshes to another within five seconds, and has no Open Graph or Twitter card of its own, counts as a
+    redirect. An oEmbed document is requested when neither of the two gave a title. When it or the image fails or comes
+    too late, the card is made without. Raises CardUnavailable, CardPostponed.
     """
-    way = _Way(client, seconds)
+    requests = _Requests(client, seconds)
     try:
         where = normalised(url)
     except UrlRefused as refused:
         raise CardUnavailable(refused.message) from None
-    final_url, page = await _page(way, where)
-    more = await _oembed(way, page.oembed) if page.oembed is not None and not page.declared else OEmbedDocument()
+    final_url, page = await _page(requests, where)
+    more = await _oembed(requests, page.oembed) if page.oembed is not None and not page.declared else OEmbedDocument()
     address = page.image or more.thumbnail_url
     card = FetchedCard(
         url=url,
@@ -80,7 +80,7 @@ async def fetch_card(client: OutboundClient, url: str, *, seconds: float = 5.0) 
         title=more.title or page.title,
         description=page.description,
         site_name=page.site_name or more.provider_name,
-        image=await _image(way, address) if address is not None else None,
+        image=await _image(requests, address) if address is not None else None,
     )
     if card.title is card.description is card.image is None:
         raise CardUnavailable("The page says nothing of itself.")
@@ -88,17 +88,17 @@ async def fetch_card(client: OutboundClient, url: str, *, seconds: float = 5.0) 
 
 
 class CardPostponed(PressroomError):
-    """Too much is asked of the page's address already. Nothing is known of the page."""
+    """Too many requests are under way to the page's address. Nothing is known of the page."""
 
 
 class _Reached(msgspec.Struct):
     url: str
-    answer: OutboundResponse
+    response: OutboundResponse
     redirects: int
 
 
-class _Way:
-    """A client and the moment until which all that is asked for through it must have come."""
+class _Requests:
+    """An outbound client, and the deadline of all requests that are made with it."""
 
     def __init__(self, client: OutboundClient, seconds: float) -> None:
         self._client = client
@@ -106,25 +106,25 @@ class _Way:
         self._until = asyncio.get_running_loop().time() + seconds
 
     async def get(self, url: str, accept: str, most: int, *, redirects: int = 0, share: float = 1.0) -> _Reached:
-        """Asks for a URL and follows its redirects; the answer has status 2xx and a body of at most `most` bytes.
+        """Requests a URL and follows its redirects. Returns a response of status 2xx with at most `most` bytes of body.
 
-        `redirects`: how many there were on the way to it; `share`: the part of the time left that it may take. Raises
-        CardUnavailable.
+        redirects: how many there were before. share: the part of the time left that it may take. Raises
+        CardUnavailable, CardPostponed.
         """
         until = self._now() + share * (self._until - self._now())
         while True:
-            answer = await self._ask(url, accept, most, until)
-            if answer.status not in _REDIRECTS or "location" not in answer.headers:
+            response = await self._ask(url, accept, most, until)
+            if response.status not in _REDIRECTS or "location" not in response.headers:
                 break
             redirects = one_more(redirects)
-            leads_to = absolute(url, answer.headers["location"])
+            leads_to = absolute(url, response.headers["location"])
             if leads_to is None:
                 raise CardUnavailable("The page redirects to what is no http or https address.")
             url = leads_to
-        if not 200 <= answer.status < 300:
-            raise CardUnavailable(f"The page answers with status {answer.status}.")
-        answer.body = unpacked(answer.body, answer.headers.get("content-encoding", ""), most)
-        return _Reached(url, answer, redirects)
+        if not 200 <= response.status < 300:
+            raise CardUnavailable(f"The page answers with status {response.status}.")
+        response.body = unpacked(response.body, response.headers.get("content-encoding", ""), most)
+        return _Reached(url, response, redirects)
 
     async def _ask(self, url: str, accept: str, most: int, until: float) -> OutboundResponse:
         left = until - self._now()
@@ -143,20 +143,20 @@ class _Way:
 
 
 def one_more(redirects: int) -> int:
-    """The number of redirects after this one. Raises CardUnavailable when they are too many."""
+    """Returns the number of redirects after this one. Raises CardUnavailable when they are too many."""
     if redirects >= MOST_REDIRECTS:
         raise CardUnavailable(f"The page redirects more than {MOST_REDIRECTS} times.")
     return redirects + 1
 
 
 def unpacked(body: bytes, encoding: str, most: int) -> bytes:
-    """The first `most` bytes of a body that was compressed although nobody asked for it. Raises CardUnavailable."""
+    """Returns the first `most` bytes of a body, which may be compressed unasked. Raises CardUnavailable."""
     named = encoding.strip().lower()
     if named in ("", "identity"):
         return body
     if named not in ("gzip", "x-gzip", "deflate"):
         raise CardUnavailable(f"The page is encoded as {named[:40]}, which was not asked for.")
-    # A deflate stream is meant to begin as zlib's do, but some servers leave that out.
+    # A deflate stream should have zlib's header, but some servers leave it out.
     for bits in (_GZIP_OR_ZLIB, _BARE_DEFLATE):
         try:
             return zlib.decompressobj(bits).decompress(body, most)
@@ -165,16 +165,16 @@ def unpacked(body: bytes, encoding: str, most: int) -> bytes:
     raise CardUnavailable(f"The page is not the {named} that it says it is.")
 
 
-async def _page(way: _Way, url: str) -> tuple[str, PageCard]:
-    """The page in the end and its address, after redirects by status and by refresh."""
+async def _page(requests: _Requests, url: str) -> tuple[str, PageCard]:
+    """Returns the page in the end and its address, after redirects by status and by refresh."""
     redirects = 0
     while True:
-        reached = await way.get(url, _HTML, MOST_HTML, redirects=redirects)
-        content_type = reached.answer.headers.get("content-type", "")
-        _check_type(content_type, reached.answer.body)
-        # A page made to be slow takes a second to read, which is too long for everybody else on this loop.
+        reached = await requests.get(url, _HTML, MOST_HTML, redirects=redirects)
+        content_type = reached.response.headers.get("content-type", "")
+        _check_type(content_type, reached.response.body)
+        # A page made to be slow takes a second to parse, too long for everything else on this event loop.
         card = await asyncio.get_running_loop().run_in_executor(
-            _reader, read_card, reached.answer.body, content_type, reached.url
+            _reader, read_card, reached.response.body, content_type, reached.url
         )
         if card.refresh is None or card.declared:
             return reached.url, card
@@ -188,18 +188,18 @@ def _check_type(content_type: str, body: bytes) -> None:
         raise CardUnavailable(f"The page is {named[:100] or 'of no known type'}; cards are made of HTML alone.")
 
 
-async def _oembed(way: _Way, url: str) -> OEmbedDocument:
+async def _oembed(requests: _Requests, url: str) -> OEmbedDocument:
     try:
-        reached = await way.get(url, "application/json", MOST_OEMBED, share=OEMBED_SHARE)
+        reached = await requests.get(url, "application/json", MOST_OEMBED, share=OEMBED_SHARE)
     except CardUnavailable:
         return OEmbedDocument()
-    return read_oembed(reached.answer.body, reached.url)
+    return read_oembed(reached.response.body, reached.url)
 
 
-async def _image(way: _Way, url: str) -> bytes | None:
+async def _image(requests: _Requests, url: str) -> bytes | None:
     try:
-        reached = await way.get(url, "image/webp,image/png,image/jpeg,image/gif", MOST_IMAGE + 1)
+        reached = await requests.get(url, "image/webp,image/png,image/jpeg,image/gif", MOST_IMAGE + 1)
     except CardUnavailable:
         return None
-    body = reached.answer.body
+    body = reached.response.body
     return body if 0 < len(body) <= MOST_IMAGE else None

@@ -1,4 +1,4 @@
-"""Which page's card a text bears. Pure."""
+"""Which link of a post has its card shown. Pure."""
 
 from typing import Final
 

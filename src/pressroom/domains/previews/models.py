@@ -1,4 +1,4 @@
-"""A link's card, and which link of a post bears one."""
+"""Link cards and their states."""
 
 from enum import StrEnum
 from typing import Final
@@ -8,19 +8,19 @@ import msgspec
 from pressroom.clock import DAY, HOUR, MINUTE, SECOND
 
 FRESH: Final = DAY
-"""How long a card is good before its page is asked again."""
+"""How long a card is fresh; then its page is fetched again."""
 
 FAILED_FOR: Final = 10 * MINUTE
-"""How long a page that could not be fetched is left alone."""
+"""How long a page that could not be fetched is not tried again."""
 
 LEASE: Final = 60 * SECOND
-"""How long others wait for whoever fetches a page: well over what a fetch and its picture may take."""
+"""How long a page stays claimed: well over what a fetch and its image may take, so that nothing renews it."""
 
 RETRIES: Final = (FAILED_FOR, HOUR, 6 * HOUR)
 
 
 class CardStatus(StrEnum):
-    """What is known of a page."""
+    """Whether a page has been fetched."""
 
     FETCHING = "FETCHING"
     READY = "READY"
@@ -28,7 +28,7 @@ class CardStatus(StrEnum):
 
 
 class Card(msgspec.Struct):
-    """What a page says of itself. `image_token` names our own thumbnail."""
+    """The card of a page. `image_token` names our own thumbnail."""
 
     url: str
     title: str | None
@@ -38,19 +38,19 @@ class Card(msgspec.Struct):
 
 
 class CardState(msgspec.Struct):
-    """What is known of a page, and since when (milliseconds)."""
+    """The state of a page's card, and since when it has it (milliseconds)."""
 
     status: CardStatus
     fetched_at: int
     leased_until: int
 
     def holds(self, now: int) -> bool:
-        """Whether it need not be asked again at `now`."""
+        """Returns whether the page need not be fetched again at `now`."""
         if self.status == CardStatus.READY:
             return now - self.fetched_at < FRESH
         return self.status == CardStatus.FAILED and now - self.fetched_at < FAILED_FOR
 
 
 def card_blob(image_token: str) -> str:
-    """Where a card's thumbnail stands in the store."""
+    """Returns the key of a card's thumbnail in the store."""
     return f"cards/{image_token}"

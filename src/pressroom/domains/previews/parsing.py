@@ -23,7 +23,7 @@ LONGEST_REFRESH: Final = 5
 """Seconds after which a refresh is still a redirect; later ones bring a page up to date."""
 
 KEPT: Final = 8
-"""Values of one name that are looked at; the first that can be used counts."""
+"""Values of one name that are considered; the first usable one counts."""
 
 XHTML: Final = "application/xhtml+xml"
 
@@ -43,8 +43,8 @@ _SIGNS_OF_HTML: Final = re.compile(
     re.IGNORECASE,
 )
 
-# Control and format characters, fillers that show nothing, variation selectors beyond those of emoji, surrogates,
-# private use and no characters. The joiners U+200C and U+200D are needed within words and emoji.
+# Control and format characters, invisible fillers, variation selectors other than those of emoji, surrogates, private
+# use and noncharacters. The joiners U+200C and U+200D are needed within words and emoji.
 _INVISIBLE: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u2800\u3164\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
@@ -54,10 +54,10 @@ _LOOSE_JOINERS: Final = re.compile("(?<!\\S)[\u200c\u200d]+|[\u200c\u200d]+(?!\\
 
 
 class PageCard(msgspec.Struct):
-    """What a page says of itself. Texts are plain and bounded; addresses are absolute, http or https.
+    """The metadata of a page. Texts are plain and bounded; URLs are absolute, http or https.
 
-    `declared`: the title is from Open Graph or a Twitter card; otherwise one from `oembed`, the address of a JSON
-    oEmbed document, comes before it. `refresh`: where the page sends whoever opens it, within five seconds.
+    declared: the title is from Open Graph or a Twitter card; otherwise one of `oembed`, the URL of a JSON oEmbed
+    document, comes before it. refresh: the URL that the page refreshes to within five seconds.
     """
 
     title: str | None = None
@@ -70,7 +70,7 @@ class PageCard(msgspec.Struct):
 
 
 class OEmbedDocument(msgspec.Struct):
-    """What an oEmbed document says; None where it says nothing that can be used."""
+    """The fields of an oEmbed document; None: it has no usable value."""
 
     title: str | None = None
     author_name: str | None = None
@@ -81,9 +81,8 @@ class OEmbedDocument(msgspec.Struct):
 def read_card(html: bytes, content_type: str, url: str) -> PageCard:
     """Reads the card of the page at `url` from the first bytes of it. `content_type`: its header, "" without one.
 
-    Of several values of one name the first that is not empty counts. Tags count wherever they stand, as many pages
-    have theirs in the body; not in comments, scripts, templates and noscript. A canonical address is not looked at:
-    a page speaks for itself alone.
+    Of several values of one name the first that is not empty counts. Tags count anywhere, since many pages have theirs
+    in the body, but not in comments, scripts, templates and noscript. A canonical URL is ignored.
     """
     found = _Found()
     for tag in scan(decode(html, content_type), xml=media_type(content_type) == XHTML):
@@ -102,7 +101,7 @@ def read_card(html: bytes, content_type: str, url: str) -> PageCard:
 
 
 def read_oembed(document: bytes, url: str = "") -> OEmbedDocument:
-    """Reads an oEmbed document of any type, which came from `url`. One that is no JSON object says nothing."""
+    """Reads an oEmbed document of any type, fetched from `url`. One that is not a JSON object has no fields."""
     fields = _fields(document.removeprefix(b"\xef\xbb\xbf"))
     return OEmbedDocument(
         title=_worded(fields, "title", LONGEST_TITLE),
@@ -114,17 +113,17 @@ def read_oembed(document: bytes, url: str = "") -> OEmbedDocument:
 
 
 def looks_like_html(body: bytes) -> bool:
-    """Whether bytes without a declared type begin as a page does."""
+    """Returns whether bytes without a declared type begin like HTML."""
     return _SIGNS_OF_HTML.match(body[:1_024].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\f")) is not None
 
 
 def plain(text: str, most: int) -> str | None:
-    """Text as a card shows it, None when nothing of it can be seen.
+    """Returns text as a card shows it; None when nothing of it is visible.
 
-    One line in Unicode normal form C without control characters, direction overrides and invisible characters; of
-    more than `most` code points the first and an ellipsis.
+    One line in Unicode normal form C, without control characters, direction overrides and invisible characters; a text
+    of more than `most` code points is cut and ends in an ellipsis.
     """
-    # What is thrown away is bounded too: a megabyte of title is not worth to be put in order.
+    # Cut first: normalising a megabyte of title would take too long.
     shown = _INVISIBLE.sub("", " ".join(text.lstrip()[: 16 * most].split()))
     shown = " ".join(normalise(_LOOSE_JOINERS.sub("", shown)).split())
     if len(shown) > most:
@@ -133,7 +132,7 @@ def plain(text: str, most: int) -> str | None:
 
 
 class _Found:
-    """What the tags of a page hold, in their order and as it is written."""
+    """The values of a page's tags, in their order and as they are written."""
 
     def __init__(self) -> None:
         self.metas: dict[str, list[str]] = {}
@@ -143,11 +142,11 @@ class _Found:
         self.refresh = ""
 
     def of(self, names: Iterable[str]) -> list[str]:
-        """The values of several names, those of the first name first."""
+        """Returns the values of several names, those of the first name first."""
         return [value for name in names for value in self.metas.get(name, ())]
 
     def take(self, tag: HtmlTag) -> None:
-        """Notes a tag, as far as it is wanted."""
+        """Notes the values of a tag that matter."""
         if tag.name == "meta":
             self._take_meta(tag.attributes)
         elif tag.name == "title":
@@ -176,7 +175,7 @@ def _first(values: Iterable[str], most: int) -> str | None:
 
 
 def _image(found: _Found, base: str) -> str | None:
-    """The first image that has an address. One by plain http gives way to the page's own secure address of it."""
+    """Returns the first image with a URL. One by plain http gives way to the secure URL that the page has of it."""
     image = next(filter(None, (absolute(base, each) for each in found.of(_IMAGES))), None)
     if image is not None and image.startswith("http:"):
         secure = (absolute(base, each) for each in found.of(("og:image:secure_url",)))
@@ -185,7 +184,7 @@ def _image(found: _Found, base: str) -> str | None:
 
 
 def _refresh(content: str, base: str, url: str) -> str | None:
-    """Where a refresh leads, None when it is slow, leads nowhere or back to the page."""
+    """Returns where a refresh leads; None when it is slow, or leads nowhere or back to the page."""
     asked = _REFRESH.match(content)
     if asked is None or int(asked[1]) > LONGEST_REFRESH:
         return None
@@ -201,7 +200,7 @@ def _fields(document: bytes) -> dict[str, msgspec.Raw]:
 
 
 def _text(fields: dict[str, msgspec.Raw], name: str) -> str:
-    """The field of that name when it is text, else ""."""
+    """Returns the field of that name if it is text, else ""."""
     try:
         return msgspec.json.decode(fields.get(name, b'""'), type=str)
     except ValueError:
@@ -209,5 +208,5 @@ def _text(fields: dict[str, msgspec.Raw], name: str) -> str:
 
 
 def _worded(fields: dict[str, msgspec.Raw], name: str, most: int) -> str | None:
-    """A field's text. It is meant to be plain, but widely used software escapes it as if for HTML."""
+    """Returns a field's text. It should be plain, but widely used software escapes it as for HTML."""
     return plain(unescaped(_text(fields, name)), most)

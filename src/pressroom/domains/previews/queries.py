@@ -13,11 +13,11 @@ FIND_CARDS: Final = Query(
     f" WHERE url IN ({in_list('url')}) AND (title IS NOT NULL OR description IS NOT NULL OR image_token IS NOT NULL)",
 )
 
-FIND_KNOWN: Final = Query(CardState, "SELECT status, fetched_at, leased_until FROM link_cards WHERE url = :url")
+FIND_STATE: Final = Query(CardState, "SELECT status, fetched_at, leased_until FROM link_cards WHERE url = :url")
 
 FIND_BY_IMAGE: Final = Query(str, "SELECT url FROM link_cards WHERE image_token = :image_token")
 
-# One fetch at a time over all processes: whoever gets a row back fetches, the others wait for the outcome.
+# One fetch at a time over all processes: the process that gets a row back fetches, the others wait for the outcome.
 CLAIM: Final = Query(
     str,
     "INSERT INTO link_cards (url, status, fetched_at, leased_until, lease_token)"
@@ -27,19 +27,19 @@ CLAIM: Final = Query(
     " OR (link_cards.status = 'FAILED' AND link_cards.fetched_at > :failed_since)) RETURNING url",
 )
 
-KEEP_CARD: Final = Command(
+SAVE_CARD: Final = Command(
     "UPDATE link_cards SET status = 'READY', title = :title, description = :description, site_name = :site_name,"
     " image_token = :image_token, fetched_at = :now, leased_until = 0, lease_token = NULL"
     " WHERE url = :url AND lease_token = :token"
 )
 
-# A card that was good once is shown until there is a better one.
-KEEP_FAILURE: Final = Command(
+# An old card is shown until there is a new one.
+SAVE_FAILURE: Final = Command(
     "UPDATE link_cards SET status = 'FAILED', fetched_at = :now, leased_until = 0, lease_token = NULL"
     " WHERE url = :url AND lease_token = :token"
 )
 
-LET_GO: Final = Command(
+GIVE_BACK: Final = Command(
     "UPDATE link_cards SET leased_until = 0, lease_token = NULL WHERE url = :url AND lease_token = :token"
 )
 
@@ -51,27 +51,27 @@ PURGE_FAILURES: Final = Command(
 
 
 async def find_cards(tx: Tx, urls: Sequence[str]) -> list[Card]:
-    """The cards that there are of these pages, at most BATCH."""
+    """Returns the cards of these pages, at most BATCH."""
     return await tx.all(FIND_CARDS, **spread("url", urls))
 
 
-async def find_known(tx: Tx, url: str) -> CardState | None:
-    """What is known of a page."""
-    return await tx.one(FIND_KNOWN, url=url)
+async def find_state(tx: Tx, url: str) -> CardState | None:
+    """Returns the state of a page's card; None when it was never wanted."""
+    return await tx.one(FIND_STATE, url=url)
 
 
 async def claim(tx: Tx, url: str, *, token: str, until: int, ready_since: int, failed_since: int) -> bool:
-    """Whether the page is ours to fetch until `until` (milliseconds): not when others do, or what is known holds."""
+    """Claims a page until `until` (milliseconds). Returns False when it is claimed, or the state of its card holds."""
     claimed = await tx.one(
         CLAIM, url=url, token=token, until=until, ready_since=ready_since, failed_since=failed_since, now=tx.now
     )
     return claimed is not None
 
 
-async def keep_card(tx: Tx, card: Card, token: str) -> bool:
-    """Writes down what a page says of itself; False when somebody else has come to fetch it."""
+async def save_card(tx: Tx, card: Card, token: str) -> bool:
+    """Saves a card. Returns False when the page has been claimed by another."""
     kept = await tx.run(
-        KEEP_CARD,
+        SAVE_CARD,
         url=card.url,
         token=token,
         title=card.title,
@@ -83,16 +83,16 @@ async def keep_card(tx: Tx, card: Card, token: str) -> bool:
     return bool(kept)
 
 
-async def keep_failure(tx: Tx, url: str, token: str) -> None:
-    """Writes down that a page could not be fetched."""
-    await tx.run(KEEP_FAILURE, url=url, token=token, now=tx.now)
+async def save_failure(tx: Tx, url: str, token: str) -> None:
+    """Saves that a page could not be fetched."""
+    await tx.run(SAVE_FAILURE, url=url, token=token, now=tx.now)
 
 
-async def let_go(tx: Tx, url: str, token: str) -> None:
-    """Ends the lease of a page, as if nobody had come to fetch it."""
-    await tx.run(LET_GO, url=url, token=token)
+async def give_back(tx: Tx, url: str, token: str) -> None:
+    """Ends the lease of a page, as if it had not been claimed."""
+    await tx.run(GIVE_BACK, url=url, token=token)
 
 
 async def purge_failures(tx: Tx, *, until: int, batch: int) -> int:
-    """Forgets pages without a card that were last tried up to `until` (milliseconds); how many."""
+    """Removes pages without a card that were last tried up to `until` (milliseconds). Returns how many."""
     return await tx.run(PURGE_FAILURES, until=until, batch=batch, now=tx.now)

@@ -1,9 +1,9 @@
-"""The few tags of a page that say what it is, found in one pass whose time is linear in the page's length. Pure.
+"""Finds the few tags that describe a page, in one pass whose time is linear in the page's length. Pure.
 
-A parser that builds the tree of a page does more than a card needs, and what it does has no bound: 1 MiB of
-`<div>` holds lexbor for minutes, and 1 MiB of attributes for half a minute. Here nothing is built. Tags are told from
-text, comments and scripts as the HTML standard tells them, and of the tree only this is known: what stands in a
-template or in a drawing is not the page's.
+A parser that builds the tree of a page does more than a card needs, in unbounded time: 1 MiB of `<div>` takes lexbor
+minutes, and 1 MiB of attributes half a minute. Here no tree is built. Tags are separated from text, comments and
+scripts as the HTML standard says; of the tree only this is known: whether a tag is within a template or a drawing,
+where it does not describe the page.
 """
 
 import re
@@ -16,7 +16,7 @@ import msgspec
 
 _WS: Final = r" \t\n\r\f"
 
-# Every repetition is possessive: where a tag does not match, no other reading of it is tried.
+# Every repetition is possessive: when a tag does not match, nothing is tried again.
 _VALUE: Final = rf"""=[{_WS}]*+(?:"[^"]*+"|'[^']*+'|[^{_WS}>"'][^{_WS}>]*+|(?=>))"""
 _OPENING: Final = re.compile(rf"<(?:(!--)|([!?]|/(?=[^A-Za-z]))|(/?)([A-Za-z][^{_WS}/>]*+))")
 _REST_OF_TAG: Final = re.compile(rf"(?>[^>=]++|{_VALUE})*+>")
@@ -31,10 +31,10 @@ _NUMBERED: Final = r"&#(?:[0-9]{1,12}|[xX][0-9A-Fa-f]{1,8});?"
 _REFERENCE: Final = re.compile(rf"{_NUMBERED}|&[A-Za-z][A-Za-z0-9]{{0,31}};?")
 _REFERENCE_IN_VALUE: Final = re.compile(rf"{_NUMBERED}|&([A-Za-z][A-Za-z0-9]{{0,31}}(?:;|(?![=A-Za-z0-9])))")
 
-_TOLD: Final = frozenset({"meta", "link", "base", "title"})
+_WANTED: Final = frozenset({"meta", "link", "base", "title"})
 _FOREIGN: Final = frozenset({"svg", "math"})
 _RAW: Final = ("style", "xmp", "iframe", "noembed", "noframes", "noscript", "textarea", "title")
-"""Elements that hold text and no tags, besides script. A browser with scripts takes noscript so, and so do we."""
+"""Elements that hold text and no tags, besides script. noscript is one of them in a browser that runs scripts."""
 _RAW_END: Final = {name: re.compile(rf"</{name}(?=[{_WS}/>])", re.ASCII | re.IGNORECASE) for name in _RAW}
 
 
@@ -47,16 +47,16 @@ class HtmlTag(msgspec.Struct):
 
 
 def scan(html: str, *, xml: bool = False) -> Iterator[HtmlTag]:
-    """The meta, link, base and title tags of a page, in their order; those of templates and drawings left out.
+    """Yields the meta, link, base and title tags of a page, in their order, without those of templates and drawings.
 
-    `xml`: the page came as XHTML, where a tag closes itself with a slash and text may stand in CDATA sections. A tag
-    that the text ends in is left out. A title that is never closed ends at the next tag.
+    xml: the page is XHTML, where a slash closes a tag and text may be in CDATA sections. A tag that is cut off by the
+    end is left out. A title that is never closed ends at the next tag.
     """
     return _Scanner(html, xml).tags()
 
 
 def unescaped(text: str) -> str:
-    """Text with its character references replaced."""
+    """Returns text with its character references replaced."""
     return _REFERENCE.sub(lambda found: unescape(found[0]), text)
 
 
@@ -87,7 +87,7 @@ class _Scanner:
                 yield tag
 
     def _skip_declaration(self, *, comment: bool) -> None:
-        """Passes a comment, a CDATA section, or what is taken for a comment: up to the next `>`."""
+        """Skips a comment, a CDATA section, or what counts as a comment, up to the next `>`."""
         html, at = self._html, self._position
         if not comment:
             cdata = (self._xml or self._drawings) and html.startswith(_CDATA, at)
@@ -106,7 +106,7 @@ class _Scanner:
             self._templates = max(0, self._templates - 1)
 
     def _open(self, name: str, start: int, end: int) -> HtmlTag | None:
-        """Passes what belongs to a start tag whose attributes are at `[start, end)`; the tag, if it is to be told."""
+        """Handles a start tag with attributes at `[start, end)` and skips its text. Returns the tag if it is wanted."""
         closed = self._html[end - 1] == "/"
         if name in _FOREIGN:
             self._drawings += not closed
@@ -114,13 +114,13 @@ class _Scanner:
             self._templates += not (closed and self._xml)
         text = ""
         if not self._drawings and not (closed and self._xml):
-            text = self._pass_text(name)
-        if name not in _TOLD or self._templates or (name == "title" and self._drawings):
+            text = self._skip_text(name)
+        if name not in _WANTED or self._templates or (name == "title" and self._drawings):
             return None
         return HtmlTag(name, _attributes(self._html, start, end), text)
 
-    def _pass_text(self, name: str) -> str:
-        """Passes the text of an element that holds no tags, up to its end tag; the text, if it is a title's."""
+    def _skip_text(self, name: str) -> str:
+        """Skips the text of an element that holds no tags, up to its end tag. Returns the text of a title, else ""."""
         html, start = self._html, self._position
         if name == "plaintext":
             self._position = len(html)
@@ -144,7 +144,7 @@ class _Scanner:
 
 
 def _script_end(html: str, start: int) -> int:
-    """Where the text of a script ends. Within a comment in it, a script may hold a script."""
+    """Returns where the text of a script ends. Within a comment, a script may hold a script."""
     commented = nested = False
     for step in _SCRIPT_STEP.finditer(html, start):
         if step[1]:
@@ -161,7 +161,7 @@ def _script_end(html: str, start: int) -> int:
 
 
 def _attributes(html: str, start: int, end: int) -> dict[str, str]:
-    """The attributes at `[start, end)`; of a name given twice the first counts."""
+    """Returns the attributes at `[start, end)`; of a name given twice the first counts."""
     found: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(html, start, end):
         value = match[2] or match[3] or match[4] or ""
@@ -170,6 +170,6 @@ def _attributes(html: str, start: int, end: int) -> dict[str, str]:
 
 
 def _referred(reference: re.Match[str]) -> str:
-    """What a reference in an attribute stands for; a name that is not known stays as it is: `?a=1&b=2`."""
+    """Returns what a reference in an attribute stands for; an unknown name stays as it is: `?a=1&b=2`."""
     name = reference[1]
     return unescape(reference[0]) if name is None else html5.get(name, reference[0])

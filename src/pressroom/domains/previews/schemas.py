@@ -20,6 +20,6 @@ class LinkPreviewOut(msgspec.Struct, rename="camel"):
 
 
 def card_shape(card: Card, base_url: str) -> LinkPreviewOut:
-    """The card as clients see it."""
+    """Returns the card as clients see it."""
     image = None if card.image_token is None else f"{base_url}/cards/{card.image_token}"
     return LinkPreviewOut(card.url, card.title, card.description, image, card.site_name)

@@ -1,4 +1,4 @@
-"""Who may fetch a page now, and who is next: bounded in all, for each account and for each site."""
+"""Slots for fetches of pages: bounded in all, for each account and for each site."""
 
 import asyncio
 import functools
@@ -16,18 +16,18 @@ TOGETHER: Final = 32
 
 OF_ACCOUNT: Final = 4
 OF_DOMAIN: Final = 4
-"""Of those, for one account, and from one registrable domain: what hangs must not take all slots."""
+"""Of those, for one account, and from one registrable domain: pages that hang must not take all slots."""
 
 MOST_WAITING: Final = 256
 WAITING_OF_ACCOUNT: Final = 16
-"""Fetches that wait for a slot. Beyond, the card is left to its job."""
+"""Fetches that wait for a slot, in all and for one account. Further cards are left to their jobs."""
 
 PATIENCE_SECONDS: Final = 5.0
-"""How long a fetch waits for a slot before its job goes behind the others."""
+"""How long a fetch waits for a slot before its job is put behind the others."""
 
 
 class Busy(PressroomError):
-    """There is no slot, and too many wait for one already."""
+    """No slot is free, and this fetch may not wait (any longer) for one."""
 
 
 class _Waiting:
@@ -38,9 +38,9 @@ class _Waiting:
 
 
 class Slots:
-    """Places for fetches. Of those that wait, the next is of the account that has the fewest under way.
+    """Slots for fetches. The next free slot goes to the account with the fewest fetches under way.
 
-    So however much one account has queued, the first card of another one takes the next slot that its site allows.
+    So however much one account has queued, the first card of another gets the next slot that its site allows.
     """
 
     def __init__(self) -> None:
@@ -48,18 +48,18 @@ class Slots:
         self._of_account: Counter[str] = Counter()
         self._of_domain: Counter[str] = Counter()
         self._waiting: list[_Waiting] = []
-        _suffixes()  # to read the list takes a while, which nobody's request should
+        _suffixes()  # reads the list now: it takes a while, which no request should wait
 
     @asynccontextmanager
     async def taken(self, account_id: str, host: str, *, bounded: bool = True) -> AsyncGenerator[None]:
-        """Holds a slot for a fetch from `host` on behalf of an account, once there is one.
+        """Waits for a slot for a fetch from `host` on behalf of an account, and holds it while the context lasts.
 
-        Raises Busy when there is none for a while; at once when it would have to wait behind too many, unless it is
-        not `bounded`, as those are whose number is bounded elsewhere.
+        Raises Busy when none is free for PATIENCE_SECONDS, or at once when too many wait already. The latter holds for
+        `bounded` fetches; the number of others is bounded by their jobs.
         """
         one = _Waiting(account_id, registrable(host))
         if not self._fits(one):
-            self._check_room(account_id, bounded=bounded)
+            self._check_queue(account_id, bounded=bounded)
             self._waiting.append(one)
             await self._admitted(one)
         else:
@@ -77,14 +77,14 @@ class Slots:
         except BaseException as error:
             if one in self._waiting:
                 self._waiting.remove(one)
-            else:  # it had just been admitted
+            else:  # it has just been admitted
                 self._count(one, -1)
                 self._admit()
             if isinstance(error, TimeoutError):
                 raise Busy("Other link cards come first.") from None
             raise
 
-    def _check_room(self, account_id: str, *, bounded: bool) -> None:
+    def _check_queue(self, account_id: str, *, bounded: bool) -> None:
         own = sum(each.account_id == account_id for each in self._waiting)
         if bounded and (own >= WAITING_OF_ACCOUNT or len(self._waiting) >= MOST_WAITING):
             raise Busy("Too many link cards are waited for already.")
@@ -113,9 +113,9 @@ class Slots:
 
 @functools.lru_cache(4_096)
 def registrable(host: str) -> str:
-    """The part of a host name that somebody registered: `example.co.uk` of `a.b.example.co.uk`.
+    """Returns the part of a host name that can be registered: `example.co.uk` of `a.b.example.co.uk`.
 
-    Addresses and names that are public suffixes themselves stand for themselves.
+    For addresses, and for names that are public suffixes themselves, returns the host.
     """
     if ":" in host or host.rpartition(".")[2].isdigit():
         return host

@@ -1,4 +1,4 @@
-"""The addresses that pages name, and the one spelling of an address by which its card is kept. Pure."""
+"""URLs that pages name, and the normal spelling of a URL, under which its card is stored. Pure."""
 
 import re
 from typing import Final
@@ -16,9 +16,9 @@ _AROUND: Final = "".join(map(chr, range(33)))
 
 
 def absolute(base: str, reference: str) -> str | None:
-    """The normal spelling of the http or https URL that a page at `base` means by `reference`.
+    """Returns the normal spelling of the http or https URL that `reference` means on a page at `base`.
 
-    None when it means none, or one that is never reached.
+    None when it means no such URL, or one that is never requested.
     """
     try:
         return _spelt(base, reference)
@@ -27,10 +27,10 @@ def absolute(base: str, reference: str) -> str | None:
 
 
 def normalised(url: str) -> str:
-    """The spelling that two addresses of one page have in common, to keep its card by.
+    """Returns the normal spelling of a page's URL, so that different spellings share one card.
 
-    Scheme and host in lower case (IDNA), the scheme's own port and the fragment left out, an empty path as `/`, what
-    a browser would escape escaped. Raises UrlRefused for what is no http or https URL or is never reached: one with a
+    Scheme and host in lower case (IDNA), without the scheme's default port and the fragment, an empty path as `/`,
+    escaped as a browser would. Raises UrlRefused for what is not an http or https URL or is never requested: with a
     user name, without a host, of more than 2,048 characters.
     """
     return _spelt("", url)
