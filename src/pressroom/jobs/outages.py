@@ -22,7 +22,7 @@ def deferral(deferrals: int) -> int:
 class _Outage(msgspec.Struct):
     times: int = 0
     next_probe_at: int = 0
-    told: set[str] = msgspec.field(default_factory=set[str])
+    logged: set[str] = msgspec.field(default_factory=set[str])
 
 
 class Outages:
@@ -49,8 +49,8 @@ class Outages:
         if outage.next_probe_at <= now:  # jobs begun before the outage was known say nothing new
             outage.next_probe_at = now + _grown(outage.times, LONGEST_PAUSE)
             outage.times += 1
-        if reason not in outage.told and len(outage.told) < MOST_REASONS:
-            outage.told.add(reason)
+        if reason not in outage.logged and len(outage.logged) < MOST_REASONS:
+            outage.logged.add(reason)
             self._log.warning("jobs wait for what they need; nothing of theirs is lost", kind=kind, error=reason)
 
     def ended(self, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""The outbound client: sends every request to a host that somebody else named."""
+"""The outbound client: sends every request to hosts that clients and pages name."""
 
 import asyncio
 import functools

@@ -235,7 +235,7 @@ class Connector(aiohttp.TCPConnector):
         traces: list[Trace],
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # aiohttp's own signature
     ) -> Connection:
-        """A connection that is ready for one request: a kept one, or a new one if there is none or it must be."""
+        """Returns a connection for one request: a new one, or one that was kept alive if it may be used."""
         exchange = EXCHANGE.get()
         if exchange.wire is not None:  # The session's own second try of a GET; the client decides on one.
             raise aiohttp.ServerDisconnectedError
@@ -256,7 +256,7 @@ class Connector(aiohttp.TCPConnector):
         return connection
 
     def _take_again(self, exchange: Exchange, connection: Connection) -> None:
-        """Counts a kept connection; it is closed when its address has as many requests as it may."""
+        """Counts a connection that was kept alive; it is closed when its address has as many requests as it may."""
         transport = connection.transport
         peer: object = transport.get_extra_info("peername") if transport is not None else None
         if isinstance(peer, tuple):
