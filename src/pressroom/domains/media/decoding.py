@@ -1,6 +1,7 @@
-"""What goes into the decoding of one file and what comes out of it: the shapes that both processes know.
+"""The messages between the server process and a child that decodes one file, and the errors they become.
 
-Nothing here decodes. The server process holds these; only a child (`forkserver`) imports `images` and `videos`.
+Nothing here decodes. The server process imports this module; only a child (`forkserver`) imports `images` and
+`videos`.
 """
 
 from typing import Final
@@ -8,7 +9,7 @@ from typing import Final
 import msgspec
 
 LARGE_SIDE: Final = 2_048
-"""An image's main rendition fits in a square of this many pixels."""
+"""Side in pixels of the square that an image's main rendition fits in."""
 
 THUMBNAIL_SIDE: Final = 640
 VIDEO_LONG_SIDE: Final = 1_920
@@ -26,7 +27,7 @@ MP4: Final = "video/mp4"
 
 
 class DecodingLimits(msgspec.Struct, frozen=True):
-    """How far the processing of one file may go. The first five are enforced by the system, not by the decoder."""
+    """Limits on decoding one file. The kernel enforces the first five, the decoder the rest."""
 
     wall_seconds: float = 300.0
     cpu_seconds: int = 600
@@ -39,14 +40,14 @@ class DecodingLimits(msgspec.Struct, frozen=True):
     video_seconds: int = 600
     video_side: int = 8_192
     video_pixels: int = 75_000_000_000
-    """Width by height by pictures: ten minutes of 1080p at 60 pictures a second."""
+    """Width by height by pictures of a whole video: ten minutes of 1080p at 60 pictures a second."""
 
     at_once_pixels: int | None = None
-    """Of the same: beyond, a video is not begun at all, and LongVideo is the answer."""
+    """The same for a short video: a child answers LongVideo to a larger one and decodes nothing of it."""
 
 
 class Rendition(msgspec.Struct, frozen=True):
-    """One file that was made. Width and height are in pixels as displayed, size in bytes."""
+    """One file that was made. width and height in pixels as displayed, size in bytes."""
 
     name: str
     mime: str
@@ -56,10 +57,10 @@ class Rendition(msgspec.Struct, frozen=True):
 
 
 class Processed(msgspec.Struct, frozen=True, tag="processed"):
-    """A file that was decoded, and what was made of it.
+    """The result of decoding a file.
 
-    width, height, size_bytes are those of the main file, `files[0]`. duration: seconds, None for images.
-    placeholder: a picture about 16 pixels wide as a data URI of at most 400 bytes.
+    width, height and size_bytes are those of the main file, `files[0]`. duration is in seconds, None for images.
+    placeholder is a data URI of at most 400 bytes: a picture of about 16 pixels.
     """
 
     width: int
@@ -71,23 +72,23 @@ class Processed(msgspec.Struct, frozen=True, tag="processed"):
 
 
 class Refusal(msgspec.Struct, frozen=True, tag="refusal"):
-    """A child's way to say Undecodable."""
+    """A child's answer for Undecodable."""
 
     reason: str
 
 
 class LongVideo(msgspec.Struct, frozen=True, tag="long"):
-    """A child's way to say TakesLong."""
+    """A child's answer for TakesLong."""
 
 
 class Crash(msgspec.Struct, frozen=True, tag="crash"):
-    """A child's last words when it failed in a way that is not the file's fault, or not known to be."""
+    """A child's answer when it failed and the file is not known to be the cause."""
 
     what: str
 
 
 class DecodingTask(msgspec.Struct, frozen=True):
-    """What a child is told. `kind` is the name of a FileKind."""
+    """What a child is to decode. source and folder are absolute paths; kind is the name of a FileKind."""
 
     source: str
     kind: str
@@ -96,7 +97,7 @@ class DecodingTask(msgspec.Struct, frozen=True):
 
 
 class Undecodable(Exception):
-    """The file cannot be used, now or later. `reason` is written for its owner."""
+    """The file can never be decoded. `reason` is written for its owner."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -104,21 +105,21 @@ class Undecodable(Exception):
 
     @property
     def message(self) -> str:
-        """The reason, under the name that Pressroom's own errors use."""
+        """The reason, by the name that PressroomError uses."""
         return self.reason
 
 
 class TakesLong(Exception):
-    """The video takes longer than was asked for, and nothing of it was decoded: for those who have the time."""
+    """The video is longer than a short one. Nothing of it was decoded; process it as a long video."""
 
 
 class ChildDied(Exception):
-    """The child ended without an answer: killed by a limit or a signal, or it crashed. May be tried again, once."""
+    """The child ended without an answer: a limit or a signal killed it, or it crashed. Trying once more may help."""
 
 
 class SandboxAway(ChildDied):
-    """There was no child, or it got nothing to work with: the machine's fault and not the file's. Try again later."""
+    """No child could be made. The machine is the cause, not the file; try again later."""
 
 
 class Starved(SandboxAway):
-    """There was a child and it got too little, time or space on the disk; most likely the machine's fault."""
+    """The child got too little CPU time or disk space. Most likely the machine is the cause."""

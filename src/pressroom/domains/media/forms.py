@@ -1,4 +1,4 @@
-"""What forms with files must hold, beyond their texts."""
+"""Checks of the files in a form (docs/media.md#upload)."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ _TAKEN = "JPEG, PNG, GIF, WebP, MP4, MPEG, QuickTime and WebM"
 
 
 def file_errors(form: Form, field: str, *, video_only: bool = False) -> Iterator[FieldError]:
-    """What is wrong with the files of a form: each is what its bytes say, and must be what was declared."""
+    """Yields an error for each file whose bytes are of no accepted kind, or not of the declared type."""
     for file in form.seen:
         where = f"{field}[{file.place}]"
         kind = sniff(file.head)
@@ -26,6 +26,6 @@ def file_errors(form: Form, field: str, *, video_only: bool = False) -> Iterator
 
 
 def alt_text_errors(form: Form, field: str) -> Iterator[FieldError]:
-    """There are at most as many descriptions as files."""
+    """Yields an error for each description that has no file."""
     for place in range(form.places, len(form.texts.get("altText", []))):
         yield FieldError(f"altText[{place}]", Code.TOO_MANY, f"There is no {field}[{place}] that this could describe.")

@@ -1,4 +1,4 @@
-"""How a video is turned and sized: pure arithmetic on what its header says."""
+"""The orientation and size of a video: pure arithmetic on what its header says."""
 
 import struct
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _MOST_STRETCHED: Final = 4
 
 
 class Orientation(NamedTuple):
-    """How frames are brought upright: filters of FFmpeg by name and arguments, and whether sides change places."""
+    """How to bring frames upright: FFmpeg filters (name, arguments), and whether width and height swap."""
 
     filters: tuple[tuple[str, str], ...]
     swaps: bool
@@ -19,7 +19,7 @@ class Orientation(NamedTuple):
 
 UPRIGHT: Final = Orientation((), swaps=False)
 _TURNED: Final = {
-    # The signs of the larger pair of the matrix: (a, d) while sides stay, (b, c) when they change places.
+    # Whether sides swap, then the signs of (b, c) if they do, else of (a, d).
     (False, 1, 1): UPRIGHT,
     (False, -1, -1): Orientation((("hflip", ""), ("vflip", "")), swaps=False),
     (False, -1, 1): Orientation((("hflip", ""),), swaps=False),
@@ -50,14 +50,14 @@ def _sign(number: int) -> int:
 
 
 def displayed(width: int, height: int, pixel: Fraction | None, orientation: Orientation) -> tuple[int, int]:
-    """Width and height of square pixels, upright. Absurdly stretched pixels are taken for square ones."""
+    """Returns width and height in square pixels, upright. An absurd aspect ratio of pixels counts as square."""
     if pixel and Fraction(1, _MOST_STRETCHED) <= pixel <= _MOST_STRETCHED:
         width = max(1, round(width * pixel))
     return (height, width) if orientation.swaps else (width, height)
 
 
 def fitted(width: int, height: int) -> tuple[int, int]:
-    """The size that a video of this displayed size is encoded in: at most 1080p, even, never enlarged but to 2."""
+    """Returns the size to encode a video of this displayed size in: at most 1080p, even, not enlarged except to 2."""
     scale = min(
         Fraction(1), Fraction(VIDEO_LONG_SIDE, max(width, height)), Fraction(VIDEO_SHORT_SIDE, min(width, height))
     )
@@ -69,7 +69,7 @@ def _even(length: Fraction) -> int:
 
 
 class VideoFacts(NamedTuple):
-    """What decides whether a video may stay as it was encoded."""
+    """The properties that decide whether a video may stay as it was encoded."""
 
     container: str
     video_codec: str
@@ -90,7 +90,7 @@ _PROFILES: Final = ("baseline", "constrained baseline", "main", "high")
 
 
 def plays_everywhere(facts: VideoFacts) -> bool:
-    """Whether every browser plays the video as it is, so that its packets may be copied."""
+    """Returns whether every browser plays the video as it is, so that its packets may be copied."""
     return (
         facts.container == "mov"
         and facts.video_codec == "h264"
@@ -107,5 +107,5 @@ def plays_everywhere(facts: VideoFacts) -> bool:
 
 
 def ends_early(declared: float | None, ends: Sequence[float]) -> bool:
-    """Whether what was read of a file, track by track, ends well before the header says (both in seconds)."""
+    """Returns whether every track ends well before the duration that the header declares (all in seconds)."""
     return declared is not None and max(ends, default=0.0) < 0.9 * declared - 0.5

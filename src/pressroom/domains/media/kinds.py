@@ -1,14 +1,14 @@
-"""What a file is, by its first bytes; never by its name or by what the sender calls it (docs/media.md#upload)."""
+"""Tells what a file is from its first bytes, never from its name or declared type (docs/media.md#upload)."""
 
 from enum import Enum
 from typing import Final
 
 HEAD_BYTES: Final = 4_096
-"""As much of a file's beginning as `sniff` ever looks at."""
+"""Bytes at the beginning of a file that `sniff` looks at."""
 
 
 class FileKind(Enum):
-    """One of the types that are taken (docs/media.md#upload)."""
+    """The kinds of files that may be uploaded (docs/media.md#upload)."""
 
     JPEG = "image/jpeg"
     PNG = "image/png"
@@ -21,12 +21,12 @@ class FileKind(Enum):
 
     @property
     def mime(self) -> str:
-        """The type's name in Content-Type."""
+        """Returns the media type, as in Content-Type."""
         return self.value
 
     @property
     def is_video(self) -> bool:
-        """Whether it is one of the video types. An animated GIF is an image."""
+        """Returns whether it is a video. An animated GIF is an image."""
         return self.value.startswith("video/")
 
 
@@ -39,7 +39,7 @@ _SIGNATURES: Final = (
     (b"\x00\x00\x01\xb3", FileKind.MPEG),  # A sequence header: video without a container.
 )
 
-# HEIC, AVIF, audio, 3GPP and camera raw files are of the same container with brands of their own.
+# HEIC, AVIF, audio, 3GPP and camera raw files use the same container with other brands.
 _MP4_BRANDS: Final = frozenset(
     b"isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 mp41 mp42 avc1 M4VH M4VP MSNV XAVC dash cmfc cmfv".split()
 ) | {b"M4V "}
@@ -55,7 +55,7 @@ _ONE_FAMILY: Final = frozenset({FileKind.MP4, FileKind.QUICKTIME})
 
 
 def sniff(head: bytes) -> FileKind | None:
-    """The kind of a file that begins with `head`; None for everything that is not taken."""
+    """Returns the kind of a file that begins with `head`, or None if it may not be uploaded."""
     head = head[:HEAD_BYTES]
     for signature, kind in _SIGNATURES:
         if head.startswith(signature):
@@ -68,9 +68,9 @@ def sniff(head: bytes) -> FileKind | None:
 
 
 def agrees(declared: str | None, kind: FileKind) -> bool:
-    """Whether the Content-Type that came with a file is true of it. None and vague types declare nothing.
+    """Returns whether the declared Content-Type of a file fits its kind. None and vague types fit every kind.
 
-    MP4 and QuickTime are one family: phones send either name for the same file.
+    MP4 and QuickTime fit each other: phones send either name for the same file.
     """
     name = (declared or "").partition(";")[0].strip().lower()
     if name in _NOTHING_DECLARED:
@@ -86,13 +86,13 @@ def _container(head: bytes) -> FileKind | None:
         if brand == _QUICKTIME_BRAND:
             return FileKind.QUICKTIME
         return FileKind.MP4 if brand in _MP4_BRANDS else None
-    # Files of old cameras begin without a brand. A size of 1 says that a longer size follows.
+    # Files of old cameras have no brand. A size of 1 means that a 64-bit size follows.
     size = int.from_bytes(head[:4], "big")
     return FileKind.QUICKTIME if atom in _QUICKTIME_ATOMS and (size == 1 or size >= 8) else None
 
 
 def _doc_type(head: bytes) -> bytes | None:
-    """The document type that an EBML header names; None when it names none within the first 4 KiB."""
+    """Returns the document type that an EBML header names, or None if there is none in the first 4 KiB."""
     length, place = _number(head, 4)
     end = min(len(head), place + length)
     while place < end:
@@ -106,7 +106,7 @@ def _doc_type(head: bytes) -> bytes | None:
 
 
 def _number(head: bytes, place: int) -> tuple[int, int]:
-    """A number of EBML's variable length at `place`, and the place after it. Beyond the end, (0, the end)."""
+    """Returns the variable-length EBML number at `place`, and the place after it; past the end, 0 and the end."""
     if place >= len(head):
         return 0, len(head)
     width = _width(head[place])

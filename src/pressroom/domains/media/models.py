@@ -1,4 +1,4 @@
-"""A file of a post or a clip, and its states."""
+"""The files of posts and clips, and their states (docs/media.md#upload)."""
 
 from enum import StrEnum
 from typing import Final
@@ -16,7 +16,7 @@ ALT_TEXT_LIMIT: Final = 1_500
 
 
 class ProcessingStatus(StrEnum):
-    """The states of a file."""
+    """The states of a file. READY and FAILED are final."""
 
     PROCESSING = "PROCESSING"
     READY = "READY"
@@ -28,11 +28,11 @@ TRANSITIONS: Final = {
     ProcessingStatus.READY: frozenset[ProcessingStatus](),
     ProcessingStatus.FAILED: frozenset[ProcessingStatus](),
 }
-"""Where each state may lead: what has ended stays as it is."""
+"""The states that may follow each state."""
 
 
 def leading_to(state: ProcessingStatus) -> str:
-    """The states from which a file may come to `state`, as SQL lists them."""
+    """Returns the states that may precede `state`, as a list in SQL."""
     return ", ".join(f"'{before}'" for before, after in TRANSITIONS.items() if state in after)
 
 
@@ -41,7 +41,7 @@ if TRANSITIONS.keys() != set(ProcessingStatus):
 
 
 class Variant(StrEnum):
-    """What is served of a file."""
+    """The renditions of a file that are served."""
 
     MAIN = "main"
     THUMBNAIL = "thumbnail"
@@ -49,7 +49,7 @@ class Variant(StrEnum):
 
 
 class MediaEntryType(StrEnum):
-    """What a client has to show."""
+    """How a client shows a file."""
 
     IMAGE = "image"
     GIF = "gif"
@@ -57,7 +57,7 @@ class MediaEntryType(StrEnum):
 
 
 class NewMedia(msgspec.Struct):
-    """A file that has been taken in and stands in the store under its source's name, but belongs to nothing yet."""
+    """A staged upload: a file in the store, under the key of its source, that no row refers to yet. size in bytes."""
 
     id: str
     kind: FileKind
@@ -66,7 +66,10 @@ class NewMedia(msgspec.Struct):
 
 
 class Media(msgspec.Struct):
-    """A file as it is kept. `duration` in seconds, times in milliseconds; sizes are those of what is served."""
+    """A row of a file. duration in seconds, times in milliseconds, width and height in pixels.
+
+    width, height, duration and size_bytes are those of the served file.
+    """
 
     id: str
     account_id: str
@@ -87,22 +90,22 @@ class Media(msgspec.Struct):
 
     @property
     def type(self) -> MediaEntryType:
-        """What a client has to show; known from the start."""
+        """Returns how a client shows the file; known before it is processed."""
         if self.kind.startswith("video/"):
             return MediaEntryType.VIDEO
         return MediaEntryType.GIF if self.kind == "image/gif" else MediaEntryType.IMAGE
 
     @property
     def mime_type(self) -> str:
-        """The type of what is served, whatever was uploaded."""
+        """Returns the media type of the served file, whatever was uploaded."""
         return "video/mp4" if self.type is MediaEntryType.VIDEO else "image/webp"
 
     def content_type(self, variant: Variant) -> str:
-        """The type of one variant."""
+        """Returns the media type of a variant."""
         return self.mime_type if variant is Variant.MAIN else "image/webp"
 
     def blob(self, variant: Variant) -> str:
-        """Where a variant stands in the store."""
+        """Returns the key of a variant in the store."""
         is_video = self.type is MediaEntryType.VIDEO
         name = {
             Variant.MAIN: "video.mp4" if is_video else "large.webp",
@@ -113,29 +116,29 @@ class Media(msgspec.Struct):
 
     @property
     def keys(self) -> set[str]:
-        """What the store holds of it: the upload until it is processed, then what was made of it."""
+        """Returns the keys that the store holds for the file: the upload until it is processed, then the variants."""
         if self.status == ProcessingStatus.PROCESSING:
             return {source(self.id)}
         return {self.blob(variant) for variant in Variant}
 
 
 class ServedMedia(Media):
-    """A file, and who may see the post or the clip that it belongs to; the other of the two is None."""
+    """A file with the visibility of its post or its clip; the other of the two is None."""
 
     post_visibility: str | None
     clip_visibility: str | None
 
 
 def new_token() -> str:
-    """What opens a file and cannot be guessed: 190 bits."""
+    """Returns a new token that opens a file: 190 random bits."""
     return random_base62(32)
 
 
 def source(media_id: str) -> str:
-    """Where the upload itself stands in the store until it has been processed."""
+    """Returns the key of an upload, which is in the store until it is processed."""
     return f"uploads/{media_id.lower()}"
 
 
 def rendition(media_id: str, name: str) -> str:
-    """Where a file made of it stands in the store."""
+    """Returns the key of a file that was made from an upload."""
     return f"media/{media_id.lower()}/{name}"

@@ -53,7 +53,7 @@ FIND_BY_TOKEN: Final = Query(ServedMedia, f"{_SERVED} AND token = :token")
 
 FIND_BY_ID: Final = Query(ServedMedia, f"{_SERVED} AND id = :media_id")
 
-# For a reader whose account stands: what is suspended or deleted is shown nothing.
+# For a reader whose account is active: suspended and deleted accounts see nothing.
 FIND_FOR_READER: Final = Query(
     ServedMedia,
     f"{_SERVED} AND id = :media_id"
@@ -111,7 +111,7 @@ async def insert_media(
     alt_text: str | None,
     stored_bytes: int,
 ) -> None:
-    """Keeps a file that is about to be processed."""
+    """Inserts a file in the state PROCESSING."""
     await tx.run(
         INSERT_MEDIA,
         id=media_id,

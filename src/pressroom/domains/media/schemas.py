@@ -29,7 +29,7 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
 
 
 def media_shape(media: Media, addresses: MediaAddresses, *, public: bool) -> MediaEntryOut:
-    """The file as the reader of `addresses` sees it; `public`: everybody may see what it belongs to."""
+    """Returns the wire shape of a file for the reader of `addresses`; `public` says that its post or clip is PUBLIC."""
     address = addresses.of(media, public=public)
     return MediaEntryOut(
         id=media.id,

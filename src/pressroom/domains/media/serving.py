@@ -19,8 +19,8 @@ from pressroom.web.routing import declare
 
 PRESIGNED_SECONDS: Final = STEP // SECOND
 FOR_SOME_SECONDS: Final = 60
-"""How long the store's own address of what not everybody may see holds, and of a video as long again as it plays:
-players read on at that address, and nothing can end it."""
+"""Seconds that a presigned address of a restricted file is valid, plus its duration for a video: players go on reading
+at that address, and it cannot be revoked."""
 
 CARD_BLOB: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -49,7 +49,7 @@ async def serve_media(request: Request[Caller]) -> Response:
 
 @declare("GET", "/media/{token}/thumbnail", Public(), summary="Its thumbnail")
 async def serve_thumbnail(request: Request[Caller]) -> Response:
-    """A small picture of it."""
+    """Serves its thumbnail."""
     return await _serve(request, Variant.THUMBNAIL)
 
 
@@ -81,7 +81,7 @@ async def _serve(request: Request[Caller], variant: Variant) -> Response:
 
 
 def _presigned_seconds(media: Media, variant: Variant) -> int:
-    """How long the store's own address holds of what not everybody may see."""
+    """Returns the seconds that a presigned address of a restricted file is valid."""
     is_video = media.type is MediaEntryType.VIDEO and variant is Variant.MAIN
     return FOR_SOME_SECONDS + (math.ceil(media.duration or 0) if is_video else 0)
 
