@@ -1,10 +1,10 @@
-"""The database: two engines behind one face.
+"""The database: two engines behind one interface.
 
     post = await db.transact(publish_post, caller, draft)     one transaction; may run the action again
     key = await db.one(FIND_KEY, digest=digest)               one indexed read
 
-A statement is a constant of its package's `queries.py`: a `Query`, which yields rows, or a `Command`, which
-does not. A test prepares all of them on both engines.
+A statement is a constant in its package's `queries`: a `Query`, which yields rows, or a `Command`, which does
+not. A test prepares all of them on both engines.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 
 
 class ConstraintViolated(PressroomError):
-    """A unique, foreign-key, not-null or check constraint refused a row: a fault of ours if it gets this far."""
+    """A unique, foreign-key, not-null or check constraint refused a row: a mistake of ours if nobody handles it."""
 
 
 class AwaitedOutsideTransaction(PressroomError):
@@ -86,23 +86,23 @@ class Tx(Protocol):
     subscribers: Sequence["Subscriber"]
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
-        """The first row, or None."""
+        """Returns the first row, or None."""
         ...
 
     async def all(self, query: Query[R], **values: Value) -> list[R]:
-        """Every row."""
+        """Returns every row."""
         ...
 
     async def run(self, command: Command, **values: Value) -> int:
-        """Carries out a statement; the number of rows that it touched."""
+        """Runs a statement, and returns how many rows it touched."""
         ...
 
     async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
-        """Carries out a statement once for each of `rows`, which travel together."""
+        """Runs a statement once for each of `rows`, sent together."""
         ...
 
     def signal(self) -> None:
-        """When this transaction commits, whoever listens is woken: there is work for them."""
+        """Wakes whoever listens when this transaction commits: there is work for them."""
         ...
 
 
@@ -126,13 +126,13 @@ class Database(Protocol):
         ...
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
-        """One read of one row, outside any transaction."""
+        """Returns the first row, or None, read outside any transaction."""
         ...
 
     def listen(self) -> asyncio.Event:
-        """An event that is set whenever a transaction commits that called `signal`, in whatever process.
+        """Returns an event that is set whenever a transaction commits that called `signal`, in whatever process.
 
-        Signals can be lost with a connection; whoever waits for one looks every so often all the same.
+        Signals can be lost with a connection; whoever waits for one also looks without a signal, every so often.
         """
         ...
 
@@ -148,5 +148,5 @@ class Database(Protocol):
         ...
 
     async def close(self) -> None:
-        """Finishes what was begun and lets go."""
+        """Finishes what was begun and closes the connections."""
         ...

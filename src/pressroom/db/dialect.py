@@ -1,4 +1,4 @@
-"""The one place for what SQLite and PostgreSQL must be told differently."""
+"""Where the SQL of SQLite and PostgreSQL differs."""
 
 import re
 from typing import Final
@@ -7,10 +7,10 @@ _LOCK: Final = re.compile(r" FOR (NO KEY )?UPDATE( SKIP LOCKED)?\b")
 
 
 def statement_for_sqlite(sql: str) -> str:
-    """A statement as SQLite needs it: with one writer it has no locks on rows, and no words for them."""
+    """Returns a statement as SQLite needs it: without locks on rows, which it does not have."""
     return _LOCK.sub("", sql)
 
 
 def schema_for_postgres(sql: str) -> str:
-    """A migration as PostgreSQL needs it: text compares byte by byte there too, as it does in SQLite."""
+    """Returns a migration as PostgreSQL needs it: text is compared byte by byte, as in SQLite."""
     return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', sql)

@@ -1,4 +1,4 @@
-"""A lock in PostgreSQL that one process holds, and knows that it holds (docs/limits.md#one-process-counts)."""
+"""A lock in PostgreSQL, whose holder knows whether it still holds it (docs/limits.md#one-process-counts)."""
 
 import asyncio
 import contextlib
@@ -70,7 +70,7 @@ class SessionLock:
         self._ended = asyncio.Event()
 
     async def take(self) -> bool:
-        """Whether the lock is ours now; False when another process keeps it. Raises DatabaseAway."""
+        """Takes the lock. Returns False when another process holds it. Raises DatabaseAway."""
         await self.release()
         connect = cast("Callable[..., Awaitable[_Connection]]", asyncpg.connect)
         try:
@@ -92,18 +92,18 @@ class SessionLock:
         return taken
 
     def is_held(self) -> bool:
-        """Whether the lock was seen to be ours within the lease."""
+        """Returns whether the lock was seen to be held by this process within the lease."""
         return self._connection is not None and self._clock() - self._seen_at < LEASE_SECONDS
 
     async def lost(self) -> None:
-        """Asks again and again whether the lock is ours; returns when it is not, or when nobody says so."""
+        """Waits until the lock is no longer held, or PostgreSQL does not say that it is."""
         while self._connection is not None and await self._see(self._connection):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._ended.wait(), PULSE_SECONDS)
                 return
 
     async def release(self) -> None:
-        """Lets go."""
+        """Releases the lock."""
         if self._connection is not None:
             with contextlib.suppress(OSError, asyncpg.InterfaceError):
                 self._connection.terminate()

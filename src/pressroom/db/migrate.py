@@ -35,21 +35,21 @@ VERSION = Query(int, "SELECT coalesce(max(version), 0) FROM schema_migrations")
 
 
 def all_migrations() -> list[Migration]:
-    """Every migration that this version of Pressroom knows, in order."""
+    """Returns every migration that this version of Pressroom knows, in order."""
     names = {file.name: file for file in (files("pressroom.db") / "migrations").iterdir()}
     matches = [match for name in sorted(names) if (match := re.fullmatch(r"(\d{4})_(\w+)\.sql", name))]
     return [Migration(int(match[1]), match[2], names[match[0]].read_text("utf-8")) for match in matches]
 
 
 async def applied_version(db: Database) -> int:
-    """The version of the database's schema; 0 for an empty database."""
+    """Returns the version of the database's schema; 0 for an empty database."""
     if not await db.one(HAS_TABLE[db.engine]):
         return 0
     return await db.one(VERSION) or 0
 
 
 async def migrate(db: Database, *, upto: int | None = None) -> list[Migration]:
-    """Brings the schema up to date, or to `upto`; what was applied. Safe to run from several places at once."""
+    """Brings the schema up to date, or to `upto`, and returns what was applied. Safe to run in several processes."""
     applied: list[Migration] = []
     for migration in all_migrations():
         if upto is not None and migration.version > upto:

@@ -10,7 +10,7 @@ _TOKEN: Final = re.compile(r"'(?:[^']|'')*'|::|:([a-z][a-z0-9_]*)")
 
 
 def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
-    """`… = :id AND x > :id` → (`… = $1 AND x > $1`, ("id",)): a name used twice keeps its number."""
+    """Returns `… = $1 AND x > $1` and ("id",) for `… = :id AND x > :id`: a name used twice has one number."""
     names: list[str] = []
 
     def replace(match: re.Match[str]) -> str:
@@ -29,22 +29,22 @@ BATCH: Final = 50
 
 
 def in_list(name: str) -> str:
-    """`:id0, :id1, …`: a list of BATCH parameters, for `IN (…)`."""
+    """Returns `:id0, :id1, …`: a list of BATCH parameters, for `IN (…)`."""
     return ", ".join(f":{name}{place}" for place in range(BATCH))
 
 
 def in_rows(name: str) -> str:
-    """`(:id0), (:id1), …`: as many rows of one column, for `VALUES …`; both engines call it column1."""
+    """Returns `(:id0), (:id1), …`: BATCH rows of one column, for `VALUES …`; both engines call it column1."""
     return ", ".join(f"(:{name}{place})" for place in range(BATCH))
 
 
 def spread(name: str, values: Sequence[str]) -> dict[str, str]:
-    """The parameters of such a list: at most BATCH `values`, the rest empty, which no name or identifier is."""
+    """Returns the parameters of such a list: at most BATCH `values`; the rest are empty, as no name or id is."""
     return {f"{name}{place}": values[place] if place < len(values) else "" for place in range(BATCH)}
 
 
 def batches(values: Sequence[str]) -> Iterator[list[str]]:
-    """`values` in portions of at most BATCH."""
+    """Yields `values` in batches of at most BATCH."""
     rest = iter(values)
     while batch := list(islice(rest, BATCH)):
         yield batch

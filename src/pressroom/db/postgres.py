@@ -32,7 +32,7 @@ R = TypeVar("R")
 P = ParamSpec("P")
 
 ATTEMPTS: Final = 6
-"""How often a transaction that collides with others is run before the client hears 503."""
+"""How often a transaction that collides with others is run before it raises DatabaseAway."""
 
 PATIENCE: Final = 5.0
 """Seconds to wait for a free connection."""
@@ -48,7 +48,7 @@ MIGRATION_LIMIT: Final = 86_400.0
 
 
 class _Record(Protocol):
-    """What asyncpg's rows do for us."""
+    """The methods of asyncpg's rows that are used here."""
 
     def keys(self) -> Iterator[str]: ...
     def __iter__(self) -> Iterator[Value]: ...
@@ -65,13 +65,13 @@ class _Attribute(_Named, Protocol):
 
 
 class _Statement(Protocol):
-    """What asyncpg's prepared statements do for us."""
+    """The methods of asyncpg's prepared statements that are used here."""
 
     def get_attributes(self) -> Sequence[_Attribute]: ...
 
 
 class _Connection(Protocol):
-    """What asyncpg's connections do for us."""
+    """The methods of asyncpg's connections that are used here."""
 
     async def fetchrow(self, sql: str, *values: Value) -> _Record | None: ...
     async def fetch(self, sql: str, *values: Value) -> list[_Record]: ...
@@ -84,7 +84,7 @@ class _Connection(Protocol):
 
 
 class _Pool(Protocol):
-    """What asyncpg's pools do for us."""
+    """The methods of asyncpg's pools that are used here."""
 
     def acquire(self, *, timeout: float | None = None) -> AbstractAsyncContextManager[_Connection]: ...
     async def close(self) -> None: ...
@@ -92,7 +92,7 @@ class _Pool(Protocol):
 
 
 class PostgresTx:
-    """An open transaction. Knows whether a statement is under way, so that foreign waits are told apart."""
+    """An open transaction. `busy` says whether a statement is under way: any other await is refused."""
 
     def __init__(self, connection: _Connection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
         self._connection = connection
@@ -175,7 +175,7 @@ class PostgresDatabase:
     async def transact(
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        # A client that goes away must not leave a transaction half way through its COMMIT unheard.
+        # Cancelling the request must not interrupt a COMMIT half way, whose outcome nobody would hear.
         return await asyncio.shield(self._transact(lambda tx: action(tx, *args, **kwargs)))
 
     async def _transact(self, start: Callable[[Tx], Awaitable[R]]) -> R:
@@ -229,7 +229,7 @@ class PostgresDatabase:
 
     @contextlib.asynccontextmanager
     async def _connection(self) -> AsyncGenerator[_Connection]:
-        """A connection of the pool; PostgreSQL's errors as ours."""
+        """Yields a connection of the pool; raises PostgreSQL's errors as those of this package."""
         try:
             async with self.pool.acquire(timeout=PATIENCE) as connection:
                 yield connection

@@ -37,7 +37,7 @@ class Signals:
         self._task: asyncio.Task[None] | None = None
 
     def listen(self) -> asyncio.Event:
-        """An event that is set by every signal."""
+        """Returns an event that is set by every signal."""
         event = asyncio.Event()
         self._listening.append(event)
         if self._task is None:
@@ -45,7 +45,7 @@ class Signals:
         return event
 
     async def close(self) -> None:
-        """Listens no more."""
+        """Stops listening."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -68,12 +68,12 @@ class Signals:
             await asyncio.sleep(PAUSE)
 
     async def _listen_on(self, connection: _Connection) -> None:
-        """Listens until the connection is lost, also when nobody says so."""
+        """Listens until the connection is lost, also when PostgreSQL does not say so."""
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         async with asyncio.timeout(PATIENCE):
             await connection.add_listener(CHANNEL, lambda *_: self._wake())
-        self._wake()  # What was signalled before is not told again.
+        self._wake()  # A signal of before is not repeated.
         while not lost.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PULSE):

@@ -1,8 +1,8 @@
 """SQLite: one writer, group commit, reads beside it (docs/architecture.md, The database).
 
 The writer's connection lives on the event loop's own thread. Transactions that wait are run one after
-the other, each in a savepoint, and one COMMIT answers them all; its fsync happens in a thread, and the
-next group forms meanwhile. An answer is given only after the COMMIT that covers it.
+the other, each in a savepoint, and one COMMIT covers them all; its fsync happens in a thread, and the
+next group forms meanwhile. A transaction returns only after the COMMIT that covers it.
 """
 
 import asyncio
@@ -39,14 +39,14 @@ GROUP: Final = 64
 """Transactions per COMMIT at the most: bounds what one failed COMMIT takes down and how long a group runs."""
 
 QUEUE: Final = 4_096
-"""Transactions that may wait; whoever comes on top hears 503 instead of waiting without end."""
+"""Transactions that may wait; one more raises DatabaseAway instead of waiting without end."""
 
 LOCK_WAIT: Final = 5.0
-"""Seconds to wait for another process (the command line) to let go of the file."""
+"""Seconds to wait for another process (the command line) to unlock the file."""
 
 
 class _Rows(Protocol):
-    """What apsw's cursors do for us."""
+    """The methods of apsw's cursors that are used here."""
 
     def fetchone(self) -> tuple[Value, ...] | None: ...
     def fetchall(self) -> list[tuple[Value, ...]]: ...
@@ -58,7 +58,7 @@ class _Rows(Protocol):
 
 
 class _Connection(Protocol):
-    """What apsw's connections do for us."""
+    """The methods of apsw's connections that are used here."""
 
     @property
     def in_transaction(self) -> bool: ...
@@ -186,7 +186,7 @@ class SqliteDatabase:
                 try:
                     await self._commit(group)
                 except DatabaseAway as error:
-                    # Whoever waits behind has waited as long: the file is locked for all of them.
+                    # Those that wait behind have waited as long: the file is locked for all of them.
                     group += self._queue
                     self._queue.clear()
                     _fail(group, error)
@@ -225,7 +225,7 @@ class SqliteDatabase:
         except Exception as error:
             waiting.error = error
             if not self._writer.in_transaction:
-                raise  # A full disk makes SQLite roll everything back: nobody in the group was served.
+                raise  # A full disk makes SQLite roll everything back: no action of the group stands.
             self._writer.execute("ROLLBACK TO action")
         self._writer.execute("RELEASE action")
 
@@ -268,7 +268,7 @@ def _bind(connection: _Connection, query: Query[R]) -> Builder[R]:
 
 
 def drive(action: Awaitable[R]) -> R:
-    """Runs an action to its end at once. Raises AwaitedOutsideTransaction when it waits for anything foreign."""
+    """Runs an action to its end at once. Raises AwaitedOutsideTransaction when it awaits anything else."""
     steps = cast("Coroutine[object, None, R]", action)
     try:
         steps.send(None)
@@ -293,7 +293,7 @@ def _resolve(waiting: _Waiting) -> None:
 
 
 class translated(contextlib.AbstractContextManager["translated"]):  # noqa: N801  # reads as a statement
-    """SQLite's errors as ours: `with translated(): …`."""
+    """Raises SQLite's errors as those of this package: `with translated(): …`."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         match error:
@@ -308,7 +308,7 @@ class translated(contextlib.AbstractContextManager["translated"]):  # noqa: N801
 
 
 def open_sqlite(file: Path, clock: Clock, subscribers: Sequence[Subscriber] = ()) -> SqliteDatabase:
-    """Opens the file, making it if need be. Raises SettingError when that cannot be done."""
+    """Opens the file, creating it if needed. Raises SettingError when that fails."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         return SqliteDatabase(_connect(file), _connect(file), clock, subscribers)
@@ -322,7 +322,7 @@ def _connect(file: Path) -> _Connection:
     opened.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection = cast("_Connection", opened)
     connection.set_busy_timeout(2_000)
-    # Savepoints keep what they may have to undo in the temporary store; in a file it would cost 80 µs a create.
+    # Savepoints store what they may have to undo in the temporary store; in a file that costs 80 µs a create.
     for pragma in (
         "journal_mode = WAL",
         "synchronous = FULL",

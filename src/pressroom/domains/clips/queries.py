@@ -49,7 +49,7 @@ async def insert_clip(
     visibility: str,
     hub_id: str | None,
 ) -> None:
-    """Keeps a new clip."""
+    """Inserts a new clip."""
     await tx.run(
         INSERT_CLIP,
         id=clip_id,
@@ -63,5 +63,5 @@ async def insert_clip(
 
 
 async def find_clip(tx: Tx, clip_id: str, *, reader: str) -> Clip | None:
-    """The clip with this id, visible or not, as `reader` (an account's id, or empty) finds it."""
+    """Returns the clip with this id, visible or not, as `reader` (an account's id, or empty) finds it."""
     return await tx.one(FIND_CLIP, clip_id=clip_id, reader=reader)

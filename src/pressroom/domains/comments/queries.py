@@ -71,7 +71,7 @@ COMMENTS_SIGNED_IN: Final = Query(
 
 
 async def insert_comment(tx: Tx, comment: Comment) -> None:
-    """Keeps a new comment."""
+    """Inserts a new comment."""
     await tx.run(
         INSERT_COMMENT,
         id=comment.id,
@@ -88,20 +88,20 @@ async def insert_comment(tx: Tx, comment: Comment) -> None:
 
 
 async def find_comment(tx: Tx, post_id: str, comment_id: str) -> Comment | None:
-    """The comment with this id under this post."""
+    """Returns the comment with this id under this post."""
     return await tx.one(FIND_COMMENT, post_id=post_id, comment_id=comment_id)
 
 
 async def list_in_time(tx: Tx, post_id: str, *, after: str, limit: int) -> list[Comment]:
-    """Comments under a post, oldest first, after `after`."""
+    """Returns comments under a post, oldest first, after `after`."""
     return await tx.all(LIST_IN_TIME, post_id=post_id, after=after, limit=limit)
 
 
 async def list_in_threads(tx: Tx, post_id: str, *, thread_id: str, after: str, limit: int) -> list[Comment]:
-    """Comments under a post, thread by thread and oldest first, after the comment `after` of thread `thread_id`."""
+    """Returns comments under a post by thread, oldest first, after the comment `after` of thread `thread_id`."""
     return await tx.all(LIST_IN_THREADS, post_id=post_id, thread_id=thread_id, after=after, limit=limit)
 
 
 async def list_authors(tx: Tx, post_id: str, comment_ids: Sequence[str]) -> list[Author]:
-    """Who wrote these comments under a post, at most BATCH."""
+    """Returns who wrote these comments under a post, at most BATCH."""
     return await tx.all(LIST_AUTHORS, post_id=post_id, **spread("id", comment_ids))

@@ -75,46 +75,46 @@ FIND_WAITING: Final = Query(
 
 
 async def insert_follow(tx: Tx, *, account_id: str, followed_id: str) -> bool:
-    """Whether the account did not follow the other one yet, and now does."""
+    """Inserts a follow. Returns False when there is one already."""
     return bool(await tx.run(INSERT_FOLLOW, account_id=account_id, followed_id=followed_id, now=tx.now))
 
 
 async def delete_follow(tx: Tx, *, account_id: str, followed_id: str) -> bool:
-    """Whether the account followed the other one, and no longer does."""
+    """Deletes a follow. Returns whether there was one."""
     return bool(await tx.run(DELETE_FOLLOW, account_id=account_id, followed_id=followed_id))
 
 
 async def insert_request(tx: Tx, *, request_id: str, account_id: str, followed_id: str) -> bool:
-    """Whether the account did not ask to follow the other one yet, and now does."""
+    """Inserts a request to follow. Returns False when there is one already."""
     made = await tx.run(INSERT_REQUEST, id=request_id, account_id=account_id, followed_id=followed_id, now=tx.now)
     return bool(made)
 
 
 async def delete_request(tx: Tx, *, account_id: str, followed_id: str) -> bool:
-    """Whether the account asked to follow the other one, and no longer does."""
+    """Deletes a request to follow. Returns whether there was one."""
     return bool(await tx.run(DELETE_REQUEST, account_id=account_id, followed_id=followed_id))
 
 
 async def find_between(tx: Tx, *, account_id: str, other_id: str) -> Between:
-    """Which of the two follows the other."""
+    """Returns which of the two follows the other."""
     return await tx.one(FIND_BETWEEN, account_id=account_id, other_id=other_id) or Between(False, False)
 
 
 async def list_followers(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
-    """Who follows the account, newest account first, before `before`."""
+    """Returns who follows the account, newest account first, before `before`."""
     return await tx.all(LIST_FOLLOWERS, account_id=account_id, before=before, limit=limit)
 
 
 async def list_followed(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
-    """Whom the account follows, newest account first, before `before`."""
+    """Returns whom the account follows, newest account first, before `before`."""
     return await tx.all(LIST_FOLLOWED, account_id=account_id, before=before, limit=limit)
 
 
 async def list_requests(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
-    """Who asks to follow the account, latest first, before `before`."""
+    """Returns who asks to follow the account, latest first, before `before`."""
     return await tx.all(LIST_REQUESTS, account_id=account_id, before=before, limit=limit)
 
 
 async def find_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:
-    """The ids of those who have waited longest to follow an account."""
+    """Returns the ids of those who have waited longest to follow an account."""
     return await tx.all(FIND_WAITING, followed_id=followed_id, limit=limit)

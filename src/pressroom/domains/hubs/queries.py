@@ -36,7 +36,7 @@ ADD_MEMBERS: Final = Command("UPDATE hubs SET members = members + :count WHERE i
 
 
 async def insert_hub(tx: Tx, *, hub_id: str, account_id: str, slug: str, name: str, description: str | None) -> bool:
-    """Keeps a new hub; False when its slug is taken."""
+    """Inserts a hub. Returns False when its slug is taken."""
     made = await tx.run(
         INSERT_HUB, id=hub_id, account_id=account_id, slug=slug, name=name, description=description, now=tx.now
     )
@@ -44,30 +44,30 @@ async def insert_hub(tx: Tx, *, hub_id: str, account_id: str, slug: str, name: s
 
 
 async def find_hub(tx: Tx, hub_id: str, *, reader: str) -> Hub | None:
-    """The hub with this id, as `reader` (an account's id, or empty) sees it."""
+    """Returns the hub with this id, as `reader` (an account's id, or empty) sees it."""
     return await tx.one(FIND_HUB, hub_id=hub_id, reader=reader)
 
 
 async def find_by_slug(tx: Tx, slug: str, *, reader: str) -> Hub | None:
-    """The hub with this slug, as `reader` sees it."""
+    """Returns the hub with this slug, as `reader` sees it."""
     return await tx.one(FIND_BY_SLUG, slug=slug, reader=reader)
 
 
 async def list_joined(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Hub]:
-    """Hubs that the account is a member of, newest hub first, before `before`."""
+    """Returns hubs that the account is a member of, newest hub first, before `before`."""
     return await tx.all(LIST_JOINED, reader=account_id, before=before, limit=limit)
 
 
 async def insert_membership(tx: Tx, *, account_id: str, hub_id: str) -> bool:
-    """Whether the account was no member yet, and now is."""
+    """Inserts a membership. Returns False when there is one already."""
     return bool(await tx.run(INSERT_MEMBERSHIP, account_id=account_id, hub_id=hub_id, now=tx.now))
 
 
 async def delete_membership(tx: Tx, *, account_id: str, hub_id: str) -> bool:
-    """Whether the account was a member, and no longer is."""
+    """Deletes a membership. Returns whether there was one."""
     return bool(await tx.run(DELETE_MEMBERSHIP, account_id=account_id, hub_id=hub_id))
 
 
 async def add_members(tx: Tx, hub_id: str, count: int) -> None:
-    """Moves the hub's count of members."""
+    """Adds to the hub's count of members."""
     await tx.run(ADD_MEMBERS, hub_id=hub_id, count=count)

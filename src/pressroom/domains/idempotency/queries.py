@@ -48,7 +48,7 @@ PURGE_ANSWERS: Final = Command(
 async def claim(
     tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, body_hash: str, expired: int
 ) -> bool:
-    """Whether this transaction is the first under its key since `expired` (milliseconds)."""
+    """Inserts a claim. Returns False when another write has used its key since `expired` (milliseconds)."""
     claimed = await tx.one(
         CLAIM,
         account_id=account_id,
@@ -63,14 +63,14 @@ async def claim(
 
 
 async def find_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> StoredAnswer | None:
-    """The stored answer."""
+    """Returns the stored answer."""
     return await tx.one(FIND_ANSWER, account_id=account_id, method=method, path=path, idempotency_key=idempotency_key)
 
 
 async def find_stored(
     tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, expired: int
 ) -> StoredAnswer | None:
-    """The stored answer, if it was stored after `expired` (milliseconds)."""
+    """Returns the stored answer, if it was stored after `expired` (milliseconds)."""
     return await tx.one(
         FIND_STORED,
         account_id=account_id,
@@ -82,7 +82,7 @@ async def find_stored(
 
 
 async def store_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, body: str) -> None:
-    """Keeps the body for replays."""
+    """Stores the response's body for replays."""
     await tx.run(
         STORE_ANSWER,
         account_id=account_id,
@@ -94,5 +94,5 @@ async def store_answer(tx: Tx, *, account_id: str, method: str, path: str, idemp
 
 
 async def purge_answers(tx: Tx, *, before: int, batch: int) -> int:
-    """Removes answers stored before `before` (milliseconds), oldest first; how many."""
+    """Removes answers stored before `before` (milliseconds), oldest first, and returns how many."""
     return await tx.run(PURGE_ANSWERS, before=before, batch=batch)

@@ -69,7 +69,7 @@ async def insert_key(
     ip_allowlist: str,
     expires_at: int | None,
 ) -> None:
-    """Keeps a new key."""
+    """Inserts a new key."""
     await tx.run(
         INSERT_KEY,
         id=key_id,
@@ -85,32 +85,32 @@ async def insert_key(
 
 
 async def count_active(tx: Tx, account_id: str) -> int:
-    """Keys of the account that are neither revoked nor expired."""
+    """Returns keys of the account that are neither revoked nor expired."""
     return await tx.one(COUNT_ACTIVE, account_id=account_id, now=tx.now) or 0
 
 
 async def list_active(tx: Tx, account_id: str) -> list[str]:
-    """The ids of these keys."""
+    """Returns the ids of these keys."""
     return await tx.all(LIST_ACTIVE, account_id=account_id, now=tx.now)
 
 
 async def find_key(tx: Tx, key_id: str) -> ApiKey | None:
-    """The key with this id."""
+    """Returns the key with this id."""
     return await tx.one(FIND_KEY, key_id=key_id)
 
 
 async def lock_key(tx: Tx, key_id: str) -> ApiKey | None:
-    """The key with this id, which nobody else changes until the transaction ends."""
+    """Returns the key with this id, which nobody else changes until the transaction ends."""
     return await tx.one(LOCK_KEY, key_id=key_id)
 
 
 async def list_keys(tx: Tx, account_id: str, *, before: str, limit: int) -> list[ApiKey]:
-    """Keys of the account, newest first, made before the one called `before`."""
+    """Returns keys of the account, newest first, made before the one called `before`."""
     return await tx.all(LIST_KEYS, account_id=account_id, before=before, limit=limit)
 
 
 async def revoke_key(tx: Tx, key_id: str, *, revoked_by: str, reason: str | None) -> ApiKey | None:
-    """Takes a key back; None when it was already, or never was."""
+    """Revokes a key and returns it; None when it is unknown or was revoked before."""
     return await tx.one(REVOKE_KEY, key_id=key_id, revoked_by=revoked_by, reason=reason, now=tx.now)
 
 

@@ -54,47 +54,47 @@ PURGE_QUOTAS: Final = Command(
 
 
 async def save_windows(tx: Tx, *, key_id: str, state: str) -> None:
-    """Keeps the state (JSON text) of a key's windows."""
+    """Saves the state (JSON text) of a key's windows."""
     await tx.run(SAVE_WINDOWS, key_id=key_id, state=state, now=tx.now)
 
 
 async def set_holder(tx: Tx, holder: str) -> Holder | None:
-    """Makes `holder` the process that keeps the windows; the one before."""
+    """Makes `holder` the process that counts in the windows, and returns the one before."""
     before = await tx.one(FIND_HOLDER)
     await tx.run(SET_HOLDER, holder=holder, now=tx.now)
     return before
 
 
 async def confirm_holder(tx: Tx, holder: str, *, clean: bool) -> bool:
-    """Whether `holder` still keeps the windows; notes whether it has stopped in order."""
+    """Writes down whether `holder` stopped in order. Returns False when another process has taken the windows over."""
     return bool(await tx.run(CONFIRM_HOLDER, holder=holder, clean=clean))
 
 
 async def purge_windows(tx: Tx, *, before: int, batch: int) -> int:
-    """Removes windows last written before `before` (milliseconds); how many."""
+    """Removes windows last written before `before` (milliseconds), and returns how many."""
     return await tx.run(PURGE_WINDOWS, before=before, batch=batch)
 
 
 async def spend_quota(tx: Tx, *, account_id: str, day: int, quota: int) -> int | None:
-    """Takes one unit of the account's quota of `day` (days since 1970); units used, or None when none is left."""
+    """Takes one unit of the account's quota of `day` (days since 1970). Returns units used, None when none is left."""
     return await tx.one(SPEND_QUOTA, account_id=account_id, day=day, quota=quota)
 
 
 async def spend_signed_in(tx: Tx, *, account_id: str, day: int, quota: int) -> int | None:
-    """Like `spend_quota`, of what the account may publish signed in."""
+    """Like `spend_quota`, for what the account publishes signed in."""
     return await tx.one(SPEND_SIGNED_IN, account_id=account_id, day=day, quota=quota)
 
 
 async def find_used(tx: Tx, *, account_id: str, day: int) -> int:
-    """Units of the account's quota of `day` (days since 1970) that are used."""
+    """Returns units of the account's quota of `day` (days since 1970) that are used."""
     return await tx.one(FIND_USED, account_id=account_id, day=day) or 0
 
 
 async def find_used_signed_in(tx: Tx, *, account_id: str, day: int) -> int:
-    """Like `find_used`, of what the account may publish signed in."""
+    """Like `find_used`, for what the account publishes signed in."""
     return await tx.one(FIND_USED_SIGNED_IN, account_id=account_id, day=day) or 0
 
 
 async def purge_quotas(tx: Tx, *, before: int, batch: int) -> int:
-    """Removes the quotas of days before `before` (days since 1970); how many."""
+    """Removes the quotas of days before `before` (days since 1970), and returns how many."""
     return await tx.run(PURGE_QUOTAS, before=before, batch=batch)

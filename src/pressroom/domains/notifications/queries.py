@@ -41,7 +41,7 @@ async def insert_notification(
     webhook_id: str | None,
     key_id: str | None,
 ) -> None:
-    """Keeps a new notification; of each who follows an account, or asks to, one is enough."""
+    """Inserts a notification, unless it repeats that the same account follows, or asks to."""
     await tx.run(
         INSERT_NOTIFICATION,
         id=notification_id,
@@ -56,15 +56,15 @@ async def insert_notification(
 
 
 async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
-    """Takes back what the account was told of the other one's following it."""
+    """Deletes the notifications that the other account follows this one, or asks to."""
     await tx.run(FORGET_FOLLOW, account_id=account_id, actor_id=actor_id)
 
 
 async def list_notifications(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notification]:
-    """Notifications of the account, newest first, before `before`."""
+    """Returns notifications of the account, newest first, before `before`."""
     return await tx.all(LIST_NOTIFICATIONS, account_id=account_id, before=before, limit=limit)
 
 
 async def purge_notifications(tx: Tx, *, until: int, batch: int) -> int:
-    """Removes notifications made up to `until` (milliseconds), oldest first; how many."""
+    """Removes notifications made up to `until` (milliseconds), oldest first, and returns how many."""
     return await tx.run(PURGE_NOTIFICATIONS, until=until, batch=batch)

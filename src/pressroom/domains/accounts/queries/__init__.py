@@ -160,17 +160,17 @@ PURGE_ADDRESSES: Final = Command(
 
 
 async def find_account(tx: Tx, account_id: str) -> Account | None:
-    """The account with this id."""
+    """Returns the account with this id."""
     return await tx.one(FIND_ACCOUNT, account_id=account_id)
 
 
 async def find_by_username(tx: Tx, username_key: str) -> Account | None:
-    """The account with this user name, folded."""
+    """Returns the account with this user name, folded."""
     return await tx.one(FIND_BY_USERNAME, username_key=username_key)
 
 
 async def any_account(tx: Tx) -> bool:
-    """Whether there is an account at all."""
+    """Returns whether there is an account at all."""
     return bool(await tx.one(COUNT_ACCOUNTS))
 
 
@@ -185,7 +185,7 @@ async def insert_account(
     password_hash: str,
     display_name: str,
 ) -> bool:
-    """Makes an account; False when its user name or e-mail address is taken."""
+    """Inserts an account. Returns False when its user name or e-mail address is taken."""
     made = await tx.one(
         INSERT_ACCOUNT,
         id=account_id,
@@ -201,7 +201,7 @@ async def insert_account(
 
 
 async def find_taken(tx: Tx, *, username_key: str, email_key: str, but: str = "") -> str | None:
-    """Which of the two an account other than `but` has: `username`, `email` or None."""
+    """Returns which of the two an account other than `but` has: `username`, `email` or None."""
     return await tx.one(TAKEN, username_key=username_key, email_key=email_key, but=but)
 
 
@@ -220,17 +220,17 @@ async def update_account(tx: Tx, account: Account, *, username_key: str) -> None
 
 
 async def lock_account(tx: Tx, account_id: str) -> bool:
-    """Keeps everybody else who locks this account waiting until the transaction ends; False when it is suspended."""
+    """Locks the account until the transaction ends. Returns False when it is suspended."""
     return await tx.one(LOCK_ACCOUNT, account_id=account_id, now=tx.now) is not None
 
 
 async def lock_wholly(tx: Tx, account_id: str) -> None:
-    """Keeps everybody else who writes in the account's name waiting until the transaction ends."""
+    """Locks the account against every write in its name until the transaction ends."""
     await tx.one(LOCK_WHOLLY, account_id=account_id)
 
 
 async def find_credentials(tx: Tx, login: str) -> Credentials | None:
-    """The account whose user name or e-mail address is `login`, folded."""
+    """Returns the account whose user name or e-mail address is `login`, folded."""
     return await tx.one(FIND_CREDENTIALS, login=login)
 
 
@@ -240,7 +240,7 @@ async def insert_session(tx: Tx, *, token_hash: str, account_id: str, expires_at
 
 
 async def renew_session(tx: Tx, *, token_hash: str, expires_at: int) -> None:
-    """Prolongs a session."""
+    """Extends a session."""
     await tx.run(RENEW_SESSION, token_hash=token_hash, expires_at=expires_at, now=tx.now)
 
 
@@ -250,38 +250,38 @@ async def delete_session(tx: Tx, token_hash: str) -> None:
 
 
 async def count_attempt(tx: Tx, *, subject: str, window_ends_at: int) -> Attempts:
-    """Counts one attempt to sign in; the count with it."""
+    """Counts one attempt to sign in, and returns the count with it."""
     attempts = await tx.one(COUNT_ATTEMPT, subject=subject, window_ends_at=window_ends_at, now=tx.now)
     return attempts or Attempts(1, window_ends_at)
 
 
 async def find_attempts(tx: Tx, subject: str) -> Attempts | None:
-    """How many sign-ins a subject has tried."""
+    """Returns how many sign-ins a subject has tried."""
     return await tx.one(FIND_ATTEMPTS, subject=subject)
 
 
 async def forgive_attempt(tx: Tx, subject: str) -> None:
-    """Takes one attempt back: it was no failure."""
+    """Uncounts one attempt that was no failure."""
     await tx.run(FORGIVE_ATTEMPT, subject=subject)
 
 
 async def forget_attempts(tx: Tx, subject: str) -> None:
-    """Takes all attempts back."""
+    """Forgets all attempts of a subject."""
     await tx.run(FORGET_ATTEMPTS, subject=subject)
 
 
 async def find_sign_ups(tx: Tx, subject: str) -> str:
-    """When an address tried to sign up (JSON, milliseconds)."""
+    """Returns when an address tried to sign up (JSON, milliseconds)."""
     return await tx.one(FIND_SIGN_UPS, subject=subject) or "[]"
 
 
 async def lock_sign_ups(tx: Tx, subject: str) -> str:
-    """When an address tried to sign up (JSON, milliseconds); nobody else counts for it until the transaction ends."""
+    """Locks the row of an address until the transaction ends. Returns when it tried to sign up (JSON, milliseconds)."""
     return await tx.one(LOCK_SIGN_UPS, subject=subject, now=tx.now) or "[]"
 
 
 async def save_sign_ups(tx: Tx, subject: str, times: str) -> None:
-    """Keeps when an address tried to sign up (JSON, milliseconds)."""
+    """Saves when an address tried to sign up (JSON, milliseconds)."""
     await tx.run(SAVE_SIGN_UPS, subject=subject, times=times)
 
 
@@ -296,26 +296,26 @@ async def forget_addresses(tx: Tx, *, account_id: str, but: int) -> None:
 
 
 async def is_known_address(tx: Tx, *, account_id: str, address_hash: str, since: int) -> bool:
-    """Whether the account was signed in to from this address after `since` (milliseconds)."""
+    """Returns whether the account was signed in to from this address after `since` (milliseconds)."""
     found = await tx.one(IS_KNOWN_ADDRESS, account_id=account_id, address_hash=address_hash, since=since)
     return found is not None
 
 
 async def purge_sessions(tx: Tx, batch: int) -> int:
-    """Removes ended sessions, oldest first; how many."""
+    """Removes ended sessions, oldest first, and returns how many."""
     return await tx.run(PURGE_SESSIONS, now=tx.now, batch=batch)
 
 
 async def purge_attempts(tx: Tx, batch: int) -> int:
-    """Removes attempts to sign in whose window has passed, oldest first; how many."""
+    """Removes attempts to sign in whose window has passed, oldest first, and returns how many."""
     return await tx.run(PURGE_ATTEMPTS, now=tx.now, batch=batch)
 
 
 async def purge_sign_ups(tx: Tx, *, before: int, batch: int) -> int:
-    """Removes attempts to sign up of addresses that have tried none since `before` (milliseconds); how many."""
+    """Removes sign-ups of addresses that have tried none since `before` (milliseconds), and returns how many."""
     return await tx.run(PURGE_SIGN_UPS, before=before, batch=batch)
 
 
 async def purge_addresses(tx: Tx, *, before: int, batch: int) -> int:
-    """Removes addresses last signed in from before `before` (milliseconds); how many."""
+    """Removes addresses last signed in from before `before` (milliseconds), and returns how many."""
     return await tx.run(PURGE_ADDRESSES, before=before, batch=batch)

@@ -29,7 +29,7 @@ PURGE_RESERVED: Final = Command(
 
 
 async def reserve_username(tx: Tx, username_key: str, account_id: str, *, until: int) -> None:
-    """Keeps a user name from everybody but this account, until then (milliseconds)."""
+    """Reserves a user name for this account until `until` (milliseconds)."""
     await tx.run(RESERVE_USERNAME, username_key=username_key, account_id=account_id, until=until)
 
 
@@ -39,15 +39,15 @@ async def free_username(tx: Tx, username_key: str) -> None:
 
 
 async def is_reserved(tx: Tx, username_key: str, *, but: str) -> bool:
-    """Whether a user name is kept for an account other than `but`."""
+    """Returns whether a user name is reserved for an account other than `but`."""
     return await tx.one(FIND_RESERVED, username_key=username_key, but=but, now=tx.now) is not None
 
 
 async def count_reserved(tx: Tx, account_id: str) -> int:
-    """User names that are kept for the account."""
+    """Returns how many user names are reserved for the account."""
     return await tx.one(COUNT_RESERVED, account_id=account_id, now=tx.now) or 0
 
 
 async def purge_reserved(tx: Tx, batch: int) -> int:
-    """Removes reservations that have ended, oldest first; how many."""
+    """Removes reservations that have ended, oldest first, and returns how many."""
     return await tx.run(PURGE_RESERVED, now=tx.now, batch=batch)

@@ -16,7 +16,7 @@ _LISTED: Final = "(SELECT 1 FROM post_audiences l WHERE l.post_id = p.id AND l.a
 
 
 def _not_suspended(author: str) -> str:
-    """Whether the operator has not suspended the account whose id is the column `author`."""
+    """Returns whether the operator has not suspended the account whose id is the column `author`."""
     return f"(SELECT s.suspended_at FROM accounts s WHERE s.id = {author}) IS NULL"
 
 
@@ -148,45 +148,45 @@ LIST_VERSIONS: Final = Query(
 
 
 async def find_post(tx: Tx, post_id: str, *, reader: str) -> SeenPost | None:
-    """The post with this id, deleted or not, visible or not."""
+    """Returns the post with this id, deleted or not, visible or not."""
     return await tx.one(FIND_POST, post_id=post_id, reader=reader)
 
 
 async def find_posts(tx: Tx, post_ids: Sequence[str], *, reader: str) -> list[SeenPost]:
-    """The posts with these ids, at most BATCH, in no order."""
+    """Returns the posts with these ids, at most BATCH, in no order."""
     return await tx.all(FIND_POSTS, reader=reader, **spread("id", post_ids))
 
 
 async def list_of_account(tx: Tx, author: str, visibility: Visibility, *, before: str, limit: int) -> list[str]:
-    """The ids of an account's posts of one visibility, newest first, before `before`."""
+    """Returns the ids of an account's posts of one visibility, newest first, before `before`."""
     return await tx.all(LIST_OF_ACCOUNT, author=author, visibility=visibility, before=before, limit=limit)
 
 
 async def list_of_own(tx: Tx, author: str, *, before: str, limit: int) -> list[str]:
-    """The ids of an account's posts of whatever visibility, before `before`: the newest of each, in no order."""
+    """Returns the ids of an account's newest posts of each visibility, before `before`, in no order."""
     return await tx.all(LIST_OF_OWN, author=author, before=before, limit=limit)
 
 
 async def list_for_listed(tx: Tx, author: str, *, reader: str, before: str, limit: int) -> list[str]:
-    """The ids of an account's posts whose allowlist names the reader, newest first, before `before`."""
+    """Returns the ids of an account's posts whose allowlist names the reader, newest first, before `before`."""
     return await tx.all(LIST_FOR_LISTED, author=author, reader=reader, before=before, limit=limit)
 
 
 async def list_of_hub(tx: Tx, hub_id: str, *, reader: str, before: str, limit: int) -> list[str]:
-    """The ids of the newest posts in a hub, before `before`, that are PUBLIC, the reader's own or name them in their
-    allowlist; the newest of each kind, in no order."""
+    """Returns the ids of the newest posts in a hub, before `before`, that are PUBLIC, the reader's own, or name the
+    reader in their allowlist: the newest of each kind, in no order."""
     return await tx.all(LIST_OF_HUB, hub_id=hub_id, reader=reader, before=before, limit=limit)
 
 
 async def list_hub_authors(tx: Tx, hub_id: str, *, reader: str, before: str, limit: int) -> list[HubAuthor]:
-    """Whom the reader follows, and which visibility of theirs in a hub: those with the newest posts before `before`."""
+    """Returns authors whom the reader follows, with a visibility: those with the newest such posts in a hub."""
     return await tx.all(LIST_HUB_AUTHORS, hub_id=hub_id, reader=reader, before=before, limit=limit)
 
 
 async def list_of_hub_authors(
     tx: Tx, hub_id: str, authors: Sequence[HubAuthor], *, before: str, limit: int
 ) -> list[str]:
-    """The ids of the newest posts in a hub by these authors, at most AUTHORS, of that visibility; in no order."""
+    """Returns the ids of the newest posts in a hub by these authors, at most AUTHORS, in no order."""
     values: dict[str, str] = {}
     for place in range(AUTHORS):
         author = authors[place] if place < len(authors) else None
@@ -196,15 +196,15 @@ async def list_of_hub_authors(
 
 
 async def list_of_tag(tx: Tx, tag: str, *, before: str, limit: int) -> list[str]:
-    """The ids of the PUBLIC posts with a hashtag, newest first, before `before`."""
+    """Returns the ids of the PUBLIC posts with a hashtag, newest first, before `before`."""
     return await tx.all(LIST_OF_TAG, tag=tag, before=before, limit=limit)
 
 
 async def count_listed(tx: Tx, author: str, *, reader: str, limit: int) -> int:
-    """How many posts of an account an allowlist shows the reader; `limit` at the most."""
+    """Returns how many posts of an account an allowlist shows the reader; `limit` at the most."""
     return await tx.one(COUNT_LISTED, author=author, reader=reader, limit=limit) or 0
 
 
 async def list_versions(tx: Tx, account_id: str, post_id: str, limit: int) -> list[Version]:
-    """What the post said before its last `limit` edits, newest first."""
+    """Returns what the post said before its last `limit` edits, newest first."""
     return await tx.all(LIST_VERSIONS, account_id=account_id, post_id=post_id, limit=limit)

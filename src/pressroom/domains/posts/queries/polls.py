@@ -52,22 +52,22 @@ COUNT_VOTE: Final = Command(
 
 
 async def insert_poll(tx: Tx, *, post_id: str, question: str | None, multiple: bool, closes_at: int) -> None:
-    """Keeps a new poll."""
+    """Inserts a new poll."""
     await tx.run(INSERT_POLL, post_id=post_id, question=question, multiple=multiple, closes_at=closes_at)
 
 
 async def insert_option(tx: Tx, post_id: str, position: int, label: str) -> None:
-    """Keeps an option of a new poll."""
+    """Inserts an option of a new poll."""
     await tx.run(INSERT_OPTION, post_id=post_id, position=position, label=label)
 
 
 async def list_options(tx: Tx, post_ids: Sequence[str], *, reader: str) -> list[OptionRow]:
-    """The options of the polls of these posts, at most BATCH, each poll's in order."""
+    """Returns the options of the polls of these posts, at most BATCH, each poll's in order."""
     return await tx.all(LIST_OPTIONS, reader=reader, **spread("id", post_ids))
 
 
 async def insert_vote(tx: Tx, *, post_id: str, account_id: str, choices: str) -> bool:
-    """Keeps an account's vote; False when it has voted already."""
+    """Inserts an account's vote. Returns False when it has voted already."""
     return bool(await tx.run(INSERT_VOTE, post_id=post_id, account_id=account_id, choices=choices, now=tx.now))
 
 

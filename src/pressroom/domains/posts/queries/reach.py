@@ -82,13 +82,13 @@ SET_AUDIENCE_LIVE: Final = Command("UPDATE post_audiences SET live = :live WHERE
 
 
 async def insert_tags(tx: Tx, *, account_id: str, post_id: str, tags: Sequence[str]) -> None:
-    """Makes a post found under its hashtags."""
+    """Inserts the hashtags of a post."""
     for batch in batches(tags):
         await tx.run(INSERT_TAGS, account_id=account_id, post_id=post_id, **spread("tag", batch))
 
 
 async def delete_tags(tx: Tx, *, account_id: str, post_id: str) -> None:
-    """Makes a post no longer found under any hashtag."""
+    """Deletes the hashtags of a post."""
     await tx.run(DELETE_TAGS, account_id=account_id, post_id=post_id)
 
 
@@ -103,28 +103,28 @@ async def move_tags(tx: Tx, account_id: str, *, after: str, limit: int, hidden: 
 
 
 async def find_mentioned(tx: Tx, names: Sequence[str], *, author: str, post_id: str) -> list[Mentioned]:
-    """The accounts with these folded names, at most BATCH, in no order."""
+    """Returns the accounts with these folded names, at most BATCH, in no order."""
     return await tx.all(FIND_MENTIONED, author=author, post_id=post_id, **spread("name", names))
 
 
 async def count_told(tx: Tx, post_id: str) -> int:
-    """How many accounts were told of the post."""
+    """Returns how many accounts were notified of the post."""
     return await tx.one(COUNT_TOLD, post_id=post_id) or 0
 
 
 async def insert_mention(tx: Tx, post_id: str, account_id: str) -> None:
-    """Writes down that the account was told of the post."""
+    """Writes down that the account was notified of the post."""
     await tx.run(INSERT_MENTION, post_id=post_id, account_id=account_id)
 
 
 async def find_named(tx: Tx, names: Sequence[str]) -> dict[str, str]:
-    """The ids of the accounts with these folded names, by name."""
+    """Returns the ids of the accounts with these folded names, by name."""
     rows = [row for batch in batches(names) for row in await tx.all(FIND_NAMED, **spread("name", batch))]
     return {row.username_key: row.id for row in rows}
 
 
 async def list_audience(tx: Tx, post_id: str) -> list[str]:
-    """The accounts on the allowlist of a post."""
+    """Returns the accounts on the allowlist of a post."""
     return await tx.all(LIST_AUDIENCE, post_id=post_id)
 
 
@@ -136,5 +136,5 @@ async def replace_audience(tx: Tx, *, post_id: str, author: str, account_ids: Se
 
 
 async def set_audience_live(tx: Tx, post_id: str, *, live: bool) -> None:
-    """Says whether the allowlist of a post shows it to anybody: while the post is CUSTOM and stands."""
+    """Writes down whether the allowlist of a post is in force: while the post is CUSTOM and not deleted."""
     await tx.run(SET_AUDIENCE_LIVE, post_id=post_id, live=live)

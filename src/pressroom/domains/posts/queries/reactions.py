@@ -20,25 +20,25 @@ DELETE_SAVE: Final = Command("DELETE FROM saves WHERE post_id = :post_id AND acc
 
 
 async def insert_like(tx: Tx, post_id: str, account_id: str) -> bool:
-    """Whether the account did not like the post yet, and now does."""
+    """Inserts a like. Returns False when there is one already."""
     return bool(await tx.run(INSERT_LIKE, post_id=post_id, account_id=account_id, now=tx.now))
 
 
 async def delete_like(tx: Tx, post_id: str, account_id: str) -> bool:
-    """Whether the account liked the post, and no longer does."""
+    """Deletes a like. Returns whether there was one."""
     return bool(await tx.run(DELETE_LIKE, post_id=post_id, account_id=account_id))
 
 
 async def count_like(tx: Tx, post_id: str, count: int) -> bool:
-    """Moves the post's likes by `count`; False when it is deleted."""
+    """Adds to the post's likes. Returns False when it is deleted."""
     return bool(await tx.run(COUNT_LIKE, post_id=post_id, count=count))
 
 
 async def insert_save(tx: Tx, post_id: str, account_id: str) -> None:
-    """The account saves the post."""
+    """Inserts a save, if there is none yet."""
     await tx.run(INSERT_SAVE, post_id=post_id, account_id=account_id, now=tx.now)
 
 
 async def delete_save(tx: Tx, post_id: str, account_id: str) -> None:
-    """The account saves the post no longer."""
+    """Deletes a save, if there is one."""
     await tx.run(DELETE_SAVE, post_id=post_id, account_id=account_id)

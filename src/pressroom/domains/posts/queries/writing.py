@@ -113,19 +113,19 @@ def post_values(post: Post) -> dict[str, Value]:
 
 
 async def lock_own(tx: Tx, account_id: str, post_id: str) -> OwnPost | None:
-    """The account's own post, if it stands; nobody else changes it until the transaction ends."""
+    """Returns the account's own post, if it stands; nobody else changes it until the transaction ends."""
     return await tx.one(LOCK_OWN, account_id=account_id, post_id=post_id)
 
 
 async def find_own(tx: Tx, account_id: str, post_id: str) -> OwnPost | None:
-    """The account's own post, if it stands."""
+    """Returns the account's own post, if it stands."""
     return await tx.one(FIND_OWN, account_id=account_id, post_id=post_id)
 
 
 async def insert_version(
     tx: Tx, *, account_id: str, post_id: str, version_id: str, before: OwnPost, at: int, key_id: str | None
 ) -> None:
-    """Keeps what the post said before an edit that was made `at` (milliseconds), with which key."""
+    """Inserts what the post said before an edit that was made `at` (milliseconds), with which key."""
     await tx.run(
         INSERT_VERSION,
         account_id=account_id,
@@ -167,7 +167,7 @@ async def delete_post(tx: Tx, account_id: str, post_id: str, key_id: str | None)
 
 
 async def count_bounce(tx: Tx, post_id: str, *, plain: bool) -> str | None:
-    """Counts one more bounce of a post; the post's visibility, or None when it is deleted."""
+    """Counts one more bounce of a post. Returns the post's visibility, None when it is deleted."""
     return await tx.one(COUNT_BOUNCE, post_id=post_id, plain=int(plain))
 
 
@@ -177,12 +177,12 @@ async def uncount_bounce(tx: Tx, post_id: str, *, plain: bool) -> None:
 
 
 async def find_plain_bounce(tx: Tx, account_id: str, original_id: str) -> str | None:
-    """The account's plain bounce of a post, if it stands."""
+    """Returns the account's plain bounce of a post, if it stands."""
     return await tx.one(FIND_PLAIN_BOUNCE, account_id=account_id, original_id=original_id)
 
 
 async def count_comment(tx: Tx, post_id: str) -> bool:
-    """Counts one more comment under a post; False when it is deleted. The post is locked by it."""
+    """Counts one more comment under a post, which locks the post. Returns False when it is deleted."""
     return bool(await tx.run(COUNT_COMMENT, post_id=post_id))
 
 
