@@ -27,11 +27,11 @@ from pressroom.domains.media.kinds import FileKind
 
 NICENESS: Final = 10
 _LINE: Final = 3
-"""The one descriptor that a child keeps beside standard input and output."""
+"""The only descriptor that a child holds, apart from standard input, output and error."""
 
 
 class ChildExit(msgspec.Struct, frozen=True):
-    """How a child ended. status: as `subprocess` counts it, negative for a signal. CPU in seconds."""
+    """How a child ended. status is an exit code as in `subprocess`: negative for a signal."""
 
     status: int
     max_rss_bytes: int
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _yield_to_others() -> None:
-    """Whoever publishes must not feel that somebody's video is being decoded."""
+    """Lowers the priority of decoding below everything else, so that requests stay fast."""
     os.nice(NICENESS)
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
@@ -59,7 +59,7 @@ def _yield_to_others() -> None:
 
 
 def _load_decoders() -> None:
-    # Here and not at the top: only this process and its children load them, and children find them loaded.
+    # Not at the top: only this process loads them, once, and its children inherit them.
     from pressroom.domains.media import images, videos  # see above
 
     images.prepare()
@@ -95,7 +95,7 @@ class _Server:
             self._kill(pid)
 
     def _take(self) -> bool:
-        """Starts a child for the next job; False when there will be none any more."""
+        """Starts a child for the next file; returns False at the end of the stream."""
         try:
             word, descriptors, _, _ = socket.recv_fds(self.control, 1, 2)
         except ConnectionError:
@@ -111,7 +111,7 @@ class _Server:
         try:
             pid = os.fork()
         except OSError:
-            # Both sockets close without a word, which says that there was no child.
+            # Both sockets close without a message, which tells the server process that there was no child.
             os.close(line)
             os.close(watch)
             return True
@@ -123,8 +123,8 @@ class _Server:
         return True
 
     def _kill(self, pid: int) -> None:
-        # A child that has not been waited for keeps its number, so no other process can be hit. Until it has made
-        # a group of its own, there is no group to hit.
+        # A child that has not been waited for keeps its process id, so no other process can be killed. It may not
+        # have made its process group yet.
         if pid not in self.watches:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -156,7 +156,7 @@ class _Server:
 
 
 def _be_child(line: int, server: int) -> None:
-    """All that a child does. Never returns."""
+    """Runs as the child and ends the process. Never returns."""
     status = 1
     try:
         signal.set_wakeup_fd(-1)
@@ -176,8 +176,8 @@ def _be_child(line: int, server: int) -> None:
 
 
 def _answer(line: socket.socket) -> None:
-    with line.makefile("rb") as told:
-        job = msgspec.json.decode(told.read(), type=DecodingTask)
+    with line.makefile("rb") as stream:
+        job = msgspec.json.decode(stream.read(), type=DecodingTask)
     answer: Processed | Refusal | LongVideo | Crash
     try:
         answer = _process(job)
@@ -192,7 +192,7 @@ def _answer(line: socket.socket) -> None:
             answer = Refusal(f"What is made of the file would be larger than {job.limits.written_bytes:,} bytes.")
         else:
             answer = Crash(f"{type(error).__name__}: {error}"[:500])
-    except Exception as error:  # told to the server process, which writes it down
+    except Exception as error:  # the server process logs it
         answer = Crash(f"{type(error).__name__}: {error}"[:500])
     line.sendall(msgspec.json.encode(answer))
 
@@ -200,7 +200,7 @@ def _answer(line: socket.socket) -> None:
 def _process(job: DecodingTask) -> Processed:
     from pressroom.domains.media import images, videos  # loaded by now
 
-    # The folder is where the child stands: once root's privileges are gone, the way there may be closed.
+    # The folder is the working directory: without root's privileges its path may no longer be accessible.
     os.chdir(job.folder)
     source, folder, kind = Path(job.source), Path(), FileKind[job.kind]
     if source.is_relative_to(job.folder):

@@ -1,6 +1,6 @@
-"""Images, in a child process: upright, without metadata but for what gives colours, as WebP in two sizes.
+"""Processes images in a child process: to WebP in two sizes, upright, without metadata except a colour profile.
 
-Only the loader of the sniffed kind is ever called; libvips guesses nothing, and its other loaders are blocked.
+Only the loader of the sniffed kind is called; libvips does not guess, and its other loaders are blocked.
 """
 
 import base64
@@ -32,10 +32,10 @@ QUALITY: Final = 82
 THUMBNAIL_QUALITY: Final = 75
 EFFORT: Final = 3
 ANIMATION_EFFORT: Final = 1
-"""A picture is encoded once, an animation as often as it has frames."""
+"""Lower than EFFORT, because every frame of an animation is encoded."""
 
 KERNEL_REACH: Final = 3
-"""Pixels of what is made that a pixel's neighbourhood reaches to each side when an image is made smaller."""
+"""Reach of the scaling kernel to each side, in pixels of the output."""
 
 PLACEHOLDER_SIDE: Final = 16
 PLACEHOLDER_CHARACTERS: Final = 400
@@ -54,7 +54,7 @@ _PAGED: Final = frozenset({FileKind.GIF, FileKind.WEBP})
 
 
 def prepare() -> None:
-    """What is done once, before any child is made: every loader but the four is blocked, nothing is kept."""
+    """Blocks all loaders but four and disables libvips' cache. Call it once, before any child is made."""
     pyvips.block_untrusted_set(True)
     pyvips.operation_block_set("VipsForeignLoad", True)
     for loader in _LOADERS:
@@ -63,7 +63,7 @@ def prepare() -> None:
 
 
 def process(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits) -> Processed:
-    """Makes large.webp, thumbnail.webp and a placeholder of the image `source`. Raises Undecodable."""
+    """Writes large.webp and thumbnail.webp of the image `source`. Raises Undecodable."""
     try:
         frames = _check_header(source, kind, limits)
         return _animation(source, kind, folder) if frames > 1 else _still(source, kind, folder)
@@ -79,7 +79,7 @@ def _undecodable(error: pyvips.Error) -> Undecodable | MemoryError | OSError:
         return OSError(errno.EFBIG, "The image that was made is too large.")
     if "no space left" in text:
         return OSError(errno.ENOSPC, "There is no space for the image that was made.")
-    # What libvips says may name the server's own folders.
+    # The message of libvips may contain paths of the server.
     detail = re.sub(r"\S*/\S*", "", re.sub(r"\s+", " ", str(error.detail))).strip(" :")[:120]
     return Undecodable(f"The image is damaged or incomplete ({detail or 'its header'}).")
 
@@ -89,7 +89,7 @@ def _open(source: Path, kind: FileKind, **options: object) -> pyvips.Image:
 
 
 def _check_header(source: Path, kind: FileKind, limits: DecodingLimits) -> int:
-    """The number of frames, after the size was judged by the header alone. Raises Undecodable."""
+    """Checks the size by the header only, and returns the number of frames. Raises Undecodable."""
     header = _open(source, kind)
     width, height = header.width, header.height
     frames = _integer(header, "n-pages", 1) if kind in _PAGED else 1
@@ -109,7 +109,7 @@ def _check_header(source: Path, kind: FileKind, limits: DecodingLimits) -> int:
 
 
 def _still(source: Path, kind: FileKind, folder: Path) -> Processed:
-    # To turn an image, all of it has to be there; it is small by then.
+    # Rotation needs the whole image in memory, so it comes after scaling.
     large = fitted(_displayable(_open(source, kind)), LARGE_SIDE).copy_memory().autorot().copy_memory()
     files = [
         write_webp(large, folder / LARGE),
@@ -165,7 +165,7 @@ def _joined(frames: list[pyvips.Image]) -> pyvips.Image:
 
 
 def _displayable(image: pyvips.Image) -> pyvips.Image:
-    """As 8-bit RGB: with what its profile says of its colours where that is one for RGB, else as sRGB."""
+    """Returns the image as 8-bit RGB: with its reduced profile if that is for RGB, else converted to sRGB."""
     profile = image.get(_PROFILE) if image.get_typeof(_PROFILE) else None
     is_rgb = image.interpretation in {"srgb", "rgb16", "rgb"}
     if isinstance(profile, bytes) and is_rgb and (kept := reduced(profile)) is not None:
@@ -183,7 +183,7 @@ def _converted(image: pyvips.Image) -> pyvips.Image:
     try:
         return image.icc_transform("srgb", embedded=True, intent="perceptual", black_point_compensation=True)
     except pyvips.Error:
-        # A profile that does not fit the image: colours are what they would be without it.
+        # The profile does not fit the image; ignore it.
         return image
 
 
@@ -192,7 +192,7 @@ def _eight_bit(image: pyvips.Image) -> pyvips.Image:
 
 
 def fitted(image: pyvips.Image, side: int) -> pyvips.Image:
-    """Within a square of `side` pixels, never enlarged, not turned."""
+    """Returns the image scaled down to fit a square of `side` pixels; never enlarged or rotated."""
     if max(image.width, image.height) <= side:
         return image
     return image.thumbnail_image(side, height=side, size="down", no_rotate=True)
@@ -204,13 +204,13 @@ def _processed(files: list[Rendition], first: pyvips.Image) -> Processed:
 
 
 def write_webp(image: pyvips.Image, path: Path, quality: int = QUALITY, effort: int = EFFORT) -> Rendition:
-    """Writes `image` with its colour profile and nothing else that it carries."""
+    """Writes `image` with its colour profile and no other metadata."""
     image.webpsave(str(path), Q=quality, effort=effort, smart_subsample=True, keep=_KEEP_PROFILE)
     return Rendition(path.name, WEBP, image.width, image.get_page_height(), path.stat().st_size)
 
 
 def placeholder(image: pyvips.Image) -> str:
-    """A data URI of a picture of 16 pixels to be shown, blurred, until the image is there."""
+    """Returns a data URI of a 16-pixel picture to show, blurred, until the image has loaded."""
     tiny = _displayable(image)
     tiny = tiny.thumbnail_image(PLACEHOLDER_SIDE, height=PLACEHOLDER_SIDE, no_rotate=True, output_profile="srgb")
     uri = ""

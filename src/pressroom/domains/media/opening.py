@@ -1,4 +1,4 @@
-"""Opens a video for reading, with nothing within reach but its own bytes, and for writing."""
+"""Opens videos: for reading, without access to other files, and for writing."""
 
 # PyAV leaves the parameters of its generic types and of **kwargs open.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -28,7 +28,7 @@ DAMAGED_PACKETS: Final = 0.1
 _ELEMENTARY: Final = b"\x00\x00\x01\xb3"
 _FORMATS: Final = {FileKind.MP4: "mov", FileKind.QUICKTIME: "mov", FileKind.WEBM: "matroska", FileKind.MPEG: "mpeg"}
 _TIMED: Final = frozenset({"mov", "matroska"})
-"""Formats whose header tells the duration; that of others is an estimate."""
+"""Formats whose header declares the duration; for others it is an estimate."""
 
 VIDEO_CODECS: Final = [
     "h264",
@@ -75,7 +75,7 @@ AUDIO_CODECS: Final = [
 
 
 class OpenedVideo:
-    """A video that was opened and judged by its header. `chosen` are the streams that are kept."""
+    """An open video whose header was checked. `chosen` are the streams to use."""
 
     def __init__(self, container: InputContainer, format_: str, limits: DecodingLimits) -> None:
         self.container = container
@@ -92,14 +92,14 @@ class OpenedVideo:
         self._check()
 
     def packets(self) -> "Iterator[Packet[Stream]]":
-        """The packets of the chosen streams. Raises Undecodable at one that the file does not hold to its end."""
+        """Yields the packets of the chosen streams. Raises Undecodable at one that is cut off."""
         for packet in self.container.demux(*self.chosen):
             if packet.is_corrupt:
                 raise Undecodable("The video is incomplete: the file ends within a picture.")
             yield packet
 
     def frames(self) -> Iterator[av.VideoFrame | av.AudioFrame]:
-        """What can be decoded of the chosen streams. Raises Undecodable when too much cannot, or is too large."""
+        """Yields the frames of the chosen streams. Raises Undecodable when too many fail or are too large."""
         read = failed = 0
         for packet in self.packets():
             read += 1
@@ -118,14 +118,14 @@ class OpenedVideo:
             raise Undecodable(f"The video is damaged: {failed:,} of its {read:,} packets cannot be decoded.")
 
     def video_frames(self) -> Iterator[av.VideoFrame]:
-        """The pictures alone."""
+        """Yields the frames of the video stream only."""
         self.chosen = [self.video]
         for frame in self.frames():
             if isinstance(frame, av.VideoFrame):
                 yield frame
 
     def be_strict(self) -> None:
-        """Has decoders report all damage that they see instead of hiding it. To be called before any decoding."""
+        """Makes decoders report damage instead of hiding it. Call it before decoding."""
         for stream in self.chosen:
             stream.codec_context.options = {"err_detect": "crccheck+bitstream+buffer+explode"}
 
@@ -141,13 +141,13 @@ class OpenedVideo:
             )
 
     def check_work(self) -> None:
-        """Counts the pictures without decoding one. To be called first; the file must be opened anew afterwards.
+        """Counts the pictures without decoding them. Call it first, and open the file again afterwards.
 
-        Raises Undecodable when they are too much work, TakesLong when they are too much for now.
+        Raises Undecodable when they are more than is allowed, TakesLong when they are more than a short video's.
         """
         limits, context = self.limits, self.video.codec_context
         size, pictures = context.width * context.height, 0
-        with contextlib.suppress(FFmpegError):  # whoever decodes meets it too, and judges it
+        with contextlib.suppress(FFmpegError):  # decoding meets the same error and handles it
             for packet in self.container.demux(self.video):
                 pictures += packet.size > 0
                 if size * pictures > limits.video_pixels:
@@ -156,7 +156,7 @@ class OpenedVideo:
             raise TakesLong
 
     def count(self, frame: av.VideoFrame) -> None:
-        """Counts a picture that was decoded: its size need not be what the header says. Raises Undecodable."""
+        """Counts the pixels of a decoded picture, whose size may differ from the header's. Raises Undecodable."""
         self.check_side(frame.width, frame.height)
         self._pixels += frame.width * frame.height
         if self._pixels > self.limits.video_pixels:
@@ -172,7 +172,7 @@ class OpenedVideo:
 
 
 def too_much(limits: DecodingLimits) -> str:
-    """The reason to refuse a video whose pictures have too many pixels together."""
+    """Returns the reason to refuse a video whose pictures together have too many pixels."""
     return (
         f"The pictures of the video have more than {limits.video_pixels:,} pixels together (width by height by"
         " pictures). Make it smaller or shorter."
@@ -180,14 +180,14 @@ def too_much(limits: DecodingLimits) -> str:
 
 
 def too_long(limits: DecodingLimits, seconds: float | None = None) -> str:
-    """The reason to refuse a video that lasts longer than is allowed."""
+    """Returns the reason to refuse a video that lasts too long; `seconds` if its duration is known."""
     lasts = f"lasts {seconds:,.0f} seconds" if seconds is not None else "is too long"
     return f"The video {lasts}; at most {limits.video_seconds:,} seconds are allowed."
 
 
 @contextlib.contextmanager
 def open_video(source: Path, kind: FileKind, limits: DecodingLimits) -> Generator[OpenedVideo, None, None]:
-    """Opens `source` by the format of its kind alone. Raises Undecodable, or errors of FFmpeg."""
+    """Opens `source` in the format of its kind only. Raises Undecodable, or FFmpegError."""
     with source.open("rb") as file:
         format_ = _format(file, kind)
         with av.open(
@@ -208,7 +208,7 @@ def open_video(source: Path, kind: FileKind, limits: DecodingLimits) -> Generato
 
 @contextlib.contextmanager
 def open_output(path: Path) -> Generator[OutputContainer, None, None]:
-    """Opens an MP4 for writing: its index goes to the front, and no name of a tool into it."""
+    """Opens an MP4 for writing, with its index at the front and without the name of the encoder."""
     options = {"movflags": "+faststart", "fflags": "+bitexact"}
     with av.open(str(path), "w", format="mp4", options=options) as output:
         yield output
@@ -242,7 +242,7 @@ def _best_video(container: InputContainer) -> VideoStream:
 
 
 def _best_audio(container: InputContainer) -> AudioStream | None:
-    """The sound that is kept. What cannot be decoded is left out: the pictures are what counts."""
+    """Returns the audio stream to use, or None. Audio that cannot be decoded is left out."""
     known = [stream for stream in container.streams.audio if _is_known(stream)]
     best = container.streams.best("audio")
     return next(

@@ -1,9 +1,9 @@
-"""Decodes files in child processes, as the server process sees it: one call, an answer or one of two errors.
+"""Decodes files in child processes (docs/media.md#confinement). This is the server process's side.
 
     async with Sandbox() as sandbox:
         processed = await sandbox.process(source, FileKind.JPEG, folder)
 
-Nothing is decoded in this process, and nothing that a child says is believed before it was checked.
+Nothing is decoded in this process, and everything that a child answers is checked before it is used.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ PLACEHOLDER_BYTES: Final = 400
 REASON_CHARACTERS: Final = 300
 STOP_SECONDS: Final = 1.0
 
-_KEPT_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV")
+_ALLOWED_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV")
 _PLACEHOLDER: Final = re.compile(r"data:image/webp;base64,[A-Za-z0-9+/]+={0,2}")
 _LONGEST_SIDE: Final = 16_384
 _IMAGE_FILES: Final = {LARGE: WEBP, THUMBNAIL: WEBP}
@@ -72,9 +72,9 @@ _VIDEO_FILES: Final = {VIDEO: MP4, POSTER: WEBP, THUMBNAIL: WEBP}
 
 
 class Sandbox:
-    """Processes files in children of one fork server, which is started at the first file and again when it died.
+    """Processes files in children of one fork server, which starts at the first file and again after it died.
 
-    How many files are processed at once is the caller's business. `on_ended` is told how each child ended.
+    The caller limits how many files are processed at once. `on_ended` is called with the end of each child.
     """
 
     def __init__(self, on_ended: Callable[[ChildExit], None] | None = None) -> None:
@@ -92,16 +92,16 @@ class Sandbox:
 
     @property
     def pid(self) -> int | None:
-        """The fork server's process; None when there is none."""
+        """Returns the process id of the fork server, or None if none runs."""
         return self._server.process.pid if self._server is not None else None
 
     async def process(
         self, source: Path, kind: FileKind, folder: Path, limits: DecodingLimits | None = None
     ) -> Processed:
-        """Decodes `source`, which was sniffed as `kind`, and writes what is served for it into `folder`.
+        """Decodes `source`, a file of this kind, and writes the files to serve into `folder`.
 
-        Raises Undecodable with a reason for the owner, TakesLong, or ChildDied, after which `folder` may hold anything.
-        When it returns or raises, the child has ended.
+        The child has ended when this returns or raises. Raises Undecodable with a reason for the owner, TakesLong, or
+        ChildDied; after an error `folder` may hold anything.
         """
         limits = limits or DecodingLimits()
         job = _job(source, kind, folder, limits)
@@ -151,7 +151,7 @@ class Sandbox:
             async with asyncio.timeout(job.limits.wall_seconds):
                 said = await _converse(line, msgspec.json.encode(job))
                 if len(said) > ANSWER_BYTES:
-                    raise ChildDied(f"The child said more than {ANSWER_BYTES} bytes.")
+                    raise ChildDied(f"The child answered more than {ANSWER_BYTES} bytes.")
                 ended = _ended(await _read(watch))
         except TimeoutError:
             said = None
@@ -167,20 +167,20 @@ class Sandbox:
         return _understood(said, ended)
 
     async def _kill(self, server: "_ForkServer", watch: socket.socket) -> ChildExit | None:
-        """Has the child killed and waits until it is; when the fork server does not answer, ends that with it."""
+        """Has the fork server kill the child and waits for its end; kills the fork server if it does not answer."""
         with contextlib.suppress(OSError):
             watch.shutdown(socket.SHUT_WR)
         try:
             async with asyncio.timeout(STOP_SECONDS):
                 return _ended(await _read(watch))
         except TimeoutError:
-            # Its children die with it, by the kernel's hand.
+            # The kernel kills its children with it.
             server.process.kill()
             return None
 
 
 class _ForkServer:
-    """The fork server's process and the stream to it. To make one blocks for some milliseconds."""
+    """The fork server's process and the stream to it. Making one blocks for some milliseconds."""
 
     def __init__(self) -> None:
         self.control, theirs = socket.socketpair()
@@ -196,7 +196,7 @@ class _ForkServer:
         self.control.setblocking(False)
 
     def begin(self) -> tuple[socket.socket, socket.socket]:
-        """Asks for a child: the line to it and the watch over it. Raises ChildDied when there is no server."""
+        """Asks for a child; returns the sockets `line` and `watch`. Raises SandboxAway when the server has gone."""
         line, childs_line = socket.socketpair()
         watch, servers_watch = socket.socketpair()
         with childs_line, servers_watch:
@@ -205,13 +205,13 @@ class _ForkServer:
             except OSError as error:
                 line.close()
                 watch.close()
-                raise SandboxAway("The process that makes children takes no more jobs.") from error
+                raise SandboxAway("The fork server does not accept another file.") from error
         line.setblocking(False)
         watch.setblocking(False)
         return line, watch
 
     def stop(self) -> None:
-        """Ends the process. Blocks until it ended, a few seconds at most."""
+        """Ends the process. Blocks until it has ended, STOP_SECONDS before it is killed."""
         self.control.close()
         try:
             self.process.wait(STOP_SECONDS)
@@ -221,10 +221,10 @@ class _ForkServer:
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment of the fork server and of its children: no setting, no secret, nothing unknown."""
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    """Returns the environment of the fork server and its children: without settings and secrets."""
+    allowed = {name: os.environ[name] for name in _ALLOWED_VARIABLES if name in os.environ}
     package = str(Path(pressroom.__file__).resolve().parents[1])
-    return kept | {
+    return allowed | {
         "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", "")))),
         "PYTHONDONTWRITEBYTECODE": "1",
         # Address space is limited: without these, each thread reserves 64 MB, and large images go to disk.
@@ -235,18 +235,18 @@ def clean_environment() -> dict[str, str]:
 
 
 def check_answer(answer: Processed, kind: FileKind, folder: Path, limits: DecodingLimits) -> Processed:
-    """What a child said, with everything checked that can be; sizes are those of the files. Raises ChildDied."""
+    """Returns a child's answer, checked, with the actual sizes of the files. Raises ChildDied if it is invalid."""
     expected = _VIDEO_FILES if kind.is_video else _IMAGE_FILES
     if [file.name for file in answer.files] != list(expected):
-        raise ChildDied("The child named other files than it was asked for.")
+        raise ChildDied("The child listed other files than were expected.")
     for width, height in [(file.width, file.height) for file in answer.files] + [(answer.width, answer.height)]:
         if not (1 <= width <= _LONGEST_SIDE and 1 <= height <= _LONGEST_SIDE):
-            raise ChildDied("The child named impossible dimensions.")
+            raise ChildDied("The child answered impossible dimensions.")
     timed = answer.duration is not None and 0 <= answer.duration <= limits.video_seconds + 1
     if timed is not kind.is_video and (kind.is_video or answer.duration is not None):
-        raise ChildDied("The child named an impossible duration.")
+        raise ChildDied("The child answered an impossible duration.")
     if len(answer.placeholder) > PLACEHOLDER_BYTES or _PLACEHOLDER.fullmatch(answer.placeholder) is None:
-        raise ChildDied("The child sent a placeholder that is none.")
+        raise ChildDied("The child answered an invalid placeholder.")
     files = [
         Rendition(file.name, expected[file.name], file.width, file.height, _size(folder / file.name))
         for file in answer.files
@@ -265,13 +265,13 @@ def _size(path: Path) -> int:
         raise ChildDied(f"The child did not write {path.name}.") from error
     # A link could lead out of the folder.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_size == 0:
-        raise ChildDied(f"What the child wrote as {path.name} is no file of its own.")
+        raise ChildDied(f"What the child wrote as {path.name} is not a regular file of its own.")
     return found.st_size
 
 
 def _understood(said: bytes, ended: ChildExit | None) -> Processed | Refusal | LongVideo | Crash:
     if ended is None:
-        raise SandboxAway("There was no child: no process could be made, or what makes them ended.")
+        raise SandboxAway("No child was made: the system refused a process, or the fork server ended.")
     if ended.status < 0:
         raise ChildDied(f"The child was killed by signal {-ended.status}.")
     if ended.status > 0:
@@ -279,11 +279,11 @@ def _understood(said: bytes, ended: ChildExit | None) -> Processed | Refusal | L
     try:
         return msgspec.json.decode(said, type=Processed | Refusal | LongVideo | Crash)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ChildDied("The child ended without a sensible answer.") from error
+        raise ChildDied("The child ended without a valid answer.") from error
 
 
 def _overdue(ended: ChildExit | None, limits: DecodingLimits) -> ChildDied:
-    """A child that hardly ran in all its time was starved by others, whatever its file is like."""
+    """Returns the error for a child that took too long: Starved if it had little CPU time, else ChildDied."""
     what = f"The child was killed after {limits.wall_seconds:g} seconds."
     starved = ended is None or ended.cpu_seconds < limits.wall_seconds / 4
     return Starved(what) if starved else ChildDied(what)
@@ -294,7 +294,7 @@ def _ended(said: bytes) -> ChildExit | None:
 
 
 async def _converse(line: socket.socket, job: bytes) -> bytes:
-    """Sends the job and reads the answer. A child that died meanwhile has answered nothing."""
+    """Sends the task and returns the answer, empty if the child died meanwhile."""
     try:
         await asyncio.get_running_loop().sock_sendall(line, job)
         line.shutdown(socket.SHUT_WR)
@@ -304,7 +304,7 @@ async def _converse(line: socket.socket, job: bytes) -> bytes:
 
 
 async def _read(end: socket.socket) -> bytes:
-    """What arrives until the end, ANSWER_BYTES of it at most."""
+    """Reads until the end of the stream, and stops after more than ANSWER_BYTES."""
     loop = asyncio.get_running_loop()
     read = bytearray()
     with contextlib.suppress(ConnectionError):

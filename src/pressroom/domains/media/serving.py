@@ -43,7 +43,7 @@ PUBLIC: Final = "PUBLIC"
 
 @declare("GET", "/media/{token}", Public(), summary="A file of a post or clip")
 async def serve_media(request: Request[Caller]) -> Response:
-    """The processed file."""
+    """Serves the processed file."""
     return await _serve(request, Variant.MAIN)
 
 
@@ -55,13 +55,13 @@ async def serve_thumbnail(request: Request[Caller]) -> Response:
 
 @declare("GET", "/media/{token}/poster", Public(), summary="The first picture of a video")
 async def serve_poster(request: Request[Caller]) -> Response:
-    """The picture that is shown before a video is played."""
+    """Serves the picture that is shown before a video plays."""
     return await _serve(request, Variant.POSTER)
 
 
 @declare("GET", "/cards/{token}", Public(), summary="The thumbnail of a link's card")
 async def serve_card(request: Request[Caller]) -> Response:
-    """The stored thumbnail of a linked page."""
+    """Serves the stored thumbnail of a linked page."""
     token = request.parameters["token"]
     if not CARD_BLOB.fullmatch(token):
         raise _NONE

@@ -1,4 +1,4 @@
-"""Encodes a video anew: every picture turned, sized and timed, the sound as AAC."""
+"""Encodes a video again: pictures rotated, scaled and timed, the sound as AAC."""
 
 # PyAV leaves the parameters of its generic types and of **kwargs open.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -25,12 +25,12 @@ from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.opening import THREADS, OpenedVideo, open_output, open_video, too_long
 
 TICKS: Final = 90_000
-"""Time units a second of what is written."""
+"""Time units per second in the output."""
 
 SAMPLE_RATE: Final = 48_000
 AUDIO_BITS: Final = 128_000
 NO_SEI: Final = "filter_units=remove_types=6"
-"""Supplemental units of H.264 hold what cameras and encoders write down, the place for one."""
+"""Removes supplemental units of H.264, which hold metadata of cameras and encoders, for instance the location."""
 
 USUAL_RATE: Final = Fraction(25)
 _ENCODER: Final = {"preset": "veryfast", "crf": "23", "maxrate": "8M", "bufsize": "16M", "profile": "high"}
@@ -38,12 +38,12 @@ _TOLERANCE: Final = 0.002
 
 
 def frame_seconds(rate: Fraction | None) -> float:
-    """How long one frame is shown at `rate` frames a second."""
+    """Returns the seconds that one frame is shown at `rate` frames a second."""
     return float(1 / rate) if rate else float(1 / USUAL_RATE)
 
 
 class Pictures:
-    """Turns and sizes frames: `push` one, get those that are done; `end` gives the rest."""
+    """Rotates and scales frames. `push` takes one and returns those that are done; `end` returns the rest."""
 
     def __init__(self, orientation: Orientation, size: tuple[int, int], format_: str) -> None:
         self._orientation = orientation
@@ -53,7 +53,7 @@ class Pictures:
         self._shape: tuple[int, int, str, bool] | None = None
 
     def push(self, frame: av.VideoFrame) -> list[av.VideoFrame]:
-        """Frames that are done after `frame` came in. Size and format may change from frame to frame."""
+        """Returns the frames that are done after `frame`. Size and format may change from frame to frame."""
         shape = (frame.width, frame.height, frame.format.name, frame.interlaced_frame)
         done: list[av.VideoFrame] = []
         if self._graph is None or shape != self._shape:
@@ -63,7 +63,7 @@ class Pictures:
         return done + _pulled(self._graph)
 
     def end(self) -> list[av.VideoFrame]:
-        """Frames that were still held back."""
+        """Returns the frames that were still buffered."""
         if self._graph is None:
             return []
         graph, self._graph = self._graph, None
@@ -101,7 +101,7 @@ def _pulled(graph: Graph) -> list[av.VideoFrame]:
 
 
 class Sound:
-    """Brings sound into step with the pictures: gaps become silence, rates and layouts become one."""
+    """Aligns sound with the pictures: fills gaps with silence, and converts to one rate and layout."""
 
     def __init__(self, channels: int) -> None:
         self.layout = "mono" if channels == 1 else "stereo"
@@ -109,7 +109,7 @@ class Sound:
         self._shape: tuple[int, str, str] | None = None
 
     def push(self, frame: av.AudioFrame, seconds: float) -> list[av.AudioFrame]:
-        """Frames that are done after `frame`, which is to be heard at `seconds`, came in."""
+        """Returns the frames that are done after `frame`, which begins at `seconds`. Raises Undecodable."""
         shape = (frame.sample_rate, frame.format.name, frame.layout.name)
         if self._graph is None:
             self._graph, self._shape = self._made(frame), shape
@@ -121,7 +121,7 @@ class Sound:
         return self._pulled()
 
     def end(self) -> list[av.AudioFrame]:
-        """What was still held back."""
+        """Returns the frames that were still buffered."""
         if self._graph is None:
             return []
         self._graph.push(None)
@@ -157,7 +157,7 @@ class Sound:
 
 
 class Timing:
-    """When each picture is shown: from zero on, ever later, at most VIDEO_RATE a second."""
+    """Decides when each picture is shown: from 0 on, strictly increasing, at most VIDEO_RATE a second."""
 
     def __init__(self, start: float, rate: Fraction | None, limits: DecodingLimits) -> None:
         self._start = start
@@ -166,7 +166,7 @@ class Timing:
         self._last: float | None = None
 
     def place(self, seconds: float | None) -> float | None:
-        """The time of a picture that says `seconds`; None when it is left out. Raises Undecodable past the end."""
+        """Returns when to show a picture of `seconds`, or None to drop it. Raises Undecodable past the limit."""
         last = self._last
         guess = 0.0 if last is None else last + self._step
         at = guess if seconds is None else max(0.0, seconds - self._start)
@@ -181,7 +181,7 @@ class Timing:
 def transcode(
     source: Path, kind: FileKind, path: Path, orientation: Orientation, size: tuple[int, int], limits: DecodingLimits
 ) -> list[float]:
-    """Writes `source` to `path` in `size` (pixels); where each track ended, in seconds. Raises Undecodable."""
+    """Encodes `source` to `path` in `size` (pixels). Returns the end of each track in seconds. Raises Undecodable."""
     with open_video(source, kind, limits) as opened, open_output(path) as output:
         return list(_Transcoder(opened, output, orientation, size).run())
 
@@ -242,7 +242,7 @@ class _Transcoder:
             return None
         layout = "mono" if audio.codec_context.channels == 1 else "stereo"
         stream = self._output.add_stream("aac", rate=SAMPLE_RATE, layout=layout, bit_rate=AUDIO_BITS)
-        # Else the encoder writes its name into the sound.
+        # Otherwise the encoder writes its name into the sound.
         stream.codec_context.flags |= Flags.bitexact
         return stream
 
@@ -257,7 +257,7 @@ class _Transcoder:
             self._encode(picture)
 
     def _encode(self, picture: av.VideoFrame) -> None:
-        # The encoder decides which pictures stand alone, not the one that encoded the source.
+        # Let our encoder choose the key frames, not the source's.
         picture.pict_type = 0
         self._write(self._video.encode(picture))
 
@@ -271,8 +271,8 @@ class _Transcoder:
             self._held = packet
 
     def _write_last(self) -> None:
-        # A track of MP4 lasts as long as its decoding times span; without this, where pictures are reordered, the
-        # last ones would be cut off after a pause.
+        # An MP4 track lasts as long as its decoding times span. Without this, reordered pictures at the end would be
+        # cut off.
         last = self._held
         if last is None or last.dts is None:
             raise Undecodable("The video has no picture that can be decoded.")

@@ -1,6 +1,6 @@
-"""Videos, in a child process: H.264 and AAC in MP4, upright, at most 1080p, with a poster; nothing else is kept.
+"""Processes videos in a child process: to H.264 and AAC in MP4, upright, at most 1080p, with a poster, no metadata.
 
-What every browser plays already is copied packet by packet; all else is encoded anew (`transcoding`).
+A video that every browser plays is copied packet by packet; any other is encoded again (`transcoding`).
 """
 
 # PyAV leaves the parameters of its generic types and of **kwargs open.
@@ -50,17 +50,17 @@ from pressroom.domains.media.opening import OpenedVideo, open_output, open_video
 from pressroom.domains.media.transcoding import NO_SEI, Pictures, frame_seconds, transcode
 
 POSTER_FRAMES: Final = 48
-"""How far the search for a frame that is not black goes."""
+"""Frames at the beginning among which the poster is searched: the first that is not black."""
 
 _BLACK: Final = 24
 
 
 class _NotCopyable(Exception):
-    """The packets do not stand copying, so they are encoded anew."""
+    """The packets cannot be copied; encode the video again."""
 
 
 class _FirstLook(NamedTuple):
-    """What the first frames of a video show. width and height: as it will be encoded."""
+    """What the first frames of a video show. width and height in pixels as it will be encoded."""
 
     facts: VideoFacts
     orientation: Orientation
@@ -71,9 +71,9 @@ class _FirstLook(NamedTuple):
 
 
 def prepare() -> None:
-    """What is done once, before any child is made: FFmpeg is kept quiet, and all of PyAV is loaded.
+    """Silences FFmpeg and loads all of PyAV. Call it once, before any child is made.
 
-    PyAV loads some of its modules when it first needs them; a confined child cannot read them any more.
+    PyAV loads some of its modules on first use, which a confined child cannot do.
     """
     av_logging.set_level(None)
     for module in pkgutil.walk_packages(av.__path__, "av."):
@@ -82,7 +82,7 @@ def prepare() -> None:
 
 
 def process(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits) -> Processed:
-    """Makes video.mp4, poster.webp, thumbnail.webp and a placeholder of a video. Raises Undecodable, TakesLong."""
+    """Writes video.mp4, poster.webp and thumbnail.webp of a video. Raises Undecodable, TakesLong."""
     try:
         with open_video(source, kind, limits) as opened:
             opened.check_work()
@@ -107,7 +107,7 @@ def process(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits) 
 
 
 def _look(source: Path, kind: FileKind, limits: DecodingLimits) -> _FirstLook:
-    """Judges the header and decodes the first frames. Raises Undecodable."""
+    """Checks the header and decodes the first frames. Raises Undecodable."""
     with open_video(source, kind, limits) as opened:
         video = opened.video
         pictures: Pictures | None = None
@@ -166,7 +166,7 @@ def _fastest(*rates: Fraction | None) -> Fraction | None:
 
 
 def _copied(source: Path, kind: FileKind, path: Path, look: _FirstLook, limits: DecodingLimits) -> bool:
-    """Copies the packets; False when they do not stand it. Raises Undecodable."""
+    """Copies the packets; returns False when they cannot be copied. Raises Undecodable."""
     try:
         with open_video(source, kind, limits) as opened, open_output(path) as output:
             ends = _copy(opened, output, limits)
@@ -178,7 +178,7 @@ def _copied(source: Path, kind: FileKind, path: Path, look: _FirstLook, limits: 
 
 
 def _copy(opened: OpenedVideo, output: OutputContainer, limits: DecodingLimits) -> list[float]:
-    """The end of each track in seconds. Everything is decoded beside it: a viewer's decoder shall meet no damage."""
+    """Copies the packets, decoding all of them to find damage. Returns the end of each track in seconds."""
     opened.be_strict()
     copies: dict[int, Stream] = {}
     for stream in opened.chosen:
@@ -200,7 +200,7 @@ def _copy(opened: OpenedVideo, output: OutputContainer, limits: DecodingLimits) 
         if packet.dts is None or packet.pts is None or packet.dts <= last[index]:
             raise _NotCopyable
         if packet.is_discard and index == opened.video.index:
-            # An edit list cuts within a group of pictures; only a decoder can.
+            # An edit list cuts within a group of pictures, which copying packets cannot do.
             raise _NotCopyable
         last[index] = packet.dts
         ends[index] = max(ends[index], float((packet.pts + (packet.duration or 0)) * packet.time_base))
@@ -224,7 +224,7 @@ def _check_whole(look: _FirstLook, ends: list[float]) -> None:
 
 
 def _duration(path: Path) -> float:
-    """How long the video that was written lasts, in seconds, as players will see it."""
+    """Returns the duration in seconds of the written video, as players will see it."""
     with av.open(str(path), "r", format="mp4") as written:
         video = written.streams.video[0]
         if written.duration:
