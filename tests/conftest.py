@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.harness.databases import migrated_database
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess
 from tests.services import postgres, redis
@@ -36,17 +37,18 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.Red
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def engine_settings(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, object]:
-    """Settings for an empty database of its own: once on SQLite, once on PostgreSQL."""
+    """Settings for a database of its own, up to date and without rows: once on SQLite, once on PostgreSQL."""
     return database_settings(request, str(request.param))
 
 
 def database_settings(request: pytest.FixtureRequest, engine: str) -> dict[str, object]:
-    """Settings that point at a new, empty database of `engine`."""
+    """Settings that point at a new database of `engine`, up to date and without rows."""
     if engine == "sqlite":
         return {}
     server: postgres.PostgresServer = request.getfixturevalue("postgres_server")
+    tmp_path_factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
     name = f"test_{os.getpid()}_{next(_numbers)}"
-    return {"DATABASE_URL": server.create_database(name)}
+    return {"DATABASE_URL": migrated_database(server, run_folder(tmp_path_factory.getbasetemp()), name)}
 
 
 @pytest.fixture

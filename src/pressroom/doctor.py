@@ -14,6 +14,7 @@ import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, SystemClock, iso
+from pressroom.database import check_restored
 from pressroom.db import Database, Query
 from pressroom.db.migrate import all_migrations, applied_version, touch
 from pressroom.db.postgres import open_postgres
@@ -27,7 +28,6 @@ from pressroom.errors import PressroomError, SettingError, Unavailable
 from pressroom.jobs import queue
 from pressroom.outbound import policy_of
 from pressroom.permissions import find_problems
-from pressroom.runtime import check_restored
 from pressroom.serve import check_port_is_free
 from pressroom.settings import Settings
 

@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
+from pressroom.database import open_database
 from pressroom.db import Database, Tx
-from pressroom.db.migrate import check_migrated, migrate
-from pressroom.db.postgres import open_postgres
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.migrate import check_migrated
 from pressroom.domains.accounts import attempts
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.passwords import Passwords
@@ -35,16 +33,15 @@ from pressroom.domains.previews import actions as previews
 from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.view_counter import ViewCounter
 from pressroom.domains.webhooks.actions import retention as webhooks
-from pressroom.domains.webhooks.actions.queueing import fan_out
 from pressroom.domains.webhooks.delivery import DeliveryWorker
-from pressroom.errors import PressroomError, SettingError
+from pressroom.errors import PressroomError
 from pressroom.jobs import queue
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound import OutboundClient, policy_of
 from pressroom.outbound.connections import Resolve
-from pressroom.settings import RESTORING, Settings
+from pressroom.settings import Settings
 
 WRITE_SECONDS = 1.0
 """Seconds that a stop tries to flush one write-behind buffer when the database does not answer."""
@@ -62,30 +59,6 @@ WRITTEN = (
 )
 """Finds what a key or a session wrote, so that it counts against the limits even if the process that counted it was
 killed (docs/limits.md#after-a-crash)."""
-
-
-def check_restored(settings: Settings) -> None:
-    """Raises SettingError when a restore into the data folder was cut off."""
-    try:
-        cut_off = settings.database_url.startswith("sqlite:///") and (settings.data_dir / RESTORING).exists()
-    except OSError:
-        return  # opening the folder says what is wrong with it
-    if cut_off:
-        raise SettingError(f"A restore into {settings.data_dir} was cut off: run pressroom restore once more.")
-
-
-async def open_database(settings: Settings, clock: Clock) -> Database:
-    """Opens the database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command.
-
-    Every event is queued for the endpoints that want it, whoever appends it.
-    """
-    subscribers = (fan_out,)
-    if settings.database_url.startswith("sqlite:///"):
-        check_restored(settings)
-        db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock, subscribers)
-        await migrate(db)
-        return db
-    return await open_postgres(settings.database_url, clock, subscribers)
 
 
 @dataclass(slots=True)

@@ -29,3 +29,11 @@ def test_help_loads_no_server_and_no_database():
 
 def test_a_server_without_redis_does_not_load_its_client():
     assert "redis" not in loaded_by("import pressroom.serve")
+
+
+def test_a_command_on_the_database_loads_no_server():
+    assert not loaded_by("import pressroom.cli.console, pressroom.database") & {
+        "aiohttp",
+        "granian",
+        "pressroom.runtime",
+    }

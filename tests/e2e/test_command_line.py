@@ -122,7 +122,13 @@ def test_a_database_that_is_not_there(process_server: MakeProcess) -> None:
     assert "hunter2" not in line
 
 
-def test_postgres_is_migrated_by_command_first(process_server: MakeProcess, engine_settings: dict[str, object]) -> None:
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_postgres_is_migrated_by_command_first(
+    process_server: MakeProcess, engine: str, request: pytest.FixtureRequest
+) -> None:
+    engine_settings: dict[str, object] = {}
+    if engine == "postgres":
+        engine_settings["DATABASE_URL"] = request.getfixturevalue("postgres_server").create_database("not_migrated")
     server = process_server(**engine_settings)
     if engine_settings:
         assert "pressroom migrate" in one_line(server)
@@ -138,7 +144,9 @@ def test_several_workers_need_postgres_and_redis(process_server: MakeProcess) ->
 
 def test_accounts_and_keys_by_command(process_server: MakeProcess) -> None:
     server = process_server()
-    account_id = server.create_account("alice")
+    email, password = "alice@example.org", "correct horse"
+    made = server.command("account", "create", "alice", "--email", email, "--password", password)
+    account_id = made.stdout.strip()
     assert re.fullmatch(r"[0-9A-Z]{26}", account_id)
     made = server.command("key", "create", "ALICE", "--label", "bot", "--scope", "posts:write", "media:write")
     key = made.stdout.strip()

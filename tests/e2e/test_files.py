@@ -41,8 +41,10 @@ def open_to_others(folder: Path) -> list[str]:
 def test_what_is_made_is_for_its_user_alone(process_server: MakeProcess) -> None:
     server = process_server()
     server.program = [sys.executable, "-c", OPEN_HANDED]
-    server.create_account()
-    key = server.create_key("alice", "posts:write", "media:write")
+    email, password = "alice@example.org", "correct horse"
+    server.command("account", "create", "alice", "--email", email, "--password", password)
+    scopes = ("--scope", "posts:write", "--scope", "media:write")
+    key = server.command("key", "create", "alice", "--label", "test", *scopes).stdout.strip()
     server.start()
     with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {key}"}) as client:
         assert upload(client).status_code == 201

@@ -1,18 +1,15 @@
 """Many people at once: accounts made straight in a server's database, their requests, and whether all adds up after."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pressroom.clock import SystemClock
 from pressroom.db import Tx
 from pressroom.domains.accounts.actions import NewAccount, begin_session, create_account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
-from pressroom.runtime import open_database
-from pressroom.settings import Settings
+from tests.harness.databases import in_database, settings_of
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
 from tests.harness.wire import Reply, Request, ask
@@ -111,19 +108,11 @@ class Member:
 
 def crowd(server: ServerProcess, size: int) -> list[Member]:
     """Makes so many members on a server that is up, past the sign-up and its slow hash."""
-    settings = Settings({f"PRESSROOM_{name}": str(value) for name, value in server.settings.items()})
 
     async def make(tx: Tx) -> list[Member]:
         return [await _make_member(tx, server.port, f"member{number}") for number in range(size)]
 
-    async def run() -> list[Member]:
-        db = await open_database(settings, SystemClock())
-        try:
-            return await db.transact(make)
-        finally:
-            await db.close()
-
-    return asyncio.run(run())
+    return in_database(settings_of(server.settings), lambda db: db.transact(make))
 
 
 async def _make_member(tx: Tx, port: int, username: str) -> Member:

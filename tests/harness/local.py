@@ -11,6 +11,7 @@ import uvloop
 
 from pressroom.app import create_app
 from pressroom.clock import SettableClock
+from pressroom.database import open_database
 from pressroom.db.migrate import migrate
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.models import Account
@@ -20,7 +21,7 @@ from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound.connections import Resolve
-from pressroom.runtime import Runtime, make_job_worker, make_worker, open_database, open_runtime
+from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
 from pressroom.web.server import make_server
 from tests.harness.process import free_port

@@ -12,6 +12,10 @@ import sys
 import time
 from pathlib import Path
 
+from pressroom.db.migrate import migrate
+from pressroom.domains.accounts import commands as accounts
+from pressroom.domains.keys import commands as keys
+from tests.harness.databases import in_database, settings_of
 from tests.harness.roomy import CROWDED
 
 DEADLINE = 20.0
@@ -111,19 +115,18 @@ class ServerProcess:
     def migrate(self) -> "ServerProcess":
         """Brings its database up to date; an embedded one sees to that itself."""
         if "DATABASE_URL" in self.settings:
-            self.command("migrate")
+            in_database(settings_of(self.settings), migrate)
         return self
 
     def create_account(self, username: str = "alice", password: str = "correct horse") -> str:
-        """Makes an account by command line; its id."""
+        """Makes an account as the command line does, without a process of its own; its id."""
         email = f"{username}@example.org"
-        return self.command("account", "create", username, "--email", email, "--password", password).stdout.strip()
+        return in_database(settings_of(self.settings), lambda db: accounts.create(db, username, email, password))
 
     def create_key(self, username: str = "alice", *scopes: str, label: str = "test") -> str:
-        """Makes a key by command line; the key."""
-        wanted = scopes or ("posts:write",)
-        given = [part for scope in wanted for part in ("--scope", scope)]
-        return self.command("key", "create", username, "--label", label, *given).stdout.strip()
+        """Makes a key as the command line does, without a process of its own; the key."""
+        wanted = list(scopes or ("posts:write",))
+        return in_database(settings_of(self.settings), lambda db: keys.create(db, username, label, wanted, None, []))
 
     def stop(self) -> int:
         """Ends it as an operator would; its exit status."""

@@ -47,8 +47,8 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def with_database(work: "Callable[[Database], Awaitable[T]]") -> T:
     """Returns the result of `work` on the open, migrated database of the settings."""
     from pressroom.clock import SystemClock
+    from pressroom.database import open_database
     from pressroom.db.migrate import check_migrated
-    from pressroom.runtime import open_database
 
     async def use() -> T:
         db = await open_database(current_settings(), SystemClock())

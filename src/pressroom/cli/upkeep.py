@@ -12,8 +12,8 @@ from pressroom.cli.console import current_settings, errors, plain, run
 def migrate_command() -> None:
     """Bring the database's schema up to date."""
     from pressroom.clock import SystemClock
+    from pressroom.database import open_database
     from pressroom.db.migrate import check_migrated, migrate
-    from pressroom.runtime import open_database
 
     async def bring_up_to_date() -> None:
         db = await open_database(current_settings(), SystemClock())

@@ -32,7 +32,10 @@ class Hasher(Protocol):
 
 
 ARGON2: Final = argon2.PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
-_NOBODY: Final = ARGON2.hash("no account has this password")
+_NOBODY: Final = (
+    f"$argon2id$v=19$m={ARGON2.memory_cost},t={ARGON2.time_cost},p={ARGON2.parallelism}${'A' * 22}${'A' * 43}"
+)
+"""A hash that no password has, of the usual cost. To make a real one would cost every start of a command as much."""
 
 
 class Passwords:

@@ -1,0 +1,47 @@
+"""Databases of the tests' own, brought up to date in this process."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from pressroom.clock import SystemClock
+from pressroom.database import open_database
+from pressroom.db import Database
+from pressroom.db.migrate import migrate
+from pressroom.settings import Settings
+from tests.services.postgres import PostgresServer
+from tests.services.process import alone
+
+T = TypeVar("T")
+
+_TEMPLATE = "migrated"
+
+
+def settings_of(given: Mapping[str, object]) -> Settings:
+    """Returns the settings that are named without their prefix."""
+    return Settings({f"PRESSROOM_{name}": str(value) for name, value in given.items()})
+
+
+def in_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) -> T:
+    """Returns the result of `work` on the database of the settings, opened for it."""
+
+    async def run() -> T:
+        db = await open_database(settings, SystemClock())
+        try:
+            return await work(db)
+        finally:
+            await db.close()
+
+    return asyncio.run(run())
+
+
+def migrated_database(server: PostgresServer, run_folder: Path, name: str) -> str:
+    """Makes a database that is up to date, a copy of one that the run's first caller migrates; returns its URL."""
+    done = run_folder / "postgres-migrated"
+    with alone(run_folder / "postgres-migrated.gate"):
+        if not done.exists():
+            server.drop_database(_TEMPLATE)
+            in_database(settings_of({"DATABASE_URL": server.create_database(_TEMPLATE)}), migrate)
+            done.touch()
+    return server.create_database(name, template=_TEMPLATE)
