@@ -1,12 +1,11 @@
 """Long-running commands beside a server: `pressroom worker`, `pressroom listen`, a server that does one part alone."""
 
 import itertools
-import subprocess
-import sys
 import time
 from types import TracebackType
 from typing import Self
 
+from tests.harness.forks import fork
 from tests.harness.process import DEADLINE, ServerProcess
 
 _numbers = itertools.count()
@@ -27,15 +26,8 @@ class Command(ServerProcess):
     def launch(self, *arguments: str) -> None:
         """Starts it without waiting."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "pressroom", *self._arguments, *arguments],
-                cwd=self.folder,
-                env=self.environment,
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-            )
+        arguments = (*self._arguments, *arguments)
+        self.process = fork(arguments, folder=self.folder, environment=self.environment, log=self.log)
 
     def start(self, *arguments: str) -> Self:
         """Starts it and waits until it is at work."""

@@ -16,9 +16,11 @@ from pressroom.db.migrate import migrate
 from pressroom.domains.accounts import commands as accounts
 from pressroom.domains.keys import commands as keys
 from tests.harness.databases import in_database, settings_of
+from tests.harness.forks import Fork, fork
 from tests.harness.roomy import CROWDED
 
 DEADLINE = 20.0
+PRESSROOM = [sys.executable, "-m", "pressroom"]
 
 
 def free_port() -> int:
@@ -39,8 +41,8 @@ class ServerProcess:
         self.base_url = f"http://127.0.0.1:{self.port}"
         self.settings: dict[str, object] = {**CROWDED, "DATA_DIR": folder / "data", "PORT": self.port, **settings}
         self.log = folder / "server.log"
-        self.process: subprocess.Popen[bytes] | None = None
-        self.program = [sys.executable, "-m", "pressroom"]
+        self.process: subprocess.Popen[bytes] | Fork | None = None
+        self.program = PRESSROOM
 
     @property
     def environment(self) -> dict[str, str]:
@@ -89,6 +91,9 @@ class ServerProcess:
     def launch(self, *arguments: str) -> None:
         """Starts it without waiting."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        if self.program == PRESSROOM:
+            self.process = fork(["serve", *arguments], folder=self.folder, environment=self.environment, log=self.log)
+            return
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*self.program, "serve", *arguments],
