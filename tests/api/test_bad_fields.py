@@ -9,9 +9,8 @@ import httpx
 import pytest
 from msgspec import inspect
 
-from pressroom.app import api_routes
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.passwords import Passwords
+from pressroom.routes import API_ROUTES
 from pressroom.web.access import Anyone, Keyed
 from pressroom.web.routing import Route
 from tests.api.actors import Actor, body_of, faults, new_client, objections, publish
@@ -39,9 +38,7 @@ SUCCESS = {"sign_in": 401}
 
 def routes() -> dict[str, Route[Caller]]:
     """Every route that takes a JSON body."""
-    passwords = Passwords()
-    passwords.close()
-    return {route.name: route for route in api_routes(passwords) if route.takes is not None and route.form is None}
+    return {route.name: route for route in API_ROUTES if route.takes is not None and route.form is None}
 
 
 ROUTES = routes()

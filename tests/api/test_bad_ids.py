@@ -7,10 +7,9 @@ import httpx
 import msgspec
 import pytest
 
-from pressroom.app import api_routes
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.passwords import Passwords
 from pressroom.ids import new_id
+from pressroom.routes import API_ROUTES
 from pressroom.web.access import Anyone, Keyed
 from pressroom.web.routing import Route
 from tests.api.actors import Actor, body_of, faults, follow, new_client, objections, publish
@@ -41,9 +40,7 @@ OF_THE_AUTHOR = {"edit_post", "delete_post", "set_audience"}
 
 def routes() -> list[Route[Caller]]:
     """Every route with an id in its path."""
-    passwords = Passwords()
-    passwords.close()
-    return [route for route in api_routes(passwords) if "{" in route.path]
+    return [route for route in API_ROUTES if "{" in route.path]
 
 
 ROUTES = routes()
