@@ -5,7 +5,6 @@ import os
 import random
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -23,46 +22,29 @@ WHOLE_PROCESSES = {"e2e", "races", "clients"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Lets the order of the tests be repeated."""
-    parser.addoption("--order", type=int, help="What the order of the tests comes from; each run prints its.")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Draws the number of the order, which the workers of a run are handed."""
-    drawn: int = getattr(config, "workerinput", {}).get("order", random.Random().getrandbits(32))
-    if config.option.order is None:
-        config.option.order = drawn
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Hands a worker of pytest-xdist the number that the first process drew."""
-    node.workerinput["order"] = node.config.option.order
-
-
-def pytest_report_header(config: pytest.Config) -> str:
-    """Says how to have the tests in this order once more."""
-    return f"random order: --order {config.option.order}"
+    """Lets the tests run in another order."""
+    parser.addoption("--order", type=int, help="Shuffle the tests by this number; the same one gives the same order.")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
-    """Shuffles the modules and the tests of each, so that no test stands on one that ran before it.
+    """Gives tests of whole processes more time; with --order, shuffles the modules and the tests of each.
 
     What shares a server of an engine stays together: pytest sees to that afterwards.
     """
     for item in items:
         if item.path.relative_to(config.rootpath).parts[1] in WHOLE_PROCESSES:
             item.add_marker(pytest.mark.timeout(900))
-    chance = random.Random(config.option.order)
-    modules: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
-    order = sorted(modules)
-    chance.shuffle(order)
-    for tests in modules.values():
-        chance.shuffle(tests)
-    items[:] = [item for name in order for item in modules[name]]
+    if config.option.order is not None:
+        chance = random.Random(config.option.order)
+        modules: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
+        order = sorted(modules)
+        chance.shuffle(order)
+        for tests in modules.values():
+            chance.shuffle(tests)
+        items[:] = [item for name in order for item in modules[name]]
     return (yield)
 
 
