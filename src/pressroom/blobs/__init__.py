@@ -1,4 +1,4 @@
-"""Media bytes under keys: on local disk, or in an S3-compatible store.
+"""Stores media bytes under keys, on local disk or in an S3-compatible store (docs/operations.md#media).
 
 blobs = open_blobs(settings)
 await blobs.put_file("media/01J…/large.webp", file, "image/webp")     durable when it returns
@@ -17,7 +17,7 @@ __all__ = ["BlobInfo", "BlobMissing", "Blobs", "BlobsAway", "open_blobs"]
 
 
 def open_blobs(settings: Settings) -> Blobs:
-    """The store that PRESSROOM_BLOBS_URL names, found usable; meant for the start, since it waits for the store.
+    """Opens the store of PRESSROOM_BLOBS_URL and checks that it can be used. Blocks: call it at the start only.
 
     Raises SettingError when the folder cannot be made or written, or the bucket is missing or out of reach.
     """

@@ -1,7 +1,7 @@
-"""Media bytes on local disk, written by hand: obstore's LocalStore neither syncs a file nor the folder that names it.
+"""Stores media bytes on local disk. Not with obstore's LocalStore, which syncs neither files nor folders.
 
-FOLDER/ab/cd/media=01J…=large.webp     `ab` and `cd` are a digest of the key: no folder grows large
-FOLDER/tmp/…                           what is being written; what a killed process leaves is swept at a start
+FOLDER/ab/cd/media=01J…=large.webp     `ab` and `cd` are a digest of the key, so that no folder grows large
+FOLDER/tmp/…                           files being written; those of killed processes are swept at a start
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from pressroom.errors import SettingError
 THREADS: Final = 8
 TEMPORARY: Final = "tmp"
 LEFTOVER_SECONDS: Final = 3_600.0
-"""Age from which a file in `tmp` belongs to nobody: each write to it makes it young again."""
+"""Seconds since its last write after which a file in `tmp` is abandoned."""
 
 _SLASH: Final = "="
 _TEMPORARY_NAME: Final = re.compile(r"[0-9a-f]{32}\.blob")
@@ -41,7 +41,7 @@ class DiskBlobs:
 
     @classmethod
     def open(cls, folder: Path) -> "DiskBlobs":
-        """The store in `folder`, which is made if need be. Raises SettingError."""
+        """Opens the store in `folder`, which is created if needed. Raises SettingError."""
         temporary = folder / TEMPORARY
         try:
             if not folder.is_dir():
@@ -52,14 +52,14 @@ class DiskBlobs:
             probe.touch(mode=0o600)
             probe.unlink()
             for file in temporary.iterdir():
-                if _TEMPORARY_NAME.fullmatch(file.name):  # The folder may be one that others use as well.
+                if _TEMPORARY_NAME.fullmatch(file.name):  # Other programs may use the folder too.
                     _sweep(file, time.time() - LEFTOVER_SECONDS)
         except OSError as error:
             raise SettingError(f"PRESSROOM_BLOBS_URL: {folder} cannot be used: {error.strerror}.") from None
         return cls(folder)
 
     async def put_file(self, key: str, file: Path, content_type: str) -> None:
-        """Stores a file; the type is the caller's to keep (see `Blobs`)."""
+        """Stores a file; its type is not stored (see `Blobs`)."""
         place = self._place(key)
 
         def copy(stop: threading.Event) -> None:
@@ -121,7 +121,7 @@ class DiskBlobs:
             await self._threads.run(remove)
 
     async def list_older(self, prefix: str, before: int) -> AsyncGenerator[str]:
-        """Yields keys by their age (see `Blobs`); holds those of 1 in 256 folders at a time."""
+        """Yields keys by their age (see `Blobs`), with those of 1 in 256 folders in memory at a time."""
         begin = check_prefix(prefix)
         for first in await self._threads.run(lambda _: _folders(self._folder)):
             for key in await self._threads.run(lambda stop, first=first: _older(first, begin, before, stop)):
@@ -129,27 +129,27 @@ class DiskBlobs:
 
     @property
     def place(self) -> str:
-        """The folder."""
+        """Returns the folder and the machine."""
         return f"the folder {self._folder} on {socket.gethostname()}"
 
     @property
     def origin(self) -> str | None:
-        """None: nobody but us reads this disk."""
+        """Returns None: only Pressroom reads this disk."""
         return None
 
     def presigned(self, key: str, seconds: int) -> str | None:
-        """None: nobody but us reads this disk."""
+        """Returns None: only Pressroom reads this disk."""
         check_key(key)
 
     async def close(self) -> None:
-        """Lets go of the threads (see `Blobs`)."""
+        """Releases the threads (see `Blobs`)."""
         self._threads.close()
 
     def _place(self, key: str) -> Path:
         return self._folder / blob_file(key)
 
     def _write(self, place: Path, source: BinaryIO | FileIO, stop: threading.Event) -> None:
-        """Writes beside, syncs, renames, syncs the name. An error of `source` stays an OSError."""
+        """Writes a temporary file, syncs it, renames it and syncs its folder. Raises OSError for errors of `source`."""
         temporary = self._folder / TEMPORARY / _temporary_name()
         try:
             with disk():
@@ -160,7 +160,7 @@ class DiskBlobs:
                     with disk():
                         write_whole(descriptor, piece)
                 with disk():
-                    # The kernel's own time of a write is too coarse to tell two quick ones apart in an entity tag.
+                    # The kernel's time of a write is too coarse: two quick writes would get the same entity tag.
                     os.utime(descriptor, ns=(time.time_ns(), time.time_ns()))
                     os.fsync(descriptor)
             finally:
@@ -176,27 +176,27 @@ class DiskBlobs:
             raise
 
     def _settle(self, folder: Path) -> None:
-        """Makes both levels of folders, each name durable before anything is put below it."""
+        """Creates both levels of folders, and makes each name durable before it is used."""
         for each in (folder.parent, folder):
             made = False
             with contextlib.suppress(FileExistsError):
                 each.mkdir(mode=0o700)
                 made = True
-            # Another process may have made it and not yet synced it, so each of us does so once.
+            # Another process may have created it without syncing it yet, so each process syncs it once.
             if made or each not in self._settled:
                 sync_folder(each.parent)
                 self._settled.add(each)
 
 
 def blob_file(key: str) -> Path:
-    """The file of a blob, relative to the store's folder."""
-    # A name without slashes: `a` and `a/b` may both be keys, and no file stands in the way of a folder.
+    """Returns the file of a blob, relative to the store's folder. Raises ValueError if `key` is not a key."""
+    # The name has no slashes, because both `a` and `a/b` may be keys.
     digest = hashlib.blake2b(check_key(key).encode(), digest_size=2).hexdigest()
     return Path(digest[:2], digest[2:], key.replace("/", _SLASH))
 
 
 def blob_files(folder: Path) -> Iterator[Path]:
-    """The files of all blobs in the store of `folder`."""
+    """Yields the files of all blobs in the store of `folder`."""
     for first in _folders(folder):
         for second in _folders(first):
             yield from second.iterdir()
@@ -229,7 +229,7 @@ def _info(place: Path) -> BlobInfo | None:
 
 
 def _folders(folder: Path) -> list[Path]:
-    """The folders of a level whose names are two hexadecimal digits."""
+    """Returns the folders in `folder` that hold blobs: their names have two characters."""
     with disk():
         try:
             return [each for each in folder.iterdir() if len(each.name) == 2]
@@ -238,7 +238,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _older(first: Path, begin: str, before: int, stop: threading.Event) -> list[str]:
-    """The keys below a first-level folder that start with `begin` and were written before `before` (ms)."""
+    """Returns the keys in a first-level folder that start with `begin`, written before `before` (milliseconds)."""
     keys: list[str] = []
     for folder in _folders(first):
         go_on(stop)
@@ -252,7 +252,7 @@ def _older(first: Path, begin: str, before: int, stop: threading.Event) -> list[
 
 
 def _sweep(file: Path, before: float) -> None:
-    """Removes a leftover that was last written before `before`, in seconds."""
+    """Removes a temporary file last written before `before` (Unix time in seconds)."""
     with contextlib.suppress(FileNotFoundError):
         found = file.stat()
         if stat.S_ISREG(found.st_mode) and found.st_mtime < before:

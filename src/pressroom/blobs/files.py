@@ -1,4 +1,4 @@
-"""Local files, handled in threads so that the event loop never waits for a disk."""
+"""Local files, accessed in threads so that the event loop never waits for a disk."""
 
 import contextlib
 import errno
@@ -18,38 +18,40 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Threads:
-    """A few threads of their own, so that slow disks do not take those that look up names."""
+    """A thread pool for disk access only, so that slow disks do not block name look-ups."""
 
     def __init__(self, count: int) -> None:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="blobs")
 
     async def run(self, work: Callable[[threading.Event], T]) -> T:
-        """Returns what `work` returns. A cancellation sets its event and waits for its end (`run_to_end`), so that
-        nothing is written after the caller has gone on.
+        """Returns what `work` returns.
+
+        A cancellation sets the event of `work` and waits for its end (`run_to_end`), so that nothing is written after
+        the caller continues.
         """
         stop = threading.Event()
         return await run_to_end(lambda: work(stop), self._pool, stop)
 
     def close(self) -> None:
-        """Starts nothing more; what was asked for comes to its end."""
+        """Closes the pool without waiting. Submitted work still runs."""
         self._pool.shutdown(wait=False)
 
 
 def go_on(stop: threading.Event) -> None:
-    """Raises Abandoned when nobody waits for the work any more."""
+    """Raises Abandoned when the caller was cancelled."""
     if stop.is_set():
         raise Abandoned
 
 
 def write_whole(descriptor: int, data: bytes) -> None:
-    """Writes all of `data`, however little of it each call takes."""
+    """Writes all of `data`, in several calls if needed."""
     left = memoryview(data)
     while left:
         left = left[os.write(descriptor, left) :]
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes the names in `folder` durable, where the file system knows how to."""
+    """Makes the names in `folder` durable, if the file system supports that."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -61,16 +63,16 @@ def sync_folder(folder: Path) -> None:
 
 
 def away(error: OSError) -> BlobsAway:
-    """The refusal for an error of the local disk."""
+    """Returns the BlobsAway for an error of the local disk."""
     if error.errno in _FULL:
-        return BlobsAway("The disk that holds the media is full. Free some space on it.", 30)
+        return BlobsAway("The disk of the media store is full. Free some space on it.", 30)
     name = errno.errorcode.get(error.errno or 0, "unknown")
-    return BlobsAway(f"The disk that keeps media cannot be used right now ({name}).")
+    return BlobsAway(f"The disk of the media store cannot be used right now ({name}).")
 
 
 @contextlib.contextmanager
 def disk() -> Generator[None]:
-    """Turns every error of the disk into BlobsAway."""
+    """Raises BlobsAway instead of every OSError."""
     try:
         yield
     except OSError as error:
@@ -79,7 +81,10 @@ def disk() -> Generator[None]:
 
 @contextlib.contextmanager
 def new_file(file: Path) -> Generator[int]:
-    """A descriptor of `file`, made empty; removed again when the block fails. Raises OSError, and BlobsAway if full."""
+    """Creates `file`, empty, and yields its descriptor; removes it when the block fails.
+
+    Raises OSError, or BlobsAway if the disk is full.
+    """
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         try:

@@ -1,6 +1,6 @@
-"""Media bytes in an S3-compatible store, through obstore.
+"""Stores media bytes in an S3-compatible store, through obstore.
 
-Large blobs are sent and fetched in parts of a few megabytes: each request is bounded in time and memory, and no
+Large blobs are sent and fetched in parts of a few megabytes, so each request is bounded in time and memory, and no
 connection waits for a slow reader.
 """
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 CONNECT_SECONDS: Final = 3.0
 REQUEST_SECONDS: Final = 15.0
 PUT_RATE: Final = 1024 * 1024
-"""Bytes a second, at least, of a put: with REQUEST_SECONDS on top, whoever waits for one is told in time."""
+"""Bytes per second that a put must reach. It fails after REQUEST_SECONDS plus the time at this rate."""
 
 RETRIES: Final = 2
 RETRY_SECONDS: Final = 10.0
-"""From the first request on; after that no further attempt is made."""
+"""Seconds since the first request after which there is no further retry."""
 
 PART: Final = 5 * 1024 * 1024
-"""Bytes that one request of a large upload carries: the least that S3 takes."""
+"""Bytes of each part of a large upload: the least that S3 allows."""
 
 PARTS_AT_ONCE: Final = 2
 READ_PART: Final = 1024 * 1024
@@ -52,9 +52,9 @@ FETCH_PART: Final = 4 * 1024 * 1024
 LIST_BATCH: Final = 500
 DELETES_AT_ONCE: Final = 8
 SIGNED_SECONDS: Final = 7 * 24 * 3_600
-"""The longest that S3 honours a signed address."""
+"""Seconds that S3 accepts a presigned address at most."""
 
-# One of the overloads of `obstore.list` speaks of a package that is not installed, which hides the type of them all.
+# One overload of `obstore.list` names a package that is not installed, which hides the types of all overloads.
 _list: Final = cast('Callable[..., "ListStream[Sequence[ObjectMeta]]"]', obstore.list)  # pyright: ignore[reportUnknownMemberType]
 
 _STATUS: Final = re.compile(r"status code: (\d{3})")
@@ -62,14 +62,14 @@ _CODE: Final = re.compile(r"<Code>(\w{1,60})</Code>")
 
 
 class S3Blobs:
-    """Blobs in a bucket, below a prefix. `url` is as PRESSROOM_BLOBS_URL, already found well-formed."""
+    """Blobs in a bucket, below a prefix. `url` is a well-formed PRESSROOM_BLOBS_URL."""
 
     def __init__(self, url: str, request_seconds: float | None = None) -> None:
         self._request_seconds = REQUEST_SECONDS if request_seconds is None else request_seconds
         parts = urlsplit(url)
         self.bucket = parts.netloc
         self._place = f"the bucket {parts.netloc}{parts.path.rstrip('/')}"
-        # One by one, because not every store that speaks S3 deletes in bulk, and a blob has few renditions.
+        # Not every S3-compatible store deletes in bulk, and a file has few blobs.
         config: S3Config = {"disable_bulk_delete": True}
         for name, value in parse_qsl(parts.query):
             if name == "endpoint":
@@ -81,7 +81,7 @@ class S3Blobs:
             prefix=parts.path.strip("/") or None,
             config=config,
             client_options={
-                # Without it an http:// endpoint would be refused; whoever names none is sent to https.
+                # Allows an http:// endpoint; the default endpoint is https.
                 "allow_http": True,
                 "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
                 "timeout": timedelta(seconds=self._request_seconds),
@@ -97,7 +97,7 @@ class S3Blobs:
 
     @classmethod
     def open(cls, url: str) -> "S3Blobs":
-        """The store at `url`, once its bucket has answered. Raises SettingError."""
+        """Opens the store at `url` and waits for its bucket to answer. Raises SettingError."""
         try:
             blobs = cls(url)
             next(iter(_list(blobs._store, None, chunk_size=1)), None)
@@ -109,7 +109,7 @@ class S3Blobs:
     async def put_file(self, key: str, file: Path, content_type: str) -> None:
         """Stores a file, a large one in parts (see `Blobs`)."""
         check_key(key)
-        # A file that is missing must not look like a bucket that is.
+        # A missing local file must not be reported as a missing bucket.
         found = await self._threads.run(lambda _: file.stat())
         await self._put(key, file, found.st_size, content_type)
 
@@ -154,32 +154,32 @@ class S3Blobs:
         stream = _list(self._store, begin or None, chunk_size=LIST_BATCH)
         while batch := await _next(stream):
             for found in batch:
-                # The store rounds down to seconds; what might be younger is left for the next time.
+                # The store rounds down to seconds; a key that may be younger is left for the next call.
                 if (found["last_modified"].timestamp() + 1) * 1_000 < before:
                     yield found["path"]
 
     @property
     def place(self) -> str:
-        """The bucket, and the prefix in it."""
+        """Returns the bucket and prefix."""
         return self._place
 
     @property
     def origin(self) -> str | None:
-        """Where presigned addresses lead (see `Blobs`)."""
+        """Returns the origin of presigned addresses (see `Blobs`)."""
         if self._origin is None:
             address = urlsplit(self.presigned("origin", 1))
             self._origin = f"{address.scheme}://{address.netloc}"
         return self._origin
 
     def presigned(self, key: str, seconds: int) -> str:
-        """An address that reads the blob until `seconds` have passed (see `Blobs`)."""
+        """Returns an address that reads the blob for `seconds` (see `Blobs`). Raises ValueError."""
         if not 0 < seconds <= SIGNED_SECONDS:
             raise ValueError(f"{seconds} is not a number of seconds up to a week")
         with _store_answers(key):
             return obstore.sign(self._store, "GET", check_key(key), timedelta(seconds=seconds))
 
     async def close(self) -> None:
-        """Lets go of the threads (see `Blobs`)."""
+        """Releases the threads (see `Blobs`)."""
         self._threads.close()
 
     async def _put(self, key: str, source: Path | bytes, size: int, content_type: str) -> None:
@@ -209,7 +209,7 @@ class S3Blobs:
             await obstore.delete_async(self._store, key)
 
     async def _parts(self, key: str, start: int, end: int | None, length: int) -> AsyncGenerator[bytes]:
-        """Yields the bytes of a range by requests of `length` bytes, all of the value that the first one met."""
+        """Yields the bytes of a range in requests of `length` bytes. Raises BlobsAway if the blob is replaced."""
         found = await self._head(key)
         last = last_byte(end, found["size"])
         while start < last:
@@ -225,7 +225,7 @@ class S3Blobs:
 
 
 async def _next(stream: "ListStream[Sequence[ObjectMeta]]") -> Sequence["ObjectMeta"]:
-    """The next batch of a listing; empty at its end."""
+    """Returns the next batch of a listing, empty at its end."""
     with _store_answers(""):
         try:
             return await anext(stream)
@@ -241,7 +241,7 @@ def _etag(found: "ObjectMeta") -> str:
 
 @contextlib.contextmanager
 def _store_answers(key: str) -> Generator[None]:
-    """Turns obstore's errors into ours. Their text is dropped: it quotes whatever the store has answered."""
+    """Raises our errors instead of obstore's, without their text, which quotes the store's answers."""
     try:
         yield
     except FileNotFoundError:
@@ -253,7 +253,7 @@ def _store_answers(key: str) -> Generator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """Why the store could not be used, in words that hold no secret."""
+    """Returns why the store could not be used, without secrets."""
     text = str(error).partition("\n\nDebug source")[0]
     if "/latest/api/token" in text or "/latest/meta-data" in text:
         return "there are no credentials, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"

@@ -1,7 +1,8 @@
-"""What a child gives up before it looks at hostile bytes: resources, privileges, files, the network, other processes.
+"""Confines a child before it reads hostile bytes (docs/media.md#confinement).
 
-Resource limits hold on every Unix; Landlock (files) and seccomp (`syscalls`) on Linux, where the kernel has them.
-`find_confinement` says what this machine has: PRESSROOM_MEDIA_CONFINEMENT decides whether that is enough.
+The child gives up resources, privileges, files, the network and other processes. Resource limits work on every Unix;
+Landlock (files) and seccomp (`syscalls`) on Linux, if the kernel has them. `find_confinement` returns what this machine
+has; PRESSROOM_MEDIA_CONFINEMENT decides whether that is enough.
 """
 
 import ctypes
@@ -25,7 +26,7 @@ _PR_SET_NO_NEW_PRIVS: Final = 38
 _PR_AMBIENT: Final = 47
 _PR_AMBIENT_CLEAR: Final = 4
 _CAPABILITIES: Final = 64
-"""More than any kernel has; 41 are known."""
+"""Capability numbers to drop: more than any kernel has (41 are known)."""
 _CAPABILITIES_VERSION: Final = 0x20080522
 
 _LANDLOCK_CREATE: Final = 444
@@ -49,14 +50,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What this machine has to confine children with. landlock: its version, 0 for none."""
+    """The means of confinement that this machine has. landlock is a version, 0 for none."""
 
     landlock: int
     seccomp: bool
 
     @property
     def is_full(self) -> bool:
-        """Whether a child that is broken into reaches its own files alone, and no other process."""
+        """Returns whether a compromised child can reach only its own files, and no other process."""
         return self.landlock > 0 and self.seccomp
 
     def __str__(self) -> str:
@@ -65,12 +66,12 @@ class Confinement:
 
 
 def find_confinement() -> Confinement:
-    """What this machine has."""
+    """Returns the confinement that this machine offers."""
     return Confinement(landlock_version(), syscalls.is_supported())
 
 
 def check_confinement(found: Confinement, *, full: bool) -> None:
-    """Refuses to decode media on a machine that has less than is demanded. Raises SettingError."""
+    """Raises SettingError when `full` confinement is demanded and the machine does not offer it."""
     if full and not found.is_full:
         raise SettingError(
             f"PRESSROOM_MEDIA_CONFINEMENT is full, and this machine offers {found}. Use a kernel with both, let the"
@@ -79,13 +80,13 @@ def check_confinement(found: Confinement, *, full: bool) -> None:
 
 
 def hide_memory() -> None:
-    """Keeps other processes of the same user from reading this one's memory through /proc, and a core from it."""
+    """Prevents other processes of the same user from reading this one's memory, and core dumps."""
     if sys.platform == "linux":
         _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def die_with_parent(parent: int) -> None:
-    """Has the kernel kill this process when its parent `parent` ends, and ends it now when that happened already."""
+    """Has the kernel kill this process when its parent (a process id) ends; exits if it has ended already."""
     if sys.platform == "linux":
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
@@ -93,7 +94,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def confine(source: Path, folder: Path, limits: DecodingLimits) -> None:
-    """Leaves this process, for good, no more than `source` to read, `folder` to write into and `limits` to spend."""
+    """Restricts this process for good to reading `source`, writing into `folder` and spending `limits`."""
     _limit("RLIMIT_CORE", 0)
     _limit("RLIMIT_AS", limits.address_bytes)
     _limit("RLIMIT_CPU", limits.cpu_seconds)
@@ -109,7 +110,7 @@ def confine(source: Path, folder: Path, limits: DecodingLimits) -> None:
 
 
 def landlock_version() -> int:
-    """The version of Landlock that this system offers; 0 for none."""
+    """Returns the version of Landlock that this system offers, 0 for none."""
     return max(0, _libc.syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION)) if sys.platform == "linux" else 0
 
 
@@ -122,7 +123,7 @@ def _limit(name: str, most: int) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Root keeps its user id, without which it could not reach its own folder, and nothing else."""
+    """Drops all capabilities. Root keeps its user id, because it needs it to reach its own folder."""
     _libc.prctl(_PR_AMBIENT, _PR_AMBIENT_CLEAR, 0, 0, 0)
     for capability in range(_CAPABILITIES):
         _libc.prctl(_PR_DROP_FROM_BOUND, capability, 0, 0, 0)

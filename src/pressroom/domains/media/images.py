@@ -119,8 +119,8 @@ def _still(source: Path, kind: FileKind, folder: Path) -> Processed:
 
 
 def _animation(source: Path, kind: FileKind, folder: Path) -> Processed:
-    # Each rendition reads the file anew and is gone before the next: all frames together may not fit in memory. The
-    # encoder runs on one thread anyway, and more of them before it hold more lines at a time: twice the memory.
+    # Each rendition reads the file again and is freed before the next: all frames together may not fit in memory.
+    # More threads would double the memory, and the encoder uses only one anyway.
     concurrency_set(1)
     files = [
         write_webp(_resized(_open(source, kind, n=-1), side), folder / name, quality, ANIMATION_EFFORT)
@@ -130,10 +130,10 @@ def _animation(source: Path, kind: FileKind, folder: Path) -> Processed:
 
 
 def _resized(strip: pyvips.Image, side: int) -> pyvips.Image:
-    """An animation, whose frames hang below one another, with every frame fitted.
+    """Returns an animation, a strip of frames one below the other, with each frame scaled down to fit.
 
-    The strip is made smaller as one image, because to do it frame by frame holds all frames in memory. So that no
-    frame bleeds into the next, each is first continued above and below by its own edge, which is cut off afterwards.
+    The strip is scaled as one image, because frame by frame all frames would be in memory. Each frame is first extended
+    above and below by its own edge, which is cut off afterwards, so that frames do not bleed into each other.
     """
     strip = _displayable(strip)
     width, height = strip.width, strip.get_page_height()

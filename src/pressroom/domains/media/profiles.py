@@ -1,7 +1,7 @@
-"""Colour profiles, reduced to what gives colours (ICC.1:2022): whoever made a profile may have put anything into it.
+"""Reduces colour profiles (ICC.1:2022) to what defines the colours, since a profile may contain anything.
 
-A profile is not copied but written anew, from the numbers of a matrix and its curves. All else that one may hold stays
-behind: names, copyright, dates, devices, serial numbers, private tags.
+A profile is not copied but written again from the numbers of its matrix and curves. Everything else is dropped: names,
+copyright, dates, devices, serial numbers, private tags.
 """
 
 import struct
@@ -10,12 +10,12 @@ from itertools import pairwise
 from typing import Final
 
 PROFILE_BYTES: Final = 1024 * 1024
-"""A longer profile carries something else."""
+"""Bytes of the longest profile that is accepted."""
 
 TAGS: Final = 200
 CURVE_POINTS: Final = 4_096
 LARGEST: Final = 8 * 65_536
-"""The largest number of a matrix, in 1/65,536: colours lie well within it."""
+"""The largest number that is accepted in a matrix, in 1/65,536; colours need far less."""
 
 _HEADER: Final = 128
 _CLASSES: Final = (b"mntr", b"scnr", b"spac")
@@ -23,22 +23,22 @@ _D50: Final = (63_190, 65_536, 54_061)
 _POINTS: Final = ("rXYZ", "gXYZ", "bXYZ")
 _CURVES: Final = ("rTRC", "gTRC", "bTRC")
 _PARAMETERS: Final = {0: 1, 1: 3, 2: 4, 3: 5, 4: 7}
-"""How many numbers a curve of each type of formula has."""
+"""The count of parameters of each type of parametric curve."""
 
 _NAME: Final = b"RGB"
 _WIDE_NAME: Final = b"\0R\0G\0B"
-"""In UTF-16: a confined child loads no further codec."""
+"""_NAME in UTF-16, as a literal because a confined child cannot load another codec."""
 
 
 class _Unfit(Exception):
-    """The profile is damaged, or says more than a matrix and curves can."""
+    """The profile is damaged, or is not made of a matrix and curves."""
 
 
 def reduced(profile: bytes) -> bytes | None:
-    """An RGB profile that gives the same colours and holds nothing else; None when there is none.
+    """Returns an RGB profile that gives the same colours and contains nothing else.
 
-    That is so when it is damaged, longer than PROFILE_BYTES, for other colours than RGB, or gives its colours by
-    tables in several dimensions rather than by a matrix and three curves.
+    Returns None for a profile that is damaged, longer than PROFILE_BYTES, not for RGB, or that uses tables in several
+    dimensions instead of a matrix and three curves.
     """
     try:
         return _written(profile, dict(_tags(profile)))
@@ -47,7 +47,7 @@ def reduced(profile: bytes) -> bytes | None:
 
 
 def _tags(profile: bytes) -> Iterator[tuple[str, bytes]]:
-    """What a profile holds, by its tags' names."""
+    """Yields name and data of each tag of a profile."""
     whole = _HEADER + 4 <= len(profile) <= PROFILE_BYTES and int.from_bytes(profile[:4], "big") == len(profile)
     if not whole or profile[36:40] != b"acsp" or profile[8] not in (2, 4):
         raise _Unfit
@@ -85,7 +85,7 @@ def _written(profile: bytes, tags: Mapping[str, bytes]) -> bytes:
 
 
 def _assembled(header: bytes, tags: Mapping[str, bytes]) -> bytes:
-    """A whole profile; tags of the same content share their place."""
+    """Returns a whole profile; tags with equal data share it."""
     table, content, places = b"", b"", dict[bytes, int]()
     start = len(header) + 4 + 12 * len(tags)
     for name, data in tags.items():
@@ -102,7 +102,7 @@ def _point(data: bytes) -> bytes:
 
 
 def _read(data: bytes, kind: bytes, count: int) -> tuple[int, ...]:
-    """The first numbers of a tag of this kind, in 1/65,536."""
+    """Returns the first `count` numbers of a tag of this kind, in 1/65,536."""
     if data[:4] != kind:
         raise _Unfit
     numbers = struct.unpack_from(f">{count}i", data, 8)
@@ -129,12 +129,12 @@ def _curve(data: bytes) -> bytes:
         raise _Unfit
     points = struct.unpack_from(f">{count}H", data, 12)
     if any(later < earlier for earlier, later in pairwise(points)):
-        raise _Unfit  # No curve, but something that was put in its place.
+        raise _Unfit  # Not a curve: other data in its place.
     return b"curv" + bytes(4) + struct.pack(f">I{count}H", count, *points)
 
 
 def _words(*, modern: bool, plain: bytes) -> bytes:
-    """A text that every profile must have, in the form of its version."""
+    """Returns a mandatory text tag in the form that the profile's version needs."""
     if not modern:
         return plain
     return b"mluc" + bytes(4) + struct.pack(">II4sII", 1, 12, b"enUS", len(_WIDE_NAME), 28) + _WIDE_NAME

@@ -34,9 +34,9 @@ ENOSYS: Final = 0x00050000 | 38
 _ARCHITECTURES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32: Final = 0x40000000
 _RECENT: Final = 424
-"""Calls from this number on came with Linux 5 and later, and have the same number everywhere."""
+"""Calls from this number on are of Linux 5 and later, and have the same number on every architecture."""
 
-# Numbers on x86_64 and aarch64; None where the architecture has no such call. Most frequent first: each is compared.
+# Numbers on x86_64 and aarch64; None if the architecture lacks the call. Frequent ones first: each is compared.
 _PLAIN: Final[dict[str, tuple[int | None, int | None]]] = {
     "futex": (202, 98),
     "rt_sigprocmask": (14, 135),
@@ -75,7 +75,7 @@ _PLAIN: Final[dict[str, tuple[int | None, int | None]]] = {
     "exit": (60, 93),
     "exit_group": (231, 94),
 }
-# Calls that are fine with some arguments alone; `_checks` says with which.
+# Calls that are allowed with some arguments only; see `_checks`.
 _CHECKED: Final[dict[str, tuple[int | None, int | None]]] = {
     "mprotect": (10, 226),
     "mmap": (9, 222),
@@ -107,37 +107,37 @@ _OPEN_FLAGS: Final = (
     # The kernel's own O_LARGEFILE, which the C library defines as 0 on 64-bit systems.
     | (0o400000 if platform.machine() == "aarch64" else 0o100000)
 )
-# Memory, files, signal handlers and thread group are shared: a thread. What else pthread_create asks for may be there.
+# A thread shares memory, files, signal handlers and thread group. Other flags of pthread_create are allowed.
 _THREAD: Final = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000
 _THREAD_MAY: Final = _THREAD | 0x80000 | 0x100000 | 0x200000 | 0x400000
 _GET_FD: Final = 1
 _SET_FD: Final = 2
 _GET_FLAGS: Final = 3
 _LAST_CLOCK: Final = 11
-"""Clocks from here on, as unsigned numbers, are those of other processes and of devices."""
+"""Clock ids from here on, as unsigned numbers, are clocks of other processes and of devices."""
 
 
 def is_supported() -> bool:
-    """Whether this kernel and machine can hold a process to the list."""
+    """Returns whether this kernel and machine can enforce the list."""
     if sys.platform != "linux" or platform.machine() not in _ARCHITECTURES:
         return False
     return ctypes.CDLL(None, use_errno=True).prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
 
 
 def allowed(machine: str) -> dict[str, int]:
-    """Names and numbers of the calls that may pass, some of them with certain arguments alone."""
+    """Returns names and numbers of the allowed calls; some are allowed with certain arguments only."""
     place = list(_ARCHITECTURES).index(machine)
     return {name: number for name, both in (_PLAIN | _CHECKED).items() if (number := both[place]) is not None}
 
 
 def install() -> None:
-    """Holds this process, for good, to the list. Needs no_new_privs. Raises OSError."""
+    """Restricts this process for good to the list. Needs no_new_privs. Raises OSError."""
     program = assemble(steps(platform.machine(), os.getpid()))
     load(program)
 
 
 def load(program: bytes) -> None:
-    """Gives a seccomp program to the kernel. Raises OSError."""
+    """Installs a seccomp program in the kernel. Raises OSError."""
     libc = ctypes.CDLL(None, use_errno=True)
     instructions = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(instructions))
@@ -146,12 +146,12 @@ def load(program: bytes) -> None:
 
 
 def assemble(program: list[Step]) -> bytes:
-    """Steps as the kernel reads them."""
+    """Returns the instructions in the kernel's binary form."""
     return b"".join(struct.pack("HBBI", *step) for step in program)
 
 
 def steps(machine: str, pid: int) -> list[Step]:
-    """The seccomp program for the process `pid`."""
+    """Returns the seccomp program for the process `pid`."""
     numbers = allowed(machine)
     program = [
         (_LOAD, 0, 0, 4),
@@ -168,21 +168,21 @@ def steps(machine: str, pid: int) -> list[Step]:
         if name in numbers:
             body = [*checks, (_RETURN, 0, 0, ALLOW)]
             program += [(_EQUAL, 0, len(body), numbers[name]), *body]
-    # The flags of clone3 and openat2 stand in memory, out of a filter's sight; without them, the older calls are used.
+    # The flags of clone3 and openat2 are in memory, which a filter cannot read. ENOSYS makes libc use the older calls.
     return [*program, (_AT_LEAST, 0, 1, _RECENT), (_RETURN, 0, 0, ENOSYS), (_RETURN, 0, 0, EPERM)]
 
 
 def _checks(pid: int) -> dict[str, list[Step]]:
-    """What must hold for each call of _CHECKED; where it does not, EPERM is returned."""
+    """Returns the checks of arguments for each call of _CHECKED. A call that fails its check gets EPERM."""
     return {
         "mprotect": _without(2, _PROT_EXEC),
         "mmap": _without(2, _PROT_EXEC),
-        # Landlock says which files; no directories, no handles without rights, no signals on input.
+        # Landlock decides on files. No directories, no O_PATH handles, no signals on input.
         "openat": _without(2, 0xFFFFFFFF & ~_OPEN_FLAGS),
         "open": _without(1, 0xFFFFFFFF & ~_OPEN_FLAGS),
         "clone": [*_without(0, 0xFFFFFFFF & ~_THREAD_MAY), *_with(0, _THREAD)],
         "prctl": _one_of(0, _PR_SET_NAME),
-        # Not F_SETOWN, which has signals sent to others.
+        # Not F_SETOWN, which sends signals to others.
         "fcntl": _one_of(1, _GET_FD, _SET_FD, _GET_FLAGS),
         "clock_gettime": [_argument(0), (_GREATER, 0, 1, _LAST_CLOCK), (_RETURN, 0, 0, EPERM)],
         "sendto": _null(4),
