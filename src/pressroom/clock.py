@@ -1,4 +1,4 @@
-"""Time, replaceable in tests. Every time in the program is whole milliseconds since 1970, UTC."""
+"""Clocks, which tests replace, and times. Every time in the program is whole milliseconds since 1970, UTC."""
 
 import re
 import time
@@ -20,60 +20,60 @@ _ISO: Final = re.compile(
 
 
 class Clock(Protocol):
-    """Where the time comes from."""
+    """The source of the time."""
 
     def now(self) -> int:
-        """The time in milliseconds since 1970, UTC. It never runs backwards."""
+        """Returns the time in milliseconds since 1970, UTC. It never runs backwards."""
         ...
 
     def wall(self) -> int:
-        """The time as the machine has it at this moment, for others to compare with theirs."""
+        """Returns the machine's time in milliseconds, for comparison with other machines'. It may run backwards."""
         ...
 
 
 class SystemClock:
     """The machine's clock, except that it never runs backwards within the process.
 
-    A clock that is set back while the server runs would let rolling windows admit too much and sort new posts before
-    old ones. So when it is behind, time goes on at half its speed until the machine's clock has caught up.
+    A clock that is set back would let rolling windows admit too much and sort new posts before old ones. So after that
+    the time runs at half speed until the machine's clock has caught up.
     """
 
     def __init__(self) -> None:
         self._time, self._monotonic = time.time_ns(), time.monotonic_ns()
 
     def now(self) -> int:
-        """The time in milliseconds since 1970, UTC."""
+        """Returns the time in milliseconds since 1970, UTC."""
         monotonic = time.monotonic_ns()
         self._time = max(time.time_ns(), self._time + (monotonic - self._monotonic) // 2)
         self._monotonic = monotonic
         return self._time // 1_000_000
 
     def wall(self) -> int:
-        """The machine's own time in milliseconds."""
+        """Returns the machine's time in milliseconds."""
         return time.time_ns() // 1_000_000
 
 
 class SettableClock:
-    """A clock that stands still until a test moves it."""
+    """A clock that does not move until a test sets or advances it."""
 
     def __init__(self, now: int = 1_800_000_000_000) -> None:
         self.time = now
 
     def now(self) -> int:
-        """The time that was set."""
+        """Returns the time that was set."""
         return self.time
 
     def wall(self) -> int:
-        """The time that was set."""
+        """Returns the time that was set."""
         return self.time
 
     def advance(self, milliseconds: int) -> None:
-        """Let time pass."""
+        """Moves the time forward."""
         self.time += milliseconds
 
 
 def iso(at: int) -> str:
-    """Milliseconds → `2026-11-20T16:08:12.345Z`, the only form in which times are sent."""
+    """Returns a time as `2026-11-20T16:08:12.345Z`, the only form in which times are sent."""
     seconds, milliseconds = divmod(at, SECOND)
     return f"{_to_the_second(seconds)}.{milliseconds:03d}Z"
 
@@ -84,18 +84,18 @@ def _to_the_second(seconds: int) -> str:
 
 
 def parse_iso(text: str) -> int:
-    """An ISO 8601 time with a zone → milliseconds. Raises ValueError, also for a time without a zone."""
+    """Returns an ISO 8601 time in milliseconds. Raises ValueError, also for a time without a zone."""
     if not _ISO.fullmatch(text):
         raise ValueError("not an ISO 8601 time with a zone")
-    # Not by way of timestamp(), whose fraction is a float: that is a millisecond off here and there.
+    # timestamp() returns a float, which is sometimes off by a millisecond.
     return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
 
 
 def next_midnight(now: int) -> int:
-    """The first UTC midnight after `now`."""
+    """Returns the first UTC midnight after `now`. Both are in milliseconds."""
     return (now // DAY + 1) * DAY
 
 
 def seconds_until(later: int, now: int) -> int:
-    """Whole seconds from `now` to `later`, rounded up, at least 1."""
+    """Returns the whole seconds from `now` to `later` (milliseconds), rounded up, at least 1."""
     return max(1, -((now - later) // SECOND))

@@ -1,35 +1,35 @@
-"""Identifiers and secrets. Pure but for the operating system's randomness."""
+"""Ids and secrets. Pure except for the operating system's random numbers."""
 
 import secrets
 
 from ulid import ULID
 
 BEYOND = "~"
-"""Sorts after every identifier: where a list that runs backwards begins."""
+"""Sorts after every id: the `before` of a list's first page."""
 
 LATEST = 2**48 - 1
-"""The last millisecond that an identifier can bear."""
+"""The latest time (milliseconds) that an id can hold."""
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def new_id(now: int) -> str:
-    """An opaque identifier of 26 characters that sorts by its time (a ULID). `now` is in milliseconds."""
+    """Returns a new id, a ULID: 26 characters that sort by `now` (milliseconds)."""
     return str(ULID.from_timestamp(now))
 
 
 def time_of(identifier: str) -> int:
-    """The time, in milliseconds, that an identifier was made with."""
+    """Returns the time (milliseconds) that an id was made with. Raises ValueError for what is no ULID."""
     return ULID.from_str(identifier).milliseconds
 
 
 def first_id(at: int) -> str:
-    """The first of all identifiers made at `at` (milliseconds)."""
+    """Returns the smallest id that `at` (milliseconds) can have."""
     return _timestamp(at) + "0" * 16
 
 
 def last_id(at: int) -> str:
-    """The last of all identifiers made at `at` (milliseconds)."""
+    """Returns the largest id that `at` (milliseconds) can have."""
     return _timestamp(at) + "Z" * 16
 
 
@@ -38,12 +38,12 @@ def _timestamp(at: int) -> str:
 
 
 def random_base62(length: int) -> str:
-    """`length` characters of 0-9A-Za-z, unpredictable."""
+    """Returns `length` unpredictable characters of 0-9A-Za-z."""
     return "".join(secrets.choice(BASE62) for _ in range(length))
 
 
 def base62(number: int, width: int) -> str:
-    """A number in base 62, left-padded with `0` to `width` characters."""
+    """Returns a number in base 62, left-padded with `0` to `width` characters."""
     digits: list[str] = []
     while number:
         number, digit = divmod(number, 62)

@@ -1,4 +1,4 @@
-"""What lies on this machine's disk is for the server's user alone: docs/operations.md#files."""
+"""Closes the server's files to other users of the machine (docs/operations.md#files)."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from typing import Final
 from pressroom.settings import Settings
 
 UMASK: Final = 0o077
-"""What is made is readable and writable by its owner alone."""
+"""New files are readable and writable by their owner alone."""
 
 _OTHERS: Final = 0o077
 _FOLDERS: Final = ("blobs", "incoming", "processing")
@@ -17,9 +17,9 @@ _BESIDE_DATABASE: Final = ("", "-wal", "-shm", "-journal", ".lock")
 
 
 def close_to_others(settings: Settings) -> list[Path]:
-    """Takes all rights of other users to the server's files; those that it had to change.
+    """Removes all rights of other users from the server's files; returns the paths that it changed.
 
-    What belongs to another user is left alone, and so is a data folder that holds other things beside ours.
+    Files of another user are left alone, and so is a data folder that also holds things that are not the server's.
     """
     changed: list[Path] = []
     for path, found in _existing(settings):
@@ -29,9 +29,9 @@ def close_to_others(settings: Settings) -> list[Path]:
 
 
 def _close(path: Path, found: os.stat_result) -> bool:
-    """Takes the rights of others to what was found at `path`; whether that was still there.
+    """Removes the rights of others from `path`; returns False when it is no longer the file that was found.
 
-    While a folder is open to others, they may put a link to something else in its place.
+    While its folder is open to others, they may put a link to another file in its place.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -49,7 +49,7 @@ def _close(path: Path, found: os.stat_result) -> bool:
 
 
 def find_problems(settings: Settings) -> Iterator[str]:
-    """A sentence for each of the server's files that others may use, or that this user may not."""
+    """Yields a sentence for each of the server's files that others may use, or that this user may not."""
     for path, found in _existing(settings):
         if found.st_uid != os.geteuid():
             yield f"{path} belongs to user {found.st_uid}; this is user {os.geteuid()}. Run every command as one user."
@@ -60,7 +60,7 @@ def find_problems(settings: Settings) -> Iterator[str]:
 
 
 def _existing(settings: Settings) -> Iterator[tuple[Path, os.stat_result]]:
-    """Our files and folders that exist, folders first. Links are not followed: they may lead to what is not ours."""
+    """Yields the server's files and folders that exist, folders first. Does not follow links: they may lead elsewhere."""
     for path in _ours(settings):
         try:
             found = path.lstat()
@@ -84,11 +84,11 @@ def _ours(settings: Settings) -> Iterator[Path]:
 
 
 def _holds_ours_alone(folder: Path, database: Path | None) -> bool:
-    """Whether nothing else is in the folder: it may be somebody's home, or one that all users share."""
+    """Returns whether the folder holds only the server's files. It may be a home folder, or shared by all users."""
     try:
         found = folder.lstat()
         names = [entry.name for entry in os.scandir(folder)] if not found.st_mode & stat.S_ISVTX else ["shared"]
     except OSError:
-        return True  # It is not there, or not ours to look into.
+        return True  # It does not exist, or this user may not read it.
     ours = database.name if database is not None and database.parent == folder else "/"
     return all(name in _FOLDERS or name.startswith(ours) for name in names)

@@ -1,6 +1,6 @@
-"""Which process this is, said so that a later one can tell whether it still lives.
+"""The identity of a process, by which a later process can tell whether it has ended.
 
-Only Linux tells enough; elsewhere an identity is random, and nobody is ever certain that its process has ended.
+Only on Linux. Elsewhere an identity is random, and `has_ended` never returns True.
 """
 
 import os
@@ -9,12 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 
 _STATE, _STARTED = 0, 19
-"""Fields of /proc/PID/stat, counted from behind the command's name."""
+"""Fields of /proc/PID/stat, counted after the command's name."""
 
 
 @lru_cache(1)
 def own_identity() -> str:
-    """This process: machine and its start, namespace of processes, number, and when it began."""
+    """Returns this process's identity: the machine's boot, the PID namespace, the PID and the start time."""
     try:
         fields = _stat(os.getpid())
         return f"{_machine()}:{os.getpid()}:{fields[_STARTED]}"
@@ -23,7 +23,7 @@ def own_identity() -> str:
 
 
 def has_ended(identity: str) -> bool:
-    """Whether the process is certain to have ended. False when it lives, and when this machine cannot tell."""
+    """Returns whether the process has certainly ended; False when it lives or this machine cannot tell."""
     try:
         machine, number, started = identity.rsplit(":", 2)
         if machine != _machine():
@@ -41,5 +41,5 @@ def _machine() -> str:
 
 
 def _stat(number: int) -> list[str]:
-    # The command's name stands in parentheses and may hold spaces and parentheses of its own.
+    # The command's name is in parentheses and may contain spaces and parentheses.
     return Path(f"/proc/{number}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()

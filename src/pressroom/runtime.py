@@ -94,7 +94,7 @@ class Runtime:
                 async with asyncio.timeout(WRITE_SECONDS):
                     await write()
             except (PressroomError, TimeoutError) as error:
-                self.log.error("not written down at the stop", what=what, error=str(error))
+                self.log.error("not saved at the stop", what=what, error=str(error))
         self.passwords.close()
         await self.cards.close()
         await self.sandbox.close()

@@ -1,7 +1,7 @@
-"""Every setting: its name, its default and one line of help. The table in docs/settings.md is made from this.
+"""Every setting: its name, default and one line of help, from which docs/settings.md is generated.
 
 Settings are environment variables `PRESSROOM_…`, or lines of a `.env` file in the working folder; the
-environment wins. A value that cannot be used raises SettingError with one line that says which and why.
+environment wins. An invalid value raises SettingError with one line that says which and why.
 """
 
 import difflib
@@ -17,7 +17,7 @@ from dotenv import dotenv_values
 from pressroom.errors import SettingError
 
 RESTORING = ".restoring"
-"""Stands in the data folder while a backup is put into it: what lies there then is not to be served."""
+"""A file in the data folder while a backup is being restored: as long as it exists, nothing may be served."""
 
 PREFIX: Final = "PRESSROOM_"
 
@@ -31,9 +31,12 @@ T = TypeVar("T")
 class Setting(Generic[T]):
     """One setting, declared as an attribute of Settings and read there as its value.
 
-    `read` turns the variable's text into the value and raises ValueError with the end of a sentence
-    ("is not a number"). `default` is text as a person would write it, or a function of the other settings.
-    A value that is `secret` is not repeated when it is refused.
+    Args:
+        read: Returns the value for the variable's text; raises ValueError with the end of a sentence ("is not a number").
+        default: Text as a person would write it, or a function of the other settings.
+        help_: One sentence for docs/settings.md.
+        shown: The default as the documentation shows it.
+        secret: Whether an error message must not repeat the value.
     """
 
     def __init__(
@@ -57,7 +60,7 @@ class Setting(Generic[T]):
 
     @property
     def variable(self) -> str:
-        """The environment variable."""
+        """Returns the name of the environment variable."""
         return PREFIX + self.name.upper()
 
     @overload
@@ -91,7 +94,7 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
 
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?")
 _PLAIN: Final = re.compile(r"[!#-;=?-\[\]_a-z~]+")
-"""What an address is written with: printable ASCII but for what browsers or HTML take for something else."""
+"""Characters that an address may have: printable ASCII without those that mean something to browsers or HTML."""
 
 
 def _web_address(value: str) -> str:
@@ -102,7 +105,7 @@ def _web_address(value: str) -> str:
         raise ValueError("must not hold a password")
     if not _HOST.fullmatch(parts.netloc) or not _PLAIN.fullmatch(value):
         raise ValueError("is not written as browsers send it: ASCII without spaces, a host name as xn--…")
-    _ = parts.port  # Raises ValueError when it is beyond all ports.
+    _ = parts.port  # Raises ValueError when it is no port number.
     return value.rstrip("/")
 
 
@@ -131,7 +134,7 @@ def _blobs(value: str) -> str:
     try:
         parts = urlsplit(value)
     except ValueError:
-        raise ValueError("is not s3://BUCKET/PREFIX") from None  # What urlsplit says may quote a password.
+        raise ValueError("is not s3://BUCKET/PREFIX") from None  # The message of urlsplit may quote a password.
     if not _BUCKET.fullmatch(parts.netloc) or not _BLOBS_PREFIX.fullmatch(parts.path) or parts.fragment:
         raise ValueError("is not s3://BUCKET/PREFIX; credentials belong into AWS_ACCESS_KEY_ID and others")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -186,7 +189,7 @@ def _confinement(value: str) -> bool:
 
 
 class Settings:
-    """The settings of one process, read once. Arguments: the variables, by their full names."""
+    """The settings of one process, read once from `variables`, by their full names. Raises SettingError."""
 
     host = Setting(_text, "127.0.0.1", "Address to listen on.")
     port = Setting(_whole(1, 65_535), "8000", "Port to listen on.")
@@ -219,7 +222,7 @@ class Settings:
     blobs_url = Setting(
         _blobs,
         lambda its: f"file://{its.data_dir / 'blobs'}",
-        "Where media are kept: file:///FOLDER, or s3://BUCKET/PREFIX?endpoint=https://HOST&region=NAME with the "
+        "Where media are stored: file:///FOLDER, or s3://BUCKET/PREFIX?endpoint=https://HOST&region=NAME with the "
         "credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
         "file://DATA_DIR/blobs",
         secret=True,
@@ -227,8 +230,8 @@ class Settings:
     media_confinement = Setting(
         _confinement,
         "available",
-        "How children that decode media are confined: full refuses to start without Landlock and seccomp; available "
-        "goes on with what there is, and says so.",
+        "How processes that decode media are confined: full refuses to start without Landlock and seccomp; available "
+        "uses what the machine has, and logs what it lacks.",
     )
     redis_url = Setting(_redis, "", "redis://HOST:PORT/N: shares rate limits between processes.", "unset")
     requests_per_minute = Setting(_whole(1, 1_000_000), "60", "Requests per key in any 60 seconds.")
@@ -259,7 +262,7 @@ class Settings:
     signups_per_hour = Setting(
         _whole(1, 10_000), "5", "Sign-ups per client address in any hour, tried ones too; of IPv6 per /64."
     )
-    trusted_proxies = Setting(_networks, "", "Networks of reverse proxies whose X-Forwarded-For is believed.", "empty")
+    trusted_proxies = Setting(_networks, "", "Networks of reverse proxies whose X-Forwarded-For is trusted.", "empty")
     sign_in_failures_per_account = Setting(
         _whole(1, 10_000), "10", "Failed sign-ins per account in 15 minutes before more are refused."
     )
@@ -270,7 +273,7 @@ class Settings:
         _networks, "", "Networks that webhooks and previews may reach although they are private.", "empty"
     )
     outbound_allow_force = Setting(
-        _flag, "0", "1: PRESSROOM_OUTBOUND_ALLOW holds also on a server with a public base address."
+        _flag, "0", "1: PRESSROOM_OUTBOUND_ALLOW applies also on a server with a public base address."
     )
     webhook_retry_waits = Setting(
         _waits, "60,120,240,480", "Seconds between the five attempts to deliver a webhook; each varies by a tenth."
@@ -278,12 +281,12 @@ class Settings:
     body_timeout_seconds = Setting(_whole(1, 600), "10", "Time for a JSON body to arrive, in seconds.")
     upload_timeout_seconds = Setting(_whole(1, 3_000), "300", "Time for an upload to arrive, in seconds.")
     reader_timeout_seconds = Setting(
-        _whole(1, 600), "30", "A connection whose reader takes nothing for so long is closed, in seconds."
+        _whole(1, 600), "30", "Time after which a connection whose client reads nothing is closed, in seconds."
     )
     answers_bytes = Setting(
         _whole(1_048_576, 2**40),
         str(256 * 1024 * 1024),
-        "Memory for large answers under way, in bytes; one address has an eighth of it. Beyond it they are 503.",
+        "Memory for large responses being sent, in bytes; one address gets an eighth of it. Beyond it they are 503.",
     )
     access_log = Setting(_flag, "1", "1: a line of JSON for each request on standard error.")
 
@@ -294,20 +297,20 @@ class Settings:
             self.value(setting)
 
     def value(self, setting: Setting[T]) -> T:
-        """The value of one setting. Raises SettingError."""
+        """Returns the value of one setting. Raises SettingError."""
         if setting.name not in self._values:
             default = setting.default if isinstance(setting.default, str) else setting.default(self)
             raw = self._variables.get(setting.variable, "").strip() or default
             try:
                 self._values[setting.name] = setting.read(raw)
             except ValueError as error:
-                # An address may hold a password: its value is not repeated.
+                # An address may contain a password, so the message leaves it out.
                 shown = "" if setting.secret or "@" in raw else f": {raw!r}"
                 raise SettingError(f"{setting.variable} {error}{shown}") from None
         return self._values[setting.name]  # type: ignore[return-value]  # filled by this setting's own `read`
 
     def unknown(self) -> Iterator[str]:
-        """A sentence for each PRESSROOM_ variable that is not a setting of this version."""
+        """Yields a sentence for each PRESSROOM_ variable that is not a setting of this version."""
         names = [setting.variable for setting in all_settings()]
         for variable in sorted(self._variables):
             if variable.startswith(PREFIX) and variable not in names:
@@ -316,12 +319,12 @@ class Settings:
 
 
 def all_settings() -> list[Setting[object]]:
-    """The settings in the order in which they are documented."""
+    """Returns all settings in the order of their documentation."""
     return [value for value in vars(Settings).values() if isinstance(value, Setting)]
 
 
 def read_settings(environment: Mapping[str, str], folder: Path) -> Settings:
-    """The settings of `environment`, with those of a `.env` file in `folder` behind them."""
+    """Returns the settings of `environment`, then of a `.env` file in `folder`. Raises SettingError."""
     file = folder / ".env"
     try:
         found = dotenv_values(file, interpolate=False) if file.is_file() else {}

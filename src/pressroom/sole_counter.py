@@ -1,4 +1,4 @@
-"""Without Redis one process counts the rate limits of a database (docs/limits.md#one-process-counts)."""
+"""Lets one process alone count the rate limits of a database without Redis (docs/limits.md#one-process-counts)."""
 
 import asyncio
 import contextlib
@@ -19,13 +19,13 @@ API_LOCK: Final = 7_238_002
 RETRY_SECONDS: Final = 0.25
 
 TAKE_OVER_SECONDS: Final = LEASE_SECONDS + 3.0
-"""How long a successor waits once it has the lock: until the process before admits nothing more, and has saved."""
+"""How long a successor with the lock waits, so that the previous process admits nothing more and has saved."""
 
 SAVE_SECONDS: Final = 2.0
-"""How long a process that lost the lock tries to save what it counted."""
+"""How long a process that lost the lock tries to save its counts."""
 
 READY_SECONDS: Final = 2.0
-"""How long a start waits to count before it listens; after that it listens, and is not ready."""
+"""How long a start waits to count before it listens. After that it listens without being ready."""
 
 _NOT_YET: Final = "rate limits cannot be taken over yet; nothing is admitted until they can"
 
@@ -37,7 +37,7 @@ _ALONE: Final = (
 
 @contextlib.contextmanager
 def alone_on_file(settings: Settings) -> Generator[None]:
-    """An embedded database is served by one process."""
+    """Locks the file of a SQLite database, which one process alone serves. Raises SettingError when it is locked."""
     if not settings.database_url.startswith("sqlite:///"):
         yield
         return
@@ -57,10 +57,11 @@ def alone_on_file(settings: Settings) -> Generator[None]:
 
 @contextlib.asynccontextmanager
 async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenerator[None]:
-    """This process counts, and no other, for as long as the context lasts. Nothing to do where Redis counts.
+    """Makes this process the only one that counts, while the context lasts. Does nothing where Redis counts.
 
-    On SQLite the file is locked already, and counting begins once it can be written. On PostgreSQL a lock is taken, and
-    watched; while the database is away, nothing is admitted. Raises SettingError when another process keeps it.
+    On SQLite the file is locked already, and counting begins once it can be written. On PostgreSQL this takes a lock
+    and watches it; while the database is away, no request is admitted. Raises SettingError when another process holds
+    the lock. `stopping` is set when another process takes over.
     """
     limiter = runtime.limiter
     if not isinstance(limiter, MemoryLimiter):
@@ -88,13 +89,13 @@ async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenera
             async with asyncio.timeout(SAVE_SECONDS):
                 await limiter.close()
         except (PressroomError, TimeoutError) as error:
-            runtime.log.error("not written down at the stop", what="limits", error=str(error))
+            runtime.log.error("not saved at the stop", what="limits", error=str(error))
         await lock.release()
 
 
 @contextlib.asynccontextmanager
 async def _counting_on_file(runtime: Runtime, limiter: MemoryLimiter) -> AsyncGenerator[None]:
-    """Begins to count as soon as the file can be written: another program may have it locked, or the disk be full."""
+    """Begins to count as soon as the file can be written. Another program may lock it, or the disk may be full."""
     limiter.suspend()
     taking = asyncio.create_task(_take_over_file(runtime, limiter))
     done, _ = await asyncio.wait([taking], timeout=READY_SECONDS)
@@ -109,23 +110,23 @@ async def _counting_on_file(runtime: Runtime, limiter: MemoryLimiter) -> AsyncGe
 
 
 async def _take_over_file(runtime: Runtime, limiter: MemoryLimiter) -> None:
-    told = False
+    warned = False
     while True:
         try:
             await limiter.take_over(own_identity())
         except PressroomError as error:
-            if not told:
+            if not warned:
                 runtime.log.warning(_NOT_YET, error=error.message)
-                told = True
+                warned = True
             await asyncio.sleep(RETRY_SECONDS)
         else:
             return
 
 
 class _Watch:
-    """Counts while the lock is held, and takes it again when it was lost.
+    """Counts while the lock is held, and takes the lock again after losing it.
 
-    Meanwhile nothing is admitted: another server may be counting. `stop` is called when another one is.
+    In between no request is admitted, because another server may be counting. Calls `stop` when another one is.
     """
 
     def __init__(self, runtime: Runtime, limiter: MemoryLimiter, lock: SessionLock, stop: Callable[[], None]) -> None:
@@ -134,7 +135,7 @@ class _Watch:
         self._limiter = limiter
         self._lock = lock
         self._stop = stop
-        self._told = False
+        self._warned = False
         self.counting = asyncio.Event()
 
     async def run(self) -> None:
@@ -145,7 +146,7 @@ class _Watch:
             finally:
                 lost.cancel()
             self._limiter.suspend()
-            self._log.error("the database is away; nothing is admitted until its lock is ours again")
+            self._log.error("the database is away; nothing is admitted until this server has its lock again")
             await self._save()
             while (taken := await _take(self._lock)) is None:
                 await asyncio.sleep(RETRY_SECONDS)
@@ -161,20 +162,20 @@ class _Watch:
                 if not lost.done():
                     await self._limiter.take_over(own_identity(), self._lock.is_held)
                     self.counting.set()
-                    self._told = False
+                    self._warned = False
                     await lost
             except PressroomError as error:
-                if not self._told:
+                if not self._warned:
                     self._log.warning(_NOT_YET, error=error.message)
-                    self._told = True
+                    self._warned = True
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _wait_for_predecessor(self, lost: asyncio.Task[None]) -> None:
-        """A process that lost the lock may not know it yet. One that stopped in order, or has ended, does nothing."""
+        """Waits until the previous process must know that it lost the lock, unless it stopped cleanly or has ended."""
         before = await self._db.read(find_holder)
         if before is None or before.clean or before.holder == own_identity() or has_ended(before.holder):
             return
-        self._log.info("waiting until the server before admits nothing more", seconds=TAKE_OVER_SECONDS)
+        self._log.info("waiting until the previous server admits nothing more", seconds=TAKE_OVER_SECONDS)
         await asyncio.wait([lost], timeout=TAKE_OVER_SECONDS)
 
     async def _save(self) -> None:
@@ -184,7 +185,7 @@ class _Watch:
 
 
 async def _take(lock: SessionLock) -> bool | None:
-    """Whether the lock is ours now; None while the database is away."""
+    """Tries to take the lock; returns whether it succeeded, or None while the database is away."""
     try:
         return await lock.take()
     except DatabaseAway:

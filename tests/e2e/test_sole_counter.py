@@ -107,7 +107,7 @@ def test_a_server_that_was_killed_on_this_machine_is_not_waited_for(
     server = roomy_server(DATABASE_URL=url).start()
     server.kill()
     server.start()
-    assert "waiting until the server before admits nothing more" not in server.output()
+    assert "waiting until the previous server admits nothing more" not in server.output()
 
 
 def ask(server: ServerProcess, key: str, times: int, admitted: list[float]) -> None:

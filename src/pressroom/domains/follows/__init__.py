@@ -1,1 +1,1 @@
-"""Who follows whom, and who asks to: what FOLLOWERS and CONNECTIONS posts go by (docs/people.md#following)."""
+"""Follows and follow requests, which decide who sees FOLLOWERS and CONNECTIONS posts (docs/people.md#following)."""

@@ -1,7 +1,7 @@
-"""Following, asking to, and what the followed account does about it. Each takes an open transaction first.
+"""Follows and follow requests. Each action takes an open transaction first.
 
-Every verb locks both accounts first, in the order of their ids: what is decided about two accounts is decided by one
-transaction at a time, and no two wait in a circle.
+An action that changes something locks both accounts first, in the order of their ids: one transaction at a time
+decides about a pair of accounts, and no two deadlock.
 """
 
 from typing import Final
@@ -21,13 +21,14 @@ from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 
 TOGETHER: Final = BATCH - 1
-"""Requests that one transaction accepts: their accounts and the followed one are locked by one statement."""
+"""How many requests one transaction accepts: one statement locks their accounts and the followed one."""
 
 
 async def follow(tx: Tx, caller: Caller, username: str) -> Following:
-    """The caller follows `username` from now on or, where that account is private, asks to; once more changes nothing.
+    """Makes the caller follow `username` or, where that account is private, request it. Repeating changes nothing.
 
-    Raises NotFound for an unknown account, Unprocessable for the caller's own (docs/people.md#private-accounts).
+    Returns the new state. Raises NotFound for an unknown account, Unprocessable for the caller's own
+    (docs/people.md#private-accounts).
     """
     followed = await get_account_by_username(tx, username)
     if followed.id == caller.account.id:
@@ -49,7 +50,7 @@ async def follow(tx: Tx, caller: Caller, username: str) -> Following:
 
 
 async def unfollow(tx: Tx, caller: Caller, username: str) -> Following:
-    """The caller neither follows `username` nor asks to any more; once more changes nothing. Raises NotFound."""
+    """Ends the caller's follow of `username`, or the request for one. Repeating changes nothing. Raises NotFound."""
     followed = await get_account_by_username(tx, username)
     await _end(tx, follower=caller.account, followed=followed)
     if await queries.delete_request(tx, account_id=caller.account.id, followed_id=followed.id):
@@ -58,15 +59,15 @@ async def unfollow(tx: Tx, caller: Caller, username: str) -> Following:
 
 
 async def remove_follower(tx: Tx, caller: Caller, username: str) -> Following:
-    """`username` does not follow the caller any more; once more changes nothing. Raises NotFound."""
+    """Ends the follow of the caller by `username`. Repeating changes nothing. Raises NotFound."""
     await _end(tx, follower=await get_account_by_username(tx, username), followed=caller.account)
     return Following(False)
 
 
 async def accept_request(tx: Tx, caller: Caller, username: str) -> Following:
-    """`username`, who asked to, follows the caller from now on; once more changes nothing.
+    """Accepts the request of `username` to follow the caller. Repeating changes nothing.
 
-    Raises NotFound when the account neither asked to nor follows the caller.
+    Raises NotFound when the account neither follows the caller nor has requested to.
     """
     pair = await _lock_request(tx, caller, username)
     if await queries.delete_request(tx, **pair):
@@ -77,38 +78,37 @@ async def accept_request(tx: Tx, caller: Caller, username: str) -> Following:
 
 
 async def reject_request(tx: Tx, caller: Caller, username: str) -> Following:
-    """`username` asks to follow the caller no longer, and is not told. Raises NotFound when there is no request."""
+    """Removes the request of `username` to follow the caller, without a notification. Raises NotFound without one."""
     if not await queries.delete_request(tx, **await _lock_request(tx, caller, username)):
         raise NotFound(f"{username} has not asked to follow you.")
     return Following(False)
 
 
 async def list_requests(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Who asks to follow the account, latest first, before `before`."""
+    """Returns at most `limit` accounts that request to follow this one, latest request first, before `before`."""
     return await queries.list_requests(tx, account_id, before=before, limit=limit)
 
 
 async def list_followers(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Who follows the account, newest account first, before `before`."""
+    """Returns at most `limit` followers of the account with ids before `before`, newest account first."""
     return await queries.list_followers(tx, account_id, before=before, limit=limit)
 
 
 async def list_followed(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Whom the account follows, newest account first, before `before`."""
+    """Returns at most `limit` accounts that this one follows, with ids before `before`, newest account first."""
     return await queries.list_followed(tx, account_id, before=before, limit=limit)
 
 
 async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:
-    """Accepts the next of those who wait to follow an account that turned public; True when that was all.
+    """Accepts a batch of the requests to follow an account that turned public; returns True when none is left.
 
-    Nobody is told: the account did not follow anybody, and opened itself to all. Whoever asked of an account that was
-    private again by then goes on waiting.
+    Nobody is notified: the owner knows that the account is open to all. Does nothing when the account is private again.
     """
     followed_id = job.subject
     waiting = await queries.find_waiting(tx, followed_id, TOGETHER)
     now = (await status.lock_status(tx, followed_id, *waiting)).get(followed_id)
     if now is None or now.is_private or not (waiting or await queries.find_waiting(tx, followed_id, 1)):
-        # Under the lock: whoever asks from now on sees what the account is.
+        # Under the lock: a later request sees whether the account is private.
         await queue.finish(tx, job, token)
         return True
     for account_id in waiting:
@@ -130,7 +130,7 @@ async def _end(tx: Tx, *, follower: Account, followed: Account) -> None:
 
 
 async def _lock_request(tx: Tx, caller: Caller, username: str) -> dict[str, str]:
-    """The request of `username` to the caller, by its key, with both accounts locked. Raises NotFound."""
+    """Locks both accounts; returns the columns that identify the request of `username`. Raises NotFound."""
     asking = await get_account_by_username(tx, username)
     await status.lock_status(tx, asking.id, caller.account.id)
     return {"account_id": asking.id, "followed_id": caller.account.id}

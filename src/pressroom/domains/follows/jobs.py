@@ -1,4 +1,4 @@
-"""Those who waited to follow an account that is no longer private become followers, a few in each transaction."""
+"""The job that accepts the follow requests of an account that turned public, a batch in each transaction."""
 
 import asyncio
 from typing import Final
@@ -11,13 +11,13 @@ from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Handler
 
 PAUSE_SECONDS: Final = 0.01
-"""Between two transactions, for everybody else's writes."""
+"""The pause between two transactions, which lets other writes through."""
 
 WAITS: Final = (SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND)
 
 
 def request_handler(db: Database) -> Handler:
-    """For the worker of the queue. Whatever was accepted before a kill stays accepted."""
+    """Returns the handler of REQUESTS_JOB. What was accepted before a kill stays accepted."""
 
     async def work(job: Job, token: str) -> None:
         while not await db.transact(accept_waiting, job, token):

@@ -1,18 +1,20 @@
-"""What one account has to do with another that it follows or asks to follow."""
+"""The state of a follow, and the accounts in lists of followers."""
 
 import msgspec
 
 
 class Following(msgspec.Struct, frozen=True):
-    """Whether an account follows another one, or waits for it to accept."""
+    """Whether an account follows another one, or has requested to."""
 
     following: bool
     requested: bool = False
 
 
 class Person(msgspec.Struct):
-    """An account in a list of followers, of followed accounts or of those who wait. `listed_as` is its place in the
-    list; `created_at` (milliseconds) is since when."""
+    """An account in a list of followers, followed accounts or follow requests.
+
+    `listed_as` is the id that the list is sorted by; `created_at` is when the follow or request began (milliseconds).
+    """
 
     listed_as: str
     id: str

@@ -1,4 +1,4 @@
-"""The follows package's wire shapes."""
+"""Wire shapes of the follows package."""
 
 from typing import Annotated
 
@@ -52,22 +52,22 @@ class FollowedList(msgspec.Struct, rename="camel"):
 
 
 def follow_shape(following: Following) -> FollowOut:
-    """As the follower sees it."""
+    """Returns the state of a follow as the follower sees it."""
     return FollowOut(following.following, following.requested)
 
 
 def follower_shape(following: Following) -> FollowerOut:
-    """As the followed account sees it."""
+    """Returns the state of a follow as the followed account sees it."""
     return FollowerOut(following.following)
 
 
 def person_shape(person: Person, base_url: str) -> AuthorOut:
-    """An account in a list."""
+    """Returns an account of a list."""
     return author_of(person.id, person.username, person.display_name, verified=person.verified, base_url=base_url)
 
 
 def waiting_shape(person: Person, base_url: str) -> WaitingOut:
-    """An account among those who wait."""
+    """Returns an account that has requested to follow the caller."""
     author = person_shape(person, base_url)
     return WaitingOut(**msgspec.structs.asdict(author), requested_at=iso(person.created_at))
 

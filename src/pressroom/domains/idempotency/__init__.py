@@ -1,1 +1,1 @@
-"""One request, one effect: the stored answers of writes (docs/idempotency.md)."""
+"""Idempotency keys: a write runs once, and its stored response is replayed (docs/idempotency.md)."""

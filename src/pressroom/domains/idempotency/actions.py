@@ -1,4 +1,4 @@
-"""Doing a write once, and giving its answer again to whoever asks again."""
+"""Runs a write once per idempotency key, and replays its response (docs/idempotency.md#replays)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -13,7 +13,7 @@ WINDOW: Final = DAY
 
 
 class WriteIdentity(msgspec.Struct, frozen=True):
-    """The identity of a write: (account, method, path, key). Its body is not part of it."""
+    """What makes two requests the same write: account, method, path and idempotency key, but not the body."""
 
     account_id: str
     method: str
@@ -22,7 +22,7 @@ class WriteIdentity(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The body that answers a write. `replayed`: it is a stored one; `body_differs`: asked for with another body."""
+    """The response body of a write. `replayed`: it was stored; `body_differs`: for a request with another body."""
 
     body: bytes
     replayed: bool = False
@@ -38,22 +38,22 @@ async def once(
 ) -> Outcome:
     """Runs `effect` and stores the body that it returns, or returns the stored one without running it.
 
-    All of it happens in `tx`: effect and answer are kept both or neither. A refusal raised by `effect`
-    leaves no trace, so the request may be tried again under its key. Without an `identity` the effect just runs.
+    The effect and its stored response commit together or not at all. When `effect` raises, nothing is stored, so the
+    client may send the request again with the same key. Without an `identity` the effect just runs.
 
     Args:
         tx: The open transaction.
-        identity: The write's identity; None where the client named no key.
-        body_hash: The fingerprint of the request's body, to tell a replay that came with another one.
-        effect: Does the write; returns the answer's body.
-        storable: Takes out of that body what must not be stored.
+        identity: The write's identity; None when the client sent no Idempotency-Key.
+        body_hash: The hash of the request's body, which tells whether a replay came with another body.
+        effect: Does the write; returns the response's body.
+        storable: Removes from that body what must not be stored.
     """
     if identity is None:
         return Outcome(await effect(tx))
     columns = msgspec.structs.asdict(identity)
     while not await queries.claim(tx, **columns, body_hash=body_hash, expired=tx.now - WINDOW):
         answer = await queries.find_answer(tx, **columns)
-        if answer is not None:  # Else it was swept away at this very moment, and the next claim is the first.
+        if answer is not None:  # Otherwise it was purged at this very moment, and the next claim succeeds.
             return _replay(answer, body_hash)
     body = await effect(tx)
     await queries.store_answer(tx, **columns, body=storable(body).decode())
@@ -61,7 +61,7 @@ async def once(
 
 
 async def find_stored(tx: Tx, identity: WriteIdentity, body_hash: str) -> Outcome | None:
-    """The answer to this write within the last 24 hours."""
+    """Returns the response to this write within the last 24 hours, or None."""
     answer = await queries.find_stored(tx, **msgspec.structs.asdict(identity), expired=tx.now - WINDOW)
     return None if answer is None else _replay(answer, body_hash)
 
@@ -72,5 +72,5 @@ def _replay(answer: queries.StoredAnswer, body_hash: str) -> Outcome:
 
 
 async def purge_answers(tx: Tx, batch: int) -> int:
-    """Removes up to `batch` answers whose 24 hours have passed; how many."""
+    """Removes up to `batch` responses older than 24 hours; returns their number."""
     return await queries.purge_answers(tx, before=tx.now - WINDOW, batch=batch)

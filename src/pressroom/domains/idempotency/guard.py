@@ -1,4 +1,4 @@
-"""`once`: how a route carries out its write at most once per Idempotency-Key."""
+"""`request.once`: runs a route's write at most once per Idempotency-Key (docs/idempotency.md)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Concatenate, Final, ParamSpec, TypeVar
@@ -20,10 +20,14 @@ _encoder = msgspec.json.Encoder()
 
 
 class OncePerKey:
-    """Runs one request's action.
+    """Runs the action of one request.
 
-    `identity` is the write's identity, None when the client sent no Idempotency-Key; `body_hash` the fingerprint of
-    its body; `hidden` the fields of an answer that are shown once and never stored.
+    Args:
+        db: The database to write to.
+        identity: The write's identity; None when the client sent no Idempotency-Key.
+        body_hash: The hash of the request's body.
+        hidden: Fields of the response that are shown once and never stored.
+        lock: Runs first in the transaction; see `locking`.
     """
 
     def __init__(
@@ -41,16 +45,19 @@ class OncePerKey:
         self._lock = lock
 
     def hiding(self, *fields: str) -> Once:
-        """The same, but stored answers have null in place of `fields`."""
+        """Returns a copy that stores null in place of `fields`."""
         return OncePerKey(self._db, self._identity, self._body_hash, fields, self._lock)
 
     def locking(self, lock: Callable[[Tx], Awaitable[None]]) -> Once:
-        """The same, but `lock` comes first: to claim a key locks the account weakly, and two that hold that lock and
-        want a stronger one would wait for each other."""
+        """Returns a copy that takes `lock` before it claims the key.
+
+        Claiming locks the account weakly. Two transactions that both hold that lock and want a stronger one would
+        deadlock.
+        """
         return OncePerKey(self._db, self._identity, self._body_hash, self._hidden, lock)
 
     async def stored(self) -> Response | None:
-        """The answer of an earlier write with this identity, if there is one."""
+        """Returns the stored response of an earlier write with this identity, or None."""
         if self._identity is None:
             return None
         outcome = await self._db.read(actions.find_stored, self._identity, self._body_hash)
@@ -65,7 +72,10 @@ class OncePerKey:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Response:
-        """One transaction: claim, `action(tx, …)`, its answer stored. A replay answers 200 with the stored body."""
+        """Claims the key, runs `action(tx, …)` and stores its response, in one transaction.
+
+        Returns the response with `status`, or with 200 and the stored body when it is a replay.
+        """
 
         async def effect(tx: Tx) -> bytes:
             return _encoder.encode(shape(await action(tx, *args, **kwargs)))

@@ -1,1 +1,1 @@
-"""What an operator does to accounts: suspending, restoring and deleting them, and looking at them."""
+"""The operator's view of accounts: listing, suspending, restoring and deleting them (docs/people.md#suspension)."""

@@ -1,7 +1,7 @@
-"""An operator's verbs. Each takes an open transaction first, and locks the account wholly before it decides.
+"""What an operator does to accounts. Each action takes an open transaction first, and locks the account wholly.
 
-Whatever was begun in the account's name before ends first; a session or key that is made at the same moment is either
-ended here, or refused where it is made, since both are made under the account's lock.
+Writes in the account's name that began earlier end before the lock is granted. A session or key that is created at the
+same moment is either ended here or refused there, because creating one takes the account's lock too.
 """
 
 from msgspec.structs import replace
@@ -21,20 +21,20 @@ from pressroom.jobs import queue
 
 
 async def suspend_account(tx: Tx, username: str, reason: str = SUSPENDED) -> AccountRecord:
-    """Suspends an account: its sessions end, its keys are revoked for `reason`, and nothing of it is shown; its record.
+    """Suspends an account: ends its sessions, revokes its keys for `reason` and hides all that it published.
 
-    Suspending once more changes nothing. Raises NotFound (docs/people.md#suspension).
+    Returns its record. Repeating changes nothing. Raises NotFound (docs/people.md#suspension).
     """
     record = await _lock(tx, username)
     if record.suspended_at is None:
-        await _shut_out(tx, record.id, reason)
+        await _suspend(tx, record.id, reason)
     return await get_record(tx, username)
 
 
 async def restore_account(tx: Tx, username: str) -> AccountRecord:
-    """Takes a suspension back: pages and posts are shown again, its keys stay revoked; the account's record.
+    """Ends a suspension and returns the account's record. Raises NotFound.
 
-    Raises NotFound.
+    Pages and posts are shown again; keys stay revoked.
     """
     record = await _lock(tx, username)
     if record.suspended_at is not None:
@@ -44,21 +44,21 @@ async def restore_account(tx: Tx, username: str) -> AccountRecord:
 
 
 async def delete_account(tx: Tx, username: str) -> AccountRecord:
-    """Suspends an account for good and erases what it says of a person; its record, still with the names it had.
+    """Suspends an account for good and erases its personal data (docs/people.md#deleting-an-account).
 
-    Its user name stays reserved like one that was given up. Raises NotFound.
+    Returns its record with the names it had. Its user name stays reserved like one that was given up. Raises NotFound.
     """
     record = await _lock(tx, username)
-    await _shut_out(tx, record.id, DELETED)
+    await _suspend(tx, record.id, DELETED)
     await status.erase(tx, record.id)
     await usernames.reserve_username(tx, folded(record.username), record.id, until=tx.now + RESERVED)
     return replace(record, suspended_at=tx.now, deleted_at=tx.now, is_admin=False)
 
 
 async def set_password(tx: Tx, username: str, password_hash: str) -> AccountRecord:
-    """Gives an account another password, ends its sessions and forgets its failed sign-ins; its record.
+    """Replaces the password of an account, ends its sessions and deletes its failed sign-ins.
 
-    Raises NotFound.
+    Returns its record. Raises NotFound.
     """
     record = await _lock(tx, username)
     await set_password_of(tx, record.id, password_hash)
@@ -66,7 +66,7 @@ async def set_password(tx: Tx, username: str, password_hash: str) -> AccountReco
 
 
 async def set_admin(tx: Tx, username: str, *, is_admin: bool) -> AccountRecord:
-    """Makes an account an admin's, or no longer; its record. Raises NotFound, Conflict for a suspended account."""
+    """Gives or takes the rights of an admin; returns the record. Raises NotFound, Conflict for a suspended account."""
     record = await _lock(tx, username)
     if is_admin and record.suspended_at is not None:
         raise Conflict(f"{record.username} is suspended; restore the account first.")
@@ -75,13 +75,13 @@ async def set_admin(tx: Tx, username: str, *, is_admin: bool) -> AccountRecord:
 
 
 async def _lock(tx: Tx, username: str) -> AccountRecord:
-    """The account, which nobody else writes in the name of until the transaction ends. Raises NotFound."""
+    """Locks the account against all other writes in its name, and returns its record. Raises NotFound."""
     record = await get_record(tx, username)
     await accounts.lock_wholly(tx, record.id)
     return await get_record(tx, username)
 
 
-async def _shut_out(tx: Tx, account_id: str, reason: str) -> None:
+async def _suspend(tx: Tx, account_id: str, reason: str) -> None:
     await status.suspend(tx, account_id, tx.now)
     await status.delete_sessions(tx, account_id)
     for key_id in await keys.list_active(tx, account_id):

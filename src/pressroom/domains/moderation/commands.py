@@ -1,4 +1,4 @@
-"""The operator's commands on accounts: each returns what it shows."""
+"""The operator's commands on accounts. Each returns what the command prints."""
 
 import msgspec
 from rich.markup import escape
@@ -22,7 +22,7 @@ from pressroom.web.paging import cursor_field_errors
 
 
 async def list_accounts(db: Database, limit: int, cursor: str | None) -> RecordList:
-    """All accounts, newest first. Raises Invalid for a cursor that is none."""
+    """Returns a page of at most `limit` accounts, newest first. Raises Invalid for a malformed cursor."""
     if field_errors := cursor_field_errors(cursor):
         raise Invalid(field_errors)
     found = await db.read(_list, cursor or BEYOND, limit + 1)
@@ -31,7 +31,7 @@ async def list_accounts(db: Database, limit: int, cursor: str | None) -> RecordL
 
 
 def table(found: RecordList) -> Table:
-    """A list for people to read."""
+    """Returns the accounts as a table for people to read."""
     shown = Table("id", "user name", "status", "admin", "e-mail", "posts", "followers", "created", box=None)
     for each in found.accounts:
         shown.add_row(
@@ -48,12 +48,12 @@ def table(found: RecordList) -> Table:
 
 
 async def show(db: Database, username: str) -> RecordOut:
-    """One account. Raises NotFound."""
+    """Returns one account. Raises NotFound."""
     return await db.read(_show, username)
 
 
 async def password(db: Database, username: str, given: str) -> RecordOut:
-    """Gives an account another password, under the same rules as sign-up. Raises Invalid, NotFound."""
+    """Replaces the password of an account, under the same rules as sign-up. Raises Invalid, NotFound."""
     await db.read(get_record, username)
     wanted = decode(NewPassword, msgspec.json.encode({"password": given}), [], SystemClock().now())
     passwords = Passwords()
@@ -65,23 +65,23 @@ async def password(db: Database, username: str, given: str) -> RecordOut:
 
 
 async def suspend(db: Database, username: str, reason: str) -> RecordOut:
-    """Suspends an account. Raises NotFound, Invalid for a reason that is none."""
+    """Suspends an account. Raises NotFound, Invalid for a blank or over-long reason."""
     check_reason(reason)
     return record_shape(await db.transact(actions.suspend_account, username, reason))
 
 
 async def restore(db: Database, username: str) -> RecordOut:
-    """Takes a suspension back. Raises NotFound."""
+    """Ends the suspension of an account. Raises NotFound."""
     return record_shape(await db.transact(actions.restore_account, username))
 
 
 async def delete(db: Database, username: str) -> RecordOut:
-    """Deletes an account; its record, still with the names it had. Raises NotFound."""
+    """Deletes an account; returns it with the names it had. Raises NotFound."""
     return record_shape(await db.transact(actions.delete_account, username))
 
 
 async def admin(db: Database, username: str, *, revoke: bool) -> RecordOut:
-    """Makes an account an admin's, or no longer. Raises NotFound, Conflict."""
+    """Gives an account the rights of an admin, or takes them away (`revoke`). Raises NotFound, Conflict."""
     return record_shape(await db.transact(actions.set_admin, username, is_admin=not revoke))
 
 

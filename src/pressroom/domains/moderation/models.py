@@ -1,4 +1,4 @@
-"""What the owner of a key is told that an operator's verb revokes, unless the operator says otherwise."""
+"""Why keys were revoked, when an operator suspends or deletes their account and gives no reason."""
 
 from typing import Final
 

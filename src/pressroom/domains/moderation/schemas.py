@@ -1,4 +1,4 @@
-"""An account as the operator's commands show it."""
+"""Accounts as the operator's commands print them."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from pressroom.domains.accounts.models import AccountRecord
 
 
 class RecordOut(msgspec.Struct, rename="camel"):
-    """An account with what became of it. `status`: active, suspended or deleted."""
+    """An account as an operator sees it. `status`: active, suspended or deleted."""
 
     id: str
     username: str
@@ -28,14 +28,14 @@ class RecordOut(msgspec.Struct, rename="camel"):
 
 
 class RecordList(msgspec.Struct, rename="camel"):
-    """Accounts, newest first, and where the list goes on."""
+    """A page of accounts, newest first, and the cursor of the next page."""
 
     accounts: list[RecordOut]
     next_cursor: str | None
 
 
 def record_shape(record: AccountRecord, active_keys: int | None = None) -> RecordOut:
-    """The account as an operator sees it."""
+    """Returns the account as an operator sees it."""
     return RecordOut(
         id=record.id,
         username=record.username,

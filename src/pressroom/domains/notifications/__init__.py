@@ -1,1 +1,1 @@
-"""What an account is told of: mentions, followers, and what became of its keys and webhooks."""
+"""Notifications: mentions, followers, revoked keys and disabled webhooks."""

@@ -1,4 +1,4 @@
-"""Telling an account of something, in the transaction in which it happened."""
+"""Adding, listing and removing notifications. Each action takes an open transaction first."""
 
 from pressroom.db import Tx
 from pressroom.domains.notifications import queries
@@ -16,7 +16,7 @@ async def notify(
     webhook_id: str | None = None,
     key_id: str | None = None,
 ) -> None:
-    """Tells the account of something; of what, the identifiers say that are given."""
+    """Adds a notification for the account. The given ids name what it is about."""
     await queries.insert_notification(
         tx,
         notification_id=new_id(tx.now),
@@ -30,15 +30,15 @@ async def notify(
 
 
 async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
-    """Takes back what the account was told of the other one's following it: it was taken back as well."""
+    """Removes the account's notifications of a follow, or a request for one, by `actor_id`, which has ended."""
     await queries.forget_follow(tx, account_id, actor_id)
 
 
 async def list_notifications(tx: Tx, account_id: str, before: str, limit: int) -> list[Notification]:
-    """Notifications of the account, newest first, before `before`."""
+    """Returns at most `limit` notifications of the account with ids before `before`, newest first."""
     return await queries.list_notifications(tx, account_id, before=before, limit=limit)
 
 
 async def purge_notifications(tx: Tx, batch: int) -> int:
-    """Removes notifications after 90 days; how many."""
+    """Removes at most `batch` notifications older than 90 days; returns their number."""
     return await queries.purge_notifications(tx, until=tx.now - RETENTION, batch=batch)

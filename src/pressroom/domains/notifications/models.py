@@ -1,4 +1,4 @@
-"""A notification and its kinds."""
+"""Notifications and their types."""
 
 from enum import StrEnum
 from typing import Final
@@ -21,7 +21,7 @@ class NotificationType(StrEnum):
 
 
 class Notification(msgspec.Struct):
-    """A notification as it is kept, with the account that caused it, if one did. Times in milliseconds."""
+    """A notification with the account that caused it, if one did. Times are in milliseconds."""
 
     id: str
     type: NotificationType

@@ -1,4 +1,4 @@
-"""Notifications over HTTP."""
+"""The route that lists notifications."""
 
 from typing import Final
 
@@ -30,8 +30,8 @@ async def list_notifications(request: Request[Caller]) -> Response:
     """What the account is told of, newest first: mentions in posts that it may see, who follows it or asks to, and what
     became of its keys and webhooks without its doing. Kept for 90 days."""
     page = read_page(request.query)
-    told = await request.db.read(actions.list_notifications, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(told, page, lambda notification: notification.id)
+    found = await request.db.read(actions.list_notifications, request.caller.account.id, page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda notification: notification.id)
     base_url = request.settings.base_url
     return json_response(NotificationList([notification_shape(each, base_url) for each in shown], cursor))
 

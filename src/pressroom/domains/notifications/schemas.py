@@ -39,7 +39,7 @@ class NotificationList(msgspec.Struct, rename="camel"):
 
 
 def notification_shape(notification: Notification, base_url: str) -> NotificationOut:
-    """The notification as its account sees it."""
+    """Returns the notification as its account sees it."""
     actor = None
     if notification.actor_id is not None:
         actor = author_of(
