@@ -60,7 +60,7 @@ def find_problems(settings: Settings) -> Iterator[str]:
 
 
 def _existing(settings: Settings) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yields the server's files and folders that exist, folders first. Does not follow links: they may lead elsewhere."""
+    """Yields the server's existing files and folders, folders first. Follows no links: they may lead elsewhere."""
     for path in _ours(settings):
         try:
             found = path.lstat()

@@ -32,7 +32,7 @@ class Setting(Generic[T]):
     """One setting, declared as an attribute of Settings and read there as its value.
 
     Args:
-        read: Returns the value for the variable's text; raises ValueError with the end of a sentence ("is not a number").
+        read: Returns the value of a text; raises ValueError with the end of a sentence ("is not a number").
         default: Text as a person would write it, or a function of the other settings.
         help_: One sentence for docs/settings.md.
         shown: The default as the documentation shows it.
