@@ -65,17 +65,17 @@ def normalise(text: str) -> str:
 
 
 def is_blank(text: str | None) -> bool:
-    """Whether there is nothing to read: absent, empty, or white space alone."""
+    """Returns whether a text is absent, empty or white space alone."""
     return text is None or not text or text.isspace()
 
 
 def entities(text: str) -> list[Entity]:
-    """The hashtags, mentions and URLs of a text, in their order; no two overlap. See `find_entities`."""
+    """Returns the hashtags, mentions and URLs of a text in their order, as `find_entities` yields them."""
     return list(find_entities(text))
 
 
 def find_entities(text: str) -> Iterator[Entity]:
-    """The hashtags, mentions and URLs of a text, one after the other as far as they are asked for; no two overlap.
+    """Yields the hashtags, mentions and URLs of a text in their order; no two overlap.
 
     A word character is a letter, mark or decimal digit (Unicode categories L*, M*, Nd) or `_`.
 
@@ -101,17 +101,17 @@ def find_entities(text: str) -> Iterator[Entity]:
 
 
 def count_signs(text: str) -> int:
-    """How many hashtags, mentions and URLs a text can hold at the most: found in no time, for budgets."""
+    """Returns how many hashtags, mentions and URLs a text can hold at most, without scanning it."""
     return text.count("#") + text.count("@") + text.count("://")
 
 
 def ends_surely(entity: Entity, text: str) -> bool:
-    """Whether an entity of `text` would be the same if more text followed."""
+    """Returns whether an entity of `text` would be the same if more text followed."""
     return bool(text[entity.end :].strip(_TRAILING))
 
 
 def tag_identity(name: str) -> str:
-    """What makes two hashtags the same one, from a name without its sign: NFKC and case-folded.
+    """Returns the identity of a hashtag from its name without the sign: NFKC and case-folded.
 
     The identity of an identity is itself. It can be longer than the name, and can hold what no name does: U+FDFA,
     one letter, becomes four words. It is cut after 200 code points.
@@ -121,12 +121,12 @@ def tag_identity(name: str) -> str:
 
 
 def hashtags(found: Iterable[Entity]) -> list[str]:
-    """The distinct identities of the hashtags among entities, in the order in which each appears first."""
+    """Returns the identities of the hashtags among entities, each once, in the order of their first appearance."""
     return list(dict.fromkeys(entity.name for entity in found if entity.kind is EntityKind.HASHTAG))
 
 
 def mentions(found: Iterable[Entity]) -> list[str]:
-    """The distinct user names mentioned among entities, case-folded, in the order in which each appears first."""
+    """Returns the case-folded user names mentioned among entities, each once, in the order of first appearance."""
     return list(dict.fromkeys(entity.name.casefold() for entity in found if entity.kind is EntityKind.MENTION))
 
 
@@ -144,7 +144,7 @@ def _begins_host(character: str) -> bool:
 
 
 def _url_end(text: str, host: int) -> int:
-    """Where the URL ends whose host begins at `host`."""
+    """Returns the end of the URL whose host begins at `host`."""
     end = len(text)
     awaited = dict.fromkeys(_CLOSING.values(), 0)
     for match in _BRACKET_OR_END.finditer(text, host):
@@ -195,7 +195,7 @@ def _is_word_character(character: str) -> bool:
 
 
 def _has_long_run(text: str) -> bool:
-    """Whether some letter bears more marks than any script puts on one."""
+    """Returns whether a letter has more marks than any script puts on one."""
     run = 0
     for character in text:
         run = run + 1 if _is_mark(character) else 0

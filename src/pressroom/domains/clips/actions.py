@@ -16,7 +16,7 @@ from pressroom.ids import new_id
 
 
 async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allowance) -> ClipView:
-    """Publishes a clip; the clip as its author sees it.
+    """Publishes a clip and returns it as its author sees it.
 
     It takes one unit of the account's content of the day, and storage for its video (docs/limits.md). Raises
     Unprocessable when the account is no member of the hub or stores too much, QuotaExceeded.
@@ -51,7 +51,7 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allo
 
 
 async def get_clip(tx: Tx, clip_id: str, reader: str, *, by_key: bool = False) -> ClipView:
-    """The clip, if `reader` (an account's id, or empty), or with `by_key` their key, may see it. Raises NotFound."""
+    """Returns a clip that `reader` (an account's id, or empty; with `by_key`: their key) may see. Raises NotFound."""
     clip = await queries.find_clip(tx, clip_id, reader=reader)
     if clip is None or not clip.may_be_seen() or (by_key and not clip.may_be_read_by_key()):
         raise NotFound("There is no such clip.")

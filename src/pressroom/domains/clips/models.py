@@ -7,7 +7,7 @@ from pressroom.domains.posts.visibility import Relationship, Visibility, key_may
 
 
 class ClipDraft(msgspec.Struct):
-    """What a clip is made of."""
+    """A clip to create."""
 
     caption: str | None
     visibility: Visibility
@@ -16,8 +16,7 @@ class ClipDraft(msgspec.Struct):
 
 
 class Clip(msgspec.Struct):
-    """A clip with its author, key and hub, and what the reader it was read for has to do with it. Times in
-    milliseconds."""
+    """A stored clip with its author, key and hub, and the reader's relationship to it. Times are in milliseconds."""
 
     id: str
     account_id: str
@@ -39,12 +38,12 @@ class Clip(msgspec.Struct):
     suspended: bool
 
     def may_be_seen(self) -> bool:
-        """Whether the reader may see it. A clip has no allowlist: CUSTOM is its author's alone."""
+        """Returns whether the reader may see it. A clip has no allowlist: a CUSTOM one is its author's alone."""
         relationship = Relationship(self.is_author, self.follows, self.followed_back, suspended=self.suspended)
         return may_see(Visibility(self.visibility), relationship)
 
     def may_be_read_by_key(self) -> bool:
-        """Whether a key of the reader may read it."""
+        """Returns whether a key of the reader may read it."""
         return key_may_read(Visibility(self.visibility), is_author=self.is_author)
 
 

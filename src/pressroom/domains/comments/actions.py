@@ -17,7 +17,7 @@ from pressroom.ids import new_id, time_of
 
 
 async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft) -> Comment:
-    """Comments on a post, or replies to a comment on it; the comment.
+    """Adds a comment to a post, or a reply to one of its comments, and returns it.
 
     Raises NotFound when the caller does not see the post, Unprocessable when the parent is no comment on it
     (docs/posts.md#comments).
@@ -35,7 +35,9 @@ async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft)
 async def list_in_time(
     tx: Tx, post_id: str, reader: str, after: str, limit: int, *, by_key: bool = False
 ) -> list[Comment]:
-    """Comments on a post that `reader` (an account's id, or empty), or with `by_key` their key, sees, oldest first.
+    """Returns the comments on a post, oldest first, if `reader` (an account's id, or empty) may see the post.
+
+    With `by_key` it must be visible to the reader's key.
 
     Raises NotFound.
     """

@@ -18,14 +18,14 @@ class MediaType(StrEnum):
 
 
 class CommentMedia(msgspec.Struct):
-    """Something to look at, elsewhere."""
+    """A picture on another site."""
 
     type: MediaType
     url: str
 
 
 class CommentDraft(msgspec.Struct):
-    """What a comment is made of."""
+    """A comment to create."""
 
     content: str | None
     parent_id: str | None = None
@@ -33,7 +33,7 @@ class CommentDraft(msgspec.Struct):
 
 
 class Comment(msgspec.Struct):
-    """A comment as it is kept, with its author and its key. `thread_id` is the comment at the top of its thread."""
+    """A stored comment with its author and key. `thread_id` is the comment at the top of its thread."""
 
     id: str
     post_id: str
@@ -53,16 +53,16 @@ class Comment(msgspec.Struct):
 
 
 class ThreadEntry(msgspec.Struct):
-    """A comment in its thread: how many comments it stands below; 0 at the top."""
+    """A comment in its thread. `depth` counts the comments above it: 0 at the top."""
 
     comment: Comment
     depth: int
 
 
 def in_threads(comments: Sequence[Comment]) -> list[ThreadEntry]:
-    """Comments, whose replies come after them, as they are read: each followed by its replies, those in time order.
+    """Arranges comments by thread: each followed by its replies, oldest first. Replies come after their comment.
 
-    A reply whose parent is not among them stands at the top.
+    A reply whose parent is missing is placed at the top.
     """
     replies: defaultdict[str | None, list[Comment]] = defaultdict(list)
     known = {comment.id for comment in comments}

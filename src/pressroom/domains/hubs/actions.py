@@ -1,4 +1,4 @@
-"""Making, joining and leaving hubs. Each takes an open transaction first."""
+"""Creating, joining and leaving hubs."""
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
@@ -9,7 +9,7 @@ from pressroom.ids import new_id
 
 
 async def create_hub(tx: Tx, caller: Caller, new: NewHub) -> Hub:
-    """Makes a hub, whose first member the caller is. Raises Conflict when the slug is taken."""
+    """Creates a hub with the caller as its first member and returns it. Raises Conflict when the slug is taken."""
     hub_id, account_id = new_id(tx.now), caller.account.id
     made = await queries.insert_hub(
         tx, hub_id=hub_id, account_id=account_id, slug=new.slug, name=new.name, description=new.description
@@ -21,35 +21,35 @@ async def create_hub(tx: Tx, caller: Caller, new: NewHub) -> Hub:
 
 
 async def get_hub(tx: Tx, hub_id: str, reader: str = "") -> Hub:
-    """The hub with this id, as `reader` (an account's id, or empty) sees it. Raises NotFound."""
+    """Returns the hub with this id, as `reader` (an account's id, or empty) sees it. Raises NotFound."""
     return _found(await queries.find_hub(tx, hub_id, reader=reader))
 
 
 async def get_hub_by_slug(tx: Tx, slug: str, reader: str = "") -> Hub:
-    """The hub with this slug, as `reader` sees it. Raises NotFound."""
+    """Returns the hub with this slug, as `reader` sees it. Raises NotFound."""
     return _found(await queries.find_by_slug(tx, slug, reader=reader))
 
 
 async def find_joined(tx: Tx, account_id: str, hub_id: str) -> Hub | None:
-    """The hub, if the account is a member of it."""
+    """Returns the hub, if the account is a member of it."""
     hub = await queries.find_hub(tx, hub_id, reader=account_id)
     return hub if hub is not None and hub.is_member else None
 
 
 async def list_joined(tx: Tx, account_id: str, before: str, limit: int) -> list[Hub]:
-    """Hubs that the account is a member of, newest hub first, before `before`."""
+    """Returns the hubs that the account is a member of, newest hub first, with ids below `before`."""
     return await queries.list_joined(tx, account_id, before=before, limit=limit)
 
 
 async def join_hub(tx: Tx, caller: Caller, hub_id: str) -> None:
-    """The caller is a member from now on; joining once more changes nothing. Raises NotFound."""
+    """Makes the caller a member, if they are not yet. Raises NotFound."""
     await get_hub(tx, hub_id)
     if await queries.insert_membership(tx, account_id=caller.account.id, hub_id=hub_id):
         await queries.add_members(tx, hub_id, 1)
 
 
 async def leave_hub(tx: Tx, caller: Caller, hub_id: str) -> None:
-    """The caller is no longer a member; leaving once more changes nothing. Raises NotFound."""
+    """Ends the caller's membership, if there is one. Raises NotFound."""
     await get_hub(tx, hub_id)
     if await queries.delete_membership(tx, account_id=caller.account.id, hub_id=hub_id):
         await queries.add_members(tx, hub_id, -1)

@@ -12,7 +12,7 @@ SLUG: Final = re.compile(r"[a-z0-9-]{3,40}")
 
 
 class NewHub(msgspec.Struct):
-    """What a hub is made of."""
+    """A hub to create."""
 
     name: str
     slug: str
@@ -20,7 +20,7 @@ class NewHub(msgspec.Struct):
 
 
 class Hub(msgspec.Struct):
-    """A hub as it is kept, and whether the reader is a member. `created_at` in milliseconds."""
+    """A stored hub, and whether the reader is a member. `created_at` is in milliseconds."""
 
     id: str
     name: str
@@ -32,7 +32,7 @@ class Hub(msgspec.Struct):
 
 
 def slug_errors(slug: object) -> Iterator[FieldError]:
-    """What is wrong with a slug: 3 to 40 of a-z 0-9 -."""
+    """Returns what is wrong with a slug: 3 to 40 of a-z 0-9 -."""
     if isinstance(slug, str) and not SLUG.fullmatch(slug):
         code = Code.TOO_SHORT if len(slug) < 3 else Code.TOO_LONG if len(slug) > 40 else Code.INVALID_FORMAT
         yield FieldError("slug", code, "A slug has 3 to 40 characters of a-z, 0-9 and -.")

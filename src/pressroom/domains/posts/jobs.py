@@ -1,4 +1,4 @@
-"""Tag pages follow what became of an account: private, public again, suspended, restored. A few rows at a time."""
+"""A job that hides or shows an account's hashtags once it turned private, public, suspended or restored."""
 
 import asyncio
 from typing import Final
@@ -11,13 +11,13 @@ from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Handler
 
 PAUSE_SECONDS: Final = 0.01
-"""Between two transactions, for everybody else's writes."""
+"""Pause between two transactions, so that others can write."""
 
 WAITS: Final = (SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND)
 
 
 def tag_handler(db: Database) -> Handler:
-    """For the worker of the queue. What was moved before a kill is not moved again."""
+    """Returns the job's handler. After a kill it hides and shows again what it did before, which changes nothing."""
 
     async def work(job: Job, token: str) -> None:
         moved: TagProgress | None = TagProgress()

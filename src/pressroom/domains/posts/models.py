@@ -11,7 +11,7 @@ from pressroom.domains.posts.visibility import Relationship, Visibility, key_may
 from pressroom.domains.previews.models import Card
 
 MENTIONED: Final = 50
-"""Accounts that one post notifies at the most."""
+"""How many accounts one post notifies at most."""
 
 
 class PostType(StrEnum):
@@ -23,7 +23,7 @@ class PostType(StrEnum):
 
 
 class NewPoll(msgspec.Struct):
-    """What a poll is made of. `duration` in milliseconds."""
+    """A poll to create. `duration` is in milliseconds."""
 
     question: str | None
     options: list[str]
@@ -49,7 +49,7 @@ BARE: Final = PostFields(visibility=Visibility.PUBLIC, location_name=None, latit
 
 
 class Draft(msgspec.Struct):
-    """What a post is made of.
+    """A post to create.
 
     `forced_link` is the page whose card is shown whatever the content links to, in its one spelling.
     """
@@ -97,7 +97,10 @@ POST_COLUMNS: Final = Post.__struct_fields__
 
 
 class SeenPost(Post):
-    """A post as it stands, with its author, key and hub, and what the reader it was read for has to do with it."""
+    """A stored post with its author, key and hub, as one reader finds it.
+
+    `liked` to `suspended` are about the reader and the author (`Relationship`).
+    """
 
     edited_at: int | None = None
     deleted_at: int | None = None
@@ -122,12 +125,12 @@ class SeenPost(Post):
     suspended: bool = False
 
     def may_be_seen(self) -> bool:
-        """Whether the reader may see it, deleted or not."""
+        """Returns whether the reader may see it, deleted or not."""
         relationship = Relationship(self.is_author, self.follows, self.followed_back, self.listed, self.suspended)
         return may_see(Visibility(self.visibility), relationship)
 
     def may_be_read_by_key(self) -> bool:
-        """Whether a key of the reader may read it."""
+        """Returns whether a key of the reader may read it."""
         return key_may_read(Visibility(self.visibility), is_author=self.is_author)
 
 
@@ -139,7 +142,7 @@ class PollOption(msgspec.Struct):
 
 
 class Poll(msgspec.Struct):
-    """A poll; `total_votes` counts the accounts that voted, `own_votes` are the positions that the reader chose."""
+    """A poll. `total_votes` counts the accounts that voted; `own_votes` are the positions that the reader chose."""
 
     question: str | None
     multiple: bool
@@ -150,7 +153,7 @@ class Poll(msgspec.Struct):
 
 
 class PostView(msgspec.Struct):
-    """A post as a reader sees it. `original` is what a bounce shares, None once that is out of the reader's sight."""
+    """A post as a reader sees it. `original` is what a bounce shares; None when the reader may not see that."""
 
     post: SeenPost
     poll: Poll | None = None
@@ -160,7 +163,7 @@ class PostView(msgspec.Struct):
 
 
 class Version(msgspec.Struct):
-    """What a post said before an edit, since `written_at`."""
+    """An earlier version of a post, written at `written_at` (milliseconds)."""
 
     content: str | None
     visibility: Visibility

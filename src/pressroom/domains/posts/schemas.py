@@ -162,7 +162,7 @@ class SetAudience(Body):
 
 
 def place_errors(place: LocationIn | None) -> Iterator[FieldError]:
-    """What is wrong with a place beyond its types."""
+    """Returns what is wrong with a place beyond its types."""
     if place is not None and is_blank(place.name):
         yield FieldError("location.name", Code.TOO_SHORT, "The name of a place must not be blank.")
 

@@ -17,7 +17,7 @@ class Visibility(StrEnum):
 
 
 class Relationship(msgspec.Struct, frozen=True):
-    """What a reader has to do with a post's author, and with the post.
+    """A reader's relationship to a post and its author.
 
     `listed`: the reader is on the allowlist that the author set for the post. `suspended`: the operator suspended the
     author, and nobody sees anything of them.
@@ -31,7 +31,7 @@ class Relationship(msgspec.Struct, frozen=True):
 
 
 def may_see(visibility: Visibility, relationship: Relationship) -> bool:
-    """Whether a reader in this relationship may see a post of this visibility. A signed-out reader has none."""
+    """Returns whether a reader may see a post of this visibility. A signed-out reader has the empty relationship."""
     if relationship.suspended:
         return False
     match visibility:
@@ -51,12 +51,12 @@ _ALL_RELATIONSHIPS = [Relationship(*each) for each in product((False, True), rep
 
 
 def narrows(before: Visibility, after: Visibility) -> bool:
-    """Whether somebody who may see what has the visibility `before` may not once it has `after`."""
+    """Returns whether somebody may see a post of visibility `before` and not one of visibility `after`."""
     return any(
         may_see(before, relationship) and not may_see(after, relationship) for relationship in _ALL_RELATIONSHIPS
     )
 
 
 def key_may_read(visibility: Visibility, *, is_author: bool) -> bool:
-    """Whether a key may read a post: its own account's, and what anybody may see; not what the account may see."""
+    """Returns whether a key may read a post: its own account's, or one that anybody may see."""
     return may_see(visibility, Relationship(is_author=is_author))

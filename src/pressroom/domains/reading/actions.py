@@ -34,7 +34,7 @@ DEEPEST: Final = 5
 
 
 class Thread(msgspec.Struct):
-    """A page of comments; `answers` names, by comment, whom a reply answers where its place does not show it.
+    """A page of comments. `answers` names, by comment id, whom a reply answers where its place does not show it.
 
     `next_page` is where the next page begins: a thread and a comment in it.
     """
@@ -45,7 +45,7 @@ class Thread(msgspec.Struct):
 
 
 class Permalink(msgspec.Struct):
-    """A post with all that its page shows. Of one that was deleted, the post alone."""
+    """What the page of a post shows. Of a deleted post: the post alone."""
 
     view: PostView
     versions: list[Version]
@@ -53,7 +53,7 @@ class Permalink(msgspec.Struct):
 
 
 class PostPage(msgspec.Struct):
-    """A page of posts and the id below which the next one begins."""
+    """A page of posts, and the id below which the next page begins."""
 
     posts: list[PostView]
     next_page: str | None
@@ -70,7 +70,7 @@ class Profile(msgspec.Struct):
 
 
 async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, str]) -> Permalink:
-    """A post and a page of its comments, behind `after`. Raises NotFound when the reader may not see it."""
+    """Returns a post and the page of its comments after `after`. Raises NotFound when the reader may not see it."""
     post = await lookup.find_post(tx, post_id, reader)
     if post is None:
         raise NotFound("There is no such post.")
@@ -81,7 +81,7 @@ async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, st
 
 
 async def open_profile(tx: Tx, username: str, reader: str, before: str) -> Profile:
-    """An account and a page of its posts that the reader may see. Raises NotFound."""
+    """Returns an account and a page of its posts that the reader may see. Raises NotFound."""
     account = await get_account_by_username(tx, username)
     if account.is_private and account.id != reader:
         between = await find_between(tx, account_id=reader, other_id=account.id)
@@ -93,13 +93,13 @@ async def open_profile(tx: Tx, username: str, reader: str, before: str) -> Profi
 
 
 async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, PostPage]:
-    """A hub and a page of its posts that the reader may see. Raises NotFound."""
+    """Returns a hub and a page of its posts that the reader may see. Raises NotFound."""
     hub = await get_hub_by_slug(tx, slug, reader)
     return hub, _page_of(await lookup.list_of_hub(tx, hub.id, reader, before, POSTS + 1))
 
 
 async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> PostPage:
-    """A page of the PUBLIC posts with a hashtag (its identity). Raises NotFound when there are none at all."""
+    """Returns a page of the PUBLIC posts with a hashtag (its identity). Raises NotFound when there are none at all."""
     posts = await lookup.list_of_tag(tx, tag, reader, before, POSTS + 1)
     if not posts and not await lookup.list_of_tag(tx, tag, reader, BEYOND, 1):
         raise NotFound("No public post has this hashtag.")
@@ -130,7 +130,7 @@ async def _open_thread(tx: Tx, post: SeenPost, after: tuple[str, str]) -> Thread
 
 
 def _as_many_as_fit(found: list[Comment]) -> list[Comment]:
-    """The comments that one page can bear: at least the first."""
+    """Returns the first comments, as many as fit on a page: at least one."""
     total = 0
     for place, comment in enumerate(found):
         total += weight(comment.content or "") + len(comment.media_url or "")

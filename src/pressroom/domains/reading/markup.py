@@ -45,7 +45,7 @@ def linked(text: str, most: int | None = None) -> Markup:
 
 
 def linked_parts(text: str) -> Iterator[Markup]:
-    """The same of a whole text, a part at a time, so that a page can be rendered in slices."""
+    """Yields a whole text as `linked` does, a part at a time, so that a page can be rendered in slices."""
     pieces = _pieces(text, find_entities(text))
     while part := _markup(islice(pieces, 2 * PART_LINKS)):
         yield part
@@ -73,7 +73,7 @@ def shortened(text: str) -> Shortened:
 
 
 def weight(text: str) -> int:
-    """About what a text costs to render, in characters."""
+    """Returns about what a text costs to render, in characters."""
     return len(text) + LINK_WEIGHT * count_signs(text)
 
 
@@ -88,9 +88,9 @@ def excerpt(text: str, longest: int) -> str:
         return line
     if longest < 1:
         return ""
-    room = longest - 1
-    end = line.rfind(" ", room // 2, room + 1)
-    return line[: _character_end(line, room) if end < 1 else end].rstrip() + "…"
+    most = longest - 1
+    end = line.rfind(" ", most // 2, most + 1)
+    return line[: _character_end(line, most) if end < 1 else end].rstrip() + "…"
 
 
 def _markup(pieces: Iterable[str]) -> Markup:
@@ -121,7 +121,7 @@ def _link(entity: Entity, written: str) -> str:
 
 
 def _is_cut(text: str, end: int) -> bool:
-    """Whether a word may go on behind `end`."""
+    """Returns whether a word may go on behind `end`."""
     return end < len(text) and not text[end].isspace()
 
 
@@ -133,7 +133,7 @@ def _has_host(url: str) -> bool:
 
 
 def _character_end(line: str, end: int) -> int:
-    """The last place up to `end` at which no character is cut from what belongs to it; `end` if there is none."""
+    """Returns the last place up to `end` that splits no character from its marks; `end` if there is none."""
     place = end
     while place and _belong_together(line[place - 1], line[place]):
         place -= 1

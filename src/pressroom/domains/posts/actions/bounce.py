@@ -15,10 +15,10 @@ from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 async def bounce_post(
     tx: Tx, caller: Caller, post_id: str, content: ParsedText | None, allowance: Allowance
 ) -> PostView:
-    """Bounces a post, as a quote when there is `content`; of a plain bounce, what that shares. The bounce.
+    """Bounces a post and returns the bounce: a quote when there is `content`. A plain bounce stands for its original.
 
     Raises NotFound when the caller does not see the post, Unprocessable when it is not PUBLIC, Conflict when the
-    account has a plain bounce of it that stands, QuotaExceeded.
+    account has a plain bounce of it already, QuotaExceeded when the daily quota is spent.
     """
     kind = PostType.SHARE if content is None else PostType.QUOTE
     original = await _resolve(tx, post_id, caller.account.id)
@@ -54,7 +54,7 @@ def _check_bounceable(visibility: str | None) -> None:
 
 
 async def _resolve(tx: Tx, post_id: str, reader: str) -> SeenPost:
-    """The post, or what it shares if it is a plain bounce. Raises NotFound."""
+    """Returns the post, or its original if it is a plain bounce. Raises NotFound."""
     post = await get_post(tx, post_id, reader)
     if post.type == PostType.SHARE and post.original_id is not None:
         return await get_post(tx, post.original_id, reader)

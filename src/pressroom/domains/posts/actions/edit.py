@@ -19,7 +19,7 @@ from pressroom.ids import new_id
 
 
 async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostView:
-    """Changes what was given and sets editedAt; the version before is kept.
+    """Changes the given fields, sets editedAt, stores the version before and returns the post.
 
     Raises NotFound, also for somebody else's post; Unprocessable for the text of a plain bounce and the
     visibility of any bounce.
@@ -60,7 +60,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
 
 
 async def precheck_edit(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> str | None:
-    """Looks ahead at `edit_post` without writing; returns the page whose card the edited post will bear anew.
+    """Looks ahead at `edit_post` without writing; returns the page whose card the edited post will newly bear.
 
     Raises what that would raise, by the same checks.
     """
@@ -68,7 +68,7 @@ async def precheck_edit(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> str
 
 
 async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
-    """Deletes the caller's own post softly: its row stays, and what it counted for is taken back; its id.
+    """Marks the caller's own post as deleted, reduces the counters that it fed and returns its id.
 
     Raises NotFound, also for somebody else's post and for a second deletion.
     """

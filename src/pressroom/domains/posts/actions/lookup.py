@@ -19,18 +19,18 @@ from pressroom.domains.previews.actions import find_cards
 from pressroom.errors import NotFound
 
 VERSIONS: Final = 50
-"""Earlier versions of a post that its author is shown: the latest."""
+"""How many earlier versions of a post its author is shown."""
 
 LISTED_COUNTED: Final = 100
-"""Posts that an allowlist shows the reader which a profile counts at most: more would cost more than the page."""
+"""A profile counts at most so many CUSTOM posts that the reader may see: more would cost more than the page."""
 
 _NO_POST: Final = "There is no such post."
 
 
 async def get_post(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -> SeenPost:
-    """The post, if it stands and the reader, or with `by_key` their key, may see it.
+    """Returns a post that is not deleted and that the reader (with `by_key`: the reader's key) may see.
 
-    Raises NotFound, the same in all other cases.
+    Raises NotFound, whatever the reason.
     """
     post = await find_post(tx, post_id, reader)
     if post is None or post.deleted_at is not None or (by_key and not post.may_be_read_by_key()):
@@ -39,13 +39,13 @@ async def get_post(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -
 
 
 async def find_post(tx: Tx, post_id: str, reader: str) -> SeenPost | None:
-    """The post, deleted or not, if the reader may see it."""
+    """Returns the post, deleted or not, if the reader may see it."""
     post = await lookup.find_post(tx, post_id, reader=reader)
     return post if post is not None and post.may_be_seen() else None
 
 
 async def get_view(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -> PostView:
-    """The post with its poll and what it shares, if the reader may see it. Raises NotFound as `get_post` does."""
+    """Returns the post with its poll, media, card and original. Raises NotFound as `get_post` does."""
     view = (await complete(tx, [await get_post(tx, post_id, reader, by_key=by_key)], reader))[0]
     if by_key and view.original and not view.original.post.may_be_read_by_key():
         view.original = None
@@ -53,7 +53,7 @@ async def get_view(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -
 
 
 async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[PostView]:
-    """The posts, in their order, with polls, media, cards, and what they share as far as the reader may see that."""
+    """Adds to posts their polls, media, cards and those originals that the reader may see. Keeps their order."""
     originals = await _standing(tx, [post.original_id for post in posts if post.original_id], reader)
     everyone = {post.id: post for post in (*posts, *originals)}
     their_polls = await _polls(tx, [post.id for post in everyone.values() if post.has_poll], reader)
@@ -69,10 +69,9 @@ async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[PostV
 
 
 async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[PostView]:
-    """An account's posts that the reader may see, newest first, before `before`.
+    """Returns the account's posts that the reader may see, newest first, with ids below `before`.
 
-    Each visibility that the reader may see is read by its own index, so that what they may not see is never
-    walked through.
+    Each visibility that the reader may see is read by its own index: no posts are read that the reader may not see.
     """
     if reader == author:
         ids = await lookup.list_of_own(tx, author, before=before, limit=limit)
@@ -82,7 +81,7 @@ async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: 
 
 
 async def count_of_account(tx: Tx, account: Account, reader: str) -> int:
-    """How many of an account's posts that stand the reader may see; of CUSTOM ones LISTED_COUNTED at the most."""
+    """Counts the account's posts that the reader may see; of CUSTOM ones at most LISTED_COUNTED."""
     if reader == account.id:
         return account.total_posts
     counts = await status.count_posts(tx, account.id)
@@ -100,9 +99,9 @@ async def count_of_account(tx: Tx, account: Account, reader: str) -> int:
 
 
 async def list_of_hub(tx: Tx, hub_id: str, reader: str, before: str, limit: int) -> list[PostView]:
-    """The posts in a hub that the reader may see, newest first, before `before`.
+    """Returns the posts in a hub that the reader may see, newest first, with ids below `before`.
 
-    As of an account: what the reader may not see is never walked through.
+    Like those of an account: no posts are read that the reader may not see.
     """
     ids = await lookup.list_of_hub(tx, hub_id, reader=reader, before=before, limit=limit)
     if reader:
@@ -115,19 +114,19 @@ async def list_of_hub(tx: Tx, hub_id: str, reader: str, before: str, limit: int)
 
 
 async def list_of_tag(tx: Tx, tag: str, reader: str, before: str, limit: int) -> list[PostView]:
-    """The PUBLIC posts with a hashtag (its identity), newest first, before `before`."""
+    """Returns the PUBLIC posts with a hashtag (its identity), newest first, with ids below `before`."""
     return await _views(tx, await lookup.list_of_tag(tx, tag, before=before, limit=limit), reader)
 
 
 async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
-    """What a post said before its latest edits, newest first; for its author alone."""
+    """Returns the versions of a post before its latest edits, newest first; none to anyone but its author."""
     if not post.is_author or post.edited_at is None:
         return []
     return await lookup.list_versions(tx, post.account_id, post.id, VERSIONS)
 
 
 async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[str]:
-    """The ids of an account's posts that somebody else may see, before `before`, in no order."""
+    """Returns the ids below `before` of an account's posts that somebody else may see, in no order."""
     between = await follows.find_between(tx, account_id=reader, other_id=author)
     relationship = Relationship(False, between.follows, between.followed_back)
     ids: list[str] = []
@@ -140,26 +139,26 @@ async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit:
 
 
 async def _views(tx: Tx, post_ids: Sequence[str], reader: str) -> list[PostView]:
-    """Those of the posts with these ids that the reader may see, in this order."""
+    """Returns those of the posts with these ids that the reader may see, in this order."""
     found = await _find_all(tx, post_ids, reader)
     return await complete(tx, [post for post in found if post.may_be_seen()], reader)
 
 
 async def _standing(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPost]:
-    """Those of the posts that are not deleted and that the reader may see."""
+    """Returns those of the posts that are not deleted and that the reader may see."""
     found = await _find_all(tx, list(dict.fromkeys(post_ids)), reader)
     return [post for post in found if post.deleted_at is None and post.may_be_seen()]
 
 
 async def _find_all(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPost]:
-    """The posts with these ids, in this order."""
+    """Returns the posts with these ids, in this order."""
     found = [post for batch in batches(post_ids) for post in await lookup.find_posts(tx, batch, reader=reader)]
     by_id = {post.id: post for post in found}
     return [by_id[post_id] for post_id in post_ids if post_id in by_id]
 
 
 async def _polls(tx: Tx, post_ids: Sequence[str], reader: str) -> dict[str, Poll]:
-    """The polls of these posts, by post."""
+    """Returns the polls of these posts, by post id."""
     options: defaultdict[str, list[OptionRow]] = defaultdict(list)
     for batch in batches(post_ids):
         for option in await polls.list_options(tx, batch, reader=reader):

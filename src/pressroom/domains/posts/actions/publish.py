@@ -31,7 +31,7 @@ from pressroom.ids import new_id
 
 
 async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> PostView:
-    """Publishes a post; the post as its author sees it.
+    """Publishes a post and returns it as its author sees it.
 
     It takes one unit of the account's content of the day, and storage for its media (docs/limits.md). Raises
     Unprocessable when the account is no member of the hub or stores too much, QuotaExceeded.
@@ -66,13 +66,13 @@ async def _check_draft(tx: Tx, caller: Caller, draft: Draft) -> Hub | None:
 
 
 async def check_quota(tx: Tx, caller: Caller, allowance: Allowance) -> None:
-    """Looks whether `spend_quota` would raise QuotaExceeded, and raises it."""
+    """Raises QuotaExceeded when `spend_quota` would, and spends nothing."""
     signed_in = caller.key is None
     await check_content_quota(tx, caller.account.id, allowance.content(signed_in=signed_in), signed_in=signed_in)
 
 
 async def spend_quota(tx: Tx, caller: Caller, allowance: Allowance) -> None:
-    """Takes one unit of what the account may publish on this day, by key or signed in. Raises QuotaExceeded."""
+    """Spends one unit of the account's daily quota, of that by key or of that signed in. Raises QuotaExceeded."""
     signed_in = caller.key is None
     await spend_content_quota(tx, caller.account.id, allowance.content(signed_in=signed_in), signed_in=signed_in)
 
@@ -115,7 +115,7 @@ async def save_and_emit(tx: Tx, post: Post, content: ParsedText | None) -> None:
 
 
 async def get_joined_hub(tx: Tx, caller: Caller, hub_id: str) -> Hub:
-    """The hub, of which the account is a member. Raises Unprocessable."""
+    """Returns a hub that the account is a member of. Raises Unprocessable when it is not, or there is no such hub."""
     hub = await find_joined(tx, caller.account.id, hub_id)
     if hub is None:
         message = "The account is not a member of such a hub. Join it first, or leave hubId out."

@@ -1,4 +1,4 @@
-"""Whom a post reaches: by its hashtags and by its mentions (docs/posts.md#hashtags-and-mentions)."""
+"""Indexing hashtags and notifying mentioned accounts (docs/posts.md#hashtags-and-mentions); the allowlist."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 
 TAGS_TOGETHER: Final = 500
-"""Rows of hashtags that one transaction hides or shows, and the rest of the last post's."""
+"""Rows of hashtags that one transaction hides or shows, rounded up to whole posts."""
 
 
 async def reach_readers(tx: Tx, author: str, post_id: str, content: ParsedText, visibility: Visibility) -> None:
@@ -41,17 +41,17 @@ async def reach_readers_anew(
 
 
 class TagProgress(msgspec.Struct, frozen=True):
-    """How far the hashtags of an account's posts are hidden, or shown: up to the post `last`."""
+    """How far a job has come that hides or shows the hashtags of an account's posts: up to the post `last`."""
 
     hidden: bool | None = None
     last: str = ""
 
 
 async def move_tags(tx: Tx, job: Job, token: str, moved: TagProgress) -> TagProgress | None:
-    """Hides or shows the hashtags of the next of an account's posts; None when that was all, and the job is done.
+    """Hides or shows the hashtags of an account's next posts; returns the progress, None when the job is finished.
 
-    Begins anew when the account has turned meanwhile. The end is seen under the account's lock: whoever publishes or
-    edits holds the account, and writes what it is.
+    Starts again when the account has turned private or public meanwhile. The end is decided under the account's lock,
+    which every publication and edit holds too.
     """
     hidden = await _is_hidden(tx, job.subject)
     if hidden is not moved.hidden:
@@ -72,10 +72,10 @@ async def _is_hidden(tx: Tx, account_id: str) -> bool:
 
 
 async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str]) -> int:
-    """Makes these accounts the allowlist of the caller's own post, instead of those before; how many they are.
+    """Replaces the allowlist of the caller's own post and returns how many accounts it names.
 
-    Raises NotFound, also for somebody else's post; Unprocessable for a bounce, or with all names that nobody has.
-    Whom the post mentions and the list lets in is notified.
+    Mentioned accounts that may see the post now are notified. Raises NotFound, also for somebody else's post;
+    Unprocessable for a bounce, and for unknown names, all of which it lists.
     """
     author = caller.account.id
     post = await writing.lock_own(tx, author, post_id)
@@ -103,7 +103,7 @@ async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str
 
 
 async def _notify_mentioned(tx: Tx, author: str, post_id: str, names: list[str], visibility: Visibility) -> None:
-    """Notifies those of `names` that may see the post and were not told of it before, MENTIONED of them in all."""
+    """Notifies those of `names` that may see the post and were not notified before; at most MENTIONED for one post."""
     if not names:
         return
     left = MENTIONED - await reach.count_told(tx, post_id)

@@ -9,33 +9,33 @@ from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unpr
 
 
 async def like_post(tx: Tx, caller: Caller, post_id: str) -> None:
-    """The caller likes the post; once more changes nothing. Raises NotFound when they do not see it."""
+    """Makes the caller like the post, if they do not yet. Raises NotFound when they may not see it."""
     post = await get_post(tx, post_id, caller.account.id)
     if await reactions.insert_like(tx, post.id, caller.account.id):
         await _count_like(tx, post.id, 1)
 
 
 async def unlike_post(tx: Tx, caller: Caller, post_id: str) -> None:
-    """The caller takes a like back; where there is none, nothing changes. Raises NotFound as before."""
+    """Removes the caller's like, if there is one. Raises NotFound when they may not see the post."""
     post = await get_post(tx, post_id, caller.account.id)
     if await reactions.delete_like(tx, post.id, caller.account.id):
         await _count_like(tx, post.id, -1)
 
 
 async def save_post(tx: Tx, caller: Caller, post_id: str) -> None:
-    """The caller saves the post; once more changes nothing. Raises NotFound when they do not see it."""
+    """Saves the post for the caller, if it is not saved yet. Raises NotFound when they may not see it."""
     post = await get_post(tx, post_id, caller.account.id)
     await reactions.insert_save(tx, post.id, caller.account.id)
 
 
 async def unsave_post(tx: Tx, caller: Caller, post_id: str) -> None:
-    """The caller saves the post no longer; where they did not, nothing changes. Raises NotFound as before."""
+    """Removes the caller's mark of having saved the post. Raises NotFound when they may not see it."""
     post = await get_post(tx, post_id, caller.account.id)
     await reactions.delete_save(tx, post.id, caller.account.id)
 
 
 async def vote(tx: Tx, caller: Caller, post_id: str, choices: list[int]) -> Poll:
-    """The caller votes, once and for all; the poll with the vote in it. `choices` are positions, each given once.
+    """Records the caller's only vote and returns the poll with it. `choices` are positions, each given once.
 
     Raises NotFound when the caller does not see the post or it has no poll, Invalid when the poll has no such
     options or takes a single one, Conflict for a second vote, Unprocessable when the poll is closed.
@@ -57,7 +57,7 @@ async def vote(tx: Tx, caller: Caller, post_id: str, choices: list[int]) -> Poll
 
 
 def choice_errors(choices: list[int], options: int, *, multiple: bool) -> list[FieldError]:
-    """What is wrong with choices for a poll of so many options."""
+    """Returns what is wrong with the choices for a poll of so many options."""
     field_errors = [
         FieldError(f"choices[{place}]", Code.OUT_OF_RANGE, f"This poll has the options 0 to {options - 1}.")
         for place, choice in enumerate(choices)
