@@ -4,10 +4,10 @@ SHELL := /bin/sh
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install run test fuzz check bench docs format lock
+.PHONY: help install run test coverage test-pythons fuzz check bench docs format lock
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: .venv/.serve ## Install what the server needs, in .venv
 
@@ -31,6 +31,21 @@ run: .venv/.serve ## Start the server on 127.0.0.1:8000 in development mode
 
 test: .venv/.develop ## Run the whole suite: SQLite, PostgreSQL and Redis, real processes
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+coverage: .venv/.develop ## Say which lines and branches no test reaches (ARGS as for test)
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest $(ARGS)
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --skip-covered --show-missing
+
+test-pythons: ## Run the suite on every Python from 3.11 on that is found here, each in an environment of its own
+	@for python in $$(ls /usr/bin/python3.[0-9]* /usr/local/bin/python3.[0-9]* $$HOME/.pyenv/versions/*/bin/python3.[0-9]* 2>/dev/null | grep -E '/python3\.(1[1-9]|[2-9][0-9])$$' | awk -F/ '!seen[$$NF]++'); do \
+	  echo "== $$python"; folder=.venv/pythons/$${python##*/}; \
+	  $$python -m venv $$folder && \
+	  $$folder/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt -r requirements/serve.txt -r requirements/develop.txt && \
+	  $$folder/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e . && \
+	  $$folder/bin/python -m pytest -n 2 --dist loadgroup $(ARGS) || exit 1; \
+	done
 
 fuzz: .venv/.develop ## Send FUZZ=100000 random requests and hold each answer to the OpenAPI document
 	@$(BIN)/python -m tests.fuzz --requests $${FUZZ-100000} $(ARGS)
