@@ -80,7 +80,7 @@ class Envelope:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class ReceivedDelivery:
     """One request, as it is judged and shown. `refusal` says why its signature is no good; `times` counts its id."""
 
     body: bytes
@@ -185,7 +185,7 @@ def pretty(data: object) -> str:
     return plain("".join(pieces))
 
 
-def error_response(delivery: Delivery, number: int, misbehaviour: Misbehaviour) -> tuple[int, str]:
+def error_response(delivery: ReceivedDelivery, number: int, misbehaviour: Misbehaviour) -> tuple[int, str]:
     """The status for the `number`-th request, from 1, and why it is no 200. A failure asked for comes first."""
     if number <= misbehaviour.fail:
         return 500, f"--fail: {number} of {misbehaviour.fail}"
@@ -196,7 +196,7 @@ def error_response(delivery: Delivery, number: int, misbehaviour: Misbehaviour) 
     return 200, ""
 
 
-def describe(delivery: Delivery, at: datetime, status: int, reason: str, slow: float) -> Text:
+def describe(delivery: ReceivedDelivery, at: datetime, status: int, reason: str, slow: float) -> Text:
     """What is printed of a delivery."""
     envelope = delivery.envelope
     text = Text.assemble(
@@ -219,7 +219,7 @@ def describe(delivery: Delivery, at: datetime, status: int, reason: str, slow: f
     return text.append(f" ({reason})" if reason else "")
 
 
-def _verdict(delivery: Delivery) -> tuple[str, str]:
+def _verdict(delivery: ReceivedDelivery) -> tuple[str, str]:
     if not delivery.checked:
         return "not verified: give --secret", "yellow"
     if delivery.refusal is not None:
@@ -271,7 +271,7 @@ class _Listener:
         await self._dawdle()
         return web.Response(status=status, headers=headers, body=answer or None)
 
-    def _judge(self, body: bytes, request: web.Request) -> Delivery:
+    def _judge(self, body: bytes, request: web.Request) -> ReceivedDelivery:
         envelope, refusal = parse_envelope(body), None
         if self.secrets:
             try:
@@ -280,7 +280,7 @@ class _Listener:
                 refusal = str(failure)
         # What anybody could have sent must not make a genuine delivery look like a duplicate.
         times = self._remember(envelope.id) if envelope and refusal is None else 1
-        return Delivery(body, envelope, bool(self.secrets), refusal, times)
+        return ReceivedDelivery(body, envelope, bool(self.secrets), refusal, times)
 
     def _remember(self, id_: str) -> int:
         """How often an id came, this time included."""

@@ -13,7 +13,7 @@ from pressroom.domains.previews.slots import (
     TOGETHER,
     WAITING_OF_ACCOUNT,
     Busy,
-    Slots,
+    FetchSlots,
     registrable,
 )
 from pressroom.outbound import Failure, OutboundClient, OutboundFailed
@@ -92,7 +92,7 @@ class Holders:
     """Tasks that hold slots, or wait for one, until they are let go."""
 
     def __init__(self) -> None:
-        self.slots = Slots()
+        self.slots = FetchSlots()
         self.began: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
 

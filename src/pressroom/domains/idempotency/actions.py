@@ -21,7 +21,7 @@ class WriteIdentity(msgspec.Struct, frozen=True):
     idempotency_key: str
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class WriteOutcome(msgspec.Struct, frozen=True):
     """The response body of a write. `replayed`: it was stored; `body_differs`: for a request with another body."""
 
     body: bytes
@@ -35,7 +35,7 @@ async def once(
     body_hash: str,
     effect: Callable[[Tx], Awaitable[bytes]],
     storable: Callable[[bytes], bytes],
-) -> Outcome:
+) -> WriteOutcome:
     """Runs `effect` and stores the body that it returns, or returns the stored one without running it.
 
     The effect and its stored response commit together or not at all. When `effect` raises, nothing is stored, so the
@@ -49,7 +49,7 @@ async def once(
         storable: Removes from that body what must not be stored.
     """
     if identity is None:
-        return Outcome(await effect(tx))
+        return WriteOutcome(await effect(tx))
     columns = msgspec.structs.asdict(identity)
     while not await queries.claim(tx, **columns, body_hash=body_hash, expired=tx.now - WINDOW):
         answer = await queries.find_answer(tx, **columns)
@@ -57,18 +57,18 @@ async def once(
             return _replay(answer, body_hash)
     body = await effect(tx)
     await queries.store_answer(tx, **columns, body=storable(body).decode())
-    return Outcome(body)
+    return WriteOutcome(body)
 
 
-async def find_stored(tx: Tx, identity: WriteIdentity, body_hash: str) -> Outcome | None:
+async def find_stored(tx: Tx, identity: WriteIdentity, body_hash: str) -> WriteOutcome | None:
     """Returns the response to this write within the last 24 hours, or None."""
     answer = await queries.find_stored(tx, **msgspec.structs.asdict(identity), expired=tx.now - WINDOW)
     return None if answer is None else _replay(answer, body_hash)
 
 
-def _replay(answer: queries.StoredAnswer, body_hash: str) -> Outcome:
+def _replay(answer: queries.StoredAnswer, body_hash: str) -> WriteOutcome:
     differs = answer.body_hash not in ("", body_hash)
-    return Outcome(answer.body.encode(), replayed=True, body_differs=differs)
+    return WriteOutcome(answer.body.encode(), replayed=True, body_differs=differs)
 
 
 async def purge_answers(tx: Tx, batch: int) -> int:

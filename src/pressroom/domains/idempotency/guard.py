@@ -80,7 +80,7 @@ class OncePerKey:
         async def effect(tx: Tx) -> bytes:
             return _encoder.encode(shape(await action(tx, *args, **kwargs)))
 
-        async def write(tx: Tx) -> actions.Outcome:
+        async def write(tx: Tx) -> actions.WriteOutcome:
             if self._lock is not None:
                 await self._lock(tx)
             return await actions.once(tx, self._identity, self._body_hash, effect, self._storable)
@@ -94,7 +94,7 @@ class OncePerKey:
         return _encoder.encode(msgspec.json.decode(body, type=dict[str, object]) | dict.fromkeys(self._hidden))
 
 
-def _replay(outcome: actions.Outcome) -> Response:
+def _replay(outcome: actions.WriteOutcome) -> Response:
     headers: HeaderList = [REPLAYED]
     if outcome.body_differs:
         headers.append(BODY_DIFFERS)

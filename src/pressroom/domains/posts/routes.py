@@ -23,6 +23,7 @@ from pressroom.domains.posts.examples import (
 )
 from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.poll_schemas import PollOut, Vote, poll_shape
+from pressroom.domains.posts.refusals import BAD_POST, BAD_UPLOAD, MEDIA_QUOTA_REACHED, NO_POST, NOT_A_MEMBER
 from pressroom.domains.posts.schemas import (
     CREATE_POST_EXAMPLE,
     AudienceOut,
@@ -50,45 +51,6 @@ P = ParamSpec("P")
 TAG = Tag("Posts", "What an account publishes.")
 REACTIONS = Tag("Reactions", "What signed-in readers do with posts.")
 
-_NO_POST = NotFound("There is no such post.")
-_BAD_POST = Invalid(
-    [
-        FieldError("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214."),
-        FieldError(
-            "visibility",
-            Code.INVALID_CHOICE,
-            "Must be one of PUBLIC, FOLLOWERS, CONNECTIONS, PRIVATE, CUSTOM.",
-        ),
-        FieldError("tags", Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?"),
-    ]
-)
-_BAD_UPLOAD = Invalid(
-    [
-        FieldError("media[1]", Code.TOO_LARGE, "A file has at most 8,388,608 bytes."),
-        FieldError(
-            "media[2]", Code.UNSUPPORTED_MEDIA_TYPE, "Declared as image/png, but by its bytes this is image/jpeg."
-        ),
-    ]
-)
-_NO_ROOM = Unprocessable(
-    [
-        FieldError(
-            "media",
-            Code.TOO_LARGE,
-            "The account may store 5,368,709,120 bytes of media, and these 9,120,400 are too many on top of it.",
-        )
-    ]
-)
-_NO_MEMBER = Unprocessable(
-    [
-        FieldError(
-            "hubId",
-            Code.NOT_ALLOWED,
-            "The account is not a member of such a hub. Join it first, or leave hubId out.",
-        )
-    ]
-)
-
 
 @declare_with_body(
     "POST",
@@ -99,7 +61,7 @@ _NO_MEMBER = Unprocessable(
     gives=PostOut,
     status=201,
     location="/api/posts/{made}",
-    fails=(_BAD_POST, _NO_MEMBER, QuotaExceeded),
+    fails=(BAD_POST, NOT_A_MEMBER, QuotaExceeded),
     idempotent=True,
     tag=TAG,
     example=CREATE_POST_EXAMPLE,
@@ -124,7 +86,7 @@ async def create_post(request: Request[Caller], body: CreatePost) -> Response:
     gives=PostOut,
     status=201,
     location="/api/posts/{made}",
-    fails=(_BAD_UPLOAD, _NO_MEMBER, _NO_ROOM, QuotaExceeded),
+    fails=(BAD_UPLOAD, NOT_A_MEMBER, MEDIA_QUOTA_REACHED, QuotaExceeded),
     idempotent=True,
     tag=TAG,
     form=UPLOAD_FORM,
@@ -153,7 +115,7 @@ async def upload_post(request: Request[Caller], body: UploadPost) -> Response:
     Keyed(anyone=True),
     summary="Show a post",
     gives=PostOut,
-    fails=(_NO_POST,),
+    fails=(NO_POST,),
     tag=TAG,
     response_example=POST_EXAMPLE,
 )
@@ -193,7 +155,7 @@ async def list_posts(request: Request[Caller]) -> Response:
     gives=PostOut,
     fails=(
         Invalid([FieldError("body", Code.REQUIRED, "Give at least one of content and visibility.")]),
-        _NO_POST,
+        NO_POST,
         Unprocessable([FieldError("visibility", Code.NOT_ALLOWED, "A bounce is always PUBLIC.")]),
     ),
     idempotent=True,
@@ -217,7 +179,7 @@ async def edit_post(request: Request[Caller], body: EditPost) -> Response:
     Keyed("posts:delete"),
     summary="Delete a post",
     gives=DeletedOut,
-    fails=(_NO_POST,),
+    fails=(NO_POST,),
     idempotent=True,
     tag=TAG,
     response_example=DeletedOut("Post deleted", POST_EXAMPLE.id),
@@ -246,7 +208,7 @@ async def delete_post(request: Request[Caller]) -> Response:
     location="/api/posts/{made}",
     fails=(
         Invalid([FieldError("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214.")]),
-        _NO_POST,
+        NO_POST,
         Conflict("The account has bounced this post already. Delete that bounce first, or quote the post."),
         Unprocessable(
             [FieldError("body", Code.NOT_ALLOWED, "Only PUBLIC posts can be bounced; this one is FOLLOWERS.")]
@@ -274,7 +236,7 @@ async def bounce_post(request: Request[Caller], body: BouncePost) -> Response:
     SessionOnly(),
     summary="Like a post",
     gives=LikedOut,
-    fails=(_NO_POST,),
+    fails=(NO_POST,),
     idempotent=True,
     tag=REACTIONS,
     response_example=LikedOut(True),
@@ -290,7 +252,7 @@ async def like_post(request: Request[Caller]) -> Response:
     SessionOnly(),
     summary="Take a like back",
     gives=LikedOut,
-    fails=(_NO_POST,),
+    fails=(NO_POST,),
     idempotent=True,
     tag=REACTIONS,
     response_example=LikedOut(False),
@@ -308,7 +270,7 @@ async def unlike_post(request: Request[Caller]) -> Response:
     SessionOnly(),
     summary="Save a post",
     gives=SavedOut,
-    fails=(_NO_POST,),
+    fails=(NO_POST,),
     idempotent=True,
     tag=REACTIONS,
     response_example=SavedOut(True),
@@ -324,7 +286,7 @@ async def save_post(request: Request[Caller]) -> Response:
     SessionOnly(),
     summary="Take a save back",
     gives=SavedOut,
-    fails=(_NO_POST,),
+    fails=(NO_POST,),
     idempotent=True,
     tag=REACTIONS,
     response_example=SavedOut(False),
@@ -371,7 +333,7 @@ async def vote(request: Request[Caller], body: Vote) -> Response:
     gives=AudienceOut,
     fails=(
         Invalid([FieldError("usernames[1]", Code.DUPLICATE, "otto is named twice.")]),
-        _NO_POST,
+        NO_POST,
         Unprocessable([FieldError("usernames[1]", Code.INVALID_CHOICE, "There is no account otto.")]),
     ),
     idempotent=True,

@@ -17,7 +17,7 @@ from pressroom.domains.media.sandbox import ChildDied, DecodingLimits, Sandbox, 
 from pressroom.domains.previews import actions, queries
 from pressroom.domains.previews.fetching import CardPostponed, CardUnavailable, fetch_card
 from pressroom.domains.previews.models import RETRIES, Card, CardState, CardStatus, card_blob
-from pressroom.domains.previews.slots import OF_ACCOUNT, PATIENCE_SECONDS, TOGETHER, Busy, Slots
+from pressroom.domains.previews.slots import OF_ACCOUNT, PATIENCE_SECONDS, TOGETHER, Busy, FetchSlots
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.keyed_tasks import KeyedTasks
@@ -62,7 +62,7 @@ class Cards:
         self._clock = clock
         self._log = log
         self._folder = folder
-        self._slots = Slots()
+        self._slots = FetchSlots()
         self._decoding = asyncio.Semaphore(DECODED_TOGETHER)
         self._fetching = KeyedTasks[None]()
 

@@ -37,7 +37,7 @@ class _Waiting:
         self.admitted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
 
-class Slots:
+class FetchSlots:
     """Slots for fetches. The next free slot goes to the account with the fewest fetches under way.
 
     So however much one account has queued, the first card of another gets the next slot that its site allows.

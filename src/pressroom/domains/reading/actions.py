@@ -59,7 +59,7 @@ class PostPage(msgspec.Struct):
     next_page: str | None
 
 
-class Profile(msgspec.Struct):
+class OpenedProfile(msgspec.Struct):
     """An account's page; `hidden`: its posts are for its followers alone, and the reader is none. `total_posts` counts
     what the reader may see."""
 
@@ -80,16 +80,16 @@ async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, st
     return Permalink(view, await lookup.list_versions(tx, post), await _open_thread(tx, post, after))
 
 
-async def open_profile(tx: Tx, username: str, reader: str, before: str) -> Profile:
+async def open_profile(tx: Tx, username: str, reader: str, before: str) -> OpenedProfile:
     """Returns an account and a page of its posts that the reader may see. Raises NotFound."""
     account = await get_account_by_username(tx, username)
     if account.is_private and account.id != reader:
         between = await find_between(tx, account_id=reader, other_id=account.id)
         if not between.follows:
-            return Profile(account, 0, hidden=True, page=PostPage([], None))
+            return OpenedProfile(account, 0, hidden=True, page=PostPage([], None))
     posts = await lookup.list_of_account(tx, account.id, reader, before, POSTS + 1)
     total_posts = await lookup.count_of_account(tx, account, reader)
-    return Profile(account, total_posts, hidden=False, page=_page_of(posts))
+    return OpenedProfile(account, total_posts, hidden=False, page=_page_of(posts))
 
 
 async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, PostPage]:
