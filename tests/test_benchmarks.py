@@ -3,9 +3,8 @@
 import importlib
 import pkgutil
 
-import pytest
-
 import benchmarks
+import pytest
 
 MODULES = sorted(
     module.name
