@@ -101,7 +101,7 @@ def _settings(settings: Settings) -> Finding:
 
 
 def _disk(settings: Settings) -> Finding:
-    """Whether the data folder and the working folders can be written, and the room on each of the disks they are on."""
+    """Whether the data folder and the working folders can be written, and the space on each of their disks."""
     folder = settings.data_dir
     try:
         if _is_missing(folder):

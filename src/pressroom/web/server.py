@@ -35,7 +35,7 @@ HEADERS_MILLISECONDS: Final = 10_000
 """Milliseconds that a client may take to send the head of a request."""
 
 UNSENT: Final = 64 * 1024
-"""Bytes of a connection that the kernel takes before the client has room for them; without this, megabytes each."""
+"""Bytes of a connection that the kernel takes before the client reads them; without this, megabytes each."""
 
 
 class ReadersServer(Server):
