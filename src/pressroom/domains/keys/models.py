@@ -28,7 +28,7 @@ _LENGTH: Final = len(PREFIX) + _RANDOM + _CHECKSUM
 
 
 class Scope(StrEnum):
-    """The rights of a key (docs/keys.md#scopes)."""
+    """The rights of a key."""
 
     POSTS_WRITE = "posts:write"
     POSTS_DELETE = "posts:delete"
