@@ -1,4 +1,4 @@
-"""Sign-up, sign-in and the account itself over HTTP."""
+"""The routes of sign-up, sign-in and the caller's account."""
 
 from functools import partial
 from typing import Final
@@ -35,7 +35,7 @@ from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Tag, declare, declare_with_body
 
-TAG = Tag("Account", "Sign-up, sign-in, and the account that a key or a session stands for.")
+TAG = Tag("Account", "Sign-up, sign-in, and the account of a key or session.")
 NEW_SESSION = "The new session, for 30 days from its last use."
 
 _NAME_TAKEN = Conflict("The user name mira_press is taken.")
@@ -138,7 +138,7 @@ async def sign_in(request: Request[Caller], body: SignIn) -> Response:
     cookie="Takes the session's cookie away.",
 )
 async def sign_out(request: Request[Caller]) -> Response:
-    """Ends the session that the cookie stands for, also where the answer is a replay."""
+    """Ends the session of the cookie, also when the response is a replay."""
     token = request.session_token or ""
     response = await request.once(actions.end_session, lambda _: MessageOut("Signed out"), 200, token)
     await request.db.transact(actions.end_session, token)  # A replay ends the session too.

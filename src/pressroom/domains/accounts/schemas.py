@@ -42,13 +42,13 @@ Email = Annotated[
 
 
 class NewPassword(Body):
-    """A password to take the place of another."""
+    """A new password."""
 
     password: Password
 
 
 class SignUp(Body):
-    """What it takes to sign up."""
+    """A sign-up."""
 
     username: Username
     email: Email
@@ -72,7 +72,7 @@ class SignUp(Body):
 
 
 class SignIn(Body):
-    """What it takes to sign in."""
+    """A sign-in."""
 
     login: Annotated[str, Meta(max_length=254, description="User name or e-mail address.")]
     password: Annotated[str, Meta(max_length=200)]
@@ -95,7 +95,7 @@ class EditProfile(Body):
         yield from display_name_errors(self.display_name)
 
     def profile(self) -> Profile:
-        """The changes, as the action takes them."""
+        """Returns the changes for the action."""
         return Profile(self.display_name, self.username, self.bio, self.is_private)
 
 
@@ -115,7 +115,7 @@ class AccountOut(msgspec.Struct, rename="camel"):
     is_creator: bool
     total_followers: int
     total_following: int
-    total_posts: Annotated[int, Meta(description="Posts that stand; deleted ones are not counted.")]
+    total_posts: Annotated[int, Meta(description="Posts that are not deleted.")]
     created_at: Time
 
 
@@ -131,18 +131,18 @@ class AuthorOut(msgspec.Struct, rename="camel"):
 
 
 class MessageOut(msgspec.Struct):
-    """A sentence that says what was done."""
+    """A sentence that says what the request did."""
 
     message: str
 
 
 def avatar_address(account_id: str, base_url: str) -> str:
-    """Where the account's picture is."""
+    """Returns the address of the account's picture."""
     return f"{base_url}/avatars/{account_id}.svg"
 
 
 def account_shape(account: Account, base_url: str) -> AccountOut:
-    """The account as its owner sees it."""
+    """Returns the account as its owner sees it."""
     return AccountOut(
         id=account.id,
         username=account.username,
@@ -163,7 +163,7 @@ def account_shape(account: Account, base_url: str) -> AccountOut:
 
 
 def author_of(account_id: str, username: str, display_name: str, *, verified: bool, base_url: str) -> AuthorOut:
-    """An account as the author of something, from the columns that a list reads of it."""
+    """Returns an account as the author of something, from the columns that lists read."""
     return AuthorOut(account_id, username, display_name, avatar_address(account_id, base_url), verified, None)
 
 

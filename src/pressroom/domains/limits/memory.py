@@ -188,7 +188,7 @@ def _always() -> bool:
 
 async def _save_all(tx: Tx, states: dict[str, str], holder: str | None, clean: bool) -> None:
     if holder is not None and not await queries.confirm_holder(tx, holder, clean=clean):
-        raise Superseded("Another process keeps the rate windows of this database now.")
+        raise Superseded("Another process counts the rate limits of this database now.")
     for key_id in sorted(states):
         await queries.save_windows(tx, key_id=key_id, state=states[key_id])
 

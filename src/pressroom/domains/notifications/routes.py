@@ -12,7 +12,7 @@ from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Tag, declare
 
-TAG = Tag("Notifications", "What the signed-in account is told of.")
+TAG = Tag("Notifications", "What happened that concerns the signed-in account.")
 
 
 @declare(
@@ -27,8 +27,8 @@ TAG = Tag("Notifications", "What the signed-in account is told of.")
     response_example=NotificationList([NOTIFICATION_EXAMPLE], None),
 )
 async def list_notifications(request: Request[Caller]) -> Response:
-    """What the account is told of, newest first: mentions in posts that it may see, who follows it or asks to, and what
-    became of its keys and webhooks without its doing. Kept for 90 days."""
+    """The account's notifications, newest first: mentions in posts that it may see, followers and follow requests,
+    revoked keys and disabled webhooks. Stored for 90 days."""
     page = read_page(request.query)
     found = await request.db.read(actions.list_notifications, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda notification: notification.id)

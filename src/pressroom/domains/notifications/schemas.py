@@ -12,7 +12,7 @@ from pressroom.web.wire import Id, Time
 
 
 class NotificationOut(msgspec.Struct, rename="camel"):
-    """Something that the account is told of."""
+    """A notification."""
 
     id: Id
     type: Annotated[
