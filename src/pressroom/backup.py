@@ -1,7 +1,7 @@
 """`pressroom backup`: a copy of a whole installation on SQLite, taken while it serves (docs/backup.md#backup).
 
 DIR/pressroom.db      one snapshot of the database
-DIR/blobs/ab/cd/…     the media that it refers to, and what else the store holds
+DIR/blobs/ab/cd/…     all files of the media store
 DIR/manifest.json     written last: a folder without it is no backup
 """
 
@@ -33,12 +33,12 @@ BLOBS: Final = "blobs"
 FORMAT: Final = 1
 
 SNAPSHOTS: Final = 10
-"""How often the database is copied at the most, until the files copied are those that it refers to."""
+"""How often the database is copied at most, until the backup holds all files that the copy refers to."""
 
 PIECE: Final = 1024 * 1024
 
 _NO_FILE: Final = (errno.ELOOP, errno.ENXIO, errno.ENODEV)
-"""What to open a link, a socket, or a device that is not there says."""
+"""Errors of opening a link, a socket, or a device without hardware."""
 
 ON_POSTGRES: Final = (
     "This command is for SQLite. On PostgreSQL use pg_dump and pg_restore; docs/backup.md#postgresql shows how."
@@ -55,8 +55,8 @@ class FileEntry(msgspec.Struct):
 class Manifest(msgspec.Struct, rename="camel"):
     """What a backup holds.
 
-    `missing` names blobs that the database refers to and the store did not hold, `skipped` what lay in the store and is
-    no file: a pipe, a socket, a device, a link, a folder.
+    `missing` lists blobs that the database refers to and the store lacks. `skipped` lists entries of the store that are
+    not regular files: pipes, sockets, devices, links, folders.
     """
 
     format: int
@@ -69,11 +69,11 @@ class Manifest(msgspec.Struct, rename="camel"):
 
 
 class NotAFile(OSError):
-    """What stands at a path is no regular file."""
+    """The path is not a regular file."""
 
 
 async def back_up(settings: Settings, to: Path) -> Manifest:
-    """Copies database and media to the folder `to`, which is made, or is empty. Raises SettingError."""
+    """Copies database and media to the folder `to`, which must be missing or empty. Raises SettingError."""
     database = _source(settings)
     blobs = Path(settings.blobs_url.removeprefix("file://"))
     try:
@@ -87,7 +87,7 @@ async def back_up(settings: Settings, to: Path) -> Manifest:
             skipped |= _copy_blobs(blobs, to, files)
             schema, missing = await _compare(to, files)
             if missing == before:
-                break  # it is nothing, or what the store has lost
+                break  # nothing is missing, or only what the store has lost
         _set_journal(to / DATABASE)
         files[DATABASE] = _entry(to / DATABASE)
         manifest = Manifest(FORMAT, __version__, schema, iso(SystemClock().now()), files, missing, sorted(skipped))
@@ -100,7 +100,7 @@ async def back_up(settings: Settings, to: Path) -> Manifest:
 
 
 def copy_file(source: Path, target: Path) -> FileEntry:
-    """Copies a file, durably; what was copied. Raises OSError, and NotAFile for what to open could hang, or do harm."""
+    """Copies a file durably and returns its entry. Raises OSError, or NotAFile, because opening others could hang."""
     digest, size = hashlib.sha256(), 0
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with open(source, "rb", opener=_regular) as reading, open(target, "xb", opener=_private) as writing:
@@ -114,13 +114,13 @@ def copy_file(source: Path, target: Path) -> FileEntry:
 
 
 def sync_tree(folder: Path) -> None:
-    """Makes the names of all files below a folder durable."""
+    """Makes the names of all files below `folder` durable."""
     for place, _, _ in os.walk(folder):
         sync_folder(Path(place))
 
 
 def _regular(path: str, flags: int) -> int:
-    """Opens a file without waiting for anybody, and looks at what was opened: it may have been put there just now."""
+    """Opens a regular file without blocking; checks the open descriptor, since the path may change meanwhile."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
@@ -142,7 +142,7 @@ def _source(settings: Settings) -> Path:
         raise SettingError(ON_POSTGRES)
     if not settings.blobs_url.startswith("file://"):
         raise SettingError(
-            "Media lie in S3: back the bucket up by its own means, and the database with sqlite3 .backup."
+            "Media are in S3: back up the bucket with the store's tools, and the database with sqlite3 .backup."
         )
     database = Path(settings.database_url.removeprefix("sqlite:///"))
     if not database.is_file():
@@ -160,7 +160,7 @@ def _claim_folder(to: Path, *used: Path) -> None:
 
 
 def _copy_database(source: Path, target: Path) -> None:
-    """Copies one snapshot. The server goes on writing meanwhile."""
+    """Copies one snapshot. The server may write meanwhile."""
     for file in (target, *(target.with_name(target.name + end) for end in ("-wal", "-shm"))):
         file.unlink(missing_ok=True)
     target.touch(mode=0o600)
@@ -175,9 +175,9 @@ def _copy_database(source: Path, target: Path) -> None:
 
 
 def _copy_blobs(blobs: Path, to: Path, files: dict[str, FileEntry]) -> set[str]:
-    """Copies what the store holds and the backup does not: blobs are never changed, only added and removed.
+    """Copies the blobs that the backup lacks. Blobs are never changed, only added and removed.
 
-    Returns the names of what is no file, and was left out.
+    Returns the names of entries that are not regular files, which it skips.
     """
     skipped: set[str] = set()
     for file in blob_files(blobs):
@@ -187,16 +187,16 @@ def _copy_blobs(blobs: Path, to: Path, files: dict[str, FileEntry]) -> set[str]:
         try:
             files[name] = copy_file(file, to / name)
         except FileNotFoundError:
-            (to / name).unlink(missing_ok=True)  # removed at this very moment
+            (to / name).unlink(missing_ok=True)  # it was removed just now
         except NotAFile:
             skipped.add(name)
     return skipped
 
 
 async def _compare(to: Path, files: dict[str, FileEntry]) -> tuple[int, list[str]]:
-    """The copy's schema, and the blobs that it lacks.
+    """Returns the schema version of the copy, and the blobs that the backup lacks.
 
-    An upload that was processed after the snapshot is gone; a later snapshot refers to what was made of it.
+    An upload that was processed after the snapshot is missing; a later snapshot refers to its renditions instead.
     """
     db = open_sqlite(to / DATABASE, SystemClock())
     try:
@@ -221,7 +221,7 @@ def _name(key: str) -> str:
 
 
 def _set_journal(database: Path) -> None:
-    """Makes the copy one file, without a log beside it that could be left behind."""
+    """Turns write-ahead logging off, so that the copy is one file."""
     connection = apsw.Connection(str(database))
     try:
         connection.pragma("journal_mode", "DELETE")  # pyright: ignore[reportUnknownMemberType]  # untyped answer

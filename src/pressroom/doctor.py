@@ -1,4 +1,4 @@
-"""`pressroom doctor`: is everything in place? What it writes to find out, it removes again."""
+"""`pressroom doctor` checks an installation. It removes again whatever it writes to do so."""
 
 import asyncio
 import secrets
@@ -37,7 +37,7 @@ PROBE_SECONDS: Final = 2.0
 PROBE_BYTES: Final = 4_096
 STORE_SECONDS: Final = 20.0
 WORKING_FOLDERS: Final = ("incoming", "processing")
-MISSING: Final = "A first serve makes it; if there has been one, it was moved away, or its disk is not mounted."
+MISSING: Final = "The first serve creates it; if it existed, it was moved, or its disk is not mounted."
 
 INTEGRITY: Final = Query(str, "PRAGMA quick_check(1)")
 SERVER_TIME: Final = Query(int, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)")
@@ -45,7 +45,7 @@ SERVER_TIME: Final = Query(int, "SELECT CAST(extract(epoch FROM clock_timestamp(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found."""
+    """The result of one check."""
 
     subject: str
     good: bool
@@ -53,7 +53,7 @@ class Finding:
 
 
 async def examine(settings: Settings) -> list[Finding]:
-    """Checks settings, disk, stores, database, limiter and clock; a check that fails stops no other."""
+    """Checks settings, disk, stores, database, limiter and clock. A failed check does not stop the others."""
     findings = [_settings(settings), _disk(settings), _files(settings), _media(settings)]
     findings.append(await _port(settings))
     try:
@@ -62,7 +62,7 @@ async def examine(settings: Settings) -> list[Finding]:
         return [*findings, Finding("database", good=False, says=error.message)]
     findings.append(await _attempt("blobs", lambda: _blobs(settings)))
     if not _is_there(settings):
-        return [*findings, Finding("database", good=True, says="There is none yet; serve will make it.")]
+        return [*findings, Finding("database", good=True, says="It does not exist yet; serve will create it.")]
     if settings.redis_url:
         findings.append(await _attempt("limiter", lambda: _redis(settings)))
     try:
@@ -101,7 +101,7 @@ def _settings(settings: Settings) -> Finding:
 
 
 def _disk(settings: Settings) -> Finding:
-    """Whether the data folder and the working folders can be written, and the space on each of their disks."""
+    """Checks that the data and working folders are writable, and the free space of their disks."""
     folder = settings.data_dir
     try:
         if _is_missing(folder):
@@ -114,12 +114,12 @@ def _disk(settings: Settings) -> Finding:
         free = {place: shutil.disk_usage(place).free for place in reversed(disks.values())}
     except OSError as error:
         return Finding("disk", good=False, says=f"{error.filename or folder} cannot be written: {error.strerror}.")
-    says = " ".join(f"{place} has {room // 2**20:,} MiB free." for place, room in free.items())
+    says = " ".join(f"{place} has {size // 2**20:,} MiB free." for place, size in free.items())
     return Finding("disk", good=min(free.values()) > LITTLE_SPACE, says=says)
 
 
 def _is_missing(folder: Path) -> bool:
-    """Whether there is nothing at this path. What is closed to this user is not missing."""
+    """Returns whether nothing exists at this path. A path that this user may not access is not missing."""
     try:
         folder.stat()
     except FileNotFoundError:
@@ -136,7 +136,7 @@ def _files(settings: Settings) -> Finding:
 
 
 async def _port(settings: Settings) -> Finding:
-    """Whether the port is free, or a Pressroom has it."""
+    """Checks that the port is free or in use by Pressroom."""
     place = f"{settings.host}:{settings.port}"
     try:
         check_port_is_free(settings.host, settings.port)
@@ -148,7 +148,7 @@ async def _port(settings: Settings) -> Finding:
 
 
 async def _is_pressroom(settings: Settings) -> bool:
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # asked of, not listened on
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # connects to it, does not listen
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             reader, writer = await asyncio.open_connection(host, settings.port)
@@ -164,7 +164,7 @@ async def _is_pressroom(settings: Settings) -> bool:
 
 
 async def _blobs(settings: Settings) -> Finding:
-    """Whether the store of media takes, gives back and removes what it is given."""
+    """Checks that the store of media can write, read and delete."""
     blobs = await _open_blobs(settings)
     key, data = f"doctor/{secrets.token_hex(16)}", secrets.token_bytes(64)
     try:
@@ -176,12 +176,12 @@ async def _blobs(settings: Settings) -> Finding:
         return Finding("blobs", good=False, says=f"{blobs.place} did not answer within {STORE_SECONDS:.0f} seconds.")
     finally:
         await blobs.close()
-    says = "keeps what it is given." if read == data else "gives back something else than it was given."
+    says = "stores and returns data." if read == data else "returned other data than was stored."
     return Finding("blobs", good=read == data, says=f"{blobs.place} {says}")
 
 
 async def _open_blobs(settings: Settings) -> Blobs:
-    """The store of media. Raises SettingError, also for a folder that is not there: the server would make it."""
+    """Opens the store of media. Raises SettingError, also if its folder is missing: only the server creates it."""
     scheme, _, folder = settings.blobs_url.partition("://")
     if scheme == "file" and _is_missing(Path(folder)):
         raise SettingError(f"{folder} is not there. {MISSING}")
@@ -208,11 +208,11 @@ def _is_there(settings: Settings) -> bool:
     try:
         return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).exists()
     except OSError:
-        return True  # In a folder that is closed to this user; to open it says so.
+        return True  # This user may not access the folder; opening the database will say so.
 
 
 async def _open(settings: Settings) -> Database:
-    """The database as it is: unlike the server's way of opening, this migrates nothing."""
+    """Opens the database without migrating it."""
     url = settings.database_url
     if url.startswith("sqlite:///"):
         return open_sqlite(Path(url.removeprefix("sqlite:///")), SystemClock())
@@ -237,7 +237,7 @@ async def _database(db: Database) -> Finding:
     try:
         await db.transact(touch)
     except Unavailable:
-        return Finding("database", good=False, says="It can be read and not written: every write would be a 503.")
+        return Finding("database", good=False, says="It can be read but not written: every write would be a 503.")
     if db.engine == "sqlite":
         verdict = await db.one(INTEGRITY)
         return Finding("database", good=verdict == "ok", says=f"SQLite, schema {version}, integrity: {verdict}.")
@@ -248,20 +248,20 @@ async def _jobs(db: Database) -> Finding:
     dead, deferred = await db.read(queue.count_dead), await db.read(queue.find_deferred)
     if deferred.count:
         waiting = "1 job waits" if deferred.count == 1 else f"{deferred.count:,} jobs wait"
-        says = f"{waiting} for what this installation lacks. Last said: {deferred.error}"
+        says = f"{waiting} for something that this installation lacks. Last error: {deferred.error}"
         return Finding("jobs", good=False, says=says)
     says = f"{dead:,} jobs were given up; the table jobs says why." if dead else "None was given up."
     return Finding("jobs", good=True, says=says)
 
 
 async def _media_store(db: Database, settings: Settings) -> Finding:
-    """Whether the store that this process sees holds what the database refers to."""
+    """Checks that the store of this process holds files that the database refers to."""
     blobs = await _open_blobs(settings)
     try:
         expected = await db.read(expected_blobs)
         missing = [key for key in expected if await blobs.stat(key) is None]
         if not missing:
-            return Finding("media store", good=True, says=f"{blobs.place} holds what was looked for.")
+            return Finding("media store", good=True, says=f"{blobs.place} holds the files that were looked for.")
         says = (
             f"{missing[0]} is not in {blobs.place}. Every process that serves or works must be given the same"
             " PRESSROOM_BLOBS_URL: one shared folder, or S3."

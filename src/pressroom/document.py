@@ -1,4 +1,4 @@
-"""The OpenAPI document, without anything being opened."""
+"""Builds the OpenAPI document without opening a database or a store."""
 
 import json
 

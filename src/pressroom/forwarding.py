@@ -1,4 +1,4 @@
-"""Passes on what `pressroom listen` received to a program at one's desk: the same bytes, with the same headers."""
+"""Forwards what `pressroom listen` received to another local program: the same bytes and headers."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -10,16 +10,16 @@ from pressroom.outbound import OutboundClient, OutboundFailed, Policy, UrlRefuse
 from pressroom.outbound.policy import DEVELOPMENT
 
 SECONDS: Final = 10.0
-"""How long the program may take: as long as the sender waits."""
+"""Seconds that the program may take: as long as the sender waits."""
 
-_OF_THE_CONNECTION: Final = frozenset(
+_HOP_BY_HOP: Final = frozenset(
     ("host", "connection", "content-length", "transfer-encoding", "keep-alive", "te", "trailer", "upgrade", "expect")
 )
-"""Headers of one hop, in lower case; all others are kept."""
+"""Hop-by-hop headers, in lower case. All others are forwarded."""
 
 
 class Forwarded(msgspec.Struct):
-    """What the program answered, or 502 and why there is no answer. `headers` are those that the sender heeds."""
+    """The program's response, or 502 with the failure. `headers` holds only those that the sender uses."""
 
     status: int
     headers: dict[str, str]
@@ -28,7 +28,7 @@ class Forwarded(msgspec.Struct):
 
 
 class Forwarder:
-    """Sends deliveries on to `url`, which may be http and private. Raises SettingError when it can be no such URL."""
+    """Forwards deliveries to `url`, which may be http and private. Raises SettingError if the URL is invalid."""
 
     def __init__(self, url: str) -> None:
         policy = Policy(allow_http=True, allow=DEVELOPMENT, names_addresses=True)
@@ -40,13 +40,13 @@ class Forwarder:
         self._client = OutboundClient(policy)
 
     async def send(self, headers: Iterable[tuple[str, str]], body: bytes) -> Forwarded:
-        """Posts a body with these headers; what came of it."""
-        kept: dict[str, str] = {}
+        """Posts a body with these headers and returns the response."""
+        forwarded: dict[str, str] = {}
         for name, value in headers:
-            if name.lower() not in _OF_THE_CONNECTION:
-                kept[name] = f"{kept[name]}, {value}" if name in kept else value
+            if name.lower() not in _HOP_BY_HOP:
+                forwarded[name] = f"{forwarded[name]}, {value}" if name in forwarded else value
         try:
-            answer = await self._client.request("POST", self.url, kept, body, seconds=SECONDS)
+            answer = await self._client.request("POST", self.url, forwarded, body, seconds=SECONDS)
         except OutboundFailed as failed:
             return Forwarded(502, {}, b"", failed.message)
         heeded = {name: value for name, value in answer.headers.items() if name in ("content-type", "retry-after")}

@@ -1,7 +1,7 @@
 """`pressroom restore`: a backup becomes the data folder of an installation (docs/backup.md#restore).
 
-Everything is copied and checked in DATA_DIR/.restoring, then moved to its place, the database last. While `.restoring`
-is there no server starts, so a restore that was cut off is never served; it is run again and begins anew.
+Everything is copied to DATA_DIR/.restoring and checked, then moved to its place, the database last. While `.restoring`
+exists no server starts, so an interrupted restore is never served; run it again, and it starts over.
 """
 
 import shutil
@@ -21,9 +21,10 @@ LOCK: Final = f"{DATABASE}.lock"
 
 
 def restore(settings: Settings, source: Path) -> Manifest:
-    """Puts a backup into PRESSROOM_DATA_DIR, which must be empty and not be served. Raises SettingError.
+    """Restores a backup into PRESSROOM_DATA_DIR, which must be empty and without a running server.
 
-    Nothing stands in its place before every file was copied and found to be what the manifest says.
+    Moves nothing to its place before every file is copied and matches the manifest. Returns the manifest. Raises
+    SettingError.
     """
     folder = _target(settings)
     manifest = _read_manifest(source)
@@ -77,7 +78,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _clear(folder: Path) -> None:
-    """Makes sure that the folder is empty, but for what a restore that was cut off has left there."""
+    """Removes the files of an interrupted restore. Raises SettingError if the folder holds anything else."""
     found = {entry.name for entry in folder.iterdir()} - {LOCK}
     if RESTORING in found:
         shutil.rmtree(folder / BLOBS, ignore_errors=True)

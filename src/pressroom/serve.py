@@ -1,4 +1,4 @@
-"""The server process: one event loop, the application, and a stop that loses nothing."""
+"""The server process: starts the application and its workers on one event loop, and stops them without loss."""
 
 import asyncio
 import contextlib
@@ -29,20 +29,20 @@ from pressroom.web.pipeline import Pipeline
 from pressroom.web.server import make_server
 
 DRAIN_SECONDS: Final = 7.0
-"""How long a stop waits for requests under way; closing takes the rest of the ten seconds."""
+"""Seconds that a stop waits for requests under way. Closing takes the rest of the ten seconds."""
 
 RECORD_SECONDS: Final = 1.0
-"""How much of that is kept for writing down what deliveries came to."""
+"""Seconds of DRAIN_SECONDS that are reserved for storing the results of deliveries."""
 
 QUIET_SECONDS: Final = 0.5
-"""How long nothing must be under way for a stop not to wait for connections that send no request."""
+"""Seconds without a request under way after which a stop closes idle connections."""
 
 RETRY_SECONDS: Final = 0.5
 REDIS_PORT: Final = 6_379
 
 
 class Part(StrEnum):
-    """What a process does when it does not do everything."""
+    """The only part of the work that a process does."""
 
     API = "api"
     WORKER = "worker"
@@ -56,25 +56,26 @@ async def serve(
     only: Part | None = None,
     sibling: bool = False,
 ) -> None:
-    """Serves and delivers until SIGTERM or SIGINT, finishes what is under way, writes down what was held back.
+    """Serves and delivers until SIGTERM or SIGINT, then finishes what is under way and flushes what is write-behind.
 
-    `only` leaves the other part to other processes. `announce` is awaited just before anything begins. A `sibling`
-    shares its port with others, and stops when its standard input ends. Raises SettingError when it cannot start.
+    `only` leaves the other part to other processes. `announce` is awaited before the first request is served. A
+    `sibling` shares its port with other processes, and stops when its standard input ends. Raises SettingError when it
+    cannot start.
     """
     if only is Part.WORKER and settings.database_url.startswith("sqlite:///"):
         raise SettingError("A worker of its own needs PostgreSQL (PRESSROOM_DATABASE_URL); on SQLite, serve delivers.")
     if not sibling and only is not Part.WORKER:
         check_port_is_free(settings.host, settings.port)
-    _take_all_files()
+    _raise_file_limit()
     with alone_on_file(settings):
         if closed := close_to_others(settings):
             log.warning(
-                "files were open to other users of this machine, and are no more", files=" ".join(map(str, closed))
+                "files were open to other users of this machine; access removed", files=" ".join(map(str, closed))
             )
-        _tell_confinement(settings, log)
+        _log_confinement(settings, log)
         stopping = asyncio.Event()
         _stop_on_signals(stopping, sibling=sibling)
-        runtime = await _open_when_there(settings, log, stopping)
+        runtime = await _open_when_reachable(settings, log, stopping)
         if runtime is None:
             log.close()
             return
@@ -84,8 +85,8 @@ async def serve(
                 await _deliver(runtime, stopping)
                 return
             if only is Part.API and runtime.db.engine == "sqlite":
-                log.warning("nothing is delivered while this runs: no other process can open this database")
-            await _tell_limiter(runtime)
+                log.warning("no webhooks are delivered: no other process can open this database")
+            await _log_limiter(runtime)
             async with sole_counter(runtime, stopping):
                 await announce(runtime)
                 delivering = asyncio.create_task(_deliver(runtime, stopping)) if only is None else None
@@ -100,9 +101,9 @@ async def serve(
 
 
 def check_port_is_free(host: str, port: int) -> None:
-    """Raises SettingError when the address cannot be listened on.
+    """Raises SettingError when the port is in use or the address is invalid.
 
-    The server's own sockets share their port, so that a second server would quietly take half the requests.
+    The server's own sockets share their port, so a second server would take half the requests without an error.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -114,8 +115,8 @@ def check_port_is_free(host: str, port: int) -> None:
         raise SettingError(f"Cannot listen on {host}:{port}: {reason}. Set PRESSROOM_HOST or PRESSROOM_PORT.") from None
 
 
-def _tell_confinement(settings: Settings, log: Log) -> None:
-    """Says at the start what a file that breaks into its decoder could reach."""
+def _log_confinement(settings: Settings, log: Log) -> None:
+    """Logs whether children that decode media are fully confined. Raises SettingError if they must be and are not."""
     found = find_confinement()
     check_confinement(found, full=settings.media_confinement)
     state = {"landlock": found.landlock, "seccomp": found.seccomp}
@@ -123,42 +124,42 @@ def _tell_confinement(settings: Settings, log: Log) -> None:
         log.info("children that decode media are fully confined", **state)
         return
     log.warning("children that decode media are NOT fully confined: see docs/media.md#confinement", **state)
-    # Without Landlock, a child of the same user could open our memory.
+    # Without Landlock, a child of the same user could read this process's memory.
     hide_memory()
 
 
-async def _open_when_there(settings: Settings, log: Log, stopping: asyncio.Event) -> Runtime | None:
-    """Opens everything once the database answers; None when the stop comes first.
+async def _open_when_reachable(settings: Settings, log: Log, stopping: asyncio.Event) -> Runtime | None:
+    """Opens the runtime as soon as the database answers; returns None when the stop comes first.
 
-    Whoever starts all machines at once need not know which of them is up first. An embedded database is not waited for.
+    So machines can be started in any order. An embedded database (SQLite) is not waited for.
     """
-    told = False
+    warned = False
     while not stopping.is_set():
         try:
             return await _unless_stopped(open_runtime(settings, log), stopping)
         except (DatabaseNotReached, DatabaseAway) as error:
             if settings.database_url.startswith("sqlite:///"):
                 raise
-            if not told:
+            if not warned:
                 log.warning("waiting for the database; not ready until it answers", error=error.message)
-                told = True
+                warned = True
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), RETRY_SECONDS)
     return None
 
 
 async def _unless_stopped(opening: Coroutine[Any, Any, Runtime], stopping: asyncio.Event) -> Runtime | None:
-    """What `opening` returns; None when the stop comes first, which cuts it off."""
+    """Returns what `opening` returns, or None when the stop comes first; `opening` is cancelled then."""
     task, stopped = asyncio.create_task(opening), asyncio.create_task(stopping.wait())
     await asyncio.wait([task, stopped], return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
-    task.cancel()  # nothing, once it is done
+    task.cancel()  # no effect once it is done
     await asyncio.wait([task])
     return None if task.cancelled() else task.result()
 
 
-async def _tell_limiter(runtime: Runtime) -> None:
-    """Says at the start when Redis does not answer. Every request tries it again, and so does `/readyz`."""
+async def _log_limiter(runtime: Runtime) -> None:
+    """Logs a warning when Redis does not answer. Every request and `/readyz` try it again."""
     if runtime.settings.redis_url is None:
         return
     try:
@@ -171,10 +172,10 @@ async def _tell_limiter(runtime: Runtime) -> None:
         )
 
 
-def _take_all_files() -> None:
-    """Raises the number of files and sockets to the most that the operator allows: many systems begin with 1,024."""
+def _raise_file_limit() -> None:
+    """Raises the limit of open files and sockets to the hard limit; many systems start with 1,024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(ValueError, OSError):  # some systems say "without limit" and mean another number
+    with contextlib.suppress(ValueError, OSError):  # some systems report no limit but have one
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
@@ -187,7 +188,7 @@ def _stop_on_signals(stopping: asyncio.Event, *, sibling: bool) -> None:
 
 
 async def _deliver(runtime: Runtime, stopping: asyncio.Event) -> None:
-    """Delivers webhooks and does jobs until the stop, then finishes what is under way. What ends it ends all."""
+    """Delivers webhooks and runs jobs until the stop, then finishes what is under way. Its end stops the process."""
     try:
         await _forget_leases(runtime)
         workers = (make_worker(runtime), make_job_worker(runtime))
@@ -200,19 +201,19 @@ async def _deliver(runtime: Runtime, stopping: asyncio.Event) -> None:
             worker.stop(DRAIN_SECONDS - RECORD_SECONDS)
         _, late = await asyncio.wait(working, timeout=DRAIN_SECONDS)
         if late:
-            runtime.log.warning("stopped before everything was written down")
+            runtime.log.warning("stopped before every result was stored")
         for task in late:
             task.cancel()
         for task in working:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
-        runtime.log.info("delivers no more")
+        runtime.log.info("delivery stopped")
     finally:
         stopping.set()
 
 
 async def _forget_leases(runtime: Runtime) -> None:
-    """An embedded database is ours alone: nobody need wait for what a killed process held, or left behind."""
+    """Releases leases and removes temporary files of a killed process. SQLite only: no other process uses it then."""
     if runtime.db.engine != "sqlite":
         return
     await asyncio.to_thread(sweep_folders, runtime.settings.data_dir, 0)
@@ -220,7 +221,7 @@ async def _forget_leases(runtime: Runtime) -> None:
         await runtime.db.transact(forget_leases)
         await runtime.db.transact(queue.forget_leases)
     except Unavailable as error:
-        runtime.log.warning("leases not given back; they run out", error=error.message)
+        runtime.log.warning("leases could not be released; they will expire", error=error.message)
 
 
 async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:
@@ -241,7 +242,7 @@ async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:
 
 
 async def _drained(serving: asyncio.Task[None], app: Pipeline[Caller]) -> bool:
-    """Waits for requests under way; whether they finished in time."""
+    """Waits for requests under way; returns whether all finished in time."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + DRAIN_SECONDS
     while loop.time() < deadline:
