@@ -1,6 +1,7 @@
-"""`pressroom listen`: a webhook receiver at one's desk, which shows and verifies deliveries, and fails when asked to.
+"""`pressroom listen`: a local webhook receiver that verifies and prints deliveries, and fails on request.
 
-Whatever a delivery holds is shown as text alone: nothing of it reaches the terminal as a control sequence.
+Deliveries are printed as plain text: none of their bytes reaches the terminal as a control sequence
+(docs/webhooks.md#try-it-at-your-desk).
 """
 
 import asyncio
@@ -27,10 +28,10 @@ from pressroom.forwarding import Forwarder
 from pressroom.verification import VerificationFailed, verify
 
 LARGEST_BODY: Final = 1024 * 1024
-"""Bytes of a delivery that are read; more is answered 413."""
+"""Bytes of the largest body that is read. A larger one gets a 413."""
 
 BODY_SECONDS: Final = 30.0
-"""How long a delivery's body may take to arrive."""
+"""Seconds that a delivery's body may take to arrive."""
 
 LONGEST_SHOWN: Final = 4000
 """Characters of a delivery's data that are shown."""
@@ -39,13 +40,13 @@ LONGEST_NAME: Final = 100
 """Characters of an event's name or an id that are shown."""
 
 REMEMBERED: Final = 10_000
-"""Ids that are remembered so that duplicates can be marked, the newest."""
+"""Number of most recent ids that are remembered to mark duplicates."""
 
 CONCURRENT: Final = 100
-"""Deliveries that are handled at once; more are answered 503."""
+"""Deliveries that are handled at once. Further ones get a 503."""
 
 RETRY_SOON: Final = "X-Service-Retry-Soon"
-"""Has a server in development mode try again within seconds: whoever uses --fail wants to watch."""
+"""Header that makes a server in development mode retry within seconds, so that users of --fail can watch."""
 
 LONGEST_DURATION: Final = 3600.0
 STOP_SECONDS: Final = 2.0
@@ -53,7 +54,7 @@ STOP_SECONDS: Final = 2.0
 _DURATION: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|m)?")
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
 _HIDDEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Categories of characters that steer a terminal, cannot be seen, or cannot be written."""
+"""Unicode categories of characters that control a terminal, are invisible, or cannot be encoded."""
 
 _GUIDE: Final = """\
 Add that URL to one of your API keys as a webhook endpoint, on the page of your keys or by
@@ -64,7 +65,7 @@ It is an address of this machine: the service must run here and in development m
 
 @dataclass(frozen=True, slots=True)
 class Misbehaviour:
-    """How a listener fails its sender: the first `fail` requests are answered 500, each only after `slow` seconds."""
+    """Failures on request: the first `fail` deliveries get a 500, and every response waits `slow` seconds."""
 
     fail: int = 0
     slow: float = 0.0
@@ -72,7 +73,7 @@ class Misbehaviour:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What a delivery says (docs/webhooks.md#envelope)."""
+    """The content of a delivery (docs/webhooks.md#envelope)."""
 
     event: str
     id: str
@@ -81,7 +82,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedDelivery:
-    """One request, as it is judged and shown. `refusal` says why its signature is no good; `times` counts its id."""
+    """One request and its verification. `refusal` says why its signature is wrong; `times` counts its id."""
 
     body: bytes
     envelope: Envelope | None
@@ -95,10 +96,10 @@ async def listen(
 ) -> None:
     """Receives deliveries at any path of `host:port` until SIGINT or SIGTERM, and prints each to `out`.
 
-    A delivery that any of `secrets` verifies is answered 200, one that none does or that is no envelope 400; without
-    secrets none is verified. What would be answered 200 is passed on to the URL `forward`, if that is given, and gets
-    the answer that comes from there. Port 0 takes a free one. Must run in the main thread. Raises SettingError when it
-    cannot listen, or when a secret or the URL can be none.
+    A delivery gets a 200 if any of `secrets` verifies it, and a 400 if none does or its body is not an envelope.
+    Without secrets nothing is verified. With the URL `forward`, a delivery that would get a 200 is forwarded there and
+    gets that response. Port 0 takes a free port. Must run in the main thread. Raises SettingError when it cannot
+    listen, or when a secret or the URL is invalid.
     """
     if not all(secret.strip() and secret.isascii() for secret in secrets):
         raise SettingError("A secret is empty or not ASCII. Give --secret the endpoint's whole one, whsec_ included.")
@@ -107,7 +108,7 @@ async def listen(
     listener = _Listener(secrets, misbehaviour, out, stopping, forwarder)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", listener.handle)
-    # Bodies are signed as they arrive, so they must not be unpacked; what is malformed must not be logged as it came.
+    # The signature covers the raw body, so it must not be decompressed. Malformed requests must not be logged raw.
     runner = web.AppRunner(
         app,
         access_log=None,
@@ -133,16 +134,16 @@ async def listen(
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of `500ms`, `12s`, `2m`, or `3`, which means seconds; at most an hour. Raises ValueError."""
+    """Returns the seconds of `500ms`, `12s`, `2m` or `3` (seconds), at most an hour. Raises ValueError."""
     match = _DURATION.fullmatch(text)
     seconds = float(match[1]) * _SECONDS[match[2]] if match else -1.0
     if not 0 <= seconds <= LONGEST_DURATION:
-        raise ValueError(f"{shown(text)!r} is no duration. Write 500ms, 12s or 2m, at most an hour.")
+        raise ValueError(f"{shown(text)!r} is not a duration. Write 500ms, 12s or 2m, at most an hour.")
     return seconds
 
 
 def parse_envelope(body: bytes) -> Envelope | None:
-    """The envelope in a body, or None if there is none."""
+    """Returns the envelope in a body, or None if it is not one."""
     try:
         decoded: object = json.loads(body.decode())
     except (ValueError, RecursionError):
@@ -157,20 +158,20 @@ def parse_envelope(body: bytes) -> Envelope | None:
 
 
 def plain(text: str) -> str:
-    """The text with every character that a terminal could act upon, or that cannot be seen, spelt as an escape."""
+    """Returns the text with control and invisible characters written as escapes."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(each if each == "\n" or not _is_hidden(each) else _escape(each) for each in text)
 
 
 def shown(text: str, longest: int = LONGEST_NAME) -> str:
-    """The beginning of a text, made plain, on one line."""
+    """Returns at most `longest` characters of a text, escaped by `plain`, on one line."""
     head = plain(text[:longest]).replace("\n", "\\n")
     return head if len(text) <= longest else f"{head}..."
 
 
 def pretty(data: object) -> str:
-    """JSON over several lines, made plain and cut; takes no longer for data that would fill a disk when indented."""
+    """Returns data as indented JSON, escaped by `plain`; stops after LONGEST_SHOWN characters, however large it is."""
     pieces: list[str] = []
     left = LONGEST_SHOWN
     try:
@@ -186,7 +187,7 @@ def pretty(data: object) -> str:
 
 
 def error_response(delivery: ReceivedDelivery, number: int, misbehaviour: Misbehaviour) -> tuple[int, str]:
-    """The status for the `number`-th request, from 1, and why it is no 200. A failure asked for comes first."""
+    """Returns the status for the `number`-th request (from 1), and the reason if it is not 200."""
     if number <= misbehaviour.fail:
         return 500, f"--fail: {number} of {misbehaviour.fail}"
     if delivery.refusal is not None:
@@ -197,7 +198,7 @@ def error_response(delivery: ReceivedDelivery, number: int, misbehaviour: Misbeh
 
 
 def describe(delivery: ReceivedDelivery, at: datetime, status: int, reason: str, slow: float) -> Text:
-    """What is printed of a delivery."""
+    """Returns what is printed of a delivery."""
     envelope = delivery.envelope
     text = Text.assemble(
         (f"{at:%H:%M:%S} ", "dim"),
@@ -239,11 +240,11 @@ class _Listener:
     _open: int = 0
 
     async def handle(self, request: web.Request) -> web.Response:
-        """Answers one request."""
+        """Returns the response to one request."""
         if request.method != "POST":
             return web.Response(status=405, headers={"Allow": "POST"}, text="Deliveries are sent by POST.\n")
         if self._open >= CONCURRENT:
-            return self._turn_away(503, f"more than {CONCURRENT} deliveries at once")
+            return self._refuse(503, f"more than {CONCURRENT} deliveries at once")
         self._open += 1
         try:
             return await self._receive(request)
@@ -255,9 +256,9 @@ class _Listener:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await _read(request)
         except TimeoutError:
-            return self._turn_away(408, f"the body took more than {BODY_SECONDS:g} s")
+            return self._refuse(408, f"the body took more than {BODY_SECONDS:g} s")
         if body is None:
-            return self._turn_away(413, f"the body has more than {LARGEST_BODY} bytes")
+            return self._refuse(413, f"the body has more than {LARGEST_BODY} bytes")
         self._requests += 1
         delivery = self._judge(body, request)
         status, reason = error_response(delivery, self._requests, self.misbehaviour)
@@ -268,7 +269,7 @@ class _Listener:
             said = shown(answer.decode(errors="backslashreplace"), LONGEST_SHOWN) or "nothing more"
             reason = f"not passed on: {sent.failure}" if sent.failure else f"passed on, which answered: {said}"
         self._print(describe(delivery, datetime.now().astimezone(), status, reason, self.misbehaviour.slow))
-        await self._dawdle()
+        await self._wait_before_answering()
         return web.Response(status=status, headers=headers, body=answer or None)
 
     def _judge(self, body: bytes, request: web.Request) -> ReceivedDelivery:
@@ -278,19 +279,19 @@ class _Listener:
                 verify(body, ",".join(request.headers.getall("X-Service-Signature", [])), self.secrets)
             except VerificationFailed as failure:
                 refusal = str(failure)
-        # What anybody could have sent must not make a genuine delivery look like a duplicate.
+        # A forged request must not make a genuine delivery look like a duplicate.
         times = self._remember(envelope.id) if envelope and refusal is None else 1
         return ReceivedDelivery(body, envelope, bool(self.secrets), refusal, times)
 
     def _remember(self, id_: str) -> int:
-        """How often an id came, this time included."""
+        """Returns how often an id came, including this time."""
         key = hashlib.sha256(id_.encode(errors="surrogatepass")).digest()
         times = self._seen[key] = self._seen.pop(key, 0) + 1
         if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
         return times
 
-    async def _dawdle(self) -> None:
+    async def _wait_before_answering(self) -> None:
         if not self.misbehaviour.slow:
             return
         try:
@@ -302,7 +303,7 @@ class _Listener:
             self._print(Text("  The sender hung up before it was answered.", style="yellow"))
             raise
 
-    def _turn_away(self, status: int, reason: str) -> web.Response:
+    def _refuse(self, status: int, reason: str) -> web.Response:
         self._print(Text(f"{datetime.now().astimezone():%H:%M:%S} Answer: {status} ({reason})", style="red"))
         answer = web.Response(status=status)
         answer.force_close()
@@ -317,13 +318,13 @@ def _print(out: Console, text: Text) -> None:
 
 
 def _encodable(text: Text, encoding: str) -> Text:
-    """The text as it is where the terminal can show it, else with escapes and without colour."""
+    """Returns the text unchanged if the terminal can encode it, else with escapes and without colour."""
     written = text.plain.encode(encoding, "backslashreplace").decode(encoding)
     return text if written == text.plain else Text(written)
 
 
 async def _read(request: web.Request) -> bytes | None:
-    """The body, or None if it is too large."""
+    """Returns the body, or None if it is too large."""
     if (request.content_length or 0) > LARGEST_BODY:
         return None
     body = bytearray()

@@ -2,9 +2,8 @@
 
 The levels are `info`, `warning` and `error` (docs/operations.md#the-log).
 
-Lines are gathered and written by a thread of their own: whoever reads them may be slow, stall or go away, and no
-request waits for that. Request lines are encoded directly, since each request makes one; the rest goes through
-structlog.
+A separate thread writes the lines, so that no request waits when their reader is slow, stalls or goes away. Request
+lines are encoded directly, because there is one for each request; all others go through structlog.
 """
 
 import re
@@ -22,7 +21,7 @@ from pressroom.clock import iso
 from pressroom.errors import Unavailable
 
 WAITING: Final = 10_000
-"""Lines that may wait to be written; more are dropped, and counted."""
+"""Lines that may be buffered. Further ones are dropped and counted."""
 
 KINDS: Final = 1_000
 """Kinds of failures that are counted at the same time."""
@@ -49,7 +48,7 @@ class _RequestLine(msgspec.Struct, omit_defaults=True):
 
 
 def without_secrets(text: str) -> str:
-    """`text` with keys, signing secrets and passwords in addresses struck out."""
+    """Returns `text` with API keys, signing secrets and passwords in addresses replaced by `[secret]`."""
     return _SECRET.sub(_struck_out, text)
 
 
@@ -65,12 +64,12 @@ def _strike_out(_logger: object, _method: str, event: MutableMapping[str, object
 
 
 def _named(error: BaseException) -> str:
-    """An error's class and the first line of what it says: further lines may quote rows of the database."""
+    """Returns an error's class and the first line of its message; further lines may quote rows of the database."""
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
 
 
 class _Lines:
-    """Where structlog leaves its lines."""
+    """The logger to which structlog passes its lines."""
 
     def __init__(self, add: Callable[[str], None]) -> None:
         self.info = self.warning = self.error = add
@@ -112,7 +111,7 @@ class Log:
         account_id: str | None = None,
         key_id: str | None = None,
     ) -> None:
-        """One request, answered at `at` after `ms` milliseconds, and from whom it came where that is known."""
+        """Writes a line about one request, answered at `at` (Unix time in milliseconds) after `ms` milliseconds."""
         if not self._requests:
             return
         shown = without_secrets(path[:500]) if "_" in path else path[:500]
@@ -132,11 +131,11 @@ class Log:
         self._add(_encoder.encode(line).decode())
 
     def info(self, event: str, **fields: str | int | float | None) -> None:
-        """Writes a line about something in the usual course of things."""
+        """Writes a line about normal operation."""
         self._logger.info(event, **fields)
 
     def warning(self, event: str, **fields: str | int | float | None) -> None:
-        """Writes a line about something that the operator should look at; the server goes on."""
+        """Writes a line about something that the operator should look at. The server continues."""
         self._logger.warning(event, **fields)
 
     def error(self, event: str, **fields: str | int | float | None) -> None:
@@ -155,7 +154,7 @@ class Log:
             self.error(event, **fields, error=_named(error), cause=_named(cause) if cause else None, times=times)
 
     def failure(self, request_id: str, error: BaseException) -> None:
-        """A request that was answered with 5xx: where it failed, without the values that it failed on."""
+        """Writes a line about a request that got a 5xx: where it failed, without values."""
         cause = error.__cause__ or error
         trace = "" if isinstance(error, Unavailable) else "".join(traceback.format_tb(cause.__traceback__))
         self._logger.error(
@@ -163,7 +162,7 @@ class Log:
         )
 
     def flush(self) -> None:
-        """Writes out the lines that wait; for as long as the reader lets it."""
+        """Writes the buffered lines. Blocks as long as the reader does."""
         with self._writing:
             lines, self._lines = self._lines, []
             if self._dropped:
@@ -174,10 +173,10 @@ class Log:
                     self._stream.write("\n".join(lines) + "\n")
                     self._stream.flush()
             except (OSError, ValueError):
-                return  # Nobody reads. Serving goes on.
+                return  # The reader has gone. The server continues.
 
     def close(self) -> None:
-        """Writes out what waits, unless the reader stalls."""
+        """Writes the buffered lines, for CLOSE_SECONDS at most."""
         self._closing.set()
         self._thread.join(CLOSE_SECONDS)
 

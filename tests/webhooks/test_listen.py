@@ -341,7 +341,7 @@ def test_durations(text: str, seconds: float) -> None:
     ["", "s", "-1s", "1 s", "1h", "61m", "3601", "1e3", "nan", "inf", ".5s", "1.s", "9" * 10**6, "\u0663s", "1s\n"],
 )
 def test_no_durations(text: str) -> None:
-    with pytest.raises(ValueError, match="is no duration") as failure:
+    with pytest.raises(ValueError, match="is not a duration") as failure:
         parse_duration(text)
     assert len(str(failure.value)) < 250
 

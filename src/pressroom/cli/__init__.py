@@ -1,4 +1,4 @@
-"""The command line: thin edges over actions. `pressroom --help` lists it.
+"""The command line: thin commands over actions. `pressroom --help` lists them.
 
 A command imports what it needs in its own body, so that help and mistyped commands load neither server nor database.
 """
@@ -21,11 +21,11 @@ from pressroom.errors import Invalid, PressroomError
 from pressroom.permissions import UMASK
 
 CANNOT: Final = 2
-"""Exit status of a command that could not be carried out as things stand."""
+"""Exit status of a command that failed."""
 
 
 class Commands(click.Group):
-    """Turns our errors and click's into one line on standard error and an exit status, for every command."""
+    """The group of all commands. Prints errors as one line each on standard error, and exits with CANNOT."""
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:  # click's own signature
         with _in_one_line():
@@ -45,7 +45,7 @@ def _in_one_line() -> Generator[None]:
     except PressroomError as error:
         lines = [error.message]
     except UnicodeError:
-        lines = ["An argument or setting is not UTF-8."]
+        lines = ["An argument or a setting is not UTF-8."]
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.UsageError as error:

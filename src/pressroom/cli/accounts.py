@@ -17,7 +17,7 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group()
 def account() -> None:
-    """People."""
+    """Manage accounts."""
 
 
 @account.command("create")
@@ -33,7 +33,7 @@ def account_create(username: str, email: str, password: str) -> None:
 
 @account.command("list")
 @click.option("--limit", type=click.IntRange(1, 1_000), default=100, show_default=True, help="Accounts to show.")
-@click.option("--cursor", help="Where an earlier list said that it goes on.")
+@click.option("--cursor", help="Where to continue: the cursor that an earlier list printed.")
 @_as_json
 def account_list(limit: int, cursor: str | None, as_json: bool) -> None:
     """List the accounts, newest first."""
@@ -74,7 +74,7 @@ def account_password(username: str, password: str, as_json: bool) -> None:
 
 @account.command("suspend")
 @click.argument("username")
-@click.option("--reason", default=SUSPENDED, show_default=True, help="Told in the events of its keys.")
+@click.option("--reason", default=SUSPENDED, show_default=True, help="Sent in the events of its keys.")
 @_as_json
 def account_suspend(username: str, reason: str, as_json: bool) -> None:
     """Suspend the account USERNAME: end its sessions, revoke its keys, and show nothing of it."""
@@ -87,7 +87,7 @@ def account_suspend(username: str, reason: str, as_json: bool) -> None:
 @click.argument("username")
 @_as_json
 def account_restore(username: str, as_json: bool) -> None:
-    """Take the suspension of USERNAME back. Its keys stay revoked."""
+    """End the suspension of USERNAME. Its keys stay revoked."""
     from pressroom.domains.moderation import commands as operator_commands
 
     _show(with_database(lambda db: operator_commands.restore(db, username)), as_json=as_json)
@@ -101,24 +101,24 @@ def account_delete(username: str, yes: bool, as_json: bool) -> None:
     """Delete the account USERNAME for good: erase its names, e-mail address and password, and show nothing of it."""
     from pressroom.domains.moderation import commands as operator_commands
 
-    if not yes and click.prompt("This cannot be undone. The user name once more", err=True) != username:
+    if not yes and click.prompt("This cannot be undone. Repeat the user name", err=True) != username:
         raise PressroomError("That is another name. Nothing was deleted.")
     _show(with_database(lambda db: operator_commands.delete(db, username)), as_json=as_json)
 
 
 @account.command("admin")
 @click.argument("username")
-@click.option("--revoke", is_flag=True, help="Make it an admin's no longer.")
+@click.option("--revoke", is_flag=True, help="Take the right away instead.")
 @_as_json
 def account_admin(username: str, revoke: bool, as_json: bool) -> None:
-    """Make the account USERNAME an admin's."""
+    """Make the account USERNAME an admin."""
     from pressroom.domains.moderation import commands as operator_commands
 
     _show(with_database(lambda db: operator_commands.admin(db, username, revoke=revoke)), as_json=as_json)
 
 
 def _password(given: str) -> str:
-    """A password from the command line; a dash asks for it, or reads a line of standard input."""
+    """Returns the password given; for a dash, asks for it or reads a line of standard input."""
     if given != "-":
         return given
     if sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""What commands have in common: settings, the database, and how they print. Heavy modules are imported when needed."""
+"""Shared by all commands: settings, database and printing. Heavy modules are imported when they are needed."""
 
 import os
 from collections.abc import Awaitable, Callable, Coroutine
@@ -23,14 +23,14 @@ def errors() -> "Console":
 
 
 def plain(text: str) -> str:
-    """Returns `text` on one line, without secrets, and so that the console takes none of it for markup."""
+    """Returns `text` on one line, without secrets, and escaped for the console's markup."""
     from pressroom.logs import without_secrets
 
     return " ".join(without_secrets(text).split()).replace("[", r"\[")
 
 
 def current_settings() -> Settings:
-    """Returns the settings of the environment and the working folder; warns of those that are unknown."""
+    """Returns the settings of the environment and the working folder; prints a warning for unknown ones."""
     settings = read_settings(os.environ, Path.cwd())
     for sentence in settings.unknown():
         errors().print(f"[yellow]pressroom:[/] {plain(sentence)}")
@@ -62,9 +62,9 @@ def with_database(work: "Callable[[Database], Awaitable[T]]") -> T:
 
 
 def wide() -> "Console":
-    """Returns a console on standard output that breaks no line of a pipe."""
+    """Returns a console on standard output that does not wrap lines in a pipe."""
     from rich.console import Console
 
     out = Console()
-    # A pipe has no width of its own: whatever reads it wants whole words.
+    # A pipe has no width; programs that read it need unbroken lines.
     return Console(width=out.width if out.is_terminal else 300)

@@ -8,7 +8,7 @@ from pressroom.domains.keys.models import EXPIRIES, Scope
 
 @click.group()
 def key() -> None:
-    """API keys."""
+    """Manage API keys."""
 
 
 @key.command("create")
@@ -32,7 +32,7 @@ def key_create(
     networks: tuple[str, ...],
     more_scopes: tuple[str, ...],
 ) -> None:
-    """Make a key for USERNAME; prints the key alone, this once."""
+    """Make a key for USERNAME and print it, this once."""
     from pressroom.domains.keys import commands as key_commands
 
     wanted = [part for scope in (*scopes, *more_scopes) for part in scope.replace(",", " ").split()]
@@ -50,7 +50,7 @@ def key_list(username: str) -> None:
 
 @key.command("revoke")
 @click.argument("key_id")
-@click.option("--reason", required=True, help="Told to the owner and in the event.")
+@click.option("--reason", required=True, help="Shown to the owner and sent in the event.")
 def key_revoke(key_id: str, reason: str) -> None:
     """Revoke the key KEY_ID, at once and for good."""
     from pressroom.domains.keys import commands as key_commands

@@ -1,4 +1,4 @@
-"""Commands that serve: the server itself, a worker, and a receiver for trying things out."""
+"""Commands that run until they are stopped: the server, a worker, and a test receiver of webhooks."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ def _settings_help() -> str:
 @click.option(
     "--only",
     type=click.Choice(["api", "worker"]),
-    help="Serve without delivering webhooks, or deliver alone; the rest is for other processes.",
+    help="Only serve the API and pages, or only deliver webhooks; other processes do the rest.",
 )
 @click.option("--sibling", is_flag=True, hidden=True, help="Run as one of several.")
 def serve(workers: int, only: str | None, sibling: bool) -> None:  # click passes flags by name
@@ -47,7 +47,7 @@ def serve(workers: int, only: str | None, sibling: bool) -> None:  # click passe
 
 @click.command()
 def worker() -> None:
-    """Deliver webhooks, beside servers that are run with --only api. Needs PostgreSQL."""
+    """Deliver webhooks for servers that run with --only api. Needs PostgreSQL."""
     from pressroom.logs import Log
     from pressroom.serve import Part
     from pressroom.serve import serve as serve_one
@@ -60,11 +60,11 @@ def worker() -> None:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65_535), default=9000, show_default=True, help="Port to listen on.")
 @click.option("--secret", "secrets", multiple=True, help="Signing secret to verify with; may be repeated.")
-@click.option("--fail", type=click.IntRange(0, 1_000_000), default=0, help="Answer 500 to so many deliveries first.")
+@click.option("--fail", type=click.IntRange(0, 1_000_000), default=0, help="Answer 500 to this many deliveries first.")
 @click.option("--slow", default="0s", help="Wait before each answer: 500ms, 12s, 2m.")
-@click.option("--forward", metavar="URL", help="Pass verified deliveries on, and answer what is answered there.")
+@click.option("--forward", metavar="URL", help="Forward verified deliveries there, and return its answer.")
 def listen_command(host: str, port: int, secrets: tuple[str, ...], fail: int, slow: str, forward: str | None) -> None:
-    """Receive webhooks here, verify and show them: for trying things out."""
+    """Receive, verify and print webhooks, to try them out."""
     from rich.console import Console
 
     from pressroom.listen import Misbehaviour, listen, parse_duration
@@ -93,7 +93,7 @@ async def _announce(runtime: "Runtime") -> None:
     out.print(f"Pressroom {__version__} in development mode: {settings.base_url}  (API reference: /docs)")
     first = await account_commands.first_account(runtime.db, runtime.passwords)
     if first is None:
-        out.print(f"Data kept in {settings.data_dir}. The key was shown when it was made; for another one:")
+        out.print(f"Data are in {settings.data_dir}. The key was shown when it was made; for another one:")
         out.print("  .venv/bin/pressroom key create editor --label another --scope posts:write", markup=False)
         return
     secret = await key_commands.first_key(runtime.db, first.account_id)

@@ -1,4 +1,4 @@
-"""Commands that keep an installation in order: migrate, back up, restore, examine; and the OpenAPI document."""
+"""Commands to maintain an installation: migrate, back up, restore, check; and the OpenAPI document."""
 
 import sys
 from pathlib import Path
@@ -32,14 +32,14 @@ def migrate_command() -> None:
 @click.command("backup")
 @click.option("--to", required=True, type=click.Path(path_type=Path), help="A folder that is empty or not there yet.")
 def backup_command(to: Path) -> None:
-    """Copy database and media of an installation on SQLite, while it serves."""
+    """Copy the database and media of an installation on SQLite, also while it serves."""
     from pressroom.backup import back_up
 
     manifest = run(back_up(current_settings(), to))
     for key in manifest.missing:
         errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
     for name in manifest.skipped:
-        errors().print(f"[yellow]pressroom:[/] {plain(f'{name} is no file and was left out')}")
+        errors().print(f"[yellow]pressroom:[/] {plain(f'{name} is not a regular file and was skipped')}")
     click.echo(f"Backed up {len(manifest.files):,} files to {to}.")
 
 
