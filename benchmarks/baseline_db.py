@@ -20,8 +20,8 @@ from pressroom.db.sqlite import SqliteTx, _connect, drive  # _connect: the serve
 from pressroom.domains.accounts.queries.status import ADD_POSTS
 from pressroom.domains.events.queries import INSERT_EVENT
 from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER
-from pressroom.domains.keys.models import hash_secret
 from pressroom.domains.keys.queries import FIND_BEARER
+from pressroom.domains.keys.secret import hash_secret
 from pressroom.domains.limits.queries import SPEND_QUOTA
 from pressroom.domains.posts.models import BARE, Post, PostType
 from pressroom.domains.posts.queries.writing import INSERT_POST, post_values

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pressroom.domains.keys.models import new_secret
+from pressroom.domains.keys.secret import new_secret
 from tests.api.actors import NOTHING, Actor
 from tests.api.conftest import one_engine
 from tests.api.sockets import Reply, Wire, exchange

@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from pressroom.domains.keys.models import Scope, new_secret
+from pressroom.domains.keys.models import Scope
+from pressroom.domains.keys.secret import new_secret
 from tests.api.actors import Actor, nobody
 from tests.api.conftest import MakeActor
 from tests.api.sockets import exchange

@@ -18,7 +18,7 @@ from pressroom.errors import Code, Unavailable
 from pressroom.routes import API_ROUTES, SITE_ROUTES
 from pressroom.settings import Settings
 from pressroom.web.access import Public
-from pressroom.web.problems import INTERNAL, LABELS
+from pressroom.web.error_responses import INTERNAL, LABELS
 from tests.harness.documented import Documented, Json, altered, examples, operations, validator, without_unknown_fields
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess

@@ -7,7 +7,7 @@ import pytest
 
 from pressroom.clock import SECOND
 from pressroom.db import Query
-from pressroom.domains.media.addresses import LONGEST, STEP
+from pressroom.domains.media.urls import LONGEST, STEP
 from pressroom.domains.moderation.actions import delete_account, restore_account, suspend_account
 from tests.api.actors import Actor, Json, body_of, follow, nobody, publish, read, rows
 from tests.api.conftest import database_settings

@@ -9,7 +9,7 @@ import pytest
 
 from pressroom.clock import HOUR, MINUTE, SECOND
 from pressroom.db import Database, Query
-from pressroom.domains.media.addresses import LONGEST, STEP, WITHOUT_END, ending, signed_token
+from pressroom.domains.media.urls import LONGEST, STEP, WITHOUT_END, ending, signed_token
 from tests.api.actors import Actor, body_of, follow, nobody, read, rows
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.local import LocalServer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressroom.domains.media.addresses import LONGEST
+from pressroom.domains.media.urls import LONGEST
 from tests.api.actors import Actor, Json, body_of, nobody, publish
 from tests.api.conftest import MakeActor
 from tests.api.test_visibility import READERS, SEEN_BY, crowd

@@ -7,7 +7,7 @@ import pytest
 
 from pressroom.db.postgres import PostgresDatabase, PostgresTx
 from pressroom.db.sqlite import SqliteDatabase, SqliteTx
-from pressroom.domains.media.addresses import LONGEST
+from pressroom.domains.media.urls import LONGEST
 from tests.api.actors import Actor, Json, body_of, nobody, publish, read
 from tests.api.conftest import MakeActor, one_engine
 from tests.api.test_visibility import SEEN_BY, set_audience

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pressroom.errors import MAX_FIELD_ERRORS, Code, Invalid, PressroomError
+from pressroom.web.error_responses import UnsupportedMediaType
 from pressroom.web.form_data import (
     LONGEST_NAME,
     MOST_PARTS,
@@ -14,7 +15,6 @@ from pressroom.web.form_data import (
     form_schema,
 )
 from pressroom.web.multipart import HEAD_BYTES
-from pressroom.web.problems import UnsupportedMediaType
 from tests.web.form_bodies import END, RULES, field_errors, file, part, read, seen, text
 
 GOOD = (

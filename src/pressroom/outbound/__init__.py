@@ -2,7 +2,7 @@
 
 from pressroom.outbound.client import OutboundClient, OutboundResponse
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
-from pressroom.outbound.policy import Policy, check_development, policy_of
+from pressroom.outbound.reachable import Policy, check_development, policy_of
 
 __all__ = [
     "Failure",

@@ -16,7 +16,7 @@ from pressroom.outbound.connections import EXCHANGE, Connector, Exchange, Resolv
 from pressroom.outbound.explain import explained
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.lookups import LookUps
-from pressroom.outbound.policy import Policy
+from pressroom.outbound.reachable import Policy
 from pressroom.outbound.urls import Target
 
 VET_SECONDS: Final = 5.0

@@ -24,7 +24,7 @@ from aiohttp.tracing import Trace
 
 from pressroom.outbound.explain import is_ours
 from pressroom.outbound.failures import Failure, OutboundFailed
-from pressroom.outbound.policy import Policy
+from pressroom.outbound.reachable import Policy
 
 IDLE_SECONDS: Final = 15.0
 KEPT: Final = 1_024

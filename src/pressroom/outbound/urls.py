@@ -13,8 +13,8 @@ from urllib.parse import quote
 import idna
 import msgspec
 
-from pressroom.outbound.addresses import IpAddress
 from pressroom.outbound.failures import UrlRefused
+from pressroom.outbound.public_addresses import IpAddress
 
 MOST_CHARACTERS: Final = 2_048
 _PORTS: Final = {"https": 443, "http": 80}

@@ -15,6 +15,7 @@ from multipart import MultipartError, MultipartSegment, ParserError, ParserLimit
 
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.threads import run_to_end
+from pressroom.web.error_responses import PayloadTooLarge, UnsupportedMediaType
 from pressroom.web.form_data import (
     CHARSET_FIELD,
     MOST_PARTS,
@@ -36,7 +37,6 @@ from pressroom.web.form_data import (
     printable,
     text_of,
 )
-from pressroom.web.problems import PayloadTooLarge, UnsupportedMediaType
 from pressroom.web.spool import Spool, remove_all, unlink
 
 HEAD_BYTES: Final = 4_096

@@ -27,16 +27,16 @@ from pressroom.web import bodies
 from pressroom.web.access import Access, Anyone, Keyed, Public, SessionOnly, Visitor
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address
+from pressroom.web.error_responses import MethodNotAllowed, error_response
 from pressroom.web.form_data import Form
 from pressroom.web.forms import read_texts
 from pressroom.web.headers import read_headers, session_token
-from pressroom.web.idempotency import fingerprint, read_key
+from pressroom.web.idempotency_key import fingerprint, read_key
 from pressroom.web.incoming import BodyReader, IncomingBody
 from pressroom.web.locations import location_of
 from pressroom.web.multipart import discard
 from pressroom.web.once import Once
 from pressroom.web.origin import check_host, check_same_origin
-from pressroom.web.problems import MethodNotAllowed, error_response
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.router import Router

@@ -5,16 +5,8 @@ import zlib
 
 import pytest
 
-from pressroom.domains.keys.models import (
-    LONGEST_REASON,
-    ApiKey,
-    KeyStatus,
-    canonical_network,
-    check_reason,
-    hash_secret,
-    is_well_formed,
-    new_secret,
-)
+from pressroom.domains.keys.models import LONGEST_REASON, ApiKey, KeyStatus, canonical_network, check_reason
+from pressroom.domains.keys.secret import hash_secret, is_well_formed, new_secret
 from pressroom.errors import Code, Invalid
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -10,9 +10,9 @@ from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author
 from pressroom.domains.clips.models import Clip, ClipDraft, ClipView
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
-from pressroom.domains.media.addresses import MediaAddresses, variant_address
 from pressroom.domains.media.models import NewMedia, ProcessingStatus, Variant
 from pressroom.domains.media.schemas import MEDIA_EXAMPLE
+from pressroom.domains.media.urls import MediaAddresses, variant_address
 from pressroom.domains.posts.schemas import VISIBILITY_HELP
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.text import is_blank

@@ -6,15 +6,8 @@ from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.events.actions import emit
 from pressroom.domains.keys import queries
 from pressroom.domains.keys.events import Revocation, RevocationData
-from pressroom.domains.keys.models import (
-    ACTIVE_KEYS,
-    SHOWN,
-    ApiKey,
-    NewKey,
-    RevokedBy,
-    hash_secret,
-    new_secret,
-)
+from pressroom.domains.keys.models import ACTIVE_KEYS, ApiKey, NewKey, RevokedBy
+from pressroom.domains.keys.secret import SHOWN, hash_secret, new_secret
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.errors import Conflict, NotFound

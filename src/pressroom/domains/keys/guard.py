@@ -6,7 +6,8 @@ from pressroom.clock import MINUTE, Clock
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts.models import Caller, SourceKey
 from pressroom.domains.keys import queries
-from pressroom.domains.keys.models import Bearer, hash_secret, is_well_formed
+from pressroom.domains.keys.models import Bearer
+from pressroom.domains.keys.secret import hash_secret, is_well_formed
 from pressroom.errors import ExpiredKey, InvalidKey, MissingScope, RevokedKey
 from pressroom.jobs.write_behind import WriteBehind
 

@@ -1,8 +1,6 @@
-"""API keys: their scopes, states and form."""
+"""API keys: their scopes, status and expiries. The form of the key itself is in `secret`."""
 
-import hashlib
 import ipaddress
-import zlib
 from enum import StrEnum
 from typing import Final
 
@@ -11,20 +9,12 @@ import msgspec
 from pressroom.clock import DAY
 from pressroom.domains.accounts.models import Account
 from pressroom.errors import Code, FieldError, Invalid
-from pressroom.ids import base62, random_base62
 from pressroom.text import is_blank
 
 LONGEST_REASON: Final = 200
 """The most characters that the reason of a revocation may have."""
 
 ACTIVE_KEYS: Final = 5
-PREFIX: Final = "svc_live_"
-SHOWN: Final = 15
-"""How many characters of a key its prefix shows."""
-
-_RANDOM: Final = 32
-_CHECKSUM: Final = 6
-_LENGTH: Final = len(PREFIX) + _RANDOM + _CHECKSUM
 
 
 class Scope(StrEnum):
@@ -105,25 +95,6 @@ class NewKey(msgspec.Struct):
     ip_allowlist: list[str] = msgspec.field(default_factory=list[str])
 
 
-def new_secret() -> str:
-    """Returns a new key: the prefix, 32 random characters, and a checksum of both."""
-    body = PREFIX + random_base62(_RANDOM)
-    return body + _checksum(body)
-
-
-def is_well_formed(secret: str) -> bool:
-    """Returns whether a string has the form and checksum of a key. Needs no database."""
-    body, checksum = secret[:-_CHECKSUM], secret[-_CHECKSUM:]
-    if len(secret) != _LENGTH or not body.startswith(PREFIX) or not secret.isascii():
-        return False
-    return body[len(PREFIX) :].isalnum() and checksum == _checksum(body)
-
-
-def hash_secret(secret: str) -> str:
-    """Returns the hash of a key, which the database stores. 190 random bits need no salt and no slow hash."""
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
 def check_reason(reason: str) -> None:
     """Raises Invalid for a reason of a revocation that is blank, or longer than LONGEST_REASON characters."""
     if is_blank(reason):
@@ -143,7 +114,3 @@ def canonical_network(text: str) -> str:
         if mapped is not None:
             return str(ipaddress.ip_network(f"{mapped}/{parsed.prefixlen - 96}"))
     return str(parsed)
-
-
-def _checksum(text: str) -> str:
-    return base62(zlib.crc32(text.encode()), _CHECKSUM)

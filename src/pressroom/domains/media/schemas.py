@@ -5,8 +5,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from pressroom.domains.media.addresses import MediaAddresses, variant_address
 from pressroom.domains.media.models import Media, MediaEntryType, ProcessingStatus, Variant
+from pressroom.domains.media.urls import MediaAddresses, variant_address
 from pressroom.web.wire import EXAMPLE_BASE, Id, Url
 
 

@@ -8,8 +8,8 @@ from pressroom.blobs import BlobInfo
 from pressroom.clock import SECOND
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media import queries
-from pressroom.domains.media.addresses import STEP, is_signed, read_signed, seconds_left
 from pressroom.domains.media.models import Media, MediaEntryType, ProcessingStatus, ServedMedia, Variant
+from pressroom.domains.media.urls import STEP, is_signed, read_signed, seconds_left
 from pressroom.errors import NotFound
 from pressroom.web.access import Public
 from pressroom.web.asgi import HeaderList

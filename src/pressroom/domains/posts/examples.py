@@ -7,8 +7,8 @@ import msgspec
 from pressroom.clock import MINUTE, parse_iso
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
 from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE
-from pressroom.domains.media.addresses import MediaAddresses
 from pressroom.domains.media.schemas import MEDIA_EXAMPLE
+from pressroom.domains.media.urls import MediaAddresses
 from pressroom.domains.posts.models import Poll, PollOption, PostType, PostView, SeenPost
 from pressroom.domains.posts.poll_schemas import Vote, poll_shape
 from pressroom.domains.posts.schemas import (

@@ -11,8 +11,8 @@ from pressroom.domains.accounts.models import folded
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SourceKeyOut
-from pressroom.domains.media.addresses import MediaAddresses
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
+from pressroom.domains.media.urls import MediaAddresses
 from pressroom.domains.posts.models import Draft, Edit, PostFields, PostType, PostView, SeenPost
 from pressroom.domains.posts.parsed_text import ParsedText, parse_text
 from pressroom.domains.posts.poll_schemas import PollIn, PollOut, poll_shape

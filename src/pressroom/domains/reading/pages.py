@@ -15,8 +15,8 @@ from pressroom.domains.clips.actions import get_clip
 from pressroom.domains.clips.schemas import clip_shape
 from pressroom.domains.comments.schemas import CommentOut, comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
-from pressroom.domains.media.addresses import addresses_of
 from pressroom.domains.media.schemas import media_shape
+from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.actions.lookup import get_post
 from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import PostOut, post_shape

@@ -1,7 +1,8 @@
 """When to try again and when to give up (docs/webhooks.md#retries). Pure.
 
 The unit is the batch: what was sent to one endpoint under one lease. After its first failure a batch sends nothing
-more, so attempts that were in flight at that moment and fail too count as the same failure.
+more, so attempts that were in flight at that moment and fail too count as the same failure. The waits themselves are a
+setting, PRESSROOM_WEBHOOK_RETRY_WAITS.
 """
 
 from collections.abc import Sequence

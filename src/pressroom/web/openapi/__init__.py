@@ -5,12 +5,12 @@ from typing import TypeVar
 
 from pressroom import __version__
 from pressroom.settings import Settings
+from pressroom.web.error_responses import Problem
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.deliveries import EventShape, describe_deliveries
 from pressroom.web.openapi.operations import describe_operation
 from pressroom.web.openapi.refusals import Refusals
 from pressroom.web.openapi.schemas import Json, Schemas
-from pressroom.web.problems import Problem
 from pressroom.web.routing import Route, Tag
 
 C = TypeVar("C")

@@ -37,10 +37,7 @@ from pressroom.errors import (
 )
 from pressroom.settings import Settings
 from pressroom.web.access import Anyone, Keyed, Public, SessionOnly
-from pressroom.web.incoming import JSON_LIMIT
-from pressroom.web.openapi import headers, prose
-from pressroom.web.openapi.schemas import Json, Schemas
-from pressroom.web.problems import (
+from pressroom.web.error_responses import (
     INTERNAL,
     LABELS,
     MethodNotAllowed,
@@ -51,6 +48,9 @@ from pressroom.web.problems import (
     error_response,
     label_of,
 )
+from pressroom.web.incoming import JSON_LIMIT
+from pressroom.web.openapi import headers, prose
+from pressroom.web.openapi.schemas import Json, Schemas
 from pressroom.web.request import SAFE_METHODS
 from pressroom.web.routing import Route
 

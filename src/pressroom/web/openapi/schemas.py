@@ -11,8 +11,8 @@ import msgspec
 from msgspec import inspect
 
 from pressroom.errors import Code, FieldError
+from pressroom.web.error_responses import INTERNAL, LABELS, Problem
 from pressroom.web.openapi import prose
-from pressroom.web.problems import INTERNAL, LABELS, Problem
 
 Json = dict[str, object]
 

@@ -1,4 +1,7 @@
-"""Which addresses are public. Pure, with tables of our own: what `ipaddress` calls global changes with Python."""
+"""Which addresses are public. Pure, with tables of our own: what `ipaddress` calls global changes with Python.
+
+`reachable` decides which addresses the server may connect to.
+"""
 
 import ipaddress
 from collections.abc import Iterator
