@@ -122,9 +122,13 @@ class DeliveryWorker:
         return Look(began, unsaved, pause)
 
     async def _save(self) -> bool:
-        if self._results or self._outcomes:
+        """Saves all but the results of endpoints that are locked; returns whether there are such."""
+        while self._results or self._outcomes:
+            before = len(self._results)
             await self._exchange(lease_too=False)
-        return bool(self._results or self._outcomes)
+            if before and len(self._results) == before:
+                return True
+        return False
 
     async def _exchange(self, *, lease_too: bool) -> Exchanged:
         """Saves outcomes and at most AT_ONCE results, and leases endpoints for which slots are free.
