@@ -44,11 +44,3 @@ class Visitor:
 
 
 Access = Keyed | SessionOnly | Anyone | Visitor | Public
-
-
-@dataclass(slots=True)
-class Identified:
-    """From whom a request turned out to come, for the log: filled as soon as it is known, even if then refused."""
-
-    account_id: str | None = None
-    key_id: str | None = None

@@ -16,7 +16,7 @@ _LISTED: Final = "(SELECT 1 FROM post_audiences l WHERE l.post_id = p.id AND l.a
 
 
 def _not_suspended(author: str) -> str:
-    """Returns whether the operator has not suspended the account whose id is the column `author`."""
+    """Returns the condition that the account whose id is the column `author` is not suspended."""
     return f"(SELECT s.suspended_at FROM accounts s WHERE s.id = {author}) IS NULL"
 
 
