@@ -4,21 +4,13 @@ import httpx
 import pytest
 
 from pressroom.domains.accounts.queries.usernames import free_username
-from tests.api.actors import NOTHING, Actor, Json, body_of, faults, follow, nobody, objections, publish, read, refusal
+from tests.api.actors import NOTHING, Actor, Json, body_of, faults, nobody, objections, publish, read, refusal
+from tests.api.audiences import READERS, SEEN_BY, SIGNED_OUT, crowd, set_audience
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
 
 SETTINGS = ROOMY
 
-SIGNED_OUT = "signed out"
-READERS = (SIGNED_OUT, "stranger", "follower", "followed by the author", "mutual", "author", "listed")
-SEEN_BY = {
-    "PUBLIC": set(READERS),
-    "FOLLOWERS": {"follower", "mutual", "author"},
-    "CONNECTIONS": {"mutual", "author"},
-    "PRIVATE": {"author"},
-    "CUSTOM": {"listed", "author"},
-}
 VERBS: dict[str, tuple[str, str, Json | None, int]] = {
     "read": ("GET", "", None, 200),
     "read the comments": ("GET", "/comments", None, 200),
@@ -31,22 +23,6 @@ VERBS: dict[str, tuple[str, str, Json | None, int]] = {
 }
 
 every_visibility = pytest.mark.parametrize("visibility", SEEN_BY)
-
-
-def crowd(actor: MakeActor) -> dict[str, Actor]:
-    """One reader of each kind, by kind; whoever is signed out is not among them."""
-    people = {kind: actor() for kind in READERS if kind != SIGNED_OUT}
-    author = people["author"]
-    for kind in ("follower", "mutual"):
-        follow(people[kind], author)
-    for kind in ("followed by the author", "mutual"):
-        follow(author, people[kind])
-    return people
-
-
-def set_audience(author: Actor, post: Json, *readers: Actor) -> Json:
-    usernames = [reader.account.username for reader in readers]
-    return body_of(author.web.put(f"/api/posts/{post['id']}/audience", json={"usernames": usernames}))
 
 
 def carry_out(verb: str, post_id: str, author: Actor, who: Actor | None) -> httpx.Response:

@@ -9,8 +9,8 @@ from pressroom.clock import iso
 from pressroom.db import Query
 from pressroom.domains.keys.models import Scope
 from tests.api.actors import NOTHING, Actor, Json, body_of, events, faults, nobody, objections, publish, refusal, rows
+from tests.api.audiences import SEEN_BY, crowd
 from tests.api.conftest import MakeActor, one_engine
-from tests.api.test_visibility import SEEN_BY, crowd
 from tests.harness.roomy import ROOMY
 from tests.pages.files import File, broken_video, filmed, picture, uploaded, video
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from tests.e2e.processes import serves
 from tests.harness.process import ServerProcess
-from tests.harness.wire import Request, ask
 from tests.services.postgres import PostgresServer
 from tests.services.process import wait_until
 
@@ -22,11 +22,3 @@ def test_a_server_stays_alone_when_postgres_was_killed(
     assert wait_until(lambda: second.ended or serves(second))
     assert wait_until(lambda: not (serves(first) and serves(second)), 5), "both serve"
     assert wait_until(lambda: serves(first) or serves(second)), "neither serves"
-
-
-def serves(server: ServerProcess) -> bool:
-    """Whether the server takes requests."""
-    try:
-        return ask(Request(server.port, "GET", "/readyz")).status == 200
-    except OSError:
-        return False

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.e2e.processes import one_line
 from tests.harness.process import ServerProcess
 
 MakeProcess = Callable[..., ServerProcess]
@@ -37,16 +38,6 @@ def test_the_second_start_keeps_the_data_and_prints_no_key(process_server: MakeP
     assert server.output().count("svc_live_") == 2  # once alone, once in the curl
     answer = httpx.get(f"{server.base_url}/api/auth/me", headers={"Authorization": f"Bearer {key}"})
     assert answer.json()["username"] == "editor"
-
-
-def one_line(server: ServerProcess, *arguments: str) -> str:
-    """The command fails with status 2, and says why in one line on standard error."""
-    done = server.command(*(arguments or ("serve",)), check=False)
-    assert done.returncode == 2, done
-    assert "Traceback" not in done.stderr
-    lines = done.stderr.strip().splitlines()
-    assert len(lines) == 1, lines
-    return lines[0]
 
 
 def test_a_port_that_is_taken(process_server: MakeProcess) -> None:

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from pressroom.domains.media.confinement import find_confinement
-from tests.e2e.test_command_line import one_line
+from tests.e2e.processes import one_line
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
 from tests.media.uploads import upload

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.harness.process import ServerProcess
-from tests.media.test_outages import can_mount, small_disk
+from tests.harness.small_disk import can_mount, small_disk
 from tests.media.uploads import upload
 from tests.services.process import wait_until
 

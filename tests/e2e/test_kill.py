@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Coroutine
 from random import Random
 
+from tests.e2e.kills import STORY_SECONDS, kill_server_often
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.harness.publishers import Publisher, told
@@ -12,9 +13,6 @@ from tests.harness.records import disagreements
 from tests.services.postgres import PostgresServer
 
 MakeServer = Callable[..., ServerProcess]
-
-STORY_SECONDS = 120.0
-"""How long a whole story may take before it is given up."""
 
 
 def test_a_killed_server_loses_and_doubles_nothing_on_sqlite(roomy_server: MakeServer, seed: int) -> None:
@@ -84,18 +82,6 @@ async def publish_through(publishers: list[Publisher], disaster: Coroutine[None,
             await disaster
         finally:
             over.set()
-
-
-async def kill_server_often(server: ServerProcess, times: int, chance: Random) -> None:
-    """Kills the server `times` times while it serves, and now and then again while it starts."""
-    for number in range(times):
-        await asyncio.sleep(chance.uniform(0, 0.4))
-        server.kill()
-        if number % 5 == 4:
-            server.launch()
-            await asyncio.sleep(chance.uniform(0, 0.5))
-            server.kill()
-        await asyncio.to_thread(server.restart)
 
 
 async def kill_postgres_often(database: PostgresServer, times: int, chance: Random) -> None:

@@ -7,7 +7,7 @@ from random import Random
 
 from pressroom.clock import SECOND
 from pressroom.domains.webhooks.delivery import LEASE
-from tests.e2e.test_kill import STORY_SECONDS
+from tests.e2e.kills import STORY_SECONDS
 from tests.harness.beside import api_alone, worker
 from tests.harness.deliveries import QUICK_RETRIES, Newsroom, complaints, left_over, wait_until_settled
 from tests.harness.process import ServerProcess

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.corpus.clips import Recipe
-from tests.e2e.test_kill_media import send
 from tests.harness.beside import api_alone, worker
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
-from tests.harness.wire import Request
+from tests.harness.wire import Request, send
 from tests.media.uploads import UPLOAD, file_part, form, form_headers, video_bytes
 from tests.services.postgres import PostgresServer
 from tests.services.process import wait_until

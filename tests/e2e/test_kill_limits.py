@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from tests.harness.days import stay_within_a_day
+from tests.harness.days import most_in_a_minute, stay_within_a_day
 from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import ServerProcess
 from tests.harness.publishers import Publisher, told
@@ -21,7 +21,6 @@ from tests.services.process import wait_until
 MakeServer = Callable[..., ServerProcess]
 
 BURST = 25
-MINUTE = 60.0
 
 
 @pytest.fixture
@@ -179,8 +178,3 @@ def written_down(server: ServerProcess, since: float) -> int:
     """How many attempts since then (Unix time, seconds) the database knows of."""
     states = [json.loads(state) for (state,) in rows(server, "SELECT state FROM rate_windows")]
     return sum(attempt >= since * 1000 - 1 for state in states for attempt in state["attempts"])
-
-
-def most_in_a_minute(moments: list[float]) -> int:
-    """The most moments that lie within any 60 seconds."""
-    return max(sum(0 <= moment - first < MINUTE for moment in moments) for first in moments)

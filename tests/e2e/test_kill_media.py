@@ -20,7 +20,7 @@ from tests.corpus.clips import Recipe
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
-from tests.harness.wire import Connection, Reply, Request, ask
+from tests.harness.wire import Connection, Reply, Request, ask, send
 from tests.media.uploads import (
     UPLOAD,
     blobs_below,
@@ -202,10 +202,3 @@ def test_a_restart_takes_up_at_once_what_was_being_processed(roomy_server: MakeS
     ended = wait_until(lambda: rows(server, "SELECT status FROM media") == [("READY",)], LEASE / 1_000 / 2)
     assert ended, server.output()
     assert rows(server, "SELECT count(*) FROM jobs") == [(0,)]
-
-
-async def send(server: ServerProcess, data: bytes) -> Reply:
-    """Sends bytes over a connection of their own; the answer."""
-    with contextlib.closing(await Connection.open(server.port)) as connection:
-        connection.send(data)
-        return await connection.reply()

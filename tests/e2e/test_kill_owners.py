@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from random import Random
 
-from tests.e2e.test_kill import STORY_SECONDS, kill_server_often
+from tests.e2e.kills import STORY_SECONDS, kill_server_often
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows

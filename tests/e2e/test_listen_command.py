@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pressroom.verification import verify
-from tests.e2e.test_command_line import one_line
+from tests.e2e.processes import one_line
 from tests.harness.beside import Command
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, wait_until_settled
 from tests.harness.owners import Owner, publish

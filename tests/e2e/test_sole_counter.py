@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.e2e.test_alone import serves
-from tests.e2e.test_kill_limits import most_in_a_minute
+from tests.e2e.processes import serves
+from tests.harness.days import most_in_a_minute
 from tests.harness.owners import Owner, who_am_i
 from tests.harness.process import ServerProcess
 from tests.harness.proxy import Proxy

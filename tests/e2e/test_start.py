@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_alone import serves
+from tests.e2e.processes import serves
 from tests.harness.beside import worker
 from tests.harness.process import DEADLINE, ServerProcess
 from tests.harness.records import count

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.e2e.processes import LONGEST_STOP
 from tests.harness.owners import Owner, publish
 from tests.harness.process import ServerProcess
 from tests.harness.publishers import Publisher, told
@@ -13,9 +14,6 @@ from tests.harness.records import count, disagreements
 from tests.harness.wire import Connection, Reply, Request
 
 MakeServer = Callable[..., ServerProcess]
-
-LONGEST_STOP = 10.0
-"""Seconds that a stop may take."""
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ import psutil
 import pytest
 
 from pressroom.db.sqlite import LOCK_WAIT
-from tests.e2e.test_command_line import one_line
-from tests.e2e.test_stop import LONGEST_STOP
+from tests.e2e.processes import LONGEST_STOP, one_line
 from tests.harness.beside import api_alone, worker
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, left_over, wait_until_settled
 from tests.harness.owners import Owner, publish

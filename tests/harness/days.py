@@ -1,8 +1,9 @@
-"""UTC days, for tests of what is counted by the day on the machine's own clock."""
+"""Days and minutes of the machine's own clock, for tests of what is counted by them. In seconds."""
 
 import time
 
 DAY = 86_400.0
+MINUTE = 60.0
 MARGIN = 45.0
 """Seconds that a test of one day may take."""
 
@@ -16,3 +17,8 @@ def stay_within_a_day() -> None:
 def seconds_to_midnight() -> float:
     """Until the UTC day ends."""
     return DAY - time.time() % DAY
+
+
+def most_in_a_minute(moments: list[float]) -> int:
+    """The most moments that lie within any 60 seconds."""
+    return max(sum(0 <= moment - first < MINUTE for moment in moments) for first in moments)

@@ -1,10 +1,13 @@
 """HTTP spoken by hand, for tests that decide what goes over which connection, and when."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from tests.harness.process import ServerProcess
 
 DEADLINE = 30.0
 """Seconds that any answer may take before a test gives up."""
@@ -118,6 +121,13 @@ def at_once(requests: Sequence[Request]) -> list[Reply]:
 def in_turn(queues: Sequence[Sequence[Request]]) -> list[Reply]:
     """Sends each queue over a connection of its own, one request after the other; all queues side by side."""
     return asyncio.run(_in_turn(queues))
+
+
+async def send(server: ServerProcess, data: bytes) -> Reply:
+    """Sends bytes over a connection of their own; the answer."""
+    with contextlib.closing(await Connection.open(server.port)) as connection:
+        connection.send(data)
+        return await connection.reply()
 
 
 async def _at_once(requests: Sequence[Request]) -> list[Reply]:

@@ -1,6 +1,16 @@
 """The servers and people of `tests.api`, and an S3 server."""
 
+import pytest
+
 from tests.api.conftest import actor, alice, server
 from tests.blobs.conftest import bucket_url, credentials, s3_server
+from tests.harness.local import LocalServer
+from tests.media.decoders import Decoder
 
 __all__ = ["actor", "alice", "bucket_url", "credentials", "s3_server", "server"]
+
+
+@pytest.fixture
+def decoder(server: LocalServer, monkeypatch: pytest.MonkeyPatch) -> Decoder:
+    server.do_jobs()
+    return Decoder(server, monkeypatch)

@@ -13,8 +13,7 @@ from tests.api.actors import Actor, Json, body_of, follow, nobody, publish, read
 from tests.api.conftest import database_settings
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
-from tests.media.test_signed_addresses import addresses_in
-from tests.media.uploads import fetch, media_of, path_of, ready, ready_clip
+from tests.media.uploads import addresses_in, fetch, media_of, path_of, ready, ready_clip
 
 TOKENS: Final = Query(str, "SELECT token FROM media WHERE owner_id = :post_id")
 

@@ -13,7 +13,7 @@ from pressroom.web.spool import Spool
 from tests.api.actors import Actor, publish
 from tests.api.conftest import one_engine
 from tests.harness.roomy import ROOMY
-from tests.media.test_outages import can_mount, small_disk
+from tests.harness.small_disk import can_mount, small_disk
 from tests.media.uploads import file, kept, padded, upload
 
 SETTINGS = ROOMY

@@ -5,10 +5,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +25,9 @@ from tests.api.actors import Actor, Json, read
 from tests.api.conftest import one_engine
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
-from tests.media.test_processing import Decoder, decoder, later
-from tests.media.uploads import blobs_below, file, image, media_of, uploaded
-
-__all__ = ["decoder"]
+from tests.harness.small_disk import can_mount, small_disk
+from tests.media.decoders import Decoder
+from tests.media.uploads import blobs_below, file, image, media_of, sweep_time, uploaded
 
 SETTINGS = ROOMY
 
@@ -97,7 +92,7 @@ def test_two_days_without_it_cost_a_good_file_nothing(alice: Actor, decoder: Dec
     server.do_jobs()
 
     wait_and_work(server, 2 * DAY, 30 * MINUTE)
-    server.run(server.runtime.processing.sweep(later() + 3 * DAY))
+    server.run(server.runtime.processing.sweep(sweep_time() + 3 * DAY))
 
     assert state(alice, post) == "PROCESSING"
     assert job_of(server, post).startswith("0 0 ")
@@ -211,28 +206,6 @@ def test_an_upload_that_stays_away_is_lost_in_the_end(alice: Actor) -> None:
     server.do_jobs()
 
     assert state(alice, post) == "FAILED"
-
-
-@contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[None]:
-    """A disk of its own for a folder, with hardly any room."""
-    folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], check=True)
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def can_mount(folder: Path) -> bool:
-    """Whether this account may mount a disk."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        return False
-    try:
-        with small_disk(folder, "16k"):
-            return True
-    except (OSError, subprocess.CalledProcessError):
-        return False
 
 
 @one_engine

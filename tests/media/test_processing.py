@@ -3,7 +3,6 @@
 import asyncio
 import os
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from pressroom.db import Query
 from pressroom.domains.media import queries
 from pressroom.domains.media.jobs import LEFTOVER, TOGETHER, WAITS, sweep_folders
 from pressroom.domains.media.models import TRANSITIONS, Media, ProcessingStatus
-from pressroom.domains.media.sandbox import ChildDied, Processed
+from pressroom.domains.media.sandbox import ChildDied
 from pressroom.errors import Unavailable
 from pressroom.runtime import make_job_worker
 from tests.api.actors import Actor, Json, body_of, faults, nobody, read
@@ -23,7 +22,8 @@ from tests.api.conftest import one_engine
 from tests.corpus import make
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
-from tests.media.uploads import blobs_below, file, image, kept, media_of, opened, upload, uploaded
+from tests.media.decoders import Decoder
+from tests.media.uploads import blobs_below, file, image, kept, media_of, opened, sweep_time, upload, uploaded
 
 SETTINGS = ROOMY
 
@@ -183,39 +183,6 @@ def test_the_table_of_states_holds_in_the_database(alice: Actor) -> None:
             assert state(media_id) == before
 
 
-class Decoder:
-    """Stands before the real sandbox: fails as often as a test says, and counts."""
-
-    def __init__(self, server: LocalServer, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.calls = 0
-        self.failures: list[Exception] = []
-        self.now: Counter[Path] = Counter()
-        self.most = self.most_of_all = 0
-        self._real = server.runtime.sandbox.process
-        monkeypatch.setattr(server.runtime.sandbox, "process", self.process)
-
-    async def process(self, source: Path, *given: Any) -> Processed:
-        """Fails, or does what the real one does."""
-        self.calls += 1
-        if self.failures:
-            raise self.failures.pop(0)
-        content = source.read_bytes()
-        key = Path(str(hash(content)))
-        self.now[key] += 1
-        self.most, self.most_of_all = max(self.most, *self.now.values()), max(self.most_of_all, self.now.total())
-        try:
-            await asyncio.sleep(0.01)
-            return await self._real(source, *given)
-        finally:
-            self.now[key] -= 1
-
-
-@pytest.fixture
-def decoder(server: LocalServer, monkeypatch: pytest.MonkeyPatch) -> Decoder:
-    server.do_jobs()
-    return Decoder(server, monkeypatch)
-
-
 def status_of(alice: Actor, post: Json) -> str:
     """The state of a post's only file."""
     return str(media_of(read(alice, post["id"]))["processingStatus"])
@@ -270,7 +237,7 @@ def test_after_the_last_wait_the_job_is_dead_and_the_file_failed(alice: Actor, d
 
     assert status_of(alice, post) == "FAILED"
     assert server.run(server.runtime.db.one(DEAD, media_id=media_id)) == 1
-    server.run(server.runtime.processing.sweep(later()))
+    server.run(server.runtime.processing.sweep(sweep_time()))
     assert blobs_below(server.settings.data_dir, "uploads/") == []
 
 
@@ -314,11 +281,6 @@ def test_two_workers_never_process_a_file_at_once(alice: Actor, decoder: Decoder
     assert {status_of(alice, post) for post in posts} == {"READY"}
 
 
-def later() -> int:
-    """When what is written now is old enough to be swept, by the disk's clock."""
-    return time.time_ns() // 1_000_000 + LEFTOVER + 10 * SECOND
-
-
 def put_upload(server: LocalServer, name: str) -> None:
     """What a request leaves that was killed before its transaction."""
     server.run(server.runtime.blobs.put(f"uploads/{name}", b"left behind", "application/octet-stream"))
@@ -331,10 +293,10 @@ def test_uploads_that_nothing_refers_to_are_swept_after_an_hour(alice: Actor) ->
     put_upload(server, "no-id")
     before = blobs_below(server.settings.data_dir, "uploads/")
 
-    server.run(server.runtime.processing.sweep(later() - LEFTOVER))
+    server.run(server.runtime.processing.sweep(sweep_time() - LEFTOVER))
     assert blobs_below(server.settings.data_dir, "uploads/") == before
 
-    server.run(server.runtime.processing.sweep(later()))
+    server.run(server.runtime.processing.sweep(sweep_time()))
     assert blobs_below(server.settings.data_dir, "uploads/") == [waiting]
 
     server.do_jobs()
@@ -346,7 +308,7 @@ def test_a_sweep_takes_nothing_that_is_served(alice: Actor) -> None:
     alice.server.do_jobs()
     before = kept(alice.server)
 
-    alice.server.run(alice.server.runtime.processing.sweep(later()))
+    alice.server.run(alice.server.runtime.processing.sweep(sweep_time()))
 
     assert kept(alice.server) == before
     assert nobody.get(media_of(post)["url"]).status_code == 200

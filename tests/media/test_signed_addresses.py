@@ -14,17 +14,12 @@ from tests.api.actors import Actor, body_of, follow, nobody, read, rows
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
-from tests.media.uploads import fetch, file, image, media_of, opened, path_of, ready, ready_clip
+from tests.media.uploads import addresses_in, fetch, file, image, media_of, opened, path_of, ready, ready_clip
 
 SETTINGS = ROOMY
 
 PICTURE = (300, 200)
 TOKEN = Query(str, "SELECT token FROM media WHERE id = :media_id")
-
-
-def addresses_in(page: str) -> list[str]:
-    """Every address of media that a page shows."""
-    return re.findall(r'(?:src|href|poster)="[^"]*?(/media/[^"]+)"', page)
 
 
 def test_a_page_that_everybody_sees_shows_lasting_addresses(alice: Actor) -> None:

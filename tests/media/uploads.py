@@ -2,6 +2,8 @@
 
 import functools
 import io
+import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +12,9 @@ from typing import Any, Final
 import httpx
 from PIL import Image
 
+from pressroom.clock import SECOND
 from pressroom.db import Query
+from pressroom.domains.media.jobs import LEFTOVER
 from tests.api.actors import Actor, Json, body_of, nobody, read
 from tests.api.tables import columns
 from tests.corpus.clips import Recipe, write
@@ -181,3 +185,13 @@ def fetch(server: LocalServer, path: str, method: str = "GET", **headers: str) -
     """What a stranger is answered."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return nobody.request(method, f"{server.base_url}{path}", headers=named)
+
+
+def sweep_time() -> int:
+    """When what is written now is old enough to be swept, by the disk's clock."""
+    return time.time_ns() // 1_000_000 + LEFTOVER + 10 * SECOND
+
+
+def addresses_in(page: str) -> list[str]:
+    """Every address of media that a page shows."""
+    return re.findall(r'(?:src|href|poster)="[^"]*?(/media/[^"]+)"', page)

@@ -3,19 +3,16 @@
 import asyncio
 import datetime
 import ssl
+from pathlib import Path
 
 import pytest
 import trustme
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from pressroom.outbound import Failure, OutboundClient, OutboundFailed, Policy
+from tests.outbound.certificates import YEAR, self_signed, serving
 from tests.outbound.peers import LOOPBACK, NO_CONTENT, Peer, always, open_client, outcome, peer, run
 
 NAMES = {"hook.example": ["127.0.0.1"], "other.example": ["127.0.0.1"]}
-YEAR = datetime.timedelta(days=365)
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +24,6 @@ def authority() -> trustme.CA:
 def trusting(authority: trustme.CA) -> ssl.SSLContext:
     context = ssl.create_default_context()
     authority.configure_trust(context)
-    return context
-
-
-def server(certificate: trustme.LeafCert) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    certificate.configure_cert(context)
     return context
 
 
@@ -49,7 +40,7 @@ def failure(context: ssl.SSLContext, trusting: ssl.SSLContext, host: str = "hook
 
 def test_a_good_certificate_for_a_name(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
     seen: list[str | None] = []
-    context = server(authority.issue_cert("hook.example"))
+    context = serving(authority.issue_cert("hook.example"))
     context.sni_callback = lambda _socket, name, _context: seen.append(name)
 
     async def work() -> None:
@@ -66,7 +57,7 @@ def test_a_good_certificate_for_a_name(authority: trustme.CA, trusting: ssl.SSLC
 
 def test_a_good_certificate_for_an_address(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
     async def work() -> None:
-        context = server(authority.issue_cert("127.0.0.1"))
+        context = serving(authority.issue_cert("127.0.0.1"))
         async with peer(always(NO_CONTENT), context) as it, open_client(LOOPBACK, NAMES, trusting) as client:
             assert (await client.request("POST", it.url(scheme="https"), {}, b"x")).status == 204
 
@@ -74,7 +65,7 @@ def test_a_good_certificate_for_an_address(authority: trustme.CA, trusting: ssl.
 
 
 def test_a_certificate_for_another_name(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
-    context = server(authority.issue_cert("hook.example"))
+    context = serving(authority.issue_cert("hook.example"))
     failed = failure(context, trusting, "other.example")
     assert (failed.kind, failed.message) == (Failure.TLS, "The certificate is not for this host name.")
     failed = failure(context, trusting, "127.0.0.1")
@@ -83,29 +74,31 @@ def test_a_certificate_for_another_name(authority: trustme.CA, trusting: ssl.SSL
 
 def test_an_expired_certificate(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
     past = datetime.datetime.now(datetime.UTC) - YEAR
-    failed = failure(server(authority.issue_cert("hook.example", not_before=past - YEAR, not_after=past)), trusting)
+    failed = failure(serving(authority.issue_cert("hook.example", not_before=past - YEAR, not_after=past)), trusting)
     assert (failed.kind, failed.message) == (Failure.TLS, "The certificate has expired.")
 
 
 def test_a_certificate_of_the_future(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
     future = datetime.datetime.now(datetime.UTC) + YEAR
-    failed = failure(server(authority.issue_cert("hook.example", not_before=future, not_after=future + YEAR)), trusting)
+    failed = failure(
+        serving(authority.issue_cert("hook.example", not_before=future, not_after=future + YEAR)), trusting
+    )
     assert (failed.kind, failed.message) == (Failure.TLS, "The certificate is not valid yet.")
 
 
 def test_a_certificate_of_an_unknown_authority(trusting: ssl.SSLContext) -> None:
-    failed = failure(server(trustme.CA().issue_cert("hook.example")), trusting)
+    failed = failure(serving(trustme.CA().issue_cert("hook.example")), trusting)
     assert failed.kind is Failure.TLS
     assert failed.message.startswith("The certificate comes from an authority that is not trusted")
 
 
-def test_a_certificate_that_signed_itself(self_signed: ssl.SSLContext, trusting: ssl.SSLContext) -> None:
-    failed = failure(self_signed, trusting)
+def test_a_certificate_that_signed_itself(trusting: ssl.SSLContext, tmp_path: Path) -> None:
+    failed = failure(self_signed(tmp_path), trusting)
     assert (failed.kind, failed.message) == (Failure.TLS, "The certificate is self-signed.")
 
 
 def test_the_system_s_authorities_are_the_default(authority: trustme.CA) -> None:
-    context = server(authority.issue_cert("127.0.0.1"))
+    context = serving(authority.issue_cert("127.0.0.1"))
 
     async def work() -> None:
         async with peer(always(NO_CONTENT), context) as it:
@@ -145,7 +138,7 @@ def test_a_peer_that_leaves_during_the_handshake(trusting: ssl.SSLContext) -> No
 
 
 def test_a_peer_that_speaks_only_old_tls(authority: trustme.CA, trusting: ssl.SSLContext) -> None:
-    context = server(authority.issue_cert("hook.example"))
+    context = serving(authority.issue_cert("hook.example"))
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     trusting.minimum_version = ssl.TLSVersion.TLSv1_3
     assert failure(context, trusting).kind is Failure.TLS
@@ -171,30 +164,3 @@ def test_a_name_that_does_not_resolve() -> None:
             assert (failed.kind, failed.message) == (Failure.NAME, "The name gone.example does not resolve.")
 
     run(work())
-
-
-@pytest.fixture
-def self_signed(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
-    """A server's context with a certificate that no authority signed."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hook.example")])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - YEAR)
-        .not_valid_after(now + YEAR)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("hook.example")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    file = tmp_path_factory.mktemp("tls") / "self.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
-    return context

@@ -1,12 +1,12 @@
 """Pages as a browser reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import httpx
 from selectolax.lexbor import LexborHTMLParser
 
-from tests.api.actors import Actor, nobody
+from tests.api.actors import Actor, Json, nobody
 from tests.harness.local import LocalServer
 
 OWN_EACH_TIME = {"x-request-id", "date"}
@@ -83,3 +83,16 @@ def told(answer: httpx.Response) -> tuple[int, dict[str, str], bytes]:
     """All that an answer tells: status, headers, body."""
     headers = {name: value for name, value in answer.headers.items() if name not in OWN_EACH_TIME}
     return answer.status_code, headers, answer.content
+
+
+def permalink(post: Json) -> str:
+    return f"/post/{post['id']}"
+
+
+def turned(server: LocalServer, post: Json, reader: Actor | None = None) -> Iterator[Page]:
+    """All pages of a post's comments, each found by the link on the one before."""
+    path = permalink(post)
+    while path:
+        page = visit(server, path, reader)
+        yield page
+        path = next(iter(page.values("a[rel=next]", "href")), "")

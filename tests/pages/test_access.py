@@ -5,8 +5,8 @@ import pytest
 
 from pressroom.domains.accounts.models import SESSION_LIFE
 from tests.api.actors import Actor, Json, body_of, publish
+from tests.api.audiences import READERS, SEEN_BY, crowd, set_audience
 from tests.api.conftest import MakeActor, one_engine
-from tests.api.test_visibility import READERS, SEEN_BY, crowd, set_audience
 from tests.harness.roomy import ROOMY
 from tests.pages.reader import Page, fetch, told, visit
 

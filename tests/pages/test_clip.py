@@ -4,8 +4,8 @@ import pytest
 
 from pressroom.domains.media.urls import LONGEST
 from tests.api.actors import Actor, Json, body_of, nobody, publish
+from tests.api.audiences import READERS, SEEN_BY, crowd
 from tests.api.conftest import MakeActor
-from tests.api.test_visibility import READERS, SEEN_BY, crowd
 from tests.harness.roomy import ROOMY
 from tests.pages.files import broken_video, filmed, video
 from tests.pages.reader import fetch, visit

@@ -14,8 +14,7 @@ from tests.api.actors import Actor, body_of
 from tests.api.conftest import one_engine
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
-from tests.pages.reader import fetch, visit
-from tests.pages.test_threads import turned
+from tests.pages.reader import fetch, turned, visit
 
 SETTINGS = {**ROOMY, "SESSION_WRITES_PER_MINUTE": 100_000}
 

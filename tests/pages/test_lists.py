@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 
 from tests.api.actors import Actor, Json, body_of, follow, publish
+from tests.api.audiences import READERS, SEEN_BY, crowd, set_audience
 from tests.api.conftest import MakeActor, one_engine
-from tests.api.test_visibility import READERS, SEEN_BY, crowd, set_audience
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 from tests.pages.reader import Page, fetch, told, visit

@@ -9,8 +9,8 @@ from pressroom.db.postgres import PostgresDatabase, PostgresTx
 from pressroom.db.sqlite import SqliteDatabase, SqliteTx
 from pressroom.domains.media.urls import LONGEST
 from tests.api.actors import Actor, Json, body_of, nobody, publish, read
+from tests.api.audiences import SEEN_BY, set_audience
 from tests.api.conftest import MakeActor, one_engine
-from tests.api.test_visibility import SEEN_BY, set_audience
 from tests.harness.roomy import ROOMY
 from tests.pages.files import broken_video, gif, introduced, picture, uploaded, video
 from tests.pages.reader import Page, fetch, visit

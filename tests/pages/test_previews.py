@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from tests.api.actors import Actor, Json, body_of, nobody, publish
+from tests.api.audiences import SEEN_BY, set_audience
 from tests.api.conftest import MakeActor, one_engine
-from tests.api.test_visibility import SEEN_BY, set_audience
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 from tests.pages.reader import Page, fetch, visit

@@ -13,7 +13,7 @@ from tests.api.conftest import MakeActor, one_engine
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 from tests.pages.markup import FOREIGN
-from tests.pages.reader import Page, fetch, told, visit
+from tests.pages.reader import Page, fetch, permalink, told, turned, visit
 
 SETTINGS = ROOMY
 
@@ -37,10 +37,6 @@ def commented(who: Actor, post: Json, content: str, parent: Json | None = None, 
     return body_of(who.web.post(f"/api/posts/{post['id']}/comments", json=body), 201)
 
 
-def permalink(post: Json) -> str:
-    return f"/post/{post['id']}"
-
-
 def said(page: Page) -> list[Said]:
     """The comments of a page, in their order."""
     found: list[Said] = []
@@ -50,15 +46,6 @@ def said(page: Page) -> list[Said]:
         answers = entry.lines(".answers")
         found.append(Said(entry.line(".text"), int(indents[0].removeprefix("depth-")), *answers))
     return found
-
-
-def turned(server: LocalServer, post: Json, reader: Actor | None = None) -> Iterator[Page]:
-    """All pages of a post's comments, each found by the link on the one before."""
-    path = permalink(post)
-    while path:
-        page = visit(server, path, reader)
-        yield page
-        path = next(iter(page.values("a[rel=next]", "href")), "")
 
 
 def test_replies_stand_below_what_they_answer(actor: MakeActor) -> None:

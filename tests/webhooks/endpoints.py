@@ -9,7 +9,7 @@ from pressroom.clock import SECOND, iso
 from pressroom.domains.events.models import EventType
 from pressroom.verification import verify
 from tests.api.actors import Actor, Json, body_of
-from tests.harness.receiver import Behaviour, Received, Receiver, Script
+from tests.harness.receiver import Behaviour, Received, Receiver, Script, answer
 
 DELIVERING: Final[dict[str, object]] = {"DEV": 1}
 """Settings of a server that delivers to the receiver, which speaks http on loopback."""
@@ -124,3 +124,10 @@ def add(owner: Actor, url: str, *events: str, key_id: str = "") -> httpx.Respons
 
 def _moment(at: int | str) -> str:
     return iso(at) if isinstance(at, int) else at
+
+
+def let_go(*hooks: Endpoint) -> None:
+    """Answers what is held, and from now on everything."""
+    for hook in hooks:
+        hook.behave(answer(200))
+        hook.receiver.release(hook.path)

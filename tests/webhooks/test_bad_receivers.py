@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -37,14 +38,11 @@ from tests.harness.receiver import (
     redirect,
     reset,
 )
+from tests.outbound.certificates import YEAR, self_signed, serving
 from tests.outbound.peers import names
-from tests.outbound.test_tls import YEAR, self_signed
-from tests.outbound.test_tls import server as speaking_tls
+from tests.webhooks.clocked import post
 from tests.webhooks.endpoints import Endpoint, add, webhooks_of
-from tests.webhooks.test_outages import post
 from tests.webhooks.workers import wait_until
-
-__all__ = ["self_signed"]
 
 METADATA = "http://169.254.169.254/latest/meta-data/"
 LATE = "No complete answer within 10 seconds."
@@ -239,13 +237,13 @@ def errors(owner: Actor, url: str) -> list[str | None]:
     return [attempt["error"] for each in attempts for attempt in each]
 
 
-def test_bad_certificates(local_server: MakeServer, authority: trustme.CA, self_signed: ssl.SSLContext) -> None:
+def test_bad_certificates(local_server: MakeServer, authority: trustme.CA, tmp_path: Path) -> None:
     past, name = datetime.datetime.now(datetime.UTC) - YEAR, "hook.example"
     contexts = {
-        "good": speaking_tls(authority.issue_cert(name)),
-        "expired": speaking_tls(authority.issue_cert(name, not_before=past - YEAR, not_after=past)),
-        "self-signed": self_signed,
-        "untrusted": speaking_tls(trustme.CA().issue_cert(name)),
+        "good": serving(authority.issue_cert(name)),
+        "expired": serving(authority.issue_cert(name, not_before=past - YEAR, not_after=past)),
+        "self-signed": self_signed(tmp_path),
+        "untrusted": serving(trustme.CA().issue_cert(name)),
     }
     alice = Actor(local_server(DEV=1))
     told: dict[str, Any] = {}
@@ -275,7 +273,7 @@ def test_a_name_that_is_rebound_leads_nowhere(
     alice = Actor(local_server(BASE_URL="https://pressroom.example"))
     name = "rebound.example"
     known[name] = ["93.184.216.34"]
-    with Receiver(speaking_tls(authority.issue_cert(name))) as receiver:
+    with Receiver(serving(authority.issue_cert(name))) as receiver:
         created = body_of(add(alice, receiver.url("/", host=name), "post.created"), 201)
         hook = Endpoint(alice, receiver, "/", created, alice.record.id)
         known[name] = [inside]

@@ -11,11 +11,10 @@ from pressroom.domains.webhooks.actions.retention import sweep_endpoints
 from tests.api.actors import Actor, body_of
 from tests.harness.local import LocalServer
 from tests.harness.receiver import Received, answer, hold
+from tests.webhooks.clocked import later, post, tick
 from tests.webhooks.conftest import MakeEndpoint
 from tests.webhooks.endpoints import DELIVERING, Endpoint
-from tests.webhooks.test_outages import post
-from tests.webhooks.test_redelivery import tick
-from tests.webhooks.test_retention import clean_up, later, one_batch
+from tests.webhooks.purges import clean_up, one_batch
 
 SETTINGS = {**DELIVERING, "REQUESTS_PER_MINUTE": 1_000, "POSTS_PER_MINUTE": 1_000}
 

@@ -6,9 +6,9 @@ from typing import Any
 from tests.api.actors import Actor
 from tests.harness.local import LocalServer
 from tests.harness.receiver import answer
+from tests.webhooks.clocked import pass_time, post
 from tests.webhooks.conftest import MakeEndpoint
 from tests.webhooks.endpoints import DELIVERING
-from tests.webhooks.test_outages import pass_time, post
 
 SETTINGS = DELIVERING
 MINUTES = (0, 1, 2, 4, 8)

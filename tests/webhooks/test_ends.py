@@ -16,9 +16,9 @@ from pressroom.domains.webhooks.queries.leases import PendingDelivery
 from tests.api.actors import Actor, body_of
 from tests.harness.behaviours import Behaviour
 from tests.harness.receiver import Received, answer, hold
+from tests.webhooks.clocked import post
 from tests.webhooks.conftest import MakeEndpoint
 from tests.webhooks.endpoints import DELIVERING, Endpoint
-from tests.webhooks.test_outages import post
 
 SETTINGS = DELIVERING
 

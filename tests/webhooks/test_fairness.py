@@ -11,19 +11,12 @@ from tests.api.conftest import MakeActor
 from tests.harness.behaviours import Behaviour
 from tests.harness.local import LocalServer
 from tests.harness.receiver import Received, Receiver, answer, hold
+from tests.webhooks.clocked import post
 from tests.webhooks.conftest import MakeEndpoint
-from tests.webhooks.endpoints import DELIVERING, Endpoint
-from tests.webhooks.test_outages import post
+from tests.webhooks.endpoints import DELIVERING, Endpoint, let_go
 from tests.webhooks.workers import Worker, settling
 
 SETTINGS = DELIVERING
-
-
-def let_go(*hooks: Endpoint) -> None:
-    """Answers what is held, and from now on everything."""
-    for hook in hooks:
-        hook.behave(answer(200))
-        hook.receiver.release(hook.path)
 
 
 def test_an_endpoint_has_eight_deliveries_in_flight_at_the_most(

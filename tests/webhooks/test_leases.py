@@ -19,10 +19,9 @@ from tests.api.actors import Actor, body_of, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
 from tests.harness.receiver import Receiver, answer, hold
+from tests.webhooks.clocked import pass_time, post
 from tests.webhooks.conftest import MakeEndpoint
-from tests.webhooks.endpoints import DELIVERING, Endpoint
-from tests.webhooks.test_fairness import let_go
-from tests.webhooks.test_outages import pass_time, post
+from tests.webhooks.endpoints import DELIVERING, Endpoint, let_go
 from tests.webhooks.workers import Worker, settling, wait_until
 
 SETTINGS = DELIVERING

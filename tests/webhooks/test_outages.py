@@ -11,22 +11,11 @@ from pressroom.domains.webhooks.models import LOGGED
 from tests.api.actors import Actor, Json, body_of
 from tests.harness.local import LocalServer
 from tests.harness.receiver import Received, answer, hold
+from tests.webhooks.clocked import pass_time, post
 from tests.webhooks.conftest import MakeEndpoint
 from tests.webhooks.endpoints import DELIVERING, Endpoint
 
 SETTINGS = DELIVERING
-
-
-def post(author: Actor, times: int = 1) -> None:
-    """Publishes in the web app, where no rate limits count."""
-    for _ in range(times):
-        body_of(author.web.post("/api/posts", json={"content": "Hello"}), 201)
-
-
-def pass_time(server: LocalServer, milliseconds: int) -> None:
-    """Lets time pass, and the worker see it."""
-    server.clock.advance(milliseconds)
-    server.deliver()
 
 
 def live_through(hook: Endpoint, minutes: int, every: int = 10) -> int:

@@ -14,6 +14,7 @@ from pressroom.domains.keys.models import RevokedBy
 from pressroom.ids import new_id
 from tests.api.actors import Actor, body_of, publish
 from tests.harness.receiver import answer, hold
+from tests.webhooks.clocked import tick
 from tests.webhooks.conftest import MakeEndpoint
 from tests.webhooks.endpoints import CHOOSABLE, DELIVERING, Endpoint
 
@@ -43,16 +44,6 @@ def happen(owner: Actor, times: list[int]) -> None:
         await tx.run_each(INSERT_EVENT, rows)
 
     owner.server.run(owner.server.runtime.db.transact(insert))
-
-
-def tick(owner: Actor, *contents: str) -> list[int]:
-    """Publishes each of these, a millisecond apart; when."""
-    times: list[int] = []
-    for content in contents:
-        owner.server.clock.advance(1)
-        times.append(owner.server.clock.now())
-        assert owner.web.post("/api/posts", json={"content": content}).status_code == 201
-    return times
 
 
 def contents(hook: Endpoint, since: int = 0) -> list[str]:

@@ -1,45 +1,25 @@
 """How long what was sent is remembered, and what is never forgotten too early."""
 
-from collections.abc import Awaitable, Callable
-
 import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE
-from pressroom.db import Query, Tx
-from pressroom.domains.accounts.actions import begin_session
+from pressroom.db import Query
 from pressroom.domains.webhooks.actions.retention import purge_deliveries, purge_events, sweep_endpoints
-from pressroom.runtime import PURGE_BATCH, _purge
+from pressroom.runtime import PURGE_BATCH
 from tests.api.actors import Actor, body_of, rows
 from tests.harness.local import LocalServer
 from tests.harness.receiver import answer
+from tests.webhooks.clocked import later, post
 from tests.webhooks.conftest import MakeEndpoint
 from tests.webhooks.endpoints import DELIVERING, Endpoint
-from tests.webhooks.test_outages import post
+from tests.webhooks.purges import clean_up, one_batch
 
 SETTINGS = DELIVERING
 
-Purge = Callable[[Tx, int], Awaitable[int]]
 
 DELIVERIES = Query(int, "SELECT count(*) FROM deliveries WHERE account_id = :account_id AND webhook_id = :webhook_id")
 ENDPOINTS = Query(int, "SELECT count(*) FROM webhooks WHERE account_id = :account_id AND id = :webhook_id")
 EVENTS = Query(int, "SELECT count(*) FROM events WHERE account_id = :account_id")
-
-
-def clean_up(server: LocalServer) -> None:
-    """Does what a server does every minute."""
-    for purge in (purge_deliveries, purge_events, sweep_endpoints):
-        server.run(_purge(server.runtime.db, purge))
-
-
-def later(owner: Actor, milliseconds: int) -> None:
-    """Lets time pass, and the owner sign in again: no session lasts as long as this module's stories."""
-    owner.server.clock.advance(milliseconds)
-    token = owner.server.run(owner.server.runtime.db.transact(begin_session, owner.account.id))
-    owner.web.headers["Cookie"] = f"session={token}"
-
-
-def one_batch(server: LocalServer, purge: Purge, size: int) -> int:
-    return server.run(server.runtime.db.transact(purge, size))
 
 
 def kept(hook: Endpoint) -> int:

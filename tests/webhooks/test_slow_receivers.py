@@ -13,9 +13,8 @@ from tests.api.actors import Actor, body_of, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
 from tests.harness.receiver import Receiver, hold
-from tests.webhooks.endpoints import DELIVERING, Endpoint
-from tests.webhooks.test_fairness import let_go
-from tests.webhooks.test_outages import post
+from tests.webhooks.clocked import post
+from tests.webhooks.endpoints import DELIVERING, Endpoint, let_go
 from tests.webhooks.workers import Worker
 
 SETTINGS = DELIVERING

@@ -15,9 +15,9 @@ from pressroom.clock import MINUTE, SECOND
 from tests.api.actors import Actor, body_of, nobody
 from tests.harness.local import LocalServer
 from tests.harness.receiver import Received
+from tests.webhooks.clocked import post
 from tests.webhooks.conftest import MakeEndpoint
 from tests.webhooks.endpoints import DELIVERING
-from tests.webhooks.test_outages import post
 
 SETTINGS = DELIVERING
 

@@ -13,24 +13,10 @@ from pressroom.domains.media.profiles import reduced
 from pressroom.domains.media.sandbox import ChildDied, DecodingLimits, Processed, Undecodable
 from tests.corpus.make import BAD_IMAGES, IMAGES
 from tests.corpus.pictures import DELAYS, LOOP, frames, quarters
+from tests.domains.media.colours import BLUE, GREEN, RED, WHITE, corners, near
 from tests.domains.media.conftest import Studio
 
 Develop = Callable[[str], Processed]
-RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
-
-
-def near(found: object, expected: tuple[int, ...], by: int = 24) -> bool:
-    """Whether a pixel is about the colour that is expected."""
-    assert isinstance(found, tuple)
-    return all(abs(one - other) <= by for one, other in zip(found, expected, strict=True))
-
-
-def corners(path: Path) -> list[object]:
-    """The colours in the middle of the four quarters, by rows."""
-    with Image.open(path) as image:
-        rgb = image.convert("RGB")
-        wide, high = rgb.size
-        return [rgb.getpixel((wide * x // 4, high * y // 4)) for y in (1, 3) for x in (1, 3)]
 
 
 @pytest.mark.parametrize("name", IMAGES)

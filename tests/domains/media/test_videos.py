@@ -11,8 +11,8 @@ from PIL import Image
 
 from pressroom.domains.media.sandbox import DecodingLimits, Processed, Undecodable
 from tests.corpus.make import BAD_VIDEOS, FLIPPED, VIDEOS
+from tests.domains.media.colours import BLUE, GREEN, RED, WHITE, corners, near
 from tests.domains.media.conftest import Studio
-from tests.domains.media.test_images import BLUE, GREEN, RED, WHITE, corners, near
 
 Develop = Callable[[str], Processed]
 COPIED = {
