@@ -17,7 +17,7 @@ from tests.harness.writes import WRITES, People, Write, replay_of
 
 SETTINGS = {**ROOMY, **TAKING}
 ELSEWHERE = {"upload_post", "publish_clip", "sign_out"}
-"""Routes with tests of their own: here, in tests/media and in tests/clips."""
+"""Routes with tests of their own: here and in tests/media."""
 
 WITHOUT_ACCOUNT = {"sign_up", "sign_in"}
 STORED = Query(str, "SELECT body FROM idempotent_answers WHERE account_id = :account_id AND path = :path")

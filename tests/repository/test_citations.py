@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FOLDERS = ("src", "tests", "benchmarks", "docs", "deploy", "scripts", ".github")
 TEXT = {".py", ".md", ".sql", ".lua", ".toml", ".service", ".html", ".mjs", ".ts", ".yaml", ".yml"}
 CITATION = re.compile(r"docs/(?P<page>[a-z-]+\.md)(?:#(?P<heading>[a-z0-9-]+))?")

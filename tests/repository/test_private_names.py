@@ -18,7 +18,7 @@ from aiohttp.client_proto import ResponseHandler
 from granian.server.embed import Server
 from multipart import PushMultipartParser
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PINNED = re.compile(r'"([a-z-]+)(?:\[\w+\])?>=(\d+)\.(\d+)[\d.]*,<(\d+)\.(\d+)"')
 USED: list[tuple[str, type, Callable[..., object], str]] = [
     # library, class, the method that must use the name, the name

@@ -7,7 +7,7 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-SOURCE = Path(__file__).parent.parent / "src" / "pressroom"
+SOURCE = Path(__file__).parents[2] / "src" / "pressroom"
 
 _OF = r"(?:a|an|the|its|their|his|our|one|each|every|this|that|these|those|another|any|no|same|new|whose|\w+'s)"
 OLD: dict[str, str] = {

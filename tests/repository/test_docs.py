@@ -12,7 +12,7 @@ from pressroom.errors import Code
 from pressroom.settings import all_settings
 from pressroom.web.error_responses import INTERNAL, LABELS
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def load_generator() -> ModuleType:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[1] / "docs" / "licences.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "licences.md").read_text("utf-8")
 ROW = re.compile(r"^\| (av|pyvips-binary) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 
-LOCKED = Path(__file__).parents[1] / "requirements" / "serve.txt"
+LOCKED = Path(__file__).parents[2] / "requirements" / "serve.txt"
 PINNED = re.compile(r"^([a-z0-9-]+)==([^ ]+)", re.MULTILINE)
 PERMISSIVE = re.compile(r"MIT|BSD|Apache|PSF|any-OSI")
 

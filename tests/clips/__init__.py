@@ -1,1 +1,0 @@
-"""Clips: publishing them, reading them, and what becomes of their videos."""
