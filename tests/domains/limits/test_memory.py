@@ -228,6 +228,28 @@ def test_a_stop_waits_for_the_save_under_way(tmp_path: Path) -> None:
     with_key(tmp_path, story)
 
 
+def test_a_stop_counts_nothing_that_it_would_not_save(tmp_path: Path) -> None:
+    """What was counted after the last save would be lost, or saved after the record of a clean stop and undo that."""
+
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        slow = Slow(db)
+        limiter = MemoryLimiter(RATES, slow, clock)
+        await limiter.take_over("limiter")
+        assert await admitted(limiter, key_id, 1) == 1
+        hung = slow.hang()
+        closing = asyncio.create_task(limiter.close())
+        await asyncio.sleep(0)
+        with pytest.raises(Unavailable):
+            await limiter.attempt(key_id, is_post=False)
+        hung.set_result(None)
+        await closing
+        holder = await db.read(find_holder)
+        assert holder is not None
+        assert holder.clean
+
+    with_key(tmp_path, story)
+
+
 def test_a_save_that_fails_once_the_windows_were_taken_over_anew_is_made_up_for(tmp_path: Path) -> None:
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         slow = Slow(db)

@@ -122,14 +122,15 @@ class MemoryLimiter:
         self._check_saved()
 
     async def close(self) -> None:
-        """Saves what is left, and records that this process stopped cleanly."""
+        """Refuses every request from now on, saves what is left, and records that this process stopped cleanly."""
+        may_save = self._may_save()
+        self.suspend()
         while self._changed.is_writing:
             await self._changed.tried()
-        if self._may_save():
+        if may_save:
             await self._changed.flush()
             await self._db.transact(_save_all, {}, self._holder, True)
         self._holder = None
-        self.suspend()
 
     def _may_save(self) -> bool:
         return not self._suspended or self._holder is not None
