@@ -310,19 +310,17 @@ def refusal_of(reply: Reply) -> tuple[int, str]:
     return reply.status, reply.json()["error"]
 
 
-def into_hub(world: World, hub_id: object) -> httpx.Response:
+def into_hub(world: World, hub_id: object, key: str = "again") -> httpx.Response:
     """Alice publishes into a hub."""
-    return world.alice.api.post(
-        "/api/posts", json={"content": "a", "hubId": hub_id}, headers={"Idempotency-Key": "again"}
-    )
+    return world.alice.api.post("/api/posts", json={"content": "a", "hubId": hub_id}, headers={"Idempotency-Key": key})
 
 
-def reply_to(world: World, post_id: str, parent_id: object) -> httpx.Response:
+def reply_to(world: World, post_id: str, parent_id: object, key: str = "again") -> httpx.Response:
     """Alice replies to a comment."""
     return world.alice.api.post(
         f"/api/posts/{post_id}/comments",
         json={"content": "a", "parentId": parent_id},
-        headers={"Idempotency-Key": "again"},
+        headers={"Idempotency-Key": key},
     )
 
 
@@ -389,8 +387,8 @@ def test_a_string_that_names_no_comment(world: World, string: Callable[[str], st
 def test_the_ids_that_these_are_near_to_are_right(world: World) -> None:
     post_id = world.right(POST_ROUTES[0])
 
-    assert body_of(into_hub(world, world.own_hub), 201)["hub"]["id"] == world.own_hub
-    assert body_of(reply_to(world, post_id, world.own_comment), 201)["parentId"] == world.own_comment
+    assert body_of(into_hub(world, world.own_hub, "right"), 201)["hub"]["id"] == world.own_hub
+    assert body_of(reply_to(world, post_id, world.own_comment, "right"), 201)["parentId"] == world.own_comment
     for route in ROUTES:
         if route.method == "GET":
             assert world.sent(route, world.right(route)).status == 200
