@@ -16,7 +16,7 @@ import msgspec
 
 from pressroom.clock import DAY, SystemClock
 from pressroom.db import Command, Value
-from pressroom.db.sqlite import SqliteTx, _connect, drive  # _connect: the server's own way of opening its file
+from pressroom.db.sqlite import SqliteTx, connect, drive
 from pressroom.domains.accounts.queries.status import ADD_POSTS
 from pressroom.domains.events.queries import INSERT_EVENT
 from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER
@@ -88,7 +88,7 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings
 
 def run(file: Path, keys: list[str], seconds: float) -> float:
     """Creates per second."""
-    writer, reader = _connect(file), _connect(file)
+    writer, reader = connect(file), connect(file)
     prepared = list(bindings(reader, keys, int(PREPARED * seconds)))
     batches = [prepared[first : first + BATCH] for first in range(0, len(prepared), BATCH)]
     read, texts = READ.text, [write.text for write in WRITES]

@@ -171,7 +171,7 @@ def main() -> None:
     parser.add_argument("--path", default="/", help="the page")
     parser.add_argument("--seconds", type=float, default=4)
     given = parser.parse_args()
-    keys = given.keys.read_text("utf-8").split() if given.keys else []
+    keys: list[str] = given.keys.read_text("utf-8").split() if given.keys else []
     match given.kind:
         case "create":
             requests = creates(given.port, keys)

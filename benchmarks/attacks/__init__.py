@@ -14,7 +14,7 @@ A module of this folder whose name begins with no underscore holds one class, `A
             ...                                # attacks until it is cancelled
 
         @asynccontextmanager
-        async def strangers(self, stage: Stage, http: ClientSession) -> AsyncIterator[dict[str, Measure]]:
+        async def strangers(self, stage: Stage, http: ClientSession) -> AsyncGenerator[dict[str, Measure]]:
             yield usual(stage, http) | {"GET /@mira": lambda: get(http, stage.url("/@mira"))}
 
     ATTACK = SlowReaders
@@ -29,7 +29,7 @@ Everything stays on loopback. The server runs in development mode, so webhooks a
 """
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Final
 
@@ -80,7 +80,7 @@ class Attack:
         raise NotImplementedError
 
     @asynccontextmanager
-    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncIterator[dict[str, Measure]]:
+    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncGenerator[dict[str, Measure]]:
         """What strangers wait for, by the names in the table."""
         yield usual(stage, http)
 

@@ -26,13 +26,14 @@ class DensePages(Attack):
             _, key = await make_key(http, stage, session)
             hub = await call(http, stage, "/api/hubs", {"name": name, "slug": f"dense-{name}"}, session)
             text = (unit * 5_000)[:5_000].strip()
+            posts: list[str] = []
             for _ in range(POSTS):
-                post = await publish(http, stage, key, text, hubId=hub["id"])
-                await call(http, stage, f"/api/posts/{post}/bounce", {"content": text}, key)
+                posts.append(await publish(http, stage, key, text, hubId=hub["id"]))
+                await call(http, stage, f"/api/posts/{posts[-1]}/bounce", {"content": text}, key)
             for _ in range(COMMENTS):
                 comment = {"content": (unit * 500)[:500].strip()}
-                await call(http, stage, f"/api/posts/{post}/comments", comment, key)
-            pages += [f"/@dense_{name}", f"/post/{post}", f"/hub/dense-{name}"]
+                await call(http, stage, f"/api/posts/{posts[-1]}/comments", comment, key)
+            pages += [f"/@dense_{name}", f"/post/{posts[-1]}", f"/hub/dense-{name}"]
         stage.notes["pages"] = [*pages, "/tag/a"]
 
     async def run(self, stage: Stage, http: ClientSession) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from aiohttp import ClientSession, web
@@ -36,7 +36,7 @@ class LinkCards(Attack):
                 group.create_task(_link(stage, http, numbers))
 
     @asynccontextmanager
-    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncIterator[dict[str, Measure]]:
+    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncGenerator[dict[str, Measure]]:
         app = web.Application()
         app.router.add_get("/{number}", _page)
         runner = web.AppRunner(app)

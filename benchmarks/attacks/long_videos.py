@@ -4,7 +4,7 @@ import asyncio
 import atexit
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -45,7 +45,7 @@ class LongVideos(Attack):
             await asyncio.sleep(PAUSE)
 
     @asynccontextmanager
-    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncIterator[dict[str, Measure]]:
+    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncGenerator[dict[str, Measure]]:
         data = Path(stage.notes["folder"], "short").read_bytes()
         playing: list[asyncio.Task[None]] = []
 

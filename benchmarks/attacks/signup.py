@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import ClassVar, Final
 
@@ -40,7 +40,7 @@ class SignUp(Attack):
                 group.create_task(_sign_in(stage, http, numbers))
 
     @asynccontextmanager
-    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncIterator[dict[str, Measure]]:
+    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncGenerator[dict[str, Measure]]:
         regulars = itertools.cycle(range(REGULARS))
         yield usual(stage, http) | {"a sign-in": lambda: _sign_in_elsewhere(stage, http, next(regulars))}
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from asyncio import StreamReader, StreamWriter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 from aiohttp import ClientSession
@@ -29,12 +29,12 @@ class SlowReceivers(Attack):
         stage.notes |= {"slow": slow, "quick": quick, "keys": []}
         for number in range(ACCOUNTS):
             session = await sign_up(http, stage, f"slow_{number}")
-            for place in range(KEYS):
-                key_id, key = await make_key(http, stage, session)
+            made = [await make_key(http, stage, session) for _ in range(KEYS)]
+            for place, (key_id, _) in enumerate(made):
                 for endpoint in range(ENDPOINTS_OF_KEY):
                     url = f"http://127.0.0.1:{slow}/{number}/{place}/{endpoint}"
                     await _add(http, stage, session, key_id, url)
-            stage.notes["keys"].append(key)
+            stage.notes["keys"].append(made[-1][1])
         session = await sign_up(http, stage, "quick")
         key_id, stage.notes["quick_key"] = await make_key(http, stage, session)
         await _add(http, stage, session, key_id, f"http://127.0.0.1:{quick}/")
@@ -48,7 +48,7 @@ class SlowReceivers(Attack):
                 await asyncio.sleep(PAUSE_SECONDS)
 
     @asynccontextmanager
-    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncIterator[dict[str, Measure]]:
+    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncGenerator[dict[str, Measure]]:
         arrived: dict[str, asyncio.Event] = {}
 
         def came(body: bytes) -> None:
@@ -72,7 +72,7 @@ async def _add(http: ClientSession, stage: Stage, session: dict[str, str], key_i
 
 
 @asynccontextmanager
-async def _listening(port: int, seconds: float, came: Callable[[bytes], None]) -> AsyncIterator[None]:
+async def _listening(port: int, seconds: float, came: Callable[[bytes], None]) -> AsyncGenerator[None]:
     async def serve(reader: StreamReader, writer: StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while head := await reader.readuntil(b"\r\n\r\n"):

@@ -5,7 +5,7 @@ import random
 import socket
 import struct
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import ClassVar, Final
 from urllib.parse import urlsplit
@@ -37,7 +37,7 @@ class StalledReaders(Attack):
         async with http.post(stage.url("/api/posts/upload"), data=form, headers=session) as answer:
             answer.raise_for_status()
             post = await answer.json()
-        stage.notes["picture"] = path = urlsplit(post["media"][0]["url"]).path
+        stage.notes["picture"] = path = urlsplit(str(post["media"][0]["url"])).path
         for _ in range(PROCESSING):
             async with http.get(stage.url(path)) as answer:
                 if answer.status == 200:
@@ -51,7 +51,7 @@ class StalledReaders(Attack):
                 group.create_task(_stall(stage, f"203.0.113.{number % ADDRESSES + 1}"))
 
     @asynccontextmanager
-    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncIterator[dict[str, Measure]]:
+    async def strangers(self, stage: Stage, http: ClientSession) -> AsyncGenerator[dict[str, Measure]]:
         yield usual(stage, http) | {"the same picture, whole": lambda: get(http, stage.url(stage.notes["picture"]))}
 
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -175,7 +175,8 @@ def least_lengths(shortest: int, fine: Said) -> Values:
 def no_json_numbers() -> Values:
     """What looks like a number and is none in JSON, or none that a computer holds."""
     written = ("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e99999999999", "+1", "01", ".5", "1.", "0x1", "1_0")
-    return {number: (Raw(number), NOT_JSON) for number in written} | {"10**5000": (Raw("1" + "0" * 5000), NOT_JSON)}
+    numbers = {number: number for number in written} | {"10**5000": "1" + "0" * 5000}
+    return {name: (Raw(number), NOT_JSON) for name, number in numbers.items()}
 
 
 def no_numbers(null: Said) -> Values:
@@ -312,7 +313,7 @@ def nothing() -> Field:
 
 
 def formatted(
-    good: object, right: Iterable[object], wrong: dict[str, Iterable[object]], *, null: Said, kept: bool = True
+    good: object, right: Iterable[object], wrong: Mapping[str, Iterable[object]], *, null: Said, kept: bool = True
 ) -> Field:
     """Text of a certain form: what has it, and by its code what has not."""
     return Field(

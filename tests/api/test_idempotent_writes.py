@@ -98,7 +98,7 @@ def test_an_invalid_key_is_refused(actor: MakeActor, name: str, key: str) -> Non
     write = WRITES[name](People(alice.web, bob.web))
     before = held(alice.server)
 
-    headers = {"Idempotency-Key": key.encode()}
+    headers = {b"Idempotency-Key": key.encode()}
     answer = alice.web.request(write.method, write.path, json=write.body, headers=headers)
 
     assert faults(answer) == [("header.Idempotency-Key", "invalid_format")]

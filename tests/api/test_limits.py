@@ -1,7 +1,7 @@
 """Rates and quotas as a program that runs into them sees them, to the second."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import httpx
@@ -243,7 +243,7 @@ def test_the_quota_ends_at_midnight(actor: MakeActor) -> None:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, now: int, settings: dict[str, object]) -> Iterator[LocalServer]:
+def serving(folder: Path, now: int, settings: dict[str, object]) -> Generator[LocalServer]:
     """A server on a folder that others have served before."""
     server = LocalServer(folder, **settings)
     server.clock.time = now

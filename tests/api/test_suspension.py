@@ -192,8 +192,7 @@ def test_the_endpoints_hear_of_the_revocation_and_of_nothing_after_it(actor: Mak
 def test_a_new_password_ends_sessions_and_opens_a_locked_account(actor: MakeActor) -> None:
     alice = actor()
     set_password(alice)
-    for _ in range(12):
-        last = sign_in(alice, "a wrong password")
+    *_, last = [sign_in(alice, "a wrong password") for _ in range(12)]
     assert refusal(last) == (429, "Too many attempts")
     session = alice.server.run(alice.server.runtime.db.one(SESSIONS, account_id=alice.account.id))
     assert session == 0, "the session before the first password is gone"

@@ -60,8 +60,9 @@ def test_a_kill_at_any_moment_leaves_one_whole_value(blobs: Blobs, folder: Path,
         assert run(listed(blobs.list_older("", round(time.time() * 1_000) + 5_000))) == [KEY]
         cut += len(leftovers(folder)) > cut
     assert cut > 0
+    at = time.time() - LEFTOVER_SECONDS - 60
     for file in leftovers(folder):
-        os.utime(file, (time.time() - LEFTOVER_SECONDS - 60,) * 2)
+        os.utime(file, (at, at))
     open_blobs(Settings({"PRESSROOM_BLOBS_URL": f"file://{folder}"}))
     assert leftovers(folder) == []
 
@@ -70,7 +71,8 @@ def test_what_a_killed_process_left_is_swept_at_a_start(blobs: Blobs, folder: Pa
     old, young, other = (folder / "tmp" / name for name in ("a" * 32 + ".blob", "b" * 32 + ".blob", "somebody's"))
     for file, age in ((old, LEFTOVER_SECONDS + 60), (young, LEFTOVER_SECONDS - 60), (other, LEFTOVER_SECONDS * 99)):
         file.write_bytes(b"half")
-        os.utime(file, (time.time() - age,) * 2)
+        at = time.time() - age
+        os.utime(file, (at, at))
     open_blobs(Settings({"PRESSROOM_BLOBS_URL": f"file://{folder}"}))
     assert sorted(leftovers(folder)) == [young, other]
 

@@ -152,7 +152,7 @@ class Telltale(http.server.BaseHTTPRequestHandler):
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = refuse  # noqa: N815
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *_: object) -> None:  # noqa: A002
         """Nothing."""
 
 

@@ -4,6 +4,7 @@ python publish.py BASE_URL KEY PICTURE_IN_BASE64 prints what it saw as one line 
 """
 
 # its output is what the test reads
+# pyright: reportMissingImports=false
 import base64
 import io
 import json

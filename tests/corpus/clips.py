@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import av
+from av.container import OutputContainer
+from av.stream import Disposition
 from PIL import Image
 
 from tests.corpus.pictures import quarters
@@ -51,9 +53,7 @@ def write(path: Path, recipe: Recipe) -> None:
         if recipe.secrets:
             output.metadata.update(SECRETS)
         video = _video(output, recipe) if recipe.video else None
-        audio = output.add_stream(recipe.audio, rate=RATE) if recipe.audio else None
-        if audio is not None:
-            audio.layout = "stereo"
+        audio = _audio(output, recipe.audio) if recipe.audio else None
         if video is not None:
             for frame in pictures(recipe):
                 output.mux(video.encode(frame))
@@ -64,7 +64,14 @@ def write(path: Path, recipe: Recipe) -> None:
             output.mux(audio.encode(None))
 
 
-def _video(output: av.container.OutputContainer, recipe: Recipe) -> av.VideoStream:
+def _audio(output: OutputContainer, codec: str) -> av.AudioStream:
+    stream = output.add_stream(codec, rate=RATE)
+    assert isinstance(stream, av.AudioStream)
+    stream.layout = "stereo"
+    return stream
+
+
+def _video(output: OutputContainer, recipe: Recipe) -> av.VideoStream:
     assert recipe.video is not None
     options = dict(recipe.options)
     if recipe.video == "libx264":
@@ -72,6 +79,7 @@ def _video(output: av.container.OutputContainer, recipe: Recipe) -> av.VideoStre
     if recipe.video == "libvpx-vp9":
         options = {"deadline": "realtime", "cpu-used": "8"} | options
     video = output.add_stream(recipe.video, rate=recipe.rate, options=options)
+    assert isinstance(video, av.VideoStream)
     video.width, video.height = recipe.size
     video.pix_fmt = recipe.pixels
     video.codec_context.thread_count = 2
@@ -221,7 +229,7 @@ def covered_audio(path: Path) -> None:
         audio.layout = "stereo"
         cover = output.add_stream("mjpeg", rate=1)
         cover.width, cover.height, cover.pix_fmt = 64, 64, "yuvj420p"
-        cover.disposition = av.stream.Disposition.attached_pic
+        cover.disposition = Disposition.attached_pic
         buffer = io.BytesIO()
         Image.new("RGB", (64, 64)).save(buffer, "JPEG")
         for sound in tone(0.2):

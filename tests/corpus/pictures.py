@@ -65,7 +65,9 @@ def png_alpha(path: Path) -> None:
 
 def photo(path: Path) -> None:
     """Twelve megapixels, as a phone makes them."""
-    rough = Image.frombytes("L", (1000, 750), random.Random(3).randbytes(750_000)).resize((4000, 3000), Image.BICUBIC)
+    rough = Image.frombytes("L", (1000, 750), random.Random(3).randbytes(750_000)).resize(
+        (4000, 3000), Image.Resampling.BICUBIC
+    )
     slope = Image.linear_gradient("L").resize((4000, 3000))
     path.write_bytes(saved(Image.merge("RGB", [rough, slope, slope.rotate(180)]), "JPEG", quality=88))
 

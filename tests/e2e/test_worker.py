@@ -5,7 +5,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 import apsw
@@ -245,7 +245,7 @@ def test_a_stop_does_not_wait_for_a_postgres_that_does_not_answer(
 
 
 @contextlib.contextmanager
-def halted(database: PostgresServer) -> Iterator[None]:
+def halted(database: PostgresServer) -> Generator[None]:
     """All processes of a PostgreSQL stand still: it takes connections and never answers."""
     postmaster = psutil.Process(database.pid)
     processes = [postmaster, *postmaster.children(recursive=True)]

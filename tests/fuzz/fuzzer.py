@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import httpx
 import schemathesis
@@ -100,7 +101,7 @@ class Fuzzer:
             phases=[Phase.generate],
             database=None,
             deadline=None,
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=cast("list[HealthCheck]", list(HealthCheck)),  # iterated by an untyped metaclass
         )
         @given(plans(operation))
         def send_in_all_ways(plan: Plan) -> None:

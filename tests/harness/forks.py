@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import functools
 import gc
+import importlib
 import json
 import os
 import select
@@ -104,10 +105,8 @@ def _mother() -> _Mother:
 
 def serve(control: socket.socket) -> None:
     """Forks as ordered, until nobody is left who could order."""
-    import pressroom.app
-    import pressroom.cli
-    import pressroom.document
-    import pressroom.logs  # noqa: F401  # what serving needs, but for granian, whose allocator has a thread
+    for name in ("app", "cli", "document", "logs"):  # what serving needs, but for granian, whose allocator has a thread
+        importlib.import_module(f"pressroom.{name}")
 
     threads = list(Path("/proc/self/task").iterdir())
     assert len(threads) == 1, "a process with threads cannot be forked safely"

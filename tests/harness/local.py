@@ -38,7 +38,7 @@ async def _no_name(host: str, port: int) -> list[str]:
 class LocalServer:
     """A whole server without a process of its own. Settings are given by their names without the prefix."""
 
-    def __init__(self, folder: Path, resolve: Resolve | None = None, **settings: object) -> None:
+    def __init__(self, folder: Path, resolve: Resolve | None = None, /, **settings: object) -> None:
         self.clock = SettableClock()
         self.port = free_port()
         given: dict[str, object] = {**CROWDED, "DATA_DIR": folder / "data", "PORT": self.port, **settings}

@@ -3,13 +3,13 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 
 @contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[None]:
+def small_disk(folder: Path, size: str) -> Generator[None]:
     """A disk of its own for a folder, with hardly any room."""
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], check=True)

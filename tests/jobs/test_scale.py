@@ -45,7 +45,7 @@ class SqliteMeter:
     def __init__(self, file: Path, now: int) -> None:
         self.now = now
         self.work = 0.0
-        self._connection = apsw.Connection(str(file))
+        self._connection: Any = apsw.Connection(str(file))
         self._connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, self._count)
 
     def _count(self, told: Any) -> None:
@@ -92,7 +92,7 @@ class PostgresMeter:
         await undone.start()
         told = await self._connection.fetchval(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {command.numbered}", *given)
         await undone.rollback()
-        self.work += work_of(json.loads(told)[0]["Plan"])
+        self.work += work_of(json.loads(str(told))[0]["Plan"])
         return given
 
     def signal(self) -> None:

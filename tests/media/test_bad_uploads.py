@@ -176,7 +176,7 @@ TEXTS: dict[str, tuple[dict[str, str | list[str]], list[Fault]]] = {
 def test_texts_that_are_refused(alice: Actor, texts: dict[str, str | list[str]], expected: list[Fault]) -> None:
     before = kept(alice.server)
 
-    assert faults(upload(alice.api, **texts)) == expected
+    assert faults(upload(alice.api, idempotency_key=None, **texts)) == expected
     assert kept(alice.server) == before
 
 

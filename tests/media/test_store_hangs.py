@@ -77,6 +77,8 @@ class Store:
             case "delete":
                 self.kept.pop(key, None)
                 return 204, b""
+            case _:
+                """Whatever else is asked for is there, and empty."""
         return 200, b""
 
     def close(self) -> None:

@@ -74,7 +74,7 @@ def upload(
 
 def uploaded(actor: Actor, *files: File, **texts: str | Sequence[str]) -> Json:
     """A new post with media, published with the key; not processed yet."""
-    return body_of(upload(actor.api, *files, **texts), 201)
+    return body_of(upload(actor.api, *files, idempotency_key=None, **texts), 201)
 
 
 def ready(actor: Actor, *files: File, **texts: str | Sequence[str]) -> Json:
@@ -94,8 +94,8 @@ def do_jobs(server: LocalServer) -> None:
 def ready_clip(actor: Actor, **texts: str) -> Json:
     """A new clip whose video has been processed, as its author sees it."""
     with TemporaryDirectory() as folder:
-        form = {"files": [("video", ("a.mp4", video_bytes(Path(folder)), "video/mp4"))], "data": texts}
-    clip = body_of(actor.api.post("/api/clips", **form), 201)
+        video = ("a.mp4", video_bytes(Path(folder)), "video/mp4")
+    clip = body_of(actor.api.post("/api/clips", files=[("video", video)], data=texts), 201)
     do_jobs(actor.server)
     return body_of(actor.web.get(f"/api/clips/{clip['id']}"))
 

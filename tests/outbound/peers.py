@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import ipaddress
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Final, TypeVar
 
 import uvloop
@@ -71,7 +71,7 @@ class Peer:
 async def peer(
     handle: Callable[[Peer, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
     tls: ssl.SSLContext | None = None,
-) -> AsyncIterator[Peer]:
+) -> AsyncGenerator[Peer]:
     """A server whose every connection is given to `handle`, and closed after it."""
     it = Peer()
     tasks: set[asyncio.Task[None]] = set()
@@ -138,7 +138,7 @@ def endless(start: bytes, more: bytes) -> Callable[[Peer, asyncio.StreamReader, 
 @contextlib.asynccontextmanager
 async def open_client(
     policy: Policy = LOOPBACK, known: dict[str, list[str]] | None = None, tls: ssl.SSLContext = NO_TLS
-) -> AsyncIterator[OutboundClient]:
+) -> AsyncGenerator[OutboundClient]:
     """A client that is closed afterwards; `known` are the names that resolve."""
     it = OutboundClient(policy, resolve=names(known or {}), tls=tls)
     try:

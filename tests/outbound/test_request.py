@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import ipaddress
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import pytest
 
@@ -432,7 +432,7 @@ def kept(client: OutboundClient) -> list[connections.Wire]:
 
 
 @contextlib.asynccontextmanager
-async def closing(client: OutboundClient) -> AsyncIterator[OutboundClient]:
+async def closing(client: OutboundClient) -> AsyncGenerator[OutboundClient]:
     try:
         yield client
     finally:

@@ -117,6 +117,8 @@ class Browser:
                 self.reports.append(event["params"]["entry"]["text"])
             case "Runtime.consoleAPICalled" | "Runtime.exceptionThrown":
                 self.reports.append(json.dumps(event["params"])[:500])
+            case _:
+                """The browser tells of much else."""
 
     def _read(self) -> Json:
         while b"\0" not in self._unread:

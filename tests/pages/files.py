@@ -65,7 +65,7 @@ def uploaded(who: Actor, *files: File, alt_texts: Sequence[str] = (), **texts: s
     return body_of(answer, 201)
 
 
-def filmed(who: Actor, file: File | None = None, **texts: str) -> Json:
+def filmed(who: Actor, file: File | None = None, /, **texts: str) -> Json:
     """A clip, of a short video unless one is given."""
     return body_of(who.api.post("/api/clips", files=[("video", file or video())], data=texts), 201)
 

@@ -68,7 +68,8 @@ def fetch(
 ) -> httpx.Response:
     """Asks for a page, as `reader` or signed out."""
     client = reader.web if reader else nobody
-    return client.request(method, path if path.startswith("http") else server.base_url + path, headers=headers)
+    sent = {name.encode(): value if isinstance(value, bytes) else value.encode() for name, value in headers.items()}
+    return client.request(method, path if path.startswith("http") else server.base_url + path, headers=sent)
 
 
 def visit(server: LocalServer, path: str, reader: Actor | None = None, status: int = 200) -> Page:

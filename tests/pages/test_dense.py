@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from pressroom.web.slices import SLICE, Slices
-from tests.api.actors import Actor, body_of
+from tests.api.actors import Actor, Json, body_of
 from tests.api.conftest import one_engine
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
@@ -36,14 +36,13 @@ class Wall:
         self.author, self.server = author, author.server
         hub = body_of(author.web.post("/api/hubs", json={"name": "Wall", "slug": author.account.username}), 201)
         body_of(author.web.patch("/api/auth/me", json={"bio": dense(unit, COMMENT)}))
+        content, posts, quotes = dense(unit, POST), list[Json](), list[Json]()
         for _ in range(20):
-            post = body_of(author.api.post("/api/posts", json={"content": dense(unit, POST), "hubId": hub["id"]}), 201)
-            quote = body_of(
-                author.api.post(f"/api/posts/{post['id']}/bounce", json={"content": dense(unit, POST)}), 201
-            )
+            posts.append(body_of(author.api.post("/api/posts", json={"content": content, "hubId": hub["id"]}), 201))
+            bounce = author.api.post(f"/api/posts/{posts[-1]['id']}/bounce", json={"content": content})
+            quotes.append(body_of(bounce, 201))
         self.lists = [f"/@{author.account.username}", f"/hub/{hub['slug']}"]
-        self.post = post
-        self.quote = quote
+        self.post, self.quote = posts[-1], quotes[-1]
 
     @property
     def permalinks(self) -> list[str]:

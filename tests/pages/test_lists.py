@@ -49,7 +49,7 @@ def turned(server: LocalServer, path: str, reader: Actor | None = None) -> Itera
 
 
 PathOf = Callable[[Actor], str]
-Into = Callable[[Actor], dict[str, object]]
+Into = Callable[[Actor], dict[str, str]]
 
 LISTS: dict[str, tuple[PathOf, Into]] = {
     "profile": (profile, lambda who: {}),

@@ -1,10 +1,10 @@
 """Files of posts on the pages: what is shown of each state, from where, and with which words."""
 
-from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 
+from pressroom.db import Query
 from pressroom.db.postgres import PostgresDatabase, PostgresTx
 from pressroom.db.sqlite import SqliteDatabase, SqliteTx
 from pressroom.domains.media.urls import LONGEST
@@ -263,7 +263,7 @@ def test_a_card_that_is_not_there_yet_leaves_nothing(alice: Actor) -> None:
 
 
 @pytest.fixture
-def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is asked of the database from now on."""
     asked: list[str] = []
     for kind, names in ((SqliteTx, ("one", "all")), (PostgresTx, ("one", "all"))):
@@ -277,7 +277,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 def _note(monkeypatch: pytest.MonkeyPatch, kind: type, name: str, asked: list[str]) -> None:
     run = getattr(kind, name)
 
-    def noted(self: object, query: object, **values: object) -> object:
+    def noted(self: object, query: Query[object], **values: object) -> object:
         asked.append(query.text)
         return run(self, query, **values)
 
@@ -286,9 +286,11 @@ def _note(monkeypatch: pytest.MonkeyPatch, kind: type, name: str, asked: list[st
 
 def test_a_page_of_files_and_cards_is_few_statements(alice: Actor, still: object, statements: list[str]) -> None:
     name, hub = alice.account.username, hub_of(alice)
+    posts: list[Json] = []
     for number in range(CARDS):
-        post = uploaded(alice, *[picture()] * 4, content=f"#{name}", hubId=hub["id"])
+        posts.append(uploaded(alice, *[picture()] * 4, content=f"#{name}", hubId=hub["id"]))
         introduced(alice, f"https://{name}.example/{number}", "A title")
+    post = posts[-1]
     for number in range(CARDS):
         url = f"https://{name}.example/{number}"
         body_of(alice.api.post(f"/api/posts/{post['id']}/bounce", json={"content": f"{url} #{name}"}), 201)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pressroom.clock import HOUR
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, Value
 from pressroom.domains.reading.view_counter import POSTS_OF_VISITOR, SEEN, ViewCounter
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.logs import Log
@@ -152,7 +152,7 @@ def updates(still: LocalServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     kind, found = still.run(still.runtime.db.read(kind_of)), list[str]()
     run: Callable[..., object] = kind.run
 
-    def noted(self: Tx, command: Command, **values: object) -> object:
+    def noted(self: Tx, command: Command, **values: Value) -> object:
         found.extend([command.text] if command.text.startswith("UPDATE") else [])
         return run(self, command, **values)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 import httpx
@@ -78,14 +78,14 @@ def publish_at_once(posters: list[Poster], content: str, meanwhile: Callable[[],
                 )
                 for poster in posters
             ]
-            *answers, _ = await asyncio.gather(*sent, asyncio.to_thread(meanwhile))
+            answers, _ = await asyncio.gather(asyncio.gather(*sent), asyncio.to_thread(meanwhile))
             return answers
 
     return asyncio.run(publish())
 
 
 @contextmanager
-def impatient(patch: pytest.MonkeyPatch, *, budget: float = 0.2, fetch: float = 5.0) -> Iterator[None]:
+def impatient(patch: pytest.MonkeyPatch, *, budget: float = 0.2, fetch: float = 5.0) -> Generator[None]:
     """Answers wait so many seconds for a card, and a fetch takes at most so many."""
     with patch.context() as narrowed:
         narrowed.setattr(cards, "BUDGET_SECONDS", budget)

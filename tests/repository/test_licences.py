@@ -55,6 +55,7 @@ def test_every_package_that_is_not_under_a_permissive_licence_is_named() -> None
             said = metadata(package)
         except PackageNotFoundError:  # for other versions of Python
             continue
-        licences = [said.get("License-Expression") or said.get("License") or "", *(said.get_all("Classifier") or [])]
+        named = said.get_all("License-Expression") or said.get_all("License") or []
+        licences = [*named, *(said.get_all("Classifier") or [])]
         if not any(PERMISSIVE.search(licence) for licence in licences):
             assert f"`{package}` {its_version}" in PAGE or f"| {package} |" in PAGE, package

@@ -118,8 +118,10 @@ def by_requests(files: list[tuple[str, bytes]], content: str, alts: list[str]) -
     fields = [("content", content), *(("altText", alt) for alt in alts)]
     request = requests.Request("POST", "http://localhost", data=fields, files=[("media", each) for each in files])
     prepared = request.prepare()
+    content_type = prepared.headers["Content-Type"]
+    assert isinstance(content_type, str)
     assert isinstance(prepared.body, bytes)
-    return prepared.headers["Content-Type"], prepared.body
+    return content_type, prepared.body
 
 
 def by_curl(files: list[tuple[str, bytes]], content: str, alts: list[str]) -> tuple[str, bytes]:

@@ -5,7 +5,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import httpx
@@ -67,7 +67,7 @@ def ask(port: int, path: str, buffer: int | None = None, client: str | None = No
 
 
 @contextlib.contextmanager
-def stalling(port: int, path: str, count: int = STALLED) -> Iterator[list[socket.socket]]:
+def stalling(port: int, path: str, count: int = STALLED) -> Generator[list[socket.socket]]:
     """Connections that ask for a path, of which nothing is read."""
     with contextlib.ExitStack() as stack:
         yield [stack.enter_context(ask(port, path)) for _ in range(count)]

@@ -5,7 +5,7 @@ import datetime
 import re
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,7 +135,7 @@ class Publisher:
 
 
 @contextmanager
-def peak(pid: int) -> Iterator[Callable[[], int]]:
+def peak(pid: int) -> Generator[Callable[[], int]]:
     """Watches a process: by how many bytes its memory has grown at the most."""
     process, over = psutil.Process(pid), threading.Event()
     before = process.memory_info().rss
@@ -220,7 +220,8 @@ def authority(known: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch) -> t
     authority.configure_trust(trusting)
 
     def open_client(policy: Policy, **options: Any) -> OutboundClient:
-        return OutboundClient(policy, **{**options, "resolve": names(known), "tls": trusting})
+        options |= {"resolve": names(known), "tls": trusting}
+        return OutboundClient(policy, **options)
 
     monkeypatch.setattr(pressroom.runtime, "OutboundClient", open_client)
     return authority

@@ -1,7 +1,7 @@
 """What stops deliveries at once, those of a turn that is under way included."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -37,7 +37,7 @@ ends = pytest.mark.parametrize("end", [remove, revoke])
 
 
 @contextmanager
-def turn_under_way(hook: Endpoint, arrived: int) -> Iterator[None]:
+def turn_under_way(hook: Endpoint, arrived: int) -> Generator[None]:
     """Holds a turn up once so many deliveries arrived, for as long as the block lasts; then lets it end."""
     with ThreadPoolExecutor(1) as pool:
         delivering = pool.submit(hook.owner.server.deliver)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from types import TracebackType
@@ -48,7 +48,7 @@ class Worker:
 
 
 @contextmanager
-def settling(worker: Worker | LocalServer) -> Iterator[None]:
+def settling(worker: Worker | LocalServer) -> Generator[None]:
     """Delivers all that is due while the block runs, and waits for its end after it."""
     with ThreadPoolExecutor(1) as pool:
         work: Future[None] = pool.submit(worker.settle if isinstance(worker, Worker) else worker.deliver)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -173,7 +174,7 @@ def test_nothing_is_admitted_while_the_process_may_not(tmp_path: Path) -> None:
 def test_unsaved_counting_older_than_a_second_admits_nothing_more(tmp_path: Path) -> None:
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         seconds, full = [0.0], Full(db)
-        limiter = MemoryLimiter(RATES, full, clock, monotonic=lambda: seconds[0])
+        limiter = MemoryLimiter(RATES, full.as_database(), clock, monotonic=lambda: seconds[0])
         assert await admitted(limiter, key_id, 1) == 1
         full.is_full = True
         with pytest.raises(DiskFull):
@@ -209,7 +210,7 @@ def test_a_request_waits_for_a_save_that_is_late(tmp_path: Path) -> None:
 def test_a_stop_waits_for_the_save_under_way(tmp_path: Path) -> None:
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         slow = Slow(db)
-        limiter, after = MemoryLimiter(RATES, slow, clock), MemoryLimiter(RATES, db, clock)
+        limiter, after = MemoryLimiter(RATES, slow.as_database(), clock), MemoryLimiter(RATES, db, clock)
         await limiter.take_over("before")
         assert await admitted(limiter, key_id, 1) == 1
         hung = slow.hang()
@@ -233,7 +234,7 @@ def test_a_stop_counts_nothing_that_it_would_not_save(tmp_path: Path) -> None:
 
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         slow = Slow(db)
-        limiter = MemoryLimiter(RATES, slow, clock)
+        limiter = MemoryLimiter(RATES, slow.as_database(), clock)
         await limiter.take_over("limiter")
         assert await admitted(limiter, key_id, 1) == 1
         hung = slow.hang()
@@ -253,7 +254,7 @@ def test_a_stop_counts_nothing_that_it_would_not_save(tmp_path: Path) -> None:
 def test_a_save_that_fails_once_the_windows_were_taken_over_anew_is_made_up_for(tmp_path: Path) -> None:
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         slow = Slow(db)
-        limiter, after = MemoryLimiter(RATES, slow, clock), MemoryLimiter(RATES, db, clock)
+        limiter, after = MemoryLimiter(RATES, slow.as_database(), clock), MemoryLimiter(RATES, db, clock)
         await limiter.take_over("limiter")
         assert await admitted(limiter, key_id, 2) == 2
         hung = slow.hang()
@@ -272,11 +273,22 @@ def test_a_save_that_fails_once_the_windows_were_taken_over_anew_is_made_up_for(
     with_key(tmp_path, story)
 
 
-class Slow:
-    """A database of which one transaction hangs when it is told to."""
+class OfLimiter:
+    """The part of a database that a limiter uses."""
 
     def __init__(self, db: Database) -> None:
         self.one, self.read, self._db = db.one, db.read, db
+
+    def as_database(self) -> Database:
+        """This, for a limiter."""
+        return cast("Database", self)
+
+
+class Slow(OfLimiter):
+    """A database of which one transaction hangs when it is told to."""
+
+    def __init__(self, db: Database) -> None:
+        super().__init__(db)
         self._hung: asyncio.Future[None] | None = None
 
     def hang(self) -> asyncio.Future[None]:
@@ -292,11 +304,11 @@ class Slow:
         return await self._db.transact(action, *args)
 
 
-class Full:
+class Full(OfLimiter):
     """A database that has no room to write while it is `is_full`."""
 
     def __init__(self, db: Database) -> None:
-        self.one, self.read, self._db = db.one, db.read, db
+        super().__init__(db)
         self.is_full = False
 
     async def transact(self, action: Callable[..., Awaitable[object]], *args: object) -> object:

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -84,7 +84,7 @@ def _let_go() -> Iterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def opened(ended: list[ChildExit] | None = None) -> AsyncIterator[Sandbox]:
+async def opened(ended: list[ChildExit] | None = None) -> AsyncGenerator[Sandbox]:
     """A sandbox of its own."""
     async with Sandbox(ended.append if ended is not None else None) as sandbox:
         yield sandbox

@@ -83,7 +83,10 @@ class Reader(HTMLParser):
     def unknown_decl(self, data: str) -> None:
         raise AssertionError(data)
 
-    handle_comment = handle_decl = handle_pi = unknown_decl
+    handle_comment = handle_pi = unknown_decl
+
+    def handle_decl(self, decl: str) -> None:
+        raise AssertionError(decl)
 
 
 def check(text: str) -> None:

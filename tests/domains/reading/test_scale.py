@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
@@ -16,7 +16,7 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Query, Tx, Value
 from pressroom.db.postgres import PostgresDatabase, open_postgres
-from pressroom.db.sqlite import SqliteDatabase, _connect, open_sqlite
+from pressroom.db.sqlite import SqliteDatabase, connect, open_sqlite
 from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.comments.queries import LIST_AUTHORS, LIST_IN_THREADS
 from pressroom.domains.posts.queries import lookup
@@ -79,7 +79,7 @@ class Noting:
     """A transaction that notes what is asked of it."""
 
     def __init__(self, tx: Tx, asked: list[Asked]) -> None:
-        self.now = tx.now
+        self.now, self.subscribers = tx.now, tx.subscribers
         self._tx = tx
         self._asked = asked
 
@@ -93,6 +93,12 @@ class Noting:
 
     async def run(self, command: Command, **values: Value) -> int:
         raise AssertionError("Who reads a page writes nothing.")
+
+    async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
+        raise AssertionError("Who reads a page writes nothing.")
+
+    def signal(self) -> None:
+        raise AssertionError("Who reads a page wakes nobody.")
 
 
 class Cost(NamedTuple):
@@ -114,17 +120,17 @@ class Sqlite:
     """Work is steps of SQLite's virtual machine."""
 
     def __init__(self, connection: Any) -> None:
-        self._connection = connection
+        self.connection = connection
 
     async def explain(self, asked: Asked) -> list[Cost]:
         text, values = asked.command.text, asked.values
-        plan = [str(row[3]) for row in self._connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+        plan = [str(row[3]) for row in self.connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
         steps: list[float] = []
-        self._connection.trace_v2(
+        self.connection.trace_v2(
             apsw.SQLITE_TRACE_PROFILE, lambda told: steps.append(told["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
         )
-        self._connection.execute(text, values).fetchall()
-        self._connection.trace_v2(0, None)
+        self.connection.execute(text, values).fetchall()
+        self.connection.trace_v2(0, None)
         parts = {line.removeprefix("CO-ROUTINE ") for line in plan if line.startswith("CO-ROUTINE ")}
         walks = [line for line in plan if re.match(r"SCAN (?!CONSTANT)|USE TEMP B-TREE", line)]
         walked = [line for line in walks if line.removeprefix("SCAN ") not in parts]
@@ -136,20 +142,19 @@ class Postgres:
     """Work is rows looked at and blocks read, by a plan for these very values and by one for any."""
 
     def __init__(self, connection: asyncpg.Connection) -> None:
-        self._connection = connection
+        self.connection = connection
 
     async def explain(self, asked: Asked) -> list[Cost]:
         values = ", ".join(map(_literal, (asked.values[name] for name in asked.command.names)))
-        await self._connection.execute(f"PREPARE page AS {asked.command.numbered}")
+        await self.connection.execute(f"PREPARE page AS {asked.command.numbered}")
         costs: list[Cost] = []
         for mode in ("force_custom_plan", "force_generic_plan"):
-            await self._connection.execute(f"SET plan_cache_mode = {mode}")
-            for _ in range(2):  # The first time reads what is not in memory yet, and marks rows as seen.
-                told = await self._connection.fetchval(
-                    f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE page({values})"
-                )
+            await self.connection.execute(f"SET plan_cache_mode = {mode}")
+            explain = f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE page({values})"
+            await self.connection.execute(explain)  # Reads what is not in memory yet, and marks rows as seen.
+            told = str(await self.connection.fetchval(explain))
             costs.append(_cost(json.loads(told)[0]["Plan"]))
-        await self._connection.execute("DEALLOCATE page")
+        await self.connection.execute("DEALLOCATE page")
         return costs
 
 
@@ -274,7 +279,7 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         else:
             file = tmp_path_factory.mktemp("scale") / "pressroom.db"
             db = open_sqlite(file, SettableClock())
-            engine = Sqlite(_connect(file))
+            engine = Sqlite(connect(file))
         accounts = runner.run(fill(db))
         if request.param != "sqlite without statistics":
             runner.run(db.script("ANALYZE"))
