@@ -55,7 +55,8 @@ def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> 
             elif code is not None and not stopping:
                 log.error("worker died", pid=child.pid, status=code)
                 time.sleep(RESPAWN_SECONDS)
-                children[place] = _start(only)
+                if not stopping:
+                    children[place] = _start(only)
     _stop(children)
     return status
 
