@@ -146,8 +146,8 @@ def main() -> None:
     print(figures.table(figures.rows(measured)))
     if busy > QUIET:
         print(f"\n! The machine was not quiet ({busy:.1f} processes): ratios of two such runs differ by 0.2 and more.")
-    for fault in figures.faults(measured):
-        print(f"\n! {fault}")
+    for doubt in figures.doubts(measured):
+        print(f"\n! {doubt}")
     print(f"\n{time.perf_counter() - began:.0f} s in all. Every round: benchmarks/out/last.json")
 
 

@@ -109,7 +109,7 @@ def table(lines: list[Row]) -> str:
     return "\n".join([lines_of[0], "-" * (sum(widths) + 2 * len(widths) - 2), *lines_of[1:]])
 
 
-def faults(run: Run) -> list[str]:
+def doubts(run: Run) -> list[str]:
     """Returns what makes the figures doubtful, a sentence each."""
     found = [run.drift] if run.drift else []
     loads: list[Load] = []

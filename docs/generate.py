@@ -36,7 +36,7 @@ def commands_page() -> str:
 
 def routes_page() -> str:
     """The table of routes."""
-    rows = [f"| {route.method} | `{route.path}` | {_demands(route.access)} | {route.summary} |" for route in API_ROUTES]
+    rows = [f"| {route.method} | `{route.path}` | {_who(route.access)} | {route.summary} |" for route in API_ROUTES]
     head = "# Routes\n\nThe reference with bodies, answers and examples is `/docs` of every server.\n"
     return "\n".join([NOTE + head, "| method | path | who | what |", "| --- | --- | --- | --- |", *rows, ""])
 
@@ -52,7 +52,7 @@ def _commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Co
         yield name, command
 
 
-def _demands(access: Access) -> str:
+def _who(access: Access) -> str:
     match access:
         case Keyed(anyone=True):
             return "anyone, any key"

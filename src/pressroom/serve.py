@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import resource
 import signal
@@ -89,6 +90,7 @@ async def serve(
             await _log_limiter(runtime)
             async with sole_counter(runtime, stopping):
                 await announce(runtime)
+                _freeze_heap()
                 delivering = asyncio.create_task(_deliver(runtime, stopping)) if only is None else None
                 try:
                     await _serve(runtime, stopping)
@@ -98,6 +100,15 @@ async def serve(
                         await delivering
         finally:
             await runtime.close()
+
+
+def _freeze_heap() -> None:
+    """Takes what was loaded at the start out of every later garbage collection.
+
+    It stays until the end anyway, and walking it stops all requests for some 20 ms each time.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def check_port_is_free(host: str, port: int) -> None:

@@ -79,7 +79,7 @@ NOTHING = (0, 0, 0, 0)
 """What an account has `written` that was refused everything."""
 
 
-def faults(answer: httpx.Response) -> list[tuple[str, str]]:
+def field_errors(answer: httpx.Response) -> list[tuple[str, str]]:
     """Field and code of everything that a 400 complains of."""
     assert answer.status_code == 400, answer.text
     problem = answer.json()

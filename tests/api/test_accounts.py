@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from pressroom.db import Query
-from tests.api.actors import Actor, faults, nobody
+from tests.api.actors import Actor, field_errors, nobody
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.local import LocalServer
 
@@ -127,7 +127,7 @@ BAD_SIGN_UPS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 def test_a_sign_up_that_is_refused(server: LocalServer, body: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     before = server.run(server.runtime.db.one(ACCOUNTS))
 
-    assert faults(nobody.post(f"{server.base_url}/api/auth/signup", json=body)) == expected
+    assert field_errors(nobody.post(f"{server.base_url}/api/auth/signup", json=body)) == expected
     assert server.run(server.runtime.db.one(ACCOUNTS)) == before
 
 
@@ -195,7 +195,7 @@ BAD_EDITS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 def test_an_edit_that_is_refused(alice: Actor, body: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     before = alice.web.get("/api/auth/me").json()
 
-    assert faults(alice.web.patch("/api/auth/me", json=body)) == expected
+    assert field_errors(alice.web.patch("/api/auth/me", json=body)) == expected
     assert alice.web.get("/api/auth/me").json() == before
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.actors import NOTHING, Actor, faults
+from tests.api.actors import NOTHING, Actor, field_errors
 from tests.api.conftest import one_engine
 
 SETTINGS = {"POSTS_PER_MINUTE": 1000, "REQUESTS_PER_MINUTE": 1000}
@@ -65,7 +65,7 @@ def send(actor: Actor, body: bytes) -> httpx.Response:
 @one_engine
 @pytest.mark.parametrize(("body", "code"), NOT_JSON.values(), ids=NOT_JSON)
 def test_what_is_no_json_object_is_refused_as_a_whole(alice: Actor, body: bytes, code: str) -> None:
-    assert faults(send(alice, body)) == [("body", code)]
+    assert field_errors(send(alice, body)) == [("body", code)]
     assert alice.written() == NOTHING
 
 
@@ -106,7 +106,7 @@ def test_an_answer_names_a_hundred_faults_and_says_that_there_are_more(alice: Ac
         body = {**fields, **{f"x{number}": 1 for number in range(count)}}
         answer = send(alice, json.dumps(body).encode())
         assert len(answer.content) < 50_000
-        return faults(answer)
+        return field_errors(answer)
 
     unknown = [(f"x{number}", "unknown_field") for number in range(100)]
     assert refused(100, content="a") == unknown
@@ -202,14 +202,14 @@ REFUSED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 @one_engine
 @pytest.mark.parametrize(("body", "expected"), REFUSED.values(), ids=REFUSED)
 def test_every_fault_is_named(alice: Actor, body: dict[str, Any], expected: list[tuple[str, str]]) -> None:
-    assert faults(send(alice, json.dumps(body).encode())) == expected
+    assert field_errors(send(alice, json.dumps(body).encode())) == expected
     assert alice.written() == NOTHING
 
 
 def test_faults_of_header_and_body_come_together(alice: Actor) -> None:
     answer = alice.api.post("/api/posts", json={"visibility": "x"}, headers={"Idempotency-Key": "a b"})
 
-    assert faults(answer) == [
+    assert field_errors(answer) == [
         ("header.Idempotency-Key", "invalid_format"),
         ("visibility", "invalid_choice"),
         ("content", "required"),
@@ -227,7 +227,7 @@ def test_of_a_name_given_twice_the_last_counts(alice: Actor) -> None:
 @one_engine
 @pytest.mark.parametrize("last", ["null", "7", '""'])
 def test_a_last_value_that_is_wrong_is_not_saved_by_the_first(alice: Actor, last: str) -> None:
-    assert [field for field, _ in faults(send(alice, b'{"content":"first","content":%b}' % last.encode()))] == [
+    assert [field for field, _ in field_errors(send(alice, b'{"content":"first","content":%b}' % last.encode()))] == [
         "content"
     ]
     assert alice.written() == NOTHING
@@ -245,7 +245,7 @@ def test_null_for_an_optional_field_means_not_given(alice: Actor) -> None:
 def test_a_long_unknown_name_is_shortened(alice: Actor) -> None:
     body = {"content": "a", "location": {"name": "b", "y" * 10_000: 1}, "x" * 10_000: 1}
 
-    assert faults(send(alice, json.dumps(body).encode())) == [
+    assert field_errors(send(alice, json.dumps(body).encode())) == [
         ("location." + "y" * 100, "unknown_field"),
         ("x" * 100, "unknown_field"),
     ]

@@ -13,7 +13,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.routes import API_ROUTES
 from pressroom.web.access import Anyone, Keyed
 from pressroom.web.routing import Route
-from tests.api.actors import Actor, body_of, faults, new_client, objections, publish
+from tests.api.actors import Actor, body_of, field_errors, new_client, objections, publish
 from tests.api.bad_bodies import Case, all_cases, steps
 from tests.api.bad_endpoints import PUBLIC
 from tests.api.bad_fields import FIELDS, READER
@@ -133,7 +133,7 @@ def test_no_field_is_forgotten() -> None:
 @pytest.mark.parametrize("case", [case for case in CASES if case.said.status == 400], ids=str)
 def test_what_is_wrong_is_named_and_writes_nothing(stage: Stage, case: Case) -> None:
     for answer in stage.refused(case):
-        assert sorted(faults(answer)) == case.faults
+        assert sorted(field_errors(answer)) == case.faults
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.said.status == 422], ids=str)

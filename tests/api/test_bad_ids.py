@@ -12,7 +12,7 @@ from pressroom.ids import new_id
 from pressroom.routes import API_ROUTES
 from pressroom.web.access import Anyone, Keyed
 from pressroom.web.routing import Route
-from tests.api.actors import Actor, body_of, faults, follow, new_client, objections, publish
+from tests.api.actors import Actor, body_of, field_errors, follow, new_client, objections, publish
 from tests.api.bad_endpoints import PUBLIC
 from tests.api.bad_ids import MALFORMED, STRINGS
 from tests.api.conftest import one_engine
@@ -399,7 +399,7 @@ def test_the_ids_that_these_are_near_to_are_right(world: World) -> None:
 def test_nul_in_an_id_is_a_fault_of_the_body(world: World, code: str) -> None:
     before = held(world.server)
 
-    assert faults(into_hub(world, code)) == [("hubId", "invalid_format")]
-    assert faults(reply_to(world, world.right(POST_ROUTES[0]), code)) == [("parentId", "invalid_format")]
+    assert field_errors(into_hub(world, code)) == [("hubId", "invalid_format")]
+    assert field_errors(reply_to(world, world.right(POST_ROUTES[0]), code)) == [("parentId", "invalid_format")]
 
     assert held(world.server) == before

@@ -13,7 +13,7 @@ from tests.api.actors import (
     Json,
     body_of,
     events,
-    faults,
+    field_errors,
     follow,
     objections,
     publish,
@@ -228,7 +228,7 @@ def test_a_spent_quota_is_spoken_of_last(actor: MakeActor) -> None:
     assert refusal(bounce(bob, post, way="api")) == (409, "Conflict")
     assert refusal(bounce(bob, hidden, "Look", "api")) == (404, "Not found")
     assert objections(bounce(bob, own, "Look", "api")) == [("body", "not_allowed")]
-    assert faults(bounce(bob, post, "x" * 5001, "api")) == [("content", "too_long")]
+    assert field_errors(bounce(bob, post, "x" * 5001, "api")) == [("content", "too_long")]
     assert shares(alice, post) == (1, 2)
     assert bob.written() == (3, 3, 3, 0)
     bounced(bob, post, "Signed in")
@@ -291,10 +291,10 @@ def test_what_a_bounce_may_say(actor: MakeActor) -> None:
     path = f"/api/posts/{original['id']}/bounce"
 
     assert bounced(bob, original, "😀" * 5000)["content"] == "😀" * 5000
-    assert faults(bounce(bob, original, "😀" * 5001)) == [("content", "too_long")]
-    assert faults(bob.api.post(path, json={"content": 7})) == [("content", "type")]
-    assert faults(bob.api.post(path, json={"visibility": "PRIVATE"})) == [("visibility", "unknown_field")]
-    assert faults(bob.api.post(path, content=b"null")) == [("body", "type")]
+    assert field_errors(bounce(bob, original, "😀" * 5001)) == [("content", "too_long")]
+    assert field_errors(bob.api.post(path, json={"content": 7})) == [("content", "type")]
+    assert field_errors(bob.api.post(path, json={"visibility": "PRIVATE"})) == [("visibility", "unknown_field")]
+    assert field_errors(bob.api.post(path, content=b"null")) == [("body", "type")]
     assert shares(alice, original) == (0, 1)
 
 

@@ -11,7 +11,7 @@ from tests.api.actors import (
     Json,
     body_of,
     events,
-    faults,
+    field_errors,
     follow,
     nobody,
     objections,
@@ -193,8 +193,8 @@ def test_a_page_is_asked_for_properly(alice: Actor) -> None:
     path = f"/api/posts/{publish(alice)['id']}/comments"
 
     assert body_of(alice.web.get(path)) == {"comments": [], "nextCursor": None}
-    assert faults(alice.web.get(f"{path}?limit=0")) == [("limit", "out_of_range")]
-    assert faults(alice.web.get(f"{path}?limit=101&cursor=x")) == [
+    assert field_errors(alice.web.get(f"{path}?limit=0")) == [("limit", "out_of_range")]
+    assert field_errors(alice.web.get(f"{path}?limit=101&cursor=x")) == [
         ("limit", "out_of_range"),
         ("cursor", "invalid_format"),
     ]
@@ -274,7 +274,7 @@ BAD: dict[str, tuple[Json, list[tuple[str, str]]]] = {
 def test_a_comment_that_makes_no_sense(alice: Actor, body: Json, expected: list[tuple[str, str]]) -> None:
     post = publish(alice)
 
-    assert faults(alice.api.post(f"/api/posts/{post['id']}/comments", json=body)) == expected
+    assert field_errors(alice.api.post(f"/api/posts/{post['id']}/comments", json=body)) == expected
     assert listed(alice, post) == []
 
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from pressroom.db import Query
-from tests.api.actors import NOTHING, Actor, faults
+from tests.api.actors import NOTHING, Actor, field_errors
 from tests.api.conftest import one_engine
 
 SETTINGS = {"POSTS_PER_MINUTE": 1000, "REQUESTS_PER_MINUTE": 1000}
@@ -78,7 +78,7 @@ TOO_LONG = {
 @one_engine
 @pytest.mark.parametrize("content", TOO_LONG.values(), ids=TOO_LONG)
 def test_5001_characters_are_too_long(alice: Actor, content: str) -> None:
-    assert faults(publish(alice, content)) == [("content", "too_long")]
+    assert field_errors(publish(alice, content)) == [("content", "too_long")]
     assert alice.written() == NOTHING
 
 
@@ -91,7 +91,7 @@ WHITE = (
 @one_engine
 def test_white_space_alone_is_no_content(alice: Actor) -> None:
     for content in [*WHITE, WHITE, " " * 5000]:
-        assert faults(publish(alice, content)) == [("content", "required")], ascii(content)
+        assert field_errors(publish(alice, content)) == [("content", "required")], ascii(content)
     assert alice.written() == NOTHING
 
 

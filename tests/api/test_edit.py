@@ -7,7 +7,7 @@ import pytest
 from pressroom.clock import MINUTE, iso
 from pressroom.db import Query
 from pressroom.domains.keys.models import Scope
-from tests.api.actors import Actor, Json, body_of, faults, nobody, objections, publish, read, refusal, rows
+from tests.api.actors import Actor, Json, body_of, field_errors, nobody, objections, publish, read, refusal, rows
 from tests.api.conftest import MakeActor, one_engine
 
 SETTINGS = {"DAILY_CONTENT_QUOTA": 12}
@@ -253,7 +253,7 @@ BAD: dict[str, tuple[Json, list[tuple[str, str]]]] = {
 def test_an_edit_that_makes_no_sense(alice: Actor, changes: Json, expected: list[tuple[str, str]]) -> None:
     post = publish(alice)
 
-    assert faults(edit(alice, post["id"], **changes)) == expected
+    assert field_errors(edit(alice, post["id"], **changes)) == expected
     assert read(alice, post["id"]) == post
 
 

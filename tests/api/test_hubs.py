@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from pressroom.clock import MINUTE, iso
-from tests.api.actors import NOTHING, Actor, Json, body_of, events, faults, nobody, objections, publish, read, refusal
+from tests.api.actors import NOTHING, Actor, Json, body_of, events, field_errors, nobody, objections, publish, read, refusal
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
 
@@ -222,7 +222,7 @@ BAD: dict[str, tuple[Json, list[tuple[str, str]]]] = {
 @one_engine
 @pytest.mark.parametrize(("body", "expected"), BAD.values(), ids=BAD)
 def test_a_hub_that_makes_no_sense(alice: Actor, body: Json, expected: list[tuple[str, str]]) -> None:
-    assert faults(alice.web.post("/api/hubs", json=body)) == expected
+    assert field_errors(alice.web.post("/api/hubs", json=body)) == expected
     assert body_of(alice.web.get("/api/hubs"))["hubs"] == []
 
 

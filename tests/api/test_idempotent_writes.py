@@ -8,7 +8,7 @@ import pytest
 from pressroom.db import Query
 from pressroom.domains.accounts.actions import begin_session
 from pressroom.routes import API_ROUTES
-from tests.api.actors import Actor, body_of, faults, new_client, rows
+from tests.api.actors import Actor, body_of, field_errors, new_client, rows
 from tests.api.conftest import MakeActor, one_engine
 from tests.api.tables import held
 from tests.harness.roomy import ROOMY
@@ -101,7 +101,7 @@ def test_an_invalid_key_is_refused(actor: MakeActor, name: str, key: str) -> Non
     headers = {b"Idempotency-Key": key.encode()}
     answer = alice.web.request(write.method, write.path, json=write.body, headers=headers)
 
-    assert faults(answer) == [("header.Idempotency-Key", "invalid_format")]
+    assert field_errors(answer) == [("header.Idempotency-Key", "invalid_format")]
     assert held(alice.server) == before
 
 
@@ -110,7 +110,7 @@ def test_an_invalid_key_is_refused(actor: MakeActor, name: str, key: str) -> Non
 def test_an_invalid_key_is_refused_where_it_is_of_no_use(alice: Actor, path: str) -> None:
     answer = alice.web.post(path, json={}, headers={"Idempotency-Key": "a b"})
 
-    assert ("header.Idempotency-Key", "invalid_format") in faults(answer)
+    assert ("header.Idempotency-Key", "invalid_format") in field_errors(answer)
 
 
 def test_no_new_api_key_is_stored(alice: Actor) -> None:

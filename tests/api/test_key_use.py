@@ -9,7 +9,7 @@ import pytest
 from pressroom.clock import MINUTE, iso
 from pressroom.db import Query
 from pressroom.domains.keys.models import Scope
-from tests.api.actors import Actor, faults
+from tests.api.actors import Actor, field_errors
 from tests.api.conftest import MakeActor, one_engine
 from tests.api.sockets import exchange
 
@@ -216,7 +216,7 @@ BAD_PAGES = {
 @one_engine
 @pytest.mark.parametrize(("query", "expected"), BAD_PAGES.items(), ids=[query[:30] for query in BAD_PAGES])
 def test_a_page_that_cannot_be(alice: Actor, query: str, expected: list[tuple[str, str]]) -> None:
-    assert faults(alice.web.get(f"{ROUTE}?{query}")) == expected
+    assert field_errors(alice.web.get(f"{ROUTE}?{query}")) == expected
 
 
 @one_engine

@@ -9,7 +9,7 @@ import pytest
 from pressroom.clock import DAY, iso
 from pressroom.db import Query
 from pressroom.domains.keys.models import Scope
-from tests.api.actors import Actor, faults, nobody
+from tests.api.actors import Actor, field_errors, nobody
 from tests.api.conftest import MakeActor, one_engine
 from tests.api.sockets import exchange
 
@@ -84,7 +84,7 @@ def test_a_key_lives_as_long_as_it_is_told(alice: Actor, expiry: str | None, day
     answer = create(alice, expiry=expiry)
 
     if days == "bad":
-        assert faults(answer) == [("expiry", "invalid_format")]
+        assert field_errors(answer) == [("expiry", "invalid_format")]
     elif isinstance(days, int):
         assert answer.json()["expiresAt"] == iso(alice.server.clock.now() + days * DAY)
     else:
@@ -123,14 +123,14 @@ BAD_EXPIRIES = {
 @one_engine
 @pytest.mark.parametrize(("expiry", "code"), BAD_EXPIRIES.items())
 def test_an_expiry_that_makes_no_sense(alice: Actor, expiry: str, code: str) -> None:
-    assert faults(create(alice, expiry=expiry)) == [("expiry", code)]
+    assert field_errors(create(alice, expiry=expiry)) == [("expiry", code)]
     assert len(alice.web.get(ROUTE).json()["apiKeys"]) == 1
 
 
 def test_the_moment_itself_is_too_late(alice: Actor) -> None:
     now = alice.server.clock.now()
 
-    assert faults(create(alice, expiry=iso(now))) == [("expiry", "out_of_range")]
+    assert field_errors(create(alice, expiry=iso(now))) == [("expiry", "out_of_range")]
     assert made(alice, expiry=iso(now + 1))["status"] == "active"
 
 
@@ -155,7 +155,7 @@ def test_a_label_has_1_to_60_characters(alice: Actor, label: str, code: str | No
     if code is None:
         assert len(answer.json()["label"]) in (1, 60)
     else:
-        assert faults(answer) == [("label", code)]
+        assert field_errors(answer) == [("label", code)]
 
 
 BAD_KEYS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
@@ -199,7 +199,7 @@ BAD_KEYS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
 @one_engine
 @pytest.mark.parametrize(("body", "expected"), BAD_KEYS.values(), ids=BAD_KEYS)
 def test_every_fault_of_a_key_is_named(alice: Actor, body: Any, expected: list[tuple[str, str]]) -> None:
-    assert faults(alice.web.post(ROUTE, json=body)) == expected
+    assert field_errors(alice.web.post(ROUTE, json=body)) == expected
     assert len(alice.web.get(ROUTE).json()["apiKeys"]) == 1
 
 
@@ -235,7 +235,7 @@ def test_an_allowlist_holds_networks(alice: Actor, given: str, kept: str | None)
     answer = create(alice, ipAllowlist=["10.0.0.0/8", given, "10.0.0.0/8"])
 
     if kept is None:
-        assert faults(answer) == [("ipAllowlist[1]", "invalid_format")]
+        assert field_errors(answer) == [("ipAllowlist[1]", "invalid_format")]
         assert len(answer.content) < 1000
     else:
         assert answer.json()["ipAllowlist"] == ["10.0.0.0/8", kept]

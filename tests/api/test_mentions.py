@@ -6,7 +6,7 @@ from pressroom.clock import MINUTE, iso
 from pressroom.db import Query
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
-from tests.api.actors import Actor, Json, body_of, faults, follow, nobody, publish, refusal, rows
+from tests.api.actors import Actor, Json, body_of, field_errors, follow, nobody, publish, refusal, rows
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
 
@@ -301,7 +301,7 @@ def test_notifications_are_for_the_account_alone(actor: MakeActor) -> None:
 
 @one_engine
 def test_a_page_is_asked_for_properly(alice: Actor) -> None:
-    assert faults(alice.web.get("/api/notifications?limit=x&cursor=x")) == [
+    assert field_errors(alice.web.get("/api/notifications?limit=x&cursor=x")) == [
         ("limit", "out_of_range"),
         ("cursor", "invalid_format"),
     ]

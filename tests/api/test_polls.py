@@ -5,7 +5,7 @@ import pytest
 
 from pressroom.clock import DAY, MINUTE, iso
 from pressroom.db import Query
-from tests.api.actors import Actor, Json, body_of, faults, follow, nobody, objections, publish, read, refusal, rows
+from tests.api.actors import Actor, Json, body_of, field_errors, follow, nobody, objections, publish, read, refusal, rows
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
 
@@ -110,7 +110,7 @@ def test_a_single_choice_is_one(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = ask(alice)
 
-    assert faults(vote(bob, post, 0, 1)) == [("choices", "too_many")]
+    assert field_errors(vote(bob, post, 0, 1)) == [("choices", "too_many")]
     assert counts(read(bob, post["id"])["poll"]) == [0, 0, 0, 0]
     assert vote(bob, post, 0).status_code == 200, "a refused vote is none"
 
@@ -131,9 +131,9 @@ def test_there_is_no_voting_for_what_is_no_option(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     single, multiple = ask(alice, "x", "y"), ask(alice, multiple=True)
 
-    assert faults(vote(bob, single, 2)) == [("choices[0]", "out_of_range")]
-    assert faults(vote(bob, single, 0, 9)) == [("choices[1]", "out_of_range"), ("choices", "too_many")]
-    assert faults(vote(bob, multiple, 3, 1, 9)) == [("choices[0]", "out_of_range"), ("choices[2]", "out_of_range")]
+    assert field_errors(vote(bob, single, 2)) == [("choices[0]", "out_of_range")]
+    assert field_errors(vote(bob, single, 0, 9)) == [("choices[1]", "out_of_range"), ("choices", "too_many")]
+    assert field_errors(vote(bob, multiple, 3, 1, 9)) == [("choices[0]", "out_of_range"), ("choices[2]", "out_of_range")]
     for post in (single, multiple):
         assert rows(alice.server, VOTES, post_id=post["id"]) == []
 
@@ -153,7 +153,7 @@ BAD: dict[str, tuple[list[object], list[tuple[str, str]]]] = {
 def test_a_vote_that_makes_no_sense(alice: Actor, choices: list[object], expected: list[tuple[str, str]]) -> None:
     post = ask(alice, multiple=True)
 
-    assert faults(vote(alice, post, *choices)) == expected
+    assert field_errors(vote(alice, post, *choices)) == expected
     assert rows(alice.server, VOTES, post_id=post["id"]) == []
 
 
@@ -234,12 +234,12 @@ UNFIT: dict[str, tuple[Json, list[tuple[str, str]]]] = {
 @one_engine
 @pytest.mark.parametrize(("poll", "expected"), UNFIT.values(), ids=UNFIT)
 def test_a_poll_that_makes_no_sense(alice: Actor, poll: Json, expected: list[tuple[str, str]]) -> None:
-    assert faults(alice.api.post("/api/posts", json={"content": "Which one?", "poll": poll})) == expected
+    assert field_errors(alice.api.post("/api/posts", json={"content": "Which one?", "poll": poll})) == expected
     assert rows(alice.server, POSTS, account_id=alice.account.id) == [0]
 
 
 def test_a_poll_does_not_stand_for_text(alice: Actor) -> None:
     for content in ({}, {"content": None}, {"content": " "}):
         answer = alice.api.post("/api/posts", json={**content, "poll": {"options": ["x", "y"], "question": "What?"}})
-        assert faults(answer) == [("content", "required")]
+        assert field_errors(answer) == [("content", "required")]
     assert rows(alice.server, POSTS, account_id=alice.account.id) == [0]

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from pressroom.domains.accounts.queries.usernames import free_username
-from tests.api.actors import NOTHING, Actor, Json, body_of, faults, nobody, objections, publish, read, refusal
+from tests.api.actors import NOTHING, Actor, Json, body_of, field_errors, nobody, objections, publish, read, refusal
 from tests.api.audiences import READERS, SEEN_BY, SIGNED_OUT, crowd, set_audience
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
@@ -155,7 +155,7 @@ def test_a_list_names_accounts_in_any_case(actor: MakeActor) -> None:
     assert body_of(alice.web.put(path, json={"usernames": [name.upper()]})) == {"count": 1}
     assert read(bob, post["id"]) == post
     twice = alice.web.put(path, json={"usernames": [name, name.upper()]})
-    assert faults(twice) == [("usernames[1]", "duplicate")]
+    assert field_errors(twice) == [("usernames[1]", "duplicate")]
 
 
 def test_a_long_list_is_kept_whole(actor: MakeActor) -> None:
@@ -226,7 +226,7 @@ BAD: dict[str, tuple[Json, list[tuple[str, str]]]] = {
 def test_a_list_that_makes_no_sense(alice: Actor, body: Json, wrong: list[tuple[str, str]]) -> None:
     post = publish(alice, visibility="CUSTOM")
 
-    assert faults(alice.web.put(f"/api/posts/{post['id']}/audience", json=body)) == wrong
+    assert field_errors(alice.web.put(f"/api/posts/{post['id']}/audience", json=body)) == wrong
 
 
 def test_a_private_account_s_posts_go_by_their_own_visibility(actor: MakeActor) -> None:
@@ -241,6 +241,6 @@ def test_a_private_account_s_posts_go_by_their_own_visibility(actor: MakeActor) 
 def test_a_visibility_that_there_is_not(alice: Actor) -> None:
     for unknown in ("public", "FRIENDS", "", "PUBLIC "):
         answer = alice.api.post("/api/posts", json={"content": "x", "visibility": unknown})
-        assert faults(answer) == [("visibility", "invalid_choice")]
+        assert field_errors(answer) == [("visibility", "invalid_choice")]
     assert alice.written() == NOTHING
     assert publish(alice, visibility=None)["visibility"] == "PUBLIC"

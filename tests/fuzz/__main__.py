@@ -27,7 +27,7 @@ def main() -> int:
         print(f"{report}\n  {report.sent / (time.monotonic() - started):.0f} requests/s", flush=True)
         if report.unreached:
             print(f"Nothing succeeded here: {', '.join(report.unreached)}")
-        if report.faults or report.unreached:
+        if report.complaints or report.unreached:
             return 1
         sent, seed = sent + report.sent, seed + 1
     print(f"{sent:,} requests, seeds {asked.seed} to {seed - 1}: all answered as documented.")

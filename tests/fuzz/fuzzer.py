@@ -31,7 +31,7 @@ class Report:
 
     seed: int
     statuses: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
-    faults: dict[str, str] = field(default_factory=dict)
+    complaints: dict[str, str] = field(default_factory=dict)
     """Complaints, each with the shortest request that gives rise to it and the answer to that."""
 
     @property
@@ -47,13 +47,13 @@ class Report:
     def blame(self, complaint: str, request: httpx.Request, answered: str) -> None:
         """Notes a fault, unless it is known from a request as short."""
         evidence = f"  {curl(request)}\n  {answered}"
-        if len(evidence) < len(self.faults.get(complaint, evidence + " ")):
-            self.faults[complaint] = evidence
+        if len(evidence) < len(self.complaints.get(complaint, evidence + " ")):
+            self.complaints[complaint] = evidence
 
     def __str__(self) -> str:
-        lines = [f"{self.sent:,} requests with seed {self.seed}, {len(self.faults)} faults"]
+        lines = [f"{self.sent:,} requests with seed {self.seed}, {len(self.complaints)} faults"]
         lines += (f"  {label}: {dict(sorted(seen.items()))}" for label, seen in self.statuses.items())
-        lines += (f"{complaint}\n{evidence}" for complaint, evidence in list(self.faults.items())[:SHOWN])
+        lines += (f"{complaint}\n{evidence}" for complaint, evidence in list(self.complaints.items())[:SHOWN])
         return "\n".join(lines)
 
 

@@ -145,7 +145,7 @@ def stats(server: ServerProcess, post_id: str) -> dict[str, int]:
     return dict(answer.json()["stats"])
 
 
-def faults(server: ServerProcess) -> list[str]:
+def inconsistencies(server: ServerProcess) -> list[str]:
     """Stops the server: everything in which what it leaves behind does not add up, a sentence each."""
     found: list[str] = []
     if status := server.stop():

@@ -161,14 +161,14 @@ def complaints(endpoint: Endpoint, came: Sequence[Received], due: Mapping[str, s
         envelopes[subject["id"]].add(request.id)
         if due.get(subject["id"]) != subject["content"]:
             yield f"{endpoint.path} was told of {subject}, and {due.get(subject['id'])!r} was published"
-        yield from (f"{endpoint.path}: {fault} in {request}" for fault in _faults(endpoint, request))
+        yield from (f"{endpoint.path}: {fault} in {request}" for fault in _wrong_in(endpoint, request))
     yield from (f"{id_} came in {len(each)} ways" for id_, each in bodies.items() if len(each) > 1)
     yield from (f"{subject_id} came as {ids}" for subject_id, ids in envelopes.items() if len(ids) > 1)
     yield from (f"{endpoint.path} was not told of {due[subject_id]!r}" for subject_id in due.keys() - envelopes.keys())
     yield from _contradictions(endpoint, bodies.keys())
 
 
-def _faults(endpoint: Endpoint, request: Received) -> Iterator[str]:
+def _wrong_in(endpoint: Endpoint, request: Received) -> Iterator[str]:
     """What is wrong with one request by itself."""
     if (request.event, request.id) != (request.envelope["event"], request.envelope["id"]):
         yield "headers that differ from the envelope"

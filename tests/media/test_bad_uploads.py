@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.api.actors import NOTHING, Actor, faults, refusal
+from tests.api.actors import NOTHING, Actor, field_errors, refusal
 from tests.api.conftest import one_engine
 from tests.api.sockets import Reply, Wire
 from tests.harness.roomy import ROOMY
@@ -32,7 +32,7 @@ pytestmark = one_engine
 
 SETTINGS = ROOMY
 
-Fault = tuple[str, str]
+FieldAndCode = tuple[str, str]
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
 HTML = b"<!doctype html><script>alert(1)</script>"
@@ -48,14 +48,14 @@ def send(alice: Actor, content: bytes, *lines: str, **headers: str) -> Reply:
         return wire.reply()
 
 
-def faults_of(reply: Reply) -> list[Fault]:
+def field_errors_of(reply: Reply) -> list[FieldAndCode]:
     """Field and code of everything that a 400 complains of."""
     assert reply.status == 400, reply
     assert reply.json()["error"] == "Validation failed"
     return [(fault["field"], fault["code"]) for fault in reply.json()["details"]]
 
 
-FILES: dict[str, tuple[list[File], list[Fault]]] = {
+FILES: dict[str, tuple[list[File], list[FieldAndCode]]] = {
     "an empty file": ([file(b"")], [("media[0]", "too_short")]),
     "an empty file beside a good one": ([file(), file(b"")], [("media[1]", "too_short")]),
     "a JPEG declared as PNG": ([file(kind="image/png")], [("media[0]", "unsupported_media_type")]),
@@ -86,10 +86,10 @@ FILES: dict[str, tuple[list[File], list[Fault]]] = {
 
 
 @pytest.mark.parametrize(("files", "expected"), FILES.values(), ids=FILES)
-def test_files_that_are_refused(alice: Actor, files: list[File], expected: list[Fault]) -> None:
+def test_files_that_are_refused(alice: Actor, files: list[File], expected: list[FieldAndCode]) -> None:
     before = kept(alice.server)
 
-    assert faults(upload(alice.api, *files)) == expected
+    assert field_errors(upload(alice.api, *files)) == expected
     assert kept(alice.server) == before
     assert alice.written() == NOTHING
 
@@ -102,12 +102,12 @@ def test_faults_of_size_do_not_hide_faults_of_type(alice: Actor, other: File, co
     files = [other, file(HTML)] if turned else [file(HTML), other]
     expected = [code, "unsupported_media_type"] if turned else ["unsupported_media_type", code]
 
-    found = faults(upload(alice.api, *files))
+    found = field_errors(upload(alice.api, *files))
 
     assert sorted(found) == [(f"media[{place}]", each) for place, each in enumerate(expected)]
 
 
-PLACES: dict[str, tuple[str, list[Fault]]] = {
+PLACES: dict[str, tuple[str, list[FieldAndCode]]] = {
     "no JSON": ("Köln", [("location", "invalid_format")]),
     "cut off": ('{"name": "Köln"', [("location", "invalid_format")]),
     "a list": ("[]", [("location", "type")]),
@@ -140,10 +140,10 @@ PLACES: dict[str, tuple[str, list[Fault]]] = {
 
 
 @pytest.mark.parametrize(("place", "expected"), PLACES.values(), ids=PLACES)
-def test_places_that_are_none(alice: Actor, place: str, expected: list[Fault]) -> None:
+def test_places_that_are_none(alice: Actor, place: str, expected: list[FieldAndCode]) -> None:
     before = kept(alice.server)
 
-    assert sorted(faults(upload(alice.api, location=place))) == expected
+    assert sorted(field_errors(upload(alice.api, location=place))) == expected
     assert kept(alice.server) == before
 
 
@@ -151,10 +151,10 @@ def test_places_that_are_none(alice: Actor, place: str, expected: list[Fault]) -
 def test_a_place_that_nests_deep_is_no_fault_of_ours(alice: Actor, depth: int) -> None:
     nested = upload(alice.api, location="[" * depth + "]" * depth)
 
-    assert [field for field, _ in faults(nested)] in (["location"], ["body"])
+    assert [field for field, _ in field_errors(nested)] in (["location"], ["body"])
 
 
-TEXTS: dict[str, tuple[dict[str, str | list[str]], list[Fault]]] = {
+TEXTS: dict[str, tuple[dict[str, str | list[str]], list[FieldAndCode]]] = {
     "content too long": ({"content": "x" * 5_001}, [("content", "too_long")]),
     "no such visibility": ({"visibility": "public"}, [("visibility", "invalid_choice")]),
     "an unknown field": ({"visbility": "PRIVATE"}, [("visbility", "unknown_field")]),
@@ -173,10 +173,10 @@ TEXTS: dict[str, tuple[dict[str, str | list[str]], list[Fault]]] = {
 
 
 @pytest.mark.parametrize(("texts", "expected"), TEXTS.values(), ids=TEXTS)
-def test_texts_that_are_refused(alice: Actor, texts: dict[str, str | list[str]], expected: list[Fault]) -> None:
+def test_texts_that_are_refused(alice: Actor, texts: dict[str, str | list[str]], expected: list[FieldAndCode]) -> None:
     before = kept(alice.server)
 
-    assert faults(upload(alice.api, idempotency_key=None, **texts)) == expected
+    assert field_errors(upload(alice.api, idempotency_key=None, **texts)) == expected
     assert kept(alice.server) == before
 
 
@@ -187,7 +187,7 @@ def test_faults_of_files_and_of_texts_are_listed_together(alice: Actor) -> None:
         UPLOAD, files=[file(b""), *[file()] * 4], data=texts, headers={"Idempotency-Key": "not visible ASCII"}
     )
 
-    assert sorted(faults(refused)) == [
+    assert sorted(field_errors(refused)) == [
         ("content", "too_long"),
         ("header.Idempotency-Key", "invalid_format"),
         ("hubid", "unknown_field"),
@@ -202,7 +202,7 @@ def test_faults_of_files_and_of_texts_are_listed_together(alice: Actor) -> None:
 
 HEAD_OF_MANY = {f"X-{n}": "x" for n in range(20)}
 
-FORMS: dict[str, tuple[Callable[[], bytes], list[Fault]]] = {
+FORMS: dict[str, tuple[Callable[[], bytes], list[FieldAndCode]]] = {
     "no parts": (lambda: form([]), [("media", "required")]),
     "no file": (lambda: form([text_part("content", "Hello")]), [("media", "required")]),
     "an input left empty": (lambda: form([file_part(b"", name="")]), [("media", "required")]),
@@ -263,10 +263,10 @@ FORMS: dict[str, tuple[Callable[[], bytes], list[Fault]]] = {
 
 
 @pytest.mark.parametrize(("make", "expected"), FORMS.values(), ids=FORMS)
-def test_forms_that_are_none(alice: Actor, make: Callable[[], bytes], expected: list[Fault]) -> None:
+def test_forms_that_are_none(alice: Actor, make: Callable[[], bytes], expected: list[FieldAndCode]) -> None:
     before = kept(alice.server)
 
-    found = faults_of(send(alice, make()))
+    found = field_errors_of(send(alice, make()))
 
     assert sorted(set(found)) == expected
     assert kept(alice.server) == before
@@ -274,7 +274,7 @@ def test_forms_that_are_none(alice: Actor, make: Callable[[], bytes], expected: 
 
 
 def test_no_more_than_a_hundred_faults_are_listed(alice: Actor) -> None:
-    found = faults_of(send(alice, form([text_part("no", "x")] * 900)))
+    found = field_errors_of(send(alice, form([text_part("no", "x")] * 900)))
 
     assert len(found) <= 101
     assert found[-1] == ("body", "too_many")

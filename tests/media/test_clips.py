@@ -8,7 +8,7 @@ import pytest
 from pressroom.clock import iso
 from pressroom.db import Query
 from pressroom.domains.keys.models import Scope
-from tests.api.actors import NOTHING, Actor, Json, body_of, events, faults, nobody, objections, publish, refusal, rows
+from tests.api.actors import NOTHING, Actor, Json, body_of, events, field_errors, nobody, objections, publish, refusal, rows
 from tests.api.audiences import SEEN_BY, crowd
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
@@ -150,7 +150,7 @@ def test_what_is_no_video_ends_failed(alice: Actor) -> None:
     ids=lambda value: str(value)[:60] if isinstance(value, dict) else "",
 )
 def test_what_is_wrong_is_named(alice: Actor, files: list[File], texts: Json, said: list[tuple[str, str]]) -> None:
-    assert sorted(faults(send(alice, *files, **texts))) == said
+    assert sorted(field_errors(send(alice, *files, **texts))) == said
     assert alice.written() == NOTHING
     assert counted(alice) == (0, 0)
 
@@ -159,7 +159,7 @@ def test_what_is_wrong_is_named(alice: Actor, files: list[File], texts: Json, sa
 def test_a_file_under_another_name_is_refused(alice: Actor) -> None:
     answer = alice.api.post("/api/clips", files=[("media", video())])
 
-    assert ("media", "unknown_field") in faults(answer)
+    assert ("media", "unknown_field") in field_errors(answer)
     assert counted(alice) == (0, 0)
 
 

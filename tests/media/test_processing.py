@@ -17,7 +17,7 @@ from pressroom.domains.media.models import TRANSITIONS, Media, ProcessingStatus
 from pressroom.domains.media.sandbox import ChildDied
 from pressroom.errors import Unavailable
 from pressroom.runtime import make_job_worker
-from tests.api.actors import Actor, Json, body_of, faults, nobody, read
+from tests.api.actors import Actor, Json, body_of, field_errors, nobody, read
 from tests.api.conftest import one_engine
 from tests.corpus import make
 from tests.harness.local import LocalServer
@@ -70,7 +70,7 @@ def outcomes(alice: Actor, folder: Path, names: list[str]) -> dict[str, Json]:
         for name in names[at : at + TOGETHER_AT_MOST]:
             answer = upload(alice.web, corpus_file(name, folder))
             if answer.status_code == 400:
-                found[name] = {"faults": faults(answer)}
+                found[name] = {"faults": field_errors(answer)}
             else:
                 posts[name] = body_of(answer, 201)
         alice.server.do_jobs()

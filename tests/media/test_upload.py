@@ -11,7 +11,7 @@ from tests.api.actors import (
     Actor,
     body_of,
     events,
-    faults,
+    field_errors,
     follow,
     objections,
     publish,
@@ -232,17 +232,17 @@ def test_four_files_of_8_mebibytes_by_key_and_not_a_byte_more(alice: Actor) -> N
     most = file(padded(8 * MEBIBYTE))
     before = kept(alice.server)
 
-    assert faults(upload(alice.api, file(padded(8 * MEBIBYTE + 1)))) == [("media[0]", "too_large")]
-    assert faults(upload(alice.api, *[file()] * 5)) == [("media[4]", "too_many")]
-    assert faults(upload(alice.api, *[file()] * 6)) == [("media[4]", "too_many"), ("media[5]", "too_many")]
+    assert field_errors(upload(alice.api, file(padded(8 * MEBIBYTE + 1)))) == [("media[0]", "too_large")]
+    assert field_errors(upload(alice.api, *[file()] * 5)) == [("media[4]", "too_many")]
+    assert field_errors(upload(alice.api, *[file()] * 6)) == [("media[4]", "too_many"), ("media[5]", "too_many")]
     assert kept(alice.server) == before
     assert len(uploaded(alice, *[most] * 4)["media"]) == 4
 
 
 @one_engine
 def test_ten_files_of_50_mebibytes_signed_in_and_not_a_byte_more(alice: Actor) -> None:
-    assert faults(upload(alice.web, file(padded(50 * MEBIBYTE + 1)))) == [("media[0]", "too_large")]
-    assert faults(upload(alice.web, *[file()] * 11)) == [("media[10]", "too_many")]
+    assert field_errors(upload(alice.web, file(padded(50 * MEBIBYTE + 1)))) == [("media[0]", "too_large")]
+    assert field_errors(upload(alice.web, *[file()] * 11)) == [("media[10]", "too_many")]
     assert alice.written() == NOTHING
 
     post = body_of(upload(alice.web, file(padded(50 * MEBIBYTE)), *[file()] * 9), 201)

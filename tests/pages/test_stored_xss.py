@@ -19,7 +19,7 @@ from tests.pages.reader import Page, visit
 
 SETTINGS = ROOMY
 
-Shown = dict[str, str]
+TextsBySelector = dict[str, str]
 """What must be read in an element of the page, by its selector."""
 
 
@@ -112,7 +112,7 @@ class Wall:
         path = f"/api{self.post.replace('post', 'posts')}/bounce"
         return f"/post/{self.made(path, {'content': content})['id']}"
 
-    def parts(self, within: str) -> Shown:
+    def parts(self, within: str) -> TextsBySelector:
         """What a post shows of itself, whole."""
         return {
             f"{within} .who .name": self.short(100),
@@ -132,7 +132,7 @@ class Wall:
         yield from ((each, files) for each in (self.pictured, f"/@{slug}", f"/tag/{slug}"))
         yield from ((each, {("a.preview", "href"): url}) for each in (path, f"/@{slug}"))
 
-    def cards(self) -> Iterator[tuple[str, Shown]]:
+    def cards(self) -> Iterator[tuple[str, TextsBySelector]]:
         """Every page that shows a card or a caption of these words."""
         card = {".preview b": self.short(300), ".description": self.short(1_000), ".preview .site": self.short(100)}
         names = {".who .name": self.short(100), ".chip bdi": self.short(100), ".via bdi": self.short(60)}
@@ -140,7 +140,7 @@ class Wall:
         yield f"/@{self.author.account.username}", card
         yield self.filmed, {**names, ".text": self.short(2_200), "h1 bdi": self.short(100)}
 
-    def pages(self) -> Iterator[tuple[str, Actor | None, Shown]]:
+    def pages(self) -> Iterator[tuple[str, Actor | None, TextsBySelector]]:
         """Every page that shows some of it, to whom, and what is read there."""
         slug, name, label, longest = self.author.account.username, self.short(100), self.short(60), self.short(500)
         comment = {".comment .text": longest, ".comment .name": name, ".comment .via bdi": label}

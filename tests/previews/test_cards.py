@@ -7,7 +7,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from tests.api.actors import Actor, Json, body_of, faults, nobody, publish, read
+from tests.api.actors import Actor, Json, body_of, field_errors, nobody, publish, read
 from tests.api.conftest import MakeActor, one_engine
 from tests.corpus.pictures import saved
 from tests.domains.previews.pages import og
@@ -155,7 +155,7 @@ def test_a_forced_card_comes_before_the_text(alice: Actor, site: Site) -> None:
 def test_a_bad_forced_link_is_refused(alice: Actor, url: object, code: str) -> None:
     answer = alice.api.post("/api/posts", json={"content": "x", "linkPreviewUrl": url})
 
-    assert faults(answer) == [("linkPreviewUrl", code)]
+    assert field_errors(answer) == [("linkPreviewUrl", code)]
 
 
 def test_an_edit_takes_the_card_along(alice: Actor, site: Site) -> None:
@@ -185,7 +185,7 @@ def test_a_forced_card_stays_through_edits(alice: Actor, site: Site) -> None:
 def test_an_edit_cannot_force_one(alice: Actor) -> None:
     answer = alice.api.patch(f"/api/posts/{publish(alice)['id']}", json={"linkPreviewUrl": "https://x.org/"})
 
-    assert ("linkPreviewUrl", "unknown_field") in faults(answer)
+    assert ("linkPreviewUrl", "unknown_field") in field_errors(answer)
 
 
 def test_a_quote_bears_its_own_card(actor: MakeActor, site: Site) -> None:
@@ -224,7 +224,7 @@ def test_a_post_with_media_fetches_nothing(alice: Actor, site: Site) -> None:
 
 @one_engine
 def test_an_upload_has_no_forced_link(alice: Actor) -> None:
-    assert faults(uploaded(alice, linkPreviewUrl="https://x.org/")) == [("linkPreviewUrl", "unknown_field")]
+    assert field_errors(uploaded(alice, linkPreviewUrl="https://x.org/")) == [("linkPreviewUrl", "unknown_field")]
 
 
 @one_engine

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.harness.crowd import Member, crowd, faults, made, published, stats, told
+from tests.harness.crowd import Member, crowd, inconsistencies, made, published, stats, told
 from tests.harness.days import stay_within_a_day
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
@@ -26,7 +26,7 @@ def test_forty_accounts_bounce_a_post(race_server: MakeServer) -> None:
     assert {answer.json()["originalPost"]["id"] for answer in answers} == {post_id}
     assert (stats(server, post_id)["shares"], stats(server, post_id)["shareCount"]) == (AT_ONCE, AT_ONCE)
     assert [other.account()["totalPosts"] for other in others[:3]] == [1, 1, 1]
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_forty_copies_of_a_plain_bounce_make_one(race_server: MakeServer) -> None:
@@ -40,7 +40,7 @@ def test_forty_copies_of_a_plain_bounce_make_one(race_server: MakeServer) -> Non
     assert {answer.json()["error"] for answer in answers if answer.status == 409} == {"Conflict"}
     assert (stats(server, post_id)["shares"], stats(server, post_id)["shareCount"]) == (1, 1)
     assert other.account()["totalPosts"] == 1
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_a_bounce_and_bounces_of_it_are_one_plain_bounce_of_the_original(race_server: MakeServer) -> None:
@@ -54,7 +54,7 @@ def test_a_bounce_and_bounces_of_it_are_one_plain_bounce_of_the_original(race_se
     assert told(answers) == {201: 1, 409: AT_ONCE - 1}
     assert stats(server, post_id)["shares"] == 2
     assert stats(server, bounce_id)["shares"] == 0
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_everything_at_once_is_done_to_one_post(race_server: MakeServer) -> None:
@@ -74,7 +74,7 @@ def test_everything_at_once_is_done_to_one_post(race_server: MakeServer) -> None
     assert stats(server, post_id) == {"likes": 10, "comments": 10, "shares": 10, "shareCount": 10, "views": 0}
     assert rows(server, "SELECT total_votes FROM polls") == [(10,)]
     assert rows(server, "SELECT votes FROM poll_options ORDER BY position") == [(0,), (10,)]
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_creates_and_bounces_share_a_quota_to_the_unit(race_server: MakeServer) -> None:
@@ -92,7 +92,7 @@ def test_creates_and_bounces_share_a_quota_to_the_unit(race_server: MakeServer) 
     assert {answer.json()["error"] for answer in answers if answer.status == 429} == {"Daily content quota exceeded"}
     assert other.account()["totalPosts"] == QUOTA
     assert dict(rows(server, "SELECT account_id, used FROM content_quotas"))[other.id] == QUOTA
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_an_account_is_renamed_while_it_publishes_and_bounces(race_server: MakeServer) -> None:
@@ -107,7 +107,7 @@ def test_an_account_is_renamed_while_it_publishes_and_bounces(race_server: MakeS
 
         assert told(answers) == {201: 20, 200: 1}
     assert rows(server, "SELECT username, total_posts FROM accounts ORDER BY 1") == [("member0", 1), ("renamed2", 60)]
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_profile_edits_at_once_do_not_wait_in_a_circle(race_server: MakeServer) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.harness.crowd import crowd, faults, made, published, stats, told
+from tests.harness.crowd import crowd, inconsistencies, made, published, stats, told
 from tests.harness.process import ServerProcess
 from tests.harness.records import count, rows
 from tests.harness.wire import ask, at_once
@@ -27,7 +27,7 @@ def test_forty_accounts_comment_on_a_post(race_server: MakeServer) -> None:
     assert {(*row[:3], bool(row[3])) for row in rows(server, told_to_whom)} == {
         (it.id, f"said {n}", first if n % 2 else None, n % 2 == 0) for n, it in enumerate(others)
     }
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_forty_copies_of_a_comment_are_one_under_a_key_and_forty_without(race_server: MakeServer) -> None:
@@ -46,4 +46,4 @@ def test_forty_copies_of_a_comment_are_one_under_a_key_and_forty_without(race_se
 
     assert told(answers) == {201: AT_ONCE}
     assert len({answer.json()["id"] for answer in answers}) == count(server, "comments") - 1 == AT_ONCE
-    assert faults(server) == []
+    assert inconsistencies(server) == []

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import asyncpg
 
-from tests.harness.crowd import Member, crowd, faults, made, published, stats, told
+from tests.harness.crowd import Member, crowd, inconsistencies, made, published, stats, told
 from tests.harness.process import ServerProcess
 from tests.harness.records import count, rows
 from tests.harness.roomy import ROOMY
@@ -53,7 +53,7 @@ def test_forty_edits_of_a_post_are_forty_versions(race_server: MakeServer) -> No
     versions = rows(server, "SELECT content FROM post_versions")
     assert sorted(content for (content,) in versions) == sorted({"as it was", *contents} - {final})
     assert rows(server, "SELECT tag FROM post_tags") == [(final.partition("#")[2],)]
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_the_edit_that_stands_is_the_latest_one(race_server: MakeServer) -> None:
@@ -69,7 +69,7 @@ def test_the_edit_that_stands_is_the_latest_one(race_server: MakeServer) -> None
     versions = rows(server, "SELECT content, written_at FROM post_versions ORDER BY id")
     assert versions[0][0] == "as it was"
     assert [written_at for _, written_at in versions] == sorted(written_at for _, written_at in versions)
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_forty_deletions_of_a_post_are_one(race_server: MakeServer) -> None:
@@ -81,7 +81,7 @@ def test_forty_deletions_of_a_post_are_one(race_server: MakeServer) -> None:
 
     assert told(answers) == {200: 1, 404: AT_ONCE - 1}
     assert author.account()["totalPosts"] == 0
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_forty_deletions_of_a_bounce_uncount_it_once(race_server: MakeServer) -> None:
@@ -97,7 +97,7 @@ def test_forty_deletions_of_a_bounce_uncount_it_once(race_server: MakeServer) ->
     assert told(answers) == {200: 2, 404: AT_ONCE - 2}
     assert (stats(server, post_id)["shares"], stats(server, post_id)["shareCount"]) == (1, 1)
     assert other.account()["totalPosts"] == 0
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_an_account_publishes_and_deletes_at_once(race_server: MakeServer) -> None:
@@ -111,7 +111,7 @@ def test_an_account_publishes_and_deletes_at_once(race_server: MakeServer) -> No
 
     assert told(answers) == {200: AT_ONCE // 2, 201: AT_ONCE // 2}
     assert author.account()["totalPosts"] == AT_ONCE // 2
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_a_post_is_deleted_while_twenty_use_it(race_server: MakeServer) -> None:
@@ -133,7 +133,7 @@ def test_a_post_is_deleted_while_twenty_use_it(race_server: MakeServer) -> None:
     assert author.account()["totalPosts"] == 0
     if "DATABASE_URL" in server.settings:
         assert rows(server, CHANGED_SINCE_DELETED) == []
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_nothing_is_attached_once_a_deletion_is_acknowledged(race_server: MakeServer) -> None:
@@ -155,7 +155,7 @@ def test_nothing_is_attached_once_a_deletion_is_acknowledged(race_server: MakeSe
     assert told(late) == {404: OTHERS * LATE}
     made_of_it = count(server, "comments") + count(server, "posts") - 1
     assert made_of_it == told(early)[201]
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_openings_are_written_down_while_a_bounce_is_deleted(
@@ -169,7 +169,7 @@ def test_openings_are_written_down_while_a_bounce_is_deleted(
     openings = [reader.signed_in("GET", f"/post/{each}") for each in (post_id, bounce_id)]
 
     answer = asyncio.run(delete_amidst_openings(server, post_id, openings, other.delete(bounce_id)))
-    found = faults(server)
+    found = inconsistencies(server)
 
     assert answer.status == 200
     assert dict(rows(server, "SELECT id, views FROM posts")) == {post_id: 1, bounce_id: 1}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.harness.crowd import crowd, faults, told
+from tests.harness.crowd import crowd, inconsistencies, told
 from tests.harness.process import ServerProcess
 from tests.harness.records import count, rows
 from tests.harness.wire import at_once
@@ -26,7 +26,7 @@ def test_two_accounts_follow_each_other_and_do_not(race_server: MakeServer) -> N
         for member, other in ((alice, bob), (bob, alice)):
             account = member.account()
             assert (account["totalFollowing"], account["totalFollowers"]) == (member.id in both, other.id in both)
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_forty_accounts_follow_one_and_each_but_once(race_server: MakeServer) -> None:
@@ -42,7 +42,7 @@ def test_forty_accounts_follow_one_and_each_but_once(race_server: MakeServer) ->
 
     assert told(answers) == {200: AT_ONCE}
     assert one.account()["totalFollowers"] == AT_ONCE
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_a_ring_of_accounts_follow_the_next_and_the_one_before(race_server: MakeServer) -> None:
@@ -60,4 +60,4 @@ def test_a_ring_of_accounts_follow_the_next_and_the_one_before(race_server: Make
 
     assert told(answers) == {200: AT_ONCE}
     assert {(it.account()["totalFollowing"], it.account()["totalFollowers"]) for it in ring} == {(2, 2)}
-    assert faults(server) == []
+    assert inconsistencies(server) == []

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.harness.crowd import Member, crowd, faults, published, told
+from tests.harness.crowd import Member, crowd, inconsistencies, published, told
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
 from tests.harness.wire import Request, ask, at_once
@@ -51,7 +51,7 @@ def test_a_request_is_accepted_rejected_or_withdrawn(race_server: MakeServer) ->
         at_once([owner.remove(other) for other in others for _ in range(2)])
         assert following(server) == set()
         assert owner.account()["totalFollowers"] == 0
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_whoever_is_accepted_is_accepted_once(race_server: MakeServer) -> None:
@@ -67,7 +67,7 @@ def test_whoever_is_accepted_is_accepted_once(race_server: MakeServer) -> None:
         assert len(heard) == 1, "accepted or rejected, not both"
         assert following(server) == ({other.id} if b"true" in heard.pop() else set())
         ask(other.unfollow(owner))
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_nobody_waits_for_a_public_account(race_server: MakeServer) -> None:
@@ -92,7 +92,7 @@ def test_nobody_waits_for_a_public_account(race_server: MakeServer) -> None:
         )
         assert owner.account()["totalFollowers"] == len(others) - 5
         at_once([owner.remove(other) for other in others])
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_posts_made_while_an_account_turns_are_on_tag_pages_or_not(race_server: MakeServer) -> None:
@@ -118,7 +118,7 @@ def test_posts_made_while_an_account_turns_are_on_tag_pages_or_not(race_server: 
         assert wait_until(lambda: has_settled(server))
         hidden = rows(server, f"SELECT DISTINCT hidden FROM post_tags WHERE account_id = '{owner.id}'")  # noqa: S608
         assert [bool(row[0]) for row in hidden] == [private]
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_a_name_goes_to_one_account_and_is_kept(race_server: MakeServer) -> None:
@@ -130,7 +130,7 @@ def test_a_name_goes_to_one_account_and_is_kept(race_server: MakeServer) -> None
     assert told(answers) == {200: 1, 409: len(others)}
     assert ask(owner.signed_in("GET", "/api/auth/me")).json()["username"] == "somebody_else"
     assert told(at_once([owner.rename(owner.username), *(_rename(each, owner) for each in others)]))[200] == 1
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def _rename(who: Member, owner: Member) -> Request:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.harness.crowd import crowd, faults, published, stats, told
+from tests.harness.crowd import crowd, inconsistencies, published, stats, told
 from tests.harness.process import ServerProcess
 from tests.harness.records import count, rows
 from tests.harness.wire import at_once
@@ -28,7 +28,7 @@ def test_forty_accounts_like_a_post(race_server: MakeServer) -> None:
 
     assert told(answers) == {200: AT_ONCE}
     assert stats(server, post_id)["likes"] == count(server, "likes") == 0
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_forty_copies_of_a_like_are_one(race_server: MakeServer) -> None:
@@ -41,7 +41,7 @@ def test_forty_copies_of_a_like_are_one(race_server: MakeServer) -> None:
     assert told(answers) == {200: AT_ONCE}
     assert {answer.body for answer in answers} == {b'{"liked":true}'}
     assert stats(server, post_id)["likes"] == count(server, "likes") == 1
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_a_like_given_and_taken_back_at_once_is_counted_as_it_stands(race_server: MakeServer) -> None:
@@ -55,7 +55,7 @@ def test_a_like_given_and_taken_back_at_once_is_counted_as_it_stands(race_server
         assert told(answers) == {200: AT_ONCE}
         assert stats(server, post_id)["likes"] == count(server, "likes")
         assert count(server, "likes") in (0, 1)
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_likes_while_the_post_becomes_private(race_server: MakeServer) -> None:
@@ -73,4 +73,4 @@ def test_likes_while_the_post_becomes_private(race_server: MakeServer) -> None:
         assert set(told(answers)) <= {200, 404}
         assert dict(rows(server, "SELECT id, likes FROM posts"))[post_id] == told(answers)[200]
         assert told(at_once(requests)) == {404: OTHERS}
-    assert faults(server) == []
+    assert inconsistencies(server) == []

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.harness.crowd import crowd, faults, published, told
+from tests.harness.crowd import crowd, inconsistencies, published, told
 from tests.harness.process import ServerProcess
 from tests.harness.records import count, rows
 from tests.harness.wire import at_once
@@ -25,7 +25,7 @@ def test_forty_accounts_vote_in_a_poll(race_server: MakeServer) -> None:
     assert sorted(answer.json()["totalVotes"] for answer in answers) == list(range(1, AT_ONCE + 1))
     assert rows(server, "SELECT total_votes FROM polls") == [(AT_ONCE,)]
     assert rows(server, "SELECT votes FROM poll_options ORDER BY position") == [(20,), (10,), (20,), (30,)]
-    assert faults(server) == []
+    assert inconsistencies(server) == []
 
 
 def test_forty_votes_of_an_account_are_one(race_server: MakeServer) -> None:
@@ -41,4 +41,4 @@ def test_forty_votes_of_an_account_are_one(race_server: MakeServer) -> None:
     assert rows(server, "SELECT position FROM poll_options WHERE votes = 1") == [(counted["ownVotes"][0],)]
     assert rows(server, "SELECT total_votes FROM polls") == [(1,)]
     assert count(server, "poll_votes") == 1
-    assert faults(server) == []
+    assert inconsistencies(server) == []

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.actors import Actor, body_of, faults
+from tests.api.actors import Actor, body_of, field_errors
 from tests.api.conftest import one_engine
 from tests.api.tables import held
 from tests.outbound.ssrf import REFUSED
@@ -151,8 +151,8 @@ def redelivery(alice: Actor) -> str:
 def test_what_is_no_json_object(alice: Actor, redelivery: str, body: bytes, fault: tuple[str, str]) -> None:
     before = held(alice.server)
 
-    assert faults(add(alice, body)) == [fault]
-    assert faults(alice.web.post(redelivery, content=body)) == [fault]
+    assert field_errors(add(alice, body)) == [fault]
+    assert field_errors(alice.web.post(redelivery, content=body)) == [fault]
 
     assert held(alice.server) == before
 
@@ -162,7 +162,7 @@ def test_what_is_no_json_object(alice: Actor, redelivery: str, body: bytes, faul
 def test_every_fault_of_an_endpoint_is_named(alice: Actor, body: dict[str, Any], expected: Faults) -> None:
     before = held(alice.server)
 
-    assert sorted(faults(add(alice, body))) == sorted(expected)
+    assert sorted(field_errors(add(alice, body))) == sorted(expected)
 
     assert held(alice.server) == before
 
@@ -174,7 +174,7 @@ def test_every_fault_of_a_redelivery_is_named(
 ) -> None:
     before = held(alice.server)
 
-    assert sorted(faults(alice.web.post(redelivery, json=body))) == sorted(expected)
+    assert sorted(field_errors(alice.web.post(redelivery, json=body))) == sorted(expected)
 
     assert held(alice.server) == before
 
@@ -184,9 +184,9 @@ def test_every_fault_of_a_redelivery_is_named(
 def test_reserved_events_and_tests_cannot_be_chosen(alice: Actor, redelivery: str, kind: str) -> None:
     before = held(alice.server)
 
-    assert faults(add(alice, {**GOOD, "events": ["post.created", kind]})) == [("events[1]", "invalid_choice")]
+    assert field_errors(add(alice, {**GOOD, "events": ["post.created", kind]})) == [("events[1]", "invalid_choice")]
     again = alice.web.post(redelivery, json={"since": NOW, "eventTypes": [kind]})
-    assert faults(again) == [("eventTypes[0]", "invalid_choice")]
+    assert field_errors(again) == [("eventTypes[0]", "invalid_choice")]
 
     assert held(alice.server) == before
 
@@ -198,7 +198,7 @@ def test_an_address_that_nothing_may_be_sent_to(alice: Actor, url: str, tries: s
 
     answer = add(alice, {"url": url, "events": ["post.created"]})
 
-    assert faults(answer) == [OTHERWISE.get(tries, ("url", "not_allowed"))]
+    assert field_errors(answer) == [OTHERWISE.get(tries, ("url", "not_allowed"))]
     assert held(alice.server) == before
 
 

@@ -46,7 +46,7 @@ _END: Final = (
 )
 
 
-class _Connection(Protocol):
+class _LockConnection(Protocol):
     async def fetchrow(self, sql: str, *values: Value) -> Sequence[Value] | None: ...
     def add_termination_listener(self, callback: Callable[[object], None]) -> None: ...
     def terminate(self) -> None: ...
@@ -64,7 +64,7 @@ class SessionLock:
         self._url = url
         self._number = number
         self._clock = clock
-        self._connection: _Connection | None = None
+        self._connection: _LockConnection | None = None
         self._session: Sequence[Value] | None = None
         self._seen_at = 0.0
         self._ended = asyncio.Event()
@@ -72,7 +72,7 @@ class SessionLock:
     async def take(self) -> bool:
         """Takes the lock. Returns False when another process holds it. Raises DatabaseAway."""
         await self.release()
-        connect = cast("Callable[..., Awaitable[_Connection]]", asyncpg.connect)
+        connect = cast("Callable[..., Awaitable[_LockConnection]]", asyncpg.connect)
         try:
             self._connection = connection = await connect(
                 self._url, timeout=PATIENCE, command_timeout=PATIENCE, server_settings=_KEEPALIVES
@@ -109,7 +109,7 @@ class SessionLock:
                 self._connection.terminate()
             self._connection = None
 
-    async def _take(self, connection: _Connection) -> bool:
+    async def _take(self, connection: _LockConnection) -> bool:
         deadline = self._clock() + PATIENCE
         while True:
             asked_at = self._clock()
@@ -121,7 +121,7 @@ class SessionLock:
                 return False
             await asyncio.sleep(0.05)
 
-    async def _see(self, connection: _Connection) -> bool:
+    async def _see(self, connection: _LockConnection) -> bool:
         asked_at = self._clock()
         try:
             row = await connection.fetchrow(_SEE, self._number)

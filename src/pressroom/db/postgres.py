@@ -70,7 +70,7 @@ class _Statement(Protocol):
     def get_attributes(self) -> Sequence[_Attribute]: ...
 
 
-class _Connection(Protocol):
+class _PostgresConnection(Protocol):
     """The methods of asyncpg's connections that are used here."""
 
     async def fetchrow(self, sql: str, *values: Value) -> _Record | None: ...
@@ -86,7 +86,7 @@ class _Connection(Protocol):
 class _Pool(Protocol):
     """The methods of asyncpg's pools that are used here."""
 
-    def acquire(self, *, timeout: float | None = None) -> AbstractAsyncContextManager[_Connection]: ...
+    def acquire(self, *, timeout: float | None = None) -> AbstractAsyncContextManager[_PostgresConnection]: ...
     async def close(self) -> None: ...
     def terminate(self) -> None: ...
 
@@ -94,7 +94,7 @@ class _Pool(Protocol):
 class PostgresTx:
     """An open transaction. `busy` says whether a statement is under way: any other await is refused."""
 
-    def __init__(self, connection: _Connection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
+    def __init__(self, connection: _PostgresConnection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
         self._connection = connection
         self.now = now
         self.subscribers = subscribers
@@ -228,7 +228,7 @@ class PostgresDatabase:
             self.pool.terminate()
 
     @contextlib.asynccontextmanager
-    async def _connection(self) -> AsyncGenerator[_Connection]:
+    async def _connection(self) -> AsyncGenerator[_PostgresConnection]:
         """Yields a connection of the pool; raises PostgreSQL's errors as those of this package."""
         try:
             async with self.pool.acquire(timeout=PATIENCE) as connection:

@@ -21,7 +21,7 @@ PULSE: Final = 30.0
 """Seconds after which a silent connection is asked whether it is still there."""
 
 
-class _Connection(Protocol):
+class _ListeningConnection(Protocol):
     async def execute(self, sql: str) -> str: ...
     async def add_listener(self, channel: str, callback: Callable[..., None]) -> None: ...
     def add_termination_listener(self, callback: Callable[[object], None]) -> None: ...
@@ -52,7 +52,7 @@ class Signals:
                 await self._task
 
     async def _stay_connected(self) -> None:
-        connect = cast("Callable[..., Awaitable[_Connection]]", asyncpg.connect)
+        connect = cast("Callable[..., Awaitable[_ListeningConnection]]", asyncpg.connect)
         while True:
             try:
                 connection = await connect(self._url, timeout=PATIENCE)
@@ -67,7 +67,7 @@ class Signals:
                 connection.terminate()
             await asyncio.sleep(PAUSE)
 
-    async def _listen_on(self, connection: _Connection) -> None:
+    async def _listen_on(self, connection: _ListeningConnection) -> None:
         """Listens until the connection is lost, also when PostgreSQL does not say so."""
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())

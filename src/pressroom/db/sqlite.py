@@ -57,7 +57,7 @@ class _Rows(Protocol):
     exec_trace: Callable[..., bool]
 
 
-class _Connection(Protocol):
+class _SqliteConnection(Protocol):
     """The methods of apsw's connections that are used here."""
 
     @property
@@ -73,7 +73,7 @@ class _Connection(Protocol):
 class SqliteTx:
     """An open transaction, or a snapshot for reading. None of its methods ever suspends."""
 
-    def __init__(self, connection: _Connection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
+    def __init__(self, connection: _SqliteConnection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
         self._connection = connection
         self._execute = connection.execute
         self.now = now
@@ -101,7 +101,7 @@ class SqliteTx:
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _QueuedTransaction:
     start: Callable[[Tx], Awaitable[object]]
     answer: asyncio.Future[object]
     result: object = None
@@ -115,13 +115,13 @@ class SqliteDatabase:
     engine = "sqlite"
 
     def __init__(
-        self, writer: _Connection, reader: _Connection, clock: Clock, subscribers: Sequence[Subscriber]
+        self, writer: _SqliteConnection, reader: _SqliteConnection, clock: Clock, subscribers: Sequence[Subscriber]
     ) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
         self._subscribers = subscribers
-        self._queue: deque[_Waiting] = deque()
+        self._queue: deque[_QueuedTransaction] = deque()
         self._committer: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, "commit")
         self._listening: list[asyncio.Event] = []
@@ -132,7 +132,7 @@ class SqliteDatabase:
         if len(self._queue) >= QUEUE:
             raise DatabaseAway("Too many writes wait for the database.")
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Waiting(lambda tx: action(tx, *args, **kwargs), answer))
+        self._queue.append(_QueuedTransaction(lambda tx: action(tx, *args, **kwargs), answer))
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit_groups())
         # A client that goes away cancels this wait, not the action: its group commits all the same.
@@ -200,7 +200,7 @@ class SqliteDatabase:
         finally:
             self._committer = None
 
-    async def _commit(self, group: list[_Waiting]) -> None:
+    async def _commit(self, group: list[_QueuedTransaction]) -> None:
         with translated():
             await self._begin()
             try:
@@ -214,7 +214,7 @@ class SqliteDatabase:
                 self._rollback()
                 raise
 
-    def _run(self, waiting: _Waiting) -> None:
+    def _run(self, waiting: _QueuedTransaction) -> None:
         """Runs one action in its savepoint. Raises only when the whole group's transaction is gone."""
         self._writer.execute("SAVEPOINT action")
         try:
@@ -248,7 +248,7 @@ class SqliteDatabase:
             self._writer.execute("ROLLBACK")
 
 
-def columns_of(connection: _Connection, command: Command) -> list[Column]:
+def columns_of(connection: _SqliteConnection, command: Command) -> list[Column]:
     """Returns the columns of a statement's rows. The statement is parsed and planned, and not run."""
     columns: list[Column] = []
 
@@ -263,7 +263,7 @@ def columns_of(connection: _Connection, command: Command) -> list[Column]:
     return columns
 
 
-def _bind(connection: _Connection, query: Query[R]) -> Builder[R]:
+def _bind(connection: _SqliteConnection, query: Query[R]) -> Builder[R]:
     return query.bind("sqlite", columns_of(connection, query))
 
 
@@ -278,12 +278,12 @@ def drive(action: Awaitable[R]) -> R:
     raise AwaitedOutsideTransaction("An action awaited something other than its transaction.")
 
 
-def _fail(group: list[_Waiting], error: Exception) -> None:
+def _fail(group: list[_QueuedTransaction], error: Exception) -> None:
     for waiting in group:
         waiting.error = error
 
 
-def _resolve(waiting: _Waiting) -> None:
+def _resolve(waiting: _QueuedTransaction) -> None:
     if waiting.answer.done():
         return
     if waiting.error is not None:
@@ -316,12 +316,12 @@ def open_sqlite(file: Path, clock: Clock, subscribers: Sequence[Subscriber] = ()
         raise SettingError(f"The database file {file} cannot be opened: {error}") from error
 
 
-def connect(file: Path) -> _Connection:
+def connect(file: Path) -> _SqliteConnection:
     """Opens a file as the server does."""
     opened = apsw.Connection(str(file), statementcachesize=512)
     # Without this, SQLite plans a join anew whenever a parameter is bound: 13 µs instead of 2 for a key's look-up.
     opened.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    connection = cast("_Connection", opened)
+    connection = cast("_SqliteConnection", opened)
     connection.set_busy_timeout(2_000)
     # Savepoints store what they may have to undo in the temporary store; in a file that costs 80 µs a create.
     for pragma in (

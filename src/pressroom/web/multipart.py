@@ -181,15 +181,15 @@ class _Reading:
         found = self.field_errors.found
         return Form([] if found else self.files, self.texts, found, self.places, self.seen)
 
-    def has_room(self, size: int) -> bool:
+    def count_text(self, size: int) -> bool:
         """Returns whether a text of `size` bytes fits beside the others; the first that does not adds an error."""
-        had_room = self._text_bytes <= TEXTS_BYTES
+        fitted = self._text_bytes <= TEXTS_BYTES
         self._text_bytes += size
-        has_room = self._text_bytes <= TEXTS_BYTES
-        if had_room and not has_room:
+        fits = self._text_bytes <= TEXTS_BYTES
+        if fitted and not fits:
             message = f"The text fields have at most {TEXTS_BYTES:,} bytes together."
             self.field_errors.add("body", Code.TOO_LONG, message)
-        return has_room
+        return fits
 
     def _begin(self, segment: MultipartSegment) -> "_Skipped | _Text | _File":
         self._parts += 1
@@ -281,7 +281,7 @@ class _Text:
 
     async def end(self) -> None:
         """Adds the text to the form; an empty one if it is wrong, so that repeated texts keep their places."""
-        text = "" if self._refused or not self._form.has_room(len(self._raw)) else self._text()
+        text = "" if self._refused or not self._form.count_text(len(self._raw)) else self._text()
         self._form.texts.setdefault(self._part.name, []).append(text)
 
     def _text(self) -> str:

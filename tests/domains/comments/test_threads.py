@@ -10,7 +10,7 @@ from pressroom.domains.comments.models import Comment, ThreadEntry, in_threads
 
 DEEP = 20_000
 
-Shown = list[tuple[str, int]]
+Placed = list[tuple[str, int]]
 
 
 def comment(name: str, parent: str | None = None) -> Comment:
@@ -31,12 +31,12 @@ def comment(name: str, parent: str | None = None) -> Comment:
     )
 
 
-def shown(placed: Sequence[ThreadEntry]) -> Shown:
+def shown(placed: Sequence[ThreadEntry]) -> Placed:
     """Names and depths."""
     return [(each.comment.id, each.depth) for each in placed]
 
 
-STORIES: dict[str, tuple[list[Comment], Shown]] = {
+STORIES: dict[str, tuple[list[Comment], Placed]] = {
     "nothing": ([], []),
     "one": ([comment("a")], [("a", 0)]),
     "no replies": ([comment("a"), comment("b"), comment("c")], [("a", 0), ("b", 0), ("c", 0)]),
@@ -72,7 +72,7 @@ STORIES: dict[str, tuple[list[Comment], Shown]] = {
 
 
 @pytest.mark.parametrize(("comments", "expected"), STORIES.values(), ids=STORIES)
-def test_a_story_is_told_thread_by_thread(comments: list[Comment], expected: Shown) -> None:
+def test_a_story_is_told_thread_by_thread(comments: list[Comment], expected: Placed) -> None:
     assert shown(in_threads(comments)) == expected
 
 
@@ -87,13 +87,13 @@ def conversations(draw: st.DrawFn) -> list[Comment]:
     return comments
 
 
-def told(comments: list[Comment], parent: str | None, depth: int) -> Shown:
+def story_of(comments: list[Comment], parent: str | None, depth: int) -> Placed:
     """What is said below a comment, by recursion: the rule as one would put it on paper."""
     known = {each.id for each in comments}
-    story: Shown = []
+    story: Placed = []
     for each in comments:
         if (each.parent_id if each.parent_id in known else None) == parent:
-            story += [(each.id, depth), *told(comments, each.id, depth + 1)]
+            story += [(each.id, depth), *story_of(comments, each.id, depth + 1)]
     return story
 
 
@@ -113,7 +113,7 @@ def test_every_conversation_is_told_whole_and_in_order(comments: list[Comment]) 
         for later in comments[number + 1 :]:
             if later.parent_id == each.parent_id or (top and later.parent_id not in place):
                 assert place[each.id] < place[later.id], "those side by side stand in time order"
-    assert shown(placed) == told(comments, None, 0)
+    assert shown(placed) == story_of(comments, None, 0)
 
 
 @given(conversations())

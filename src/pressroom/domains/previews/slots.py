@@ -30,7 +30,7 @@ class Busy(PressroomError):
     """No slot is free, and this fetch may not wait (any longer) for one."""
 
 
-class _Waiting:
+class _WaitingFetch:
     def __init__(self, account_id: str, domain: str) -> None:
         self.account_id = account_id
         self.domain = domain
@@ -47,7 +47,7 @@ class FetchSlots:
         self._busy = 0
         self._of_account: Counter[str] = Counter()
         self._of_domain: Counter[str] = Counter()
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_WaitingFetch] = []
         _suffixes()  # reads the list now: it takes a while, which no request should wait
 
     @asynccontextmanager
@@ -57,7 +57,7 @@ class FetchSlots:
         Raises Busy when none is free for PATIENCE_SECONDS, or at once when too many wait already. The latter holds for
         `bounded` fetches; the number of others is bounded by their jobs.
         """
-        one = _Waiting(account_id, registrable(host))
+        one = _WaitingFetch(account_id, registrable(host))
         if not self._fits(one):
             self._check_queue(account_id, bounded=bounded)
             self._waiting.append(one)
@@ -70,7 +70,7 @@ class FetchSlots:
             self._count(one, -1)
             self._admit()
 
-    async def _admitted(self, one: _Waiting) -> None:
+    async def _admitted(self, one: _WaitingFetch) -> None:
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await one.admitted
@@ -96,14 +96,14 @@ class FetchSlots:
             self._count(one, 1)
             one.admitted.set_result(None)
 
-    def _fits(self, one: _Waiting) -> bool:
+    def _fits(self, one: _WaitingFetch) -> bool:
         return (
             self._busy < TOGETHER
             and self._of_account[one.account_id] < OF_ACCOUNT
             and self._of_domain[one.domain] < OF_DOMAIN
         )
 
-    def _count(self, one: _Waiting, number: int) -> None:
+    def _count(self, one: _WaitingFetch, number: int) -> None:
         self._busy += number
         for counter, key in ((self._of_account, one.account_id), (self._of_domain, one.domain)):
             counter[key] += number

@@ -6,7 +6,7 @@ import msgspec
 
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.events import EVENT_DATA
-from pressroom.domains.webhooks.models import Attempt, AttemptStatus, State, Status
+from pressroom.domains.webhooks.models import Attempt, AttemptStatus, State, EndpointStatus
 from pressroom.domains.webhooks.schemas import (
     CreatedWebhookOut,
     CreateWebhook,
@@ -29,7 +29,7 @@ WEBHOOK_EXAMPLE = WebhookOut(
     id="01KW2F3B6E0N5Q8R7T4V1X9YZA",
     url=CREATE_WEBHOOK_EXAMPLE.url,
     events=list(_EVENTS),
-    status=Status.ENABLED,
+    status=EndpointStatus.ENABLED,
     secret_prefix="whsec_EXAMPL",  # noqa: S106  # the part that is shown
     created_at="2026-06-26T09:15:00.500Z",
     disabled_at=None,

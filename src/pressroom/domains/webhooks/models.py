@@ -36,7 +36,7 @@ BODIES: Final = 5
 """Of those, the latest whose response bodies are stored too."""
 
 
-class Status(StrEnum):
+class EndpointStatus(StrEnum):
     """The states of an endpoint. Disabled is final: it is removed and added again."""
 
     ENABLED = "enabled"
@@ -85,9 +85,9 @@ class Webhook(msgspec.Struct):
     origin_id: str
 
     @property
-    def status(self) -> Status:
+    def status(self) -> EndpointStatus:
         """The endpoint's state."""
-        return Status.ENABLED if self.disabled_at is None else Status.DISABLED
+        return EndpointStatus.ENABLED if self.disabled_at is None else EndpointStatus.DISABLED
 
     def takes(self, kind: str) -> bool:
         """Returns whether it chose events of this kind."""

@@ -15,7 +15,7 @@ from pressroom.domains.webhooks.models import (
     NewWebhook,
     Redelivery,
     State,
-    Status,
+    EndpointStatus,
     Webhook,
 )
 from pressroom.errors import Code, FieldError
@@ -109,7 +109,7 @@ class WebhookOut(msgspec.Struct, rename="camel"):
     id: Id
     url: str
     events: list[EventName]
-    status: Annotated[Status, Meta(description="disabled: sent nothing more. Remove the endpoint and add it again.")]
+    status: Annotated[EndpointStatus, Meta(description="disabled: sent nothing more. Remove the endpoint and add it again.")]
     secret_prefix: SecretPrefix
     created_at: Time
     disabled_at: Time | None
@@ -239,7 +239,7 @@ def delivery_shape(delivery: Delivery) -> DeliveryOut:
     )
 
 
-Shown = tuple[str, str, list[str], Status, str, str, str | None, str | None, str | None, int]
+Shown = tuple[str, str, list[str], EndpointStatus, str, str, str | None, str | None, str | None, int]
 
 
 def _shown(webhook: Webhook, now: int) -> Shown:

@@ -62,7 +62,7 @@ _KEY_NEEDED: Final = (InvalidKey, RevokedKey, ExpiredKey)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownError:
     """An error as the document shows it. `name` names its example; `shared`: other operations show it too."""
 
     name: str
@@ -85,15 +85,15 @@ class Refusals:
 
     def __init__(self, settings: Settings, schemas: Schemas) -> None:
         self._schema = schemas.reference(Problem)
-        self._known: dict[type, Shown] = {type(error): _shown(error) for error in _typical(settings)}
-        self._internal = _shown(RuntimeError())
+        self._known: dict[type, ShownError] = {type(error): _shown_error(error) for error in _typical(settings)}
+        self._internal = _shown_error(RuntimeError())
         self._rates = _rates(settings)
         self._writes = _rate("writes", f"{settings.session_writes_per_minute:,} writes per minute", 9)
         self._used: set[str] = set()
 
     def responses(self, route: Route[C]) -> dict[str, Json]:
         """Returns the error responses of one operation, by status."""
-        by_status: defaultdict[int, list[Shown]] = defaultdict(list)
+        by_status: defaultdict[int, list[ShownError]] = defaultdict(list)
         for shown in sorted(self._of(route), key=lambda shown: _ORDER.index(shown.label)):
             by_status[shown.label[0]].append(shown)
         return {
@@ -103,10 +103,10 @@ class Refusals:
 
     def elsewhere(self) -> dict[str, Json]:
         """Returns the responses to unknown paths and methods, which belong to no operation, by status."""
-        wrong = _shown(MethodNotAllowed(["GET", "POST", "HEAD"]), shared=False)
+        wrong = _shown_error(MethodNotAllowed(["GET", "POST", "HEAD"]), shared=False)
         unknown = NotFound("There is nothing at this address. The API reference is at /docs.")
         return {
-            "404": self._response([_shown(unknown, shared=False)], headers.of_response(404, Anyone())),
+            "404": self._response([_shown_error(unknown, shared=False)], headers.of_response(404, Anyone())),
             "405": self._response([wrong], headers.of_response(405, Anyone()) | headers.allow()),
         }
 
@@ -116,7 +116,7 @@ class Refusals:
         known.sort(key=lambda shown: _ORDER.index(shown.label))
         return {shown.name: shown.example() for shown in known if shown.name in self._used}
 
-    def _response(self, all_shown: list[Shown], its_headers: dict[str, Json]) -> Json:
+    def _response(self, all_shown: list[ShownError], its_headers: dict[str, Json]) -> Json:
         self._used.update(shown.name for shown in all_shown if shown.shared)
         labels = dict.fromkeys(shown.label[1] for shown in all_shown)
         return {
@@ -127,8 +127,8 @@ class Refusals:
             "content": {"application/json": {"schema": self._schema, "examples": _examples(all_shown)}},
         }
 
-    def _of(self, route: Route[C]) -> Iterator[Shown]:
-        declared = [_shown(fail, shared=False) for fail in route.fails if isinstance(fail, PressroomError)]
+    def _of(self, route: Route[C]) -> Iterator[ShownError]:
+        declared = [_shown_error(fail, shared=False) for fail in route.fails if isinstance(fail, PressroomError)]
         kinds = [*self._implied(route), *(fail for fail in route.fails if isinstance(fail, type))]
         labels = {shown.label for shown in declared}
         yield from dict.fromkeys(shown for shown in map(self._usual, kinds) if shown.label not in labels)
@@ -139,10 +139,10 @@ class Refusals:
             if route.method not in SAFE_METHODS and not isinstance(route.access, Anyone):
                 yield self._writes
         if isinstance(route.access, Keyed) and route.access.scope:
-            yield _shown(MissingScope(route.access.scope), shared=False)
+            yield _shown_error(MissingScope(route.access.scope), shared=False)
         yield self._internal
 
-    def _usual(self, kind: type[PressroomError]) -> Shown:
+    def _usual(self, kind: type[PressroomError]) -> ShownError:
         return next(self._known[base] for base in kind.__mro__ if base in self._known)
 
     def _implied(self, route: Route[C]) -> Iterator[type[PressroomError]]:
@@ -164,7 +164,7 @@ class Refusals:
         yield Unavailable
 
 
-def _examples(all_shown: list[Shown]) -> dict[str, Json]:
+def _examples(all_shown: list[ShownError]) -> dict[str, Json]:
     examples: dict[str, Json] = {}
     for shown in all_shown:
         place = sum(name.rstrip("0123456789") == shown.name for name in examples) + 1
@@ -173,11 +173,11 @@ def _examples(all_shown: list[Shown]) -> dict[str, Json]:
     return examples
 
 
-def _shown(error: Exception, *, shared: bool = True, more: str = "") -> Shown:
+def _shown_error(error: Exception, *, shared: bool = True, more: str = "") -> ShownError:
     label = label_of(error)[1]
     first, *rest = _WORD.findall(f"{label} {more}")
     name = first.lower() + "".join(word.capitalize() for word in rest)
-    return Shown(name, error, f"{label}: {more}" if more else label, shared)
+    return ShownError(name, error, f"{label}: {more}" if more else label, shared)
 
 
 def _typical(settings: Settings) -> list[PressroomError]:
@@ -214,7 +214,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
     ]
 
 
-def _rates(settings: Settings) -> list[Shown]:
+def _rates(settings: Settings) -> list[ShownError]:
     """Returns the errors for each limit of a key; the last limit is for posts alone."""
     limits = [
         ("minute", f"{settings.requests_per_minute:,} requests per minute", 12),
@@ -224,5 +224,5 @@ def _rates(settings: Settings) -> list[Shown]:
     return [_rate(name, limit, wait) for name, limit, wait in limits]
 
 
-def _rate(name: str, limit: str, wait: int) -> Shown:
-    return _shown(RateLimited(f"The limit of {limit} is reached; try again in {wait} s, not before.", wait), more=name)
+def _rate(name: str, limit: str, wait: int) -> ShownError:
+    return _shown_error(RateLimited(f"The limit of {limit} is reached; try again in {wait} s, not before.", wait), more=name)

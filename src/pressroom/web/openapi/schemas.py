@@ -18,7 +18,7 @@ Json = dict[str, object]
 
 PREFIX: Final = "#/components/schemas/"
 _NULL: Final[Json] = {"type": "null"}
-_PUBLIC_NAMES: Final = {"FieldError": "Fault"}
+_PUBLIC_NAMES: Final = {"FieldError": "Fault", "EndpointStatus": "Status"}
 """Names that clients generate code from, so they stay when the struct's own name changes."""
 
 
