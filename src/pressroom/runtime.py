@@ -12,6 +12,7 @@ from pressroom.db.migrate import check_migrated
 from pressroom.domains.accounts import attempts
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.passwords import Passwords
+from pressroom.domains.accounts.queries.tokens import purge_tokens
 from pressroom.domains.accounts.queries.usernames import purge_reserved
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
@@ -185,6 +186,7 @@ def _entries(
         Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),
         Every(60, "sessions", lambda: _purge(db, accounts.purge_sessions)),
         Every(60, "reserved user names", lambda: _purge(db, purge_reserved)),
+        Every(60, "one-time tokens", lambda: _purge(db, purge_tokens)),
         Every(60, "attempts to sign in and up", lambda: _purge(db, attempts.purge_attempts)),
         Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
         Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),

@@ -22,7 +22,7 @@ from pressroom.domains.accounts.models import (
     folded,
     network_of,
 )
-from pressroom.domains.accounts.queries import status, usernames
+from pressroom.domains.accounts.queries import status, tokens, usernames
 from pressroom.errors import Conflict, NotFound
 from pressroom.ids import new_id
 from pressroom.jobs import queue
@@ -168,8 +168,9 @@ async def get_record(tx: Tx, username: str) -> AccountRecord:
 
 
 async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
-    """Replaces the password of an account, ends its sessions and deletes its failed sign-ins."""
+    """Replaces the password of an account, ends its sessions and links, and deletes its failed sign-ins."""
     await status.set_password(tx, account_id, password_hash)
+    await tokens.delete_tokens(tx, account_id)
     await status.delete_sessions(tx, account_id)
     await status.delete_attempts(tx, account_id)
 

@@ -3,11 +3,12 @@
 import ipaddress
 import re
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from typing import Final
 
 import msgspec
 
-from pressroom.clock import DAY
+from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 
@@ -29,6 +30,23 @@ _USERNAME: Final = re.compile(r"[A-Za-z0-9_]{3,30}")
 _EMAIL: Final = re.compile(
     r"[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f]+@[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f.]+(\.[^\s@.<>\"(),:;\\\[\]\x00-\x1f\x7f]+)*"
 )
+
+LONGEST_ONE_TIME_TOKEN: Final = 100
+"""Characters of what is looked up as a one-time token; ours have 43."""
+
+
+class Purpose(StrEnum):
+    """What a one-time token is good for (docs/mail.md#links)."""
+
+    VERIFY = "verify"
+    RESET = "reset"
+    SIGN_IN = "sign-in"
+    SIGN_IN_CODE = "sign-in code"
+
+    @property
+    def life(self) -> int:
+        """Returns for how many milliseconds a token holds."""
+        return {Purpose.VERIFY: DAY, Purpose.SIGN_IN_CODE: 10 * MINUTE}.get(self, HOUR)
 
 
 class Account(msgspec.Struct):

@@ -11,7 +11,7 @@ from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.actions import TAG_JOB, get_record
 from pressroom.domains.accounts.actions import set_password as set_password_of
 from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
-from pressroom.domains.accounts.queries import status, usernames
+from pressroom.domains.accounts.queries import status, tokens, usernames
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
@@ -84,6 +84,7 @@ async def _lock(tx: Tx, username: str) -> AccountRecord:
 async def _suspend(tx: Tx, account_id: str, reason: str) -> None:
     await status.suspend(tx, account_id, tx.now)
     await status.delete_sessions(tx, account_id)
+    await tokens.delete_tokens(tx, account_id)
     for key_id in await keys.list_active(tx, account_id):
         await revoke_key(tx, key_id, RevokedBy.ADMIN, reason)
     await queue.enqueue(tx, TAG_JOB, account_id, account_id=account_id)
