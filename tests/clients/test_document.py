@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients import node
+from tests.harness import npm
 from tests.harness.process import ServerProcess
 from tests.harness.roomy import ROOMY
 from tests.media.uploads import image
 
+HERE = Path(__file__).parent
 pytestmark = pytest.mark.xdist_group("clients")
-needs_node = pytest.mark.skipif(node.missing() is not None, reason=node.missing() or "")
+needs_node = pytest.mark.skipif(npm.missing() is not None, reason=npm.missing() or "")
 
 SCOPES = ("posts:write", "media:write", "comments:write")
 PICTURE = base64.b64encode(image("PNG")).decode()
@@ -44,21 +45,21 @@ def document(server: ServerProcess) -> Path:
 @pytest.fixture(scope="module")
 def tool() -> Callable[[str], str]:
     """The path of a program of the locked npm packages."""
-    folder = node.installed()
+    folder = npm.installed(HERE)
     return lambda name: str(folder / "node_modules" / ".bin" / name)
 
 
 @needs_node
 def test_redocly_has_nothing_to_say(document: Path, tool: Callable[[str], str]) -> None:
-    said = json.loads(node.run(document.parent, tool("redocly"), "lint", document.name, "--format=json"))
+    said = json.loads(npm.run(document.parent, tool("redocly"), "lint", document.name, "--format=json"))
 
     assert said["problems"] == []
 
 
 @needs_node
 def test_spectral_has_nothing_to_say(document: Path, tool: Callable[[str], str]) -> None:
-    rules = str(node.HERE / "spectral.yaml")
-    said = node.run(
+    rules = str(HERE / "spectral.yaml")
+    said = npm.run(
         document.parent, tool("spectral"), "lint", document.name, "--ruleset", rules, "--format=json", "--quiet"
     )
 
@@ -70,10 +71,10 @@ def test_a_generated_python_client_publishes(server: ServerProcess, document: Pa
     arguments = ("--path", document.name, "--meta", "none", "--output-path", "generated", "--fail-on-warning")
     config = document.parent / "config.yaml"
     config.write_text("post_hooks: []\n")
-    node.run(document.parent, str(programs / "openapi-python-client"), "generate", *arguments, "--config", config.name)
-    shutil.copy(node.HERE / "publish.py", document.parent)
+    npm.run(document.parent, str(programs / "openapi-python-client"), "generate", *arguments, "--config", config.name)
+    shutil.copy(HERE / "publish.py", document.parent)
 
-    said = node.run(
+    said = npm.run(
         document.parent, sys.executable, "publish.py", server.base_url, server.create_key("alice", *SCOPES), PICTURE
     )
 
@@ -85,14 +86,14 @@ def test_a_generated_typescript_client_publishes(
     server: ServerProcess, document: Path, tool: Callable[[str], str]
 ) -> None:
     folder = document.parent
-    (folder / "node_modules").symlink_to(node.installed() / "node_modules")
+    (folder / "node_modules").symlink_to(npm.installed(HERE) / "node_modules")
     (folder / "package.json").write_text('{"type": "module"}')
     for name in ("publish.ts", "tsconfig.json"):
-        shutil.copy(node.HERE / name, folder)
-    node.run(folder, tool("openapi-typescript"), document.name, "--output", "api.d.ts")
-    node.run(folder, tool("tsc"))
+        shutil.copy(HERE / name, folder)
+    npm.run(folder, tool("openapi-typescript"), document.name, "--output", "api.d.ts")
+    npm.run(folder, tool("tsc"))
 
-    said = node.run(folder, "node", "out/publish.js", server.base_url, server.create_key("alice", *SCOPES), PICTURE)
+    said = npm.run(folder, "node", "out/publish.js", server.base_url, server.create_key("alice", *SCOPES), PICTURE)
 
     assert_all_went_well(server, json.loads(said))
 

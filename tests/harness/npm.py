@@ -1,4 +1,4 @@
-"""The locked npm packages of this folder, installed once for each state of the lock, beside the environment's own."""
+"""Locked npm packages that tests run, installed once for each state of their lock, beside the environment's own."""
 
 import hashlib
 import os
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from tests.services.process import alone
 
-HERE = Path(__file__).parent
 CACHE = Path(sys.prefix) / "npm"
 QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_COLOR": "1"}
 """No tool is to ask the world for anything."""
@@ -22,16 +21,16 @@ def missing() -> str | None:
     return f"{' and '.join(absent)} missing: install Node.js 20 or newer with npm" if absent else None
 
 
-def installed() -> Path:
-    """The folder whose `node_modules` holds the locked packages; installs them if need be, without their scripts."""
-    lock = HERE / "package-lock.json"
+def installed(locked: Path) -> Path:
+    """The folder whose `node_modules` holds what `locked` locks; installs it if need be, without its scripts."""
+    lock = locked / "package-lock.json"
     folder = CACHE / hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
     CACHE.mkdir(exist_ok=True)
     with alone(CACHE / "gate"):
         if not folder.exists():
             work = Path(tempfile.mkdtemp(dir=CACHE))
             for name in ("package.json", "package-lock.json"):
-                shutil.copy(HERE / name, work)
+                shutil.copy(locked / name, work)
             run(work, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
             work.rename(folder)
     return folder
