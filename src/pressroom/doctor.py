@@ -130,9 +130,9 @@ def _is_missing(folder: Path) -> bool:
 
 
 def _files(settings: Settings) -> Finding:
-    faults = list(find_problems(settings))
-    says = " ".join(faults) or f"{settings.data_dir} and the database are for this user alone."
-    return Finding("files", good=not faults, says=says)
+    problems = list(find_problems(settings))
+    says = " ".join(problems) or f"{settings.data_dir} and the database are for this user alone."
+    return Finding("files", good=not problems, says=says)
 
 
 async def _port(settings: Settings) -> Finding:

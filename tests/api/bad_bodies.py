@@ -10,7 +10,7 @@ from typing import Any
 from tests.api.bad_fields import FIELDS, READER, Fields
 from tests.api.bad_values import NOT_JSON, TAKEN, Raw, Said, Twice, bad
 
-Faults = tuple[tuple[str, str], ...]
+FieldErrors = tuple[tuple[str, str], ...]
 Tree = dict[str, Any]
 
 UNKNOWN: Tree = {"x": None, "": 1, "constructor": {}, "__proto__": [[{"a": None}]], "\u202e": "", "a.b[0]": False}
@@ -157,7 +157,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
         ),
     },
 }
-"""Bodies in which several fields come together, with the faults."""
+"""Bodies in which several fields come together, with their field errors."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Case:
     said: Said
 
     @property
-    def faults(self) -> list[tuple[str, str]]:
+    def field_errors(self) -> list[tuple[str, str]]:
         """Field and code of each fault, sorted."""
         return sorted(_placed(self.path, self.said))
 
@@ -248,11 +248,11 @@ def _renamed(operation: str, fields: Fields) -> Iterator[Case]:
             body = good_body(fields)
             siblings = _get(body, parent)
             value = siblings.pop(name)
-            faults = _placed(path, field.absent)
+            field_errors = _placed(path, field.absent)
             if other:
                 siblings[other] = value
-                faults += ((_joined(parent, other), "unknown_field"),)
-            yield Case(operation, "", f"{path} as {other}" if other else f"no {path}", body, _said(faults))
+                field_errors += ((_joined(parent, other), "unknown_field"),)
+            yield Case(operation, "", f"{path} as {other}" if other else f"no {path}", body, _said(field_errors))
 
 
 def _unknown(operation: str, fields: Fields) -> Iterator[Case]:
@@ -274,30 +274,30 @@ def _unknown(operation: str, fields: Fields) -> Iterator[Case]:
 def _everything_wrong(operation: str, fields: Fields) -> Iterator[Case]:
     """Every field wrong at once, and one unknown."""
     body = good_body(fields)
-    faults: Faults = (("x", "unknown_field"),)
+    field_errors: FieldErrors = (("x", "unknown_field"),)
     leaves = [path for path in fields if not any(other.startswith((f"{path}.", f"{path}[")) for other in fields)]
     for path in leaves:
         value, said = fields[path].wrong
         _put(body, path, value)
-        faults += _placed(path, said)
+        field_errors += _placed(path, said)
     body["x"] = "y"
-    yield Case(operation, "", "everything wrong", body, Said(400, faults))
+    yield Case(operation, "", "everything wrong", body, Said(400, field_errors))
 
 
 def _whole(operation: str) -> Iterator[Case]:
     for body, said in NO_OBJECTS.items():
         yield Case(operation, "", f"no object but {body.text}", body, said)
-    for name, (body, faults) in WHOLE[operation].items():
-        yield Case(operation, "", name, body, _said(tuple(faults.items())))
+    for name, (body, field_errors) in WHOLE[operation].items():
+        yield Case(operation, "", name, body, _said(tuple(field_errors.items())))
 
 
-def _said(faults: Faults) -> Said:
-    return Said(400, faults) if faults else TAKEN
+def _said(field_errors: FieldErrors) -> Said:
+    return Said(400, field_errors) if field_errors else TAKEN
 
 
-def _placed(path: str, said: Said) -> Faults:
+def _placed(path: str, said: Said) -> FieldErrors:
     """Field and code of each fault of a field that this is said of."""
-    return said.faults if said == NOT_JSON else tuple((path + place, code) for place, code in said.faults)
+    return said.field_errors if said == NOT_JSON else tuple((path + place, code) for place, code in said.field_errors)
 
 
 def _split(path: str) -> tuple[str, str]:

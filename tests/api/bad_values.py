@@ -41,7 +41,7 @@ class Said(NamedTuple):
     """
 
     status: int
-    faults: tuple[tuple[str, str], ...] = ()
+    field_errors: tuple[tuple[str, str], ...] = ()
 
 
 def bad(code: str, place: str = "") -> Said:

@@ -133,13 +133,13 @@ def test_no_field_is_forgotten() -> None:
 @pytest.mark.parametrize("case", [case for case in CASES if case.said.status == 400], ids=str)
 def test_what_is_wrong_is_named_and_writes_nothing(stage: Stage, case: Case) -> None:
     for answer in stage.refused(case):
-        assert sorted(field_errors(answer)) == case.faults
+        assert sorted(field_errors(answer)) == case.field_errors
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.said.status == 422], ids=str)
 def test_what_names_nothing_is_objected_to_and_writes_nothing(stage: Stage, case: Case) -> None:
     for answer in stage.refused(case):
-        assert sorted(objections(answer)) == case.faults
+        assert sorted(objections(answer)) == case.field_errors
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.said.status == 0], ids=str)

@@ -4,7 +4,19 @@ import httpx
 import pytest
 
 from pressroom.clock import MINUTE, iso
-from tests.api.actors import NOTHING, Actor, Json, body_of, events, field_errors, nobody, objections, publish, read, refusal
+from tests.api.actors import (
+    NOTHING,
+    Actor,
+    Json,
+    body_of,
+    events,
+    field_errors,
+    nobody,
+    objections,
+    publish,
+    read,
+    refusal,
+)
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
 

@@ -5,7 +5,19 @@ import pytest
 
 from pressroom.clock import DAY, MINUTE, iso
 from pressroom.db import Query
-from tests.api.actors import Actor, Json, body_of, field_errors, follow, nobody, objections, publish, read, refusal, rows
+from tests.api.actors import (
+    Actor,
+    Json,
+    body_of,
+    field_errors,
+    follow,
+    nobody,
+    objections,
+    publish,
+    read,
+    refusal,
+    rows,
+)
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
 
@@ -133,7 +145,10 @@ def test_there_is_no_voting_for_what_is_no_option(actor: MakeActor) -> None:
 
     assert field_errors(vote(bob, single, 2)) == [("choices[0]", "out_of_range")]
     assert field_errors(vote(bob, single, 0, 9)) == [("choices[1]", "out_of_range"), ("choices", "too_many")]
-    assert field_errors(vote(bob, multiple, 3, 1, 9)) == [("choices[0]", "out_of_range"), ("choices[2]", "out_of_range")]
+    assert field_errors(vote(bob, multiple, 3, 1, 9)) == [
+        ("choices[0]", "out_of_range"),
+        ("choices[2]", "out_of_range"),
+    ]
     for post in (single, multiple):
         assert rows(alice.server, VOTES, post_id=post["id"]) == []
 

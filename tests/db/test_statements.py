@@ -71,13 +71,13 @@ def test_every_statement_is_a_constant() -> None:
 
 
 def test_every_statement_fits_its_struct(migrated: Database, run: Run) -> None:
-    faults: list[str] = []
+    problems: list[str] = []
     for name, command in statements(migrated.engine).items():
         try:
             run(migrated.prepare(command))
         except Exception as error:  # all of them are reported together
-            faults.append(f"{name}: {error}")
-    assert faults == []
+            problems.append(f"{name}: {error}")
+    assert problems == []
 
 
 def test_columns_stand_in_the_order_of_the_fields(migrated: Database, run: Run) -> None:
@@ -93,13 +93,13 @@ def test_a_column_that_may_be_null_has_a_field_that_may_be_none(tmp_path: Path, 
     run(migrate(db))
     run(db.close())
     connection = apsw.Connection(str(file))
-    faults: dict[str, set[str]] = {}
+    problems: dict[str, set[str]] = {}
     for name, query in structs("sqlite").items():
         fields = {field.name: field.type for field in msgspec.structs.fields(query.row)}
         may_be_null = {column for column in nullable_columns(connection, query) if column in fields}
         if wrong := {column for column in may_be_null if NoneType not in plain_types(fields[column])}:
-            faults[name] = wrong
-    assert faults == NEVER_NULL
+            problems[name] = wrong
+    assert problems == NEVER_NULL
 
 
 def nullable_columns(connection: apsw.Connection, query: Query[Any]) -> set[str]:
@@ -135,7 +135,7 @@ class Account(msgspec.Struct):
 
 
 @pytest.mark.parametrize(
-    ("columns", "fault"),
+    ("columns", "problem"),
     [
         ("is_private AS id, id AS is_private, suspended_at", "Account.id"),
         ("id, suspended_at AS is_private, is_private AS suspended_at", "Account.is_private"),
@@ -145,8 +145,8 @@ class Account(msgspec.Struct):
         ("id, is_private, suspended_at IS NULL", "Account.suspended_at has no column"),
     ],
 )
-def test_columns_that_do_not_fit_are_refused(migrated: Database, run: Run, columns: str, fault: str) -> None:
-    with pytest.raises(ColumnsDoNotFit, match=f"{fault}.*FROM accounts"):
+def test_columns_that_do_not_fit_are_refused(migrated: Database, run: Run, columns: str, problem: str) -> None:
+    with pytest.raises(ColumnsDoNotFit, match=f"{problem}.*FROM accounts"):
         run(migrated.prepare(Query(Account, f"SELECT {columns} FROM accounts")))  # noqa: S608  # the columns above
 
 

@@ -22,7 +22,7 @@ from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 
 SHOWN = 10
-"""Faults that a report shows; the rest are mostly the same once more."""
+"""Complaints that a report shows; the rest are mostly the same once more."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Report:
             self.complaints[complaint] = evidence
 
     def __str__(self) -> str:
-        lines = [f"{self.sent:,} requests with seed {self.seed}, {len(self.complaints)} faults"]
+        lines = [f"{self.sent:,} requests with seed {self.seed}, {len(self.complaints)} complaints"]
         lines += (f"  {label}: {dict(sorted(seen.items()))}" for label, seen in self.statuses.items())
         lines += (f"{complaint}\n{evidence}" for complaint, evidence in list(self.complaints.items())[:SHOWN])
         return "\n".join(lines)

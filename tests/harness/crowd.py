@@ -133,7 +133,7 @@ def made(answer: Reply) -> str:
     return str(answer.json()["id"])
 
 
-def told(answers: Sequence[Reply]) -> Counter[int]:
+def status_counts(answers: Sequence[Reply]) -> Counter[int]:
     """How often which status was answered."""
     return Counter(answer.status for answer in answers)
 

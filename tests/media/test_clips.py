@@ -8,7 +8,19 @@ import pytest
 from pressroom.clock import iso
 from pressroom.db import Query
 from pressroom.domains.keys.models import Scope
-from tests.api.actors import NOTHING, Actor, Json, body_of, events, field_errors, nobody, objections, publish, refusal, rows
+from tests.api.actors import (
+    NOTHING,
+    Actor,
+    Json,
+    body_of,
+    events,
+    field_errors,
+    nobody,
+    objections,
+    publish,
+    refusal,
+    rows,
+)
 from tests.api.audiences import SEEN_BY, crowd
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY

@@ -63,14 +63,14 @@ def corpus_file(name: str, folder: Path) -> Any:
 
 
 def outcomes(alice: Actor, folder: Path, names: list[str]) -> dict[str, Json]:
-    """What each of these files came to: its entry, or {"faults": …} when it was refused."""
+    """What each of these files came to: its entry, or {"refused": …} when it was refused."""
     found: dict[str, Json] = {}
     for at in range(0, len(names), TOGETHER_AT_MOST):
         posts: dict[str, Json] = {}
         for name in names[at : at + TOGETHER_AT_MOST]:
             answer = upload(alice.web, corpus_file(name, folder))
             if answer.status_code == 400:
-                found[name] = {"faults": field_errors(answer)}
+                found[name] = {"refused": field_errors(answer)}
             else:
                 posts[name] = body_of(answer, 201)
         alice.server.do_jobs()
@@ -92,7 +92,7 @@ def mistakes(server: LocalServer, name: str, entry: Json) -> list[str]:
         wanted = {"refused"}
     found = [f"{name} is {status}"] if status not in wanted else []
     if status == "refused":
-        return found + ([] if entry["faults"][0][0] == "media[0]" else [f"{name}: {entry}"])
+        return found + ([] if entry["refused"][0][0] == "media[0]" else [f"{name}: {entry}"])
     main, small = nobody.get(entry["url"]), nobody.get(entry["thumbnailUrl"])
     if status == "FAILED":
         told = reason(server, entry)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.harness.crowd import Member, crowd, inconsistencies, made, published, stats, told
+from tests.harness.crowd import Member, crowd, inconsistencies, made, published, stats, status_counts
 from tests.harness.days import stay_within_a_day
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
@@ -22,7 +22,7 @@ def test_forty_accounts_bounce_a_post(race_server: MakeServer) -> None:
 
     answers = at_once([other.bounce(post_id) for other in others])
 
-    assert told(answers) == {201: AT_ONCE}
+    assert status_counts(answers) == {201: AT_ONCE}
     assert {answer.json()["originalPost"]["id"] for answer in answers} == {post_id}
     assert (stats(server, post_id)["shares"], stats(server, post_id)["shareCount"]) == (AT_ONCE, AT_ONCE)
     assert [other.account()["totalPosts"] for other in others[:3]] == [1, 1, 1]
@@ -36,7 +36,7 @@ def test_forty_copies_of_a_plain_bounce_make_one(race_server: MakeServer) -> Non
 
     answers = at_once([other.bounce(post_id)] * AT_ONCE)
 
-    assert told(answers) == {201: 1, 409: AT_ONCE - 1}
+    assert status_counts(answers) == {201: 1, 409: AT_ONCE - 1}
     assert {answer.json()["error"] for answer in answers if answer.status == 409} == {"Conflict"}
     assert (stats(server, post_id)["shares"], stats(server, post_id)["shareCount"]) == (1, 1)
     assert other.account()["totalPosts"] == 1
@@ -51,7 +51,7 @@ def test_a_bounce_and_bounces_of_it_are_one_plain_bounce_of_the_original(race_se
 
     answers = at_once([other.bounce((post_id, bounce_id)[n % 2]) for n in range(AT_ONCE)])
 
-    assert told(answers) == {201: 1, 409: AT_ONCE - 1}
+    assert status_counts(answers) == {201: 1, 409: AT_ONCE - 1}
     assert stats(server, post_id)["shares"] == 2
     assert stats(server, bounce_id)["shares"] == 0
     assert inconsistencies(server) == []
@@ -88,7 +88,7 @@ def test_creates_and_bounces_share_a_quota_to_the_unit(race_server: MakeServer) 
 
     answers = at_once([request for three in zip(bounces, quotes, creates, strict=True) for request in three])
 
-    assert told(answers) == {201: QUOTA, 429: TRIED - QUOTA}
+    assert status_counts(answers) == {201: QUOTA, 429: TRIED - QUOTA}
     assert {answer.json()["error"] for answer in answers if answer.status == 429} == {"Daily content quota exceeded"}
     assert other.account()["totalPosts"] == QUOTA
     assert dict(rows(server, "SELECT account_id, used FROM content_quotas"))[other.id] == QUOTA
@@ -105,7 +105,7 @@ def test_an_account_is_renamed_while_it_publishes_and_bounces(race_server: MakeS
         writes = [other.publish("mine"), other.bounce(post_id, "quoted")] * 10
         answers = at_once([*writes[:10], rename, *writes[10:]])
 
-        assert told(answers) == {201: 20, 200: 1}
+        assert status_counts(answers) == {201: 20, 200: 1}
     assert rows(server, "SELECT username, total_posts FROM accounts ORDER BY 1") == [("member0", 1), ("renamed2", 60)]
     assert inconsistencies(server) == []
 
@@ -124,7 +124,7 @@ def test_profile_edits_at_once_do_not_wait_in_a_circle(race_server: MakeServer) 
         for number in range(16)
     ]
 
-    assert told(at_once(edits)) == {200: 16}
+    assert status_counts(at_once(edits)) == {200: 16}
     if "DATABASE_URL" in server.settings:
         server.stop()  # a connection that ends tells what it came to
         assert rows(server, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [(0,)]

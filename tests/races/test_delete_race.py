@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import asyncpg
 
-from tests.harness.crowd import Member, crowd, inconsistencies, made, published, stats, told
+from tests.harness.crowd import Member, crowd, inconsistencies, made, published, stats, status_counts
 from tests.harness.process import ServerProcess
 from tests.harness.records import count, rows
 from tests.harness.roomy import ROOMY
@@ -44,7 +44,7 @@ def test_forty_edits_of_a_post_are_forty_versions(race_server: MakeServer) -> No
 
     answers = at_once([author.edit(post_id, content=content) for content in contents])
 
-    assert told(answers) == {200: AT_ONCE}
+    assert status_counts(answers) == {200: AT_ONCE}
     assert {answer.json()["content"] for answer in answers} == contents
     assert None not in {answer.json()["editedAt"] for answer in answers}
     ((final, edited_at),) = rows(server, "SELECT content, edited_at FROM posts")
@@ -79,7 +79,7 @@ def test_forty_deletions_of_a_post_are_one(race_server: MakeServer) -> None:
 
     answers = at_once([author.delete(post_id)] * AT_ONCE)
 
-    assert told(answers) == {200: 1, 404: AT_ONCE - 1}
+    assert status_counts(answers) == {200: 1, 404: AT_ONCE - 1}
     assert author.account()["totalPosts"] == 0
     assert inconsistencies(server) == []
 
@@ -94,7 +94,7 @@ def test_forty_deletions_of_a_bounce_uncount_it_once(race_server: MakeServer) ->
 
     answers = at_once([other.delete(bounces[n % 2]) for n in range(AT_ONCE)])
 
-    assert told(answers) == {200: 2, 404: AT_ONCE - 2}
+    assert status_counts(answers) == {200: 2, 404: AT_ONCE - 2}
     assert (stats(server, post_id)["shares"], stats(server, post_id)["shareCount"]) == (1, 1)
     assert other.account()["totalPosts"] == 0
     assert inconsistencies(server) == []
@@ -109,7 +109,7 @@ def test_an_account_publishes_and_deletes_at_once(race_server: MakeServer) -> No
         [it for n, post_id in enumerate(old) for it in (author.delete(post_id), author.publish(f"new {n}"))]
     )
 
-    assert told(answers) == {200: AT_ONCE // 2, 201: AT_ONCE // 2}
+    assert status_counts(answers) == {200: AT_ONCE // 2, 201: AT_ONCE // 2}
     assert author.account()["totalPosts"] == AT_ONCE // 2
     assert inconsistencies(server) == []
 
@@ -126,10 +126,10 @@ def test_a_post_is_deleted_while_twenty_use_it(race_server: MakeServer) -> None:
         deleted = answers.pop(place)
 
         assert deleted.status == 200
-        assert set(told(answers)) <= {201, 404}
+        assert set(status_counts(answers)) <= {201, 404}
         used = dict(rows(server, "SELECT id, share_count + comments FROM posts"))
-        assert used[post_id] == told(answers)[201]
-        assert told([*at_once(uses), ask(author.delete(post_id))]) == {404: OTHERS + 1}
+        assert used[post_id] == status_counts(answers)[201]
+        assert status_counts([*at_once(uses), ask(author.delete(post_id))]) == {404: OTHERS + 1}
     assert author.account()["totalPosts"] == 0
     if "DATABASE_URL" in server.settings:
         assert rows(server, CHANGED_SINCE_DELETED) == []
@@ -150,11 +150,11 @@ def test_nothing_is_attached_once_a_deletion_is_acknowledged(race_server: MakeSe
 
     early, late = asyncio.run(use_until_gone([kinds[n % 5](it) for n, it in enumerate(others)], author.delete(post_id)))
 
-    assert set(told(early)) <= {200, 201, 404, 409}
-    assert told(early)[201] > 0
-    assert told(late) == {404: OTHERS * LATE}
+    assert set(status_counts(early)) <= {200, 201, 404, 409}
+    assert status_counts(early)[201] > 0
+    assert status_counts(late) == {404: OTHERS * LATE}
     made_of_it = count(server, "comments") + count(server, "posts") - 1
-    assert made_of_it == told(early)[201]
+    assert made_of_it == status_counts(early)[201]
     assert inconsistencies(server) == []
 
 

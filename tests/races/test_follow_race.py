@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.harness.crowd import crowd, inconsistencies, told
+from tests.harness.crowd import crowd, inconsistencies, status_counts
 from tests.harness.process import ServerProcess
 from tests.harness.records import count, rows
 from tests.harness.wire import at_once
@@ -21,7 +21,7 @@ def test_two_accounts_follow_each_other_and_do_not(race_server: MakeServer) -> N
         kinds = [alice.follow(bob), bob.follow(alice), alice.unfollow(bob), bob.unfollow(alice)]
         answers = at_once(kinds * (AT_ONCE // 4))
 
-        assert told(answers) == {200: AT_ONCE}
+        assert status_counts(answers) == {200: AT_ONCE}
         both = {row[0] for row in rows(server, "SELECT account_id FROM follows")}
         for member, other in ((alice, bob), (bob, alice)):
             account = member.account()
@@ -35,12 +35,12 @@ def test_forty_accounts_follow_one_and_each_but_once(race_server: MakeServer) ->
 
     copies = at_once([others[0].follow(one)] * AT_ONCE)
 
-    assert told(copies) == {200: AT_ONCE}
+    assert status_counts(copies) == {200: AT_ONCE}
     assert count(server, "follows") == others[0].account()["totalFollowing"] == one.account()["totalFollowers"] == 1
 
     answers = at_once([other.follow(one) for other in others])
 
-    assert told(answers) == {200: AT_ONCE}
+    assert status_counts(answers) == {200: AT_ONCE}
     assert one.account()["totalFollowers"] == AT_ONCE
     assert inconsistencies(server) == []
 
@@ -58,6 +58,6 @@ def test_a_ring_of_accounts_follow_the_next_and_the_one_before(race_server: Make
         ]
     )
 
-    assert told(answers) == {200: AT_ONCE}
+    assert status_counts(answers) == {200: AT_ONCE}
     assert {(it.account()["totalFollowing"], it.account()["totalFollowers"]) for it in ring} == {(2, 2)}
     assert inconsistencies(server) == []

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.harness.crowd import Member, crowd, inconsistencies, published, told
+from tests.harness.crowd import Member, crowd, inconsistencies, published, status_counts
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
 from tests.harness.wire import Request, ask, at_once
@@ -39,12 +39,12 @@ def test_a_request_is_accepted_rejected_or_withdrawn(race_server: MakeServer) ->
     ask(owner.set_private(private=True))
 
     for _ in range(ROUNDS):
-        assert told(at_once([other.follow(owner) for other in others])) == {200: len(others)}
+        assert status_counts(at_once([other.follow(owner) for other in others])) == {200: len(others)}
         assert waiting(server) == {other.id for other in others}
         verbs = [owner.accept, owner.reject, lambda other: other.unfollow(owner), owner.accept]
         answers = at_once([verb(other) for other in others for verb in verbs])
 
-        assert told(answers).keys() <= {200, 404}
+        assert status_counts(answers).keys() <= {200, 404}
         assert waiting(server) == set()
         assert rows(server, BOTH) == [(0,)]
         assert owner.account()["totalFollowers"] == len(following(server))
@@ -80,7 +80,7 @@ def test_nobody_waits_for_a_public_account(race_server: MakeServer) -> None:
         at_once([other.follow(owner) for other in others[: AT_ONCE // 2]])
         late: list[Request] = [other.follow(owner) for other in others[AT_ONCE // 2 :]]
         answers = at_once([*late[:10], *turns, *late[10:], *(other.unfollow(owner) for other in others[:5])])
-        assert told(answers) == {200: len(answers)}
+        assert status_counts(answers) == {200: len(answers)}
         assert ask(owner.set_private(private=False)).status == 200
 
         assert wait_until(lambda: has_settled(server))
@@ -112,7 +112,7 @@ def test_posts_made_while_an_account_turns_are_on_tag_pages_or_not(race_server: 
                 owner.set_private(private=private),
             ]
         )
-        assert set(told(answers)) == {200, 201}
+        assert set(status_counts(answers)) == {200, 201}
         ask(owner.set_private(private=private))
 
         assert wait_until(lambda: has_settled(server))
@@ -127,9 +127,9 @@ def test_a_name_goes_to_one_account_and_is_kept(race_server: MakeServer) -> None
 
     answers = at_once([owner.rename("somebody_else"), *(other.rename(owner.username) for other in others)])
 
-    assert told(answers) == {200: 1, 409: len(others)}
+    assert status_counts(answers) == {200: 1, 409: len(others)}
     assert ask(owner.signed_in("GET", "/api/auth/me")).json()["username"] == "somebody_else"
-    assert told(at_once([owner.rename(owner.username), *(_rename(each, owner) for each in others)]))[200] == 1
+    assert status_counts(at_once([owner.rename(owner.username), *(_rename(each, owner) for each in others)]))[200] == 1
     assert inconsistencies(server) == []
 
 

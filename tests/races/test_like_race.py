@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.harness.crowd import crowd, inconsistencies, published, stats, told
+from tests.harness.crowd import crowd, inconsistencies, published, stats, status_counts
 from tests.harness.process import ServerProcess
 from tests.harness.records import count, rows
 from tests.harness.wire import at_once
@@ -21,12 +21,12 @@ def test_forty_accounts_like_a_post(race_server: MakeServer) -> None:
 
     answers = at_once([other.like(post_id) for other in others])
 
-    assert told(answers) == {200: AT_ONCE}
+    assert status_counts(answers) == {200: AT_ONCE}
     assert stats(server, post_id)["likes"] == count(server, "likes") == AT_ONCE
 
     answers = at_once([other.unlike(post_id) for other in others])
 
-    assert told(answers) == {200: AT_ONCE}
+    assert status_counts(answers) == {200: AT_ONCE}
     assert stats(server, post_id)["likes"] == count(server, "likes") == 0
     assert inconsistencies(server) == []
 
@@ -38,7 +38,7 @@ def test_forty_copies_of_a_like_are_one(race_server: MakeServer) -> None:
 
     answers = at_once([other.like(post_id)] * AT_ONCE)
 
-    assert told(answers) == {200: AT_ONCE}
+    assert status_counts(answers) == {200: AT_ONCE}
     assert {answer.body for answer in answers} == {b'{"liked":true}'}
     assert stats(server, post_id)["likes"] == count(server, "likes") == 1
     assert inconsistencies(server) == []
@@ -52,7 +52,7 @@ def test_a_like_given_and_taken_back_at_once_is_counted_as_it_stands(race_server
     for _ in range(ROUNDS):
         answers = at_once([other.like(post_id), other.unlike(post_id)] * (AT_ONCE // 2))
 
-        assert told(answers) == {200: AT_ONCE}
+        assert status_counts(answers) == {200: AT_ONCE}
         assert stats(server, post_id)["likes"] == count(server, "likes")
         assert count(server, "likes") in (0, 1)
     assert inconsistencies(server) == []
@@ -70,7 +70,7 @@ def test_likes_while_the_post_becomes_private(race_server: MakeServer) -> None:
         changed = answers.pop(place)
 
         assert changed.status == 200
-        assert set(told(answers)) <= {200, 404}
-        assert dict(rows(server, "SELECT id, likes FROM posts"))[post_id] == told(answers)[200]
-        assert told(at_once(requests)) == {404: OTHERS}
+        assert set(status_counts(answers)) <= {200, 404}
+        assert dict(rows(server, "SELECT id, likes FROM posts"))[post_id] == status_counts(answers)[200]
+        assert status_counts(at_once(requests)) == {404: OTHERS}
     assert inconsistencies(server) == []

@@ -22,7 +22,7 @@ GOOD = {"url": PUBLIC, "events": ["post.created"]}
 NOW = "2027-01-15T08:00:00.000Z"
 """The time of every test server."""
 
-Faults = list[tuple[str, str]]
+FieldErrors = list[tuple[str, str]]
 
 NO_OBJECTS = {
     "nothing": (b"", ("body", "required")),
@@ -35,7 +35,7 @@ NO_OBJECTS = {
     "deep": (b'{"url":' + b"[" * 10_000 + b"]" * 10_000 + b"}", ("body", "invalid_format")),
 }
 
-ADDING: dict[str, tuple[dict[str, Any], Faults]] = {
+ADDING: dict[str, tuple[dict[str, Any], FieldErrors]] = {
     "nothing given": ({}, [("url", "required"), ("events", "required")]),
     "nulls": ({"url": None, "events": None}, [("url", "required"), ("events", "required")]),
     "url: a number": ({**GOOD, "url": 5}, [("url", "type")]),
@@ -74,13 +74,13 @@ ADDING: dict[str, tuple[dict[str, Any], Faults]] = {
     ),
 }
 
-REDELIVERING: dict[str, tuple[dict[str, Any], Faults]] = {
+REDELIVERING: dict[str, tuple[dict[str, Any], FieldErrors]] = {
     "nothing given": ({}, [("since", "required")]),
     "null": ({"since": None, "until": None, "eventTypes": None}, [("since", "required")]),
     "until alone": ({"until": NOW}, [("since", "required")]),
     "since: a number": ({"since": 1_800_000_000}, [("since", "type")]),
     "since: a list": ({"since": [NOW]}, [("since", "type")]),
-    # Both that are empty fail while RedeliverEvents.faults passes over an empty text: it goes on to a 500.
+    # Both that are empty fail while RedeliverEvents.field_errors passes over an empty text: it goes on to a 500.
     "since: empty": ({"since": ""}, [("since", "invalid_format")]),
     "since: a date": ({"since": "2027-01-15"}, [("since", "invalid_format")]),
     "since: no zone": ({"since": "2027-01-15T07:00:00"}, [("since", "invalid_format")]),
@@ -159,7 +159,7 @@ def test_what_is_no_json_object(alice: Actor, redelivery: str, body: bytes, faul
 
 @one_engine
 @pytest.mark.parametrize(("body", "expected"), ADDING.values(), ids=ADDING)
-def test_every_fault_of_an_endpoint_is_named(alice: Actor, body: dict[str, Any], expected: Faults) -> None:
+def test_every_fault_of_an_endpoint_is_named(alice: Actor, body: dict[str, Any], expected: FieldErrors) -> None:
     before = held(alice.server)
 
     assert sorted(field_errors(add(alice, body))) == sorted(expected)
@@ -170,7 +170,7 @@ def test_every_fault_of_an_endpoint_is_named(alice: Actor, body: dict[str, Any],
 @one_engine
 @pytest.mark.parametrize(("body", "expected"), REDELIVERING.values(), ids=REDELIVERING)
 def test_every_fault_of_a_redelivery_is_named(
-    alice: Actor, redelivery: str, body: dict[str, Any], expected: Faults
+    alice: Actor, redelivery: str, body: dict[str, Any], expected: FieldErrors
 ) -> None:
     before = held(alice.server)
 

@@ -82,11 +82,11 @@ def _struct_builder(row: Callable[..., R], order: Sequence[int], flags: Sequence
 
 
 def _check_names(struct: str, fields: Sequence[str], names: Sequence[str], statement: str) -> None:
-    faults = [f"{name} stands {count} times" for name, count in Counter(names).items() if count > 1]
-    faults += [f"{name} is no field of {struct}" for name in names if name not in fields]
-    faults += [f"{struct}.{name} has no column" for name in fields if name not in names]
-    if faults:
-        raise ColumnsDoNotFit(f"{'; '.join(faults)}: {statement}")
+    problems = [f"{name} stands {count} times" for name, count in Counter(names).items() if count > 1]
+    problems += [f"{name} is no field of {struct}" for name in names if name not in fields]
+    problems += [f"{struct}.{name} has no column" for name in fields if name not in names]
+    if problems:
+        raise ColumnsDoNotFit(f"{'; '.join(problems)}: {statement}")
 
 
 def _check_type(field: str, wanted: Any, column: str | None, statement: str) -> None:

@@ -5,11 +5,9 @@ from functools import lru_cache
 
 from pressroom.settings import Networks
 
-IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
-
 
 @lru_cache(4096)  # the same clients come again
-def parse(text: str) -> IpAddress | None:
+def parse(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """Returns an address without zone and port, a v4-mapped v6 address as v4; None when `text` is no address.
 
     Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711` into X-Forwarded-For.

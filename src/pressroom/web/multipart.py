@@ -182,7 +182,7 @@ class _Reading:
         return Form([] if found else self.files, self.texts, found, self.places, self.seen)
 
     def count_text(self, size: int) -> bool:
-        """Returns whether a text of `size` bytes fits beside the others; the first that does not adds an error."""
+        """Counts a text of `size` bytes. Returns whether all fit together; the first that does not adds an error."""
         fitted = self._text_bytes <= TEXTS_BYTES
         self._text_bytes += size
         fits = self._text_bytes <= TEXTS_BYTES

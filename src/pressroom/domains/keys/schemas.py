@@ -152,32 +152,25 @@ class SourceKeyOut(msgspec.Struct, rename="camel"):
 
 def key_shape(key: ApiKey, now: int) -> ApiKeyOut:
     """Returns the key as its owner sees it at `now` (milliseconds)."""
-    return ApiKeyOut(*_shown(key, now))
+    return ApiKeyOut(
+        id=key.id,
+        label=key.label,
+        scopes=key.scopes.split(),
+        key_prefix=key.key_prefix,
+        status=key.status(now),
+        ip_allowlist=key.ip_allowlist.split(),
+        created_at=iso(key.created_at),
+        expires_at=_time(key.expires_at),
+        last_used_at=_time(key.last_used_at),
+        revoked_at=_time(key.revoked_at),
+        revoked_by=key.revoked_by,
+        reason=key.reason,
+    )
 
 
 def created_key_shape(key: ApiKey, secret: str, now: int) -> CreatedKeyOut:
     """Returns the response to a key's creation at `now` (milliseconds)."""
-    return CreatedKeyOut(*_shown(key, now), secret)
-
-
-Shown = tuple[str, str, list[str], str, str, list[str], str, str | None, str | None, str | None, str | None, str | None]
-
-
-def _shown(key: ApiKey, now: int) -> Shown:
-    return (
-        key.id,
-        key.label,
-        key.scopes.split(),
-        key.key_prefix,
-        key.status(now),
-        key.ip_allowlist.split(),
-        iso(key.created_at),
-        _time(key.expires_at),
-        _time(key.last_used_at),
-        _time(key.revoked_at),
-        key.revoked_by,
-        key.reason,
-    )
+    return CreatedKeyOut(**msgspec.structs.asdict(key_shape(key, now)), key=secret)
 
 
 def _time(at: int | None) -> str | None:

@@ -6,7 +6,7 @@ import msgspec
 
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.events import EVENT_DATA
-from pressroom.domains.webhooks.models import Attempt, AttemptStatus, State, EndpointStatus
+from pressroom.domains.webhooks.models import Attempt, AttemptStatus, EndpointStatus, State
 from pressroom.domains.webhooks.schemas import (
     CreatedWebhookOut,
     CreateWebhook,

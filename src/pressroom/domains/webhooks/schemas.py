@@ -12,10 +12,10 @@ from pressroom.domains.webhooks.models import (
     CHOOSABLE,
     Attempt,
     Delivery,
+    EndpointStatus,
     NewWebhook,
     Redelivery,
     State,
-    EndpointStatus,
     Webhook,
 )
 from pressroom.errors import Code, FieldError
@@ -109,7 +109,9 @@ class WebhookOut(msgspec.Struct, rename="camel"):
     id: Id
     url: str
     events: list[EventName]
-    status: Annotated[EndpointStatus, Meta(description="disabled: sent nothing more. Remove the endpoint and add it again.")]
+    status: Annotated[
+        EndpointStatus, Meta(description="disabled: sent nothing more. Remove the endpoint and add it again.")
+    ]
     secret_prefix: SecretPrefix
     created_at: Time
     disabled_at: Time | None
@@ -217,12 +219,24 @@ def kind_errors(field: str, kinds: Sequence[str | None] | None) -> Iterator[Fiel
 
 def webhook_shape(webhook: Webhook, now: int) -> WebhookOut:
     """Returns the endpoint as its owner sees it at `now` (milliseconds)."""
-    return WebhookOut(*_shown(webhook, now))
+    overlap = webhook.previous_secret_expires_at
+    return WebhookOut(
+        id=webhook.id,
+        url=webhook.url,
+        events=webhook.events.split(),
+        status=webhook.status,
+        secret_prefix=webhook.secret_prefix,
+        created_at=iso(webhook.created_at),
+        disabled_at=None if webhook.disabled_at is None else iso(webhook.disabled_at),
+        disabled_reason=webhook.disabled_reason,
+        previous_secret_expires_at=None if overlap is None or overlap <= now else iso(overlap),
+        consecutive_failures=webhook.consecutive_failures,
+    )
 
 
 def created_webhook_shape(webhook: Webhook, secret: str, now: int) -> CreatedWebhookOut:
     """Returns an endpoint that was just added, with its secret."""
-    return CreatedWebhookOut(*_shown(webhook, now), secret)
+    return CreatedWebhookOut(**msgspec.structs.asdict(webhook_shape(webhook, now)), secret=secret)
 
 
 def delivery_shape(delivery: Delivery) -> DeliveryOut:
@@ -236,25 +250,6 @@ def delivery_shape(delivery: Delivery) -> DeliveryOut:
         redelivery=delivery.redelivery,
         next_attempt_at=None if next_at is None else iso(next_at),
         attempts=_attempts.decode(delivery.attempts),
-    )
-
-
-Shown = tuple[str, str, list[str], EndpointStatus, str, str, str | None, str | None, str | None, int]
-
-
-def _shown(webhook: Webhook, now: int) -> Shown:
-    overlap = webhook.previous_secret_expires_at
-    return (
-        webhook.id,
-        webhook.url,
-        webhook.events.split(),
-        webhook.status,
-        webhook.secret_prefix,
-        iso(webhook.created_at),
-        None if webhook.disabled_at is None else iso(webhook.disabled_at),
-        webhook.disabled_reason,
-        None if overlap is None or overlap <= now else iso(overlap),
-        webhook.consecutive_failures,
     )
 
 

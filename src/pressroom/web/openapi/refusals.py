@@ -225,4 +225,6 @@ def _rates(settings: Settings) -> list[ShownError]:
 
 
 def _rate(name: str, limit: str, wait: int) -> ShownError:
-    return _shown_error(RateLimited(f"The limit of {limit} is reached; try again in {wait} s, not before.", wait), more=name)
+    return _shown_error(
+        RateLimited(f"The limit of {limit} is reached; try again in {wait} s, not before.", wait), more=name
+    )
