@@ -15,7 +15,7 @@ from pressroom.domains.idempotency.actions import WriteIdentity
 from pressroom.domains.idempotency.guard import OncePerKey
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
-from pressroom.domains.keys.models import Bearer, RevokedBy
+from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
 from pressroom.domains.limits.guard import account_subject, check_admitted, headers_of, session_rates_of
 from pressroom.domains.reading.files import may_see
 from pressroom.errors import AddressNotAllowed, SessionRequired
@@ -26,6 +26,7 @@ from pressroom.web.client_address import allowed
 from pressroom.web.once import Once
 from pressroom.web.pipeline import Guards, Pipeline
 from pressroom.web.request import Request
+from pressroom.web.response import Response
 from pressroom.web.services import Services
 from pressroom.web.site import preload_files
 from pressroom.web.slices import Slices
@@ -38,6 +39,8 @@ class PackageGuards(Guards[Caller]):
         self._db = runtime.db
         self._limiter = runtime.limiter
         self._last_used = runtime.last_used
+        self._usage = runtime.usage
+        self._clock = runtime.clock
         self._keys = KeyGuard(runtime.db, runtime.clock)
         self._sessions = SessionGuard(
             runtime.db, runtime.clock, secure=runtime.settings.base_url.startswith("https://")
@@ -48,6 +51,7 @@ class PackageGuards(Guards[Caller]):
     async def by_key(self, request: Request[Caller], access: Access) -> Caller:
         bearer = await self._keys.identify(request.headers.authorization or "")
         request.account_id, request.key_id = bearer.id, bearer.key_id
+        self._keys.check_active(bearer)
         if not allowed(request.client, bearer.ip_allowlist):
             request.response_headers += headers_of(await self._limiter.peek(bearer.key_id), self._limiter.rates)
             raise AddressNotAllowed(f"The address {request.client} is not in this key's allowlist.")
@@ -65,6 +69,14 @@ class PackageGuards(Guards[Caller]):
     async def check_writes(self, who: Caller) -> None:
         subject, rates = account_subject(who.account.id), self._session_rates
         check_admitted(await self._limiter.attempt(subject, is_post=False, rates=rates), rates)
+
+    def note_response(self, request: Request[Caller], response: Response) -> None:
+        key_id, now, status = request.key_id or "", self._clock.now(), response.status
+        if not 400 <= status < 500:
+            self._usage.note(key_id, now, status)
+            return
+        refusal = Refusal(now, request.method, request.route, status, response.label, request.client, request.id)
+        self._usage.note_refusal(key_id, refusal)
 
     def once(self, request: Request[Caller], idempotency_key: str | None, body_hash: str) -> Once:
         if idempotency_key is None or request.who is None:

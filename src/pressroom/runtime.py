@@ -18,7 +18,9 @@ from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
 from pressroom.domains.follows.jobs import request_handler
 from pressroom.domains.idempotency import actions as idempotency
+from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import LastUsed
+from pressroom.domains.keys.usage import KeyUsage
 from pressroom.domains.limits import actions as limits
 from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.memory import MemoryLimiter
@@ -77,6 +79,7 @@ class Runtime:
     media_secret: str
     limiter: Limiter
     last_used: LastUsed
+    usage: KeyUsage
     views: ViewCounter
     passwords: Passwords
     log: Log
@@ -88,6 +91,7 @@ class Runtime:
         buffers = (
             ("limits", self.limiter.close),
             ("last used", self.last_used.flush),
+            ("usage of keys", self.usage.flush),
             ("views", self.views.flush),
         )
         for what, write in buffers:
@@ -133,8 +137,9 @@ async def open_runtime(
     pages = OutboundClient(policy, resolve=resolve, log=log, each_address=OF_ADDRESS)
     cards = Cards(db, pages, blobs, sandbox, clock, log, folder)
     last_used = LastUsed(db)
+    usage = KeyUsage(db)
     views = ViewCounter(db)
-    schedule = Schedule(_entries(db, settings, limiter, last_used, views, processing, cards), log)
+    schedule = Schedule(_entries(db, settings, limiter, last_used, usage, views, processing, cards), log)
     return Runtime(
         settings=settings,
         clock=clock,
@@ -147,6 +152,7 @@ async def open_runtime(
         media_secret=media_secret,
         limiter=limiter,
         last_used=last_used,
+        usage=usage,
         views=views,
         passwords=Passwords(),
         log=log,
@@ -174,6 +180,7 @@ def _entries(
     settings: Settings,
     limiter: Limiter,
     last_used: LastUsed,
+    usage: KeyUsage,
     views: ViewCounter,
     processing: Processing,
     cards: Cards,
@@ -182,6 +189,7 @@ def _entries(
     return [
         Every(0.5, "limits", limiter.flush),
         Every(1, "last used", last_used.flush),
+        Every(1, "usage of keys", usage.flush),
         Every(1, "views", views.flush),
         Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),
         Every(60, "sessions", lambda: _purge(db, accounts.purge_sessions)),
@@ -189,6 +197,7 @@ def _entries(
         Every(60, "one-time tokens", lambda: _purge(db, purge_tokens)),
         Every(60, "attempts to sign in and up", lambda: _purge(db, attempts.purge_attempts)),
         Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
+        Every(60, "usage of keys of last month", lambda: _purge(db, keys.purge_usage)),
         Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
         Every(60, "link cards", lambda: _purge(db, previews.purge_failures)),
         Every(600, "uploads left behind", lambda: processing.sweep(SystemClock().now())),

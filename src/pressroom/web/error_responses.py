@@ -128,4 +128,4 @@ def error_response(error: BaseException) -> Response:
 
 
 def _answer(status: int, problem: Problem, headers: list[tuple[bytes, bytes]] | None = None) -> Response:
-    return Response(status, _encoder.encode(problem), headers=headers or [])
+    return Response(status, _encoder.encode(problem), headers=headers or [], label=problem.error)

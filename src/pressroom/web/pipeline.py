@@ -72,6 +72,10 @@ class Guards(Protocol[C]):
         """Counts one write of a caller who is signed in. Raises RateLimited."""
         ...
 
+    def note_response(self, request: Request[C], response: Response) -> None:
+        """Counts the response to a request whose `key_id` is set."""
+        ...
+
     def once(self, request: Request[C], idempotency_key: str | None, body_hash: str) -> Once:
         """Returns what carries out the request's write once; `body_hash` is the fingerprint of its body."""
         ...
@@ -181,6 +185,8 @@ class Pipeline(Generic[C]):
         held = held_bytes(response, head=head) if request.is_safe else 0
         if held and not self._budget.take(request.client, held):
             response, held = error_response(_TOO_MANY_LARGE), 0
+        if request.key_id is not None:
+            self._guards.note_response(request, response)
         listen = None if request.headers.announces_body else receive
         try:
             await send_response(send, response, request.response_headers, head=head, receive=listen)
@@ -189,7 +195,7 @@ class Pipeline(Generic[C]):
         return response
 
     def _find(self, scope: HttpScope, request: Request[C]) -> Route[C]:
-        """Returns the route of a request and sets its `parameters`. Raises NotFound or MethodNotAllowed."""
+        """Returns the route of a request and sets its `route` and `parameters`. Raises NotFound or MethodNotAllowed."""
         found = self._router.find(request.path, scope["raw_path"])
         if found is None:
             raise NotFound("There is nothing at this address. The API reference is at /docs.")
@@ -197,6 +203,7 @@ class Pipeline(Generic[C]):
         route = methods.get(request.method)
         if route is None:
             raise MethodNotAllowed(list(methods))
+        request.route = route.path
         return route
 
     async def _who(self, request: Request[C], access: Access) -> C | None:

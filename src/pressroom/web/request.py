@@ -32,6 +32,7 @@ class Request(msgspec.Struct, Generic[C]):
         query: The query string, as sent.
         client: The client's address (docs/proxy.md#client-addresses).
         response_headers: Headers that the response gets, whatever becomes of the request.
+        route: The path as the route declares it: `/api/posts/{id}`.
         parameters: What stands in the path for the names in the route's path.
         who: The caller; None when nobody is signed in.
         account_id: The account that the request was found to come from, for the log; set also when it is then refused.
@@ -53,6 +54,7 @@ class Request(msgspec.Struct, Generic[C]):
     client: str
     body: IncomingBody
     response_headers: HeaderList
+    route: str = ""
     parameters: Mapping[str, str] = {}
     once: Once = cast("Once", None)  # set before any route runs
     who: C | None = None

@@ -15,7 +15,8 @@ class Response(msgspec.Struct):
     """A response. `headers` come on top of those that every response has.
 
     A `stream` of `length` bytes takes the place of a `body` that is too large to be held in memory. `replayed` says
-    that it is the stored response of an earlier request, and that this one changed nothing.
+    that it is the stored response of an earlier request, and that this one changed nothing. `label` is that of the
+    error (docs/errors.md#labels) in the response to one.
     """
 
     status: int
@@ -25,6 +26,7 @@ class Response(msgspec.Struct):
     stream: AsyncIterator[bytes] | None = None
     length: int = 0
     replayed: bool = False
+    label: str = ""
 
 
 def json_response(shape: object, status: int = 200) -> Response:

@@ -22,11 +22,32 @@ class PasswordHasher(Protocol):
         ...
 
 
-class Probed(Protocol):
-    """Something that readiness depends on."""
+class Left(Protocol):
+    """What is left of one limit. Times are in milliseconds.
+
+    Attributes:
+        limit: How many requests it takes.
+        remaining: How many more it takes now.
+        resets_at: When the oldest counted request leaves the window; None while none is counted.
+    """
+
+    @property
+    def limit(self) -> int: ...
+    @property
+    def remaining(self) -> int: ...
+    @property
+    def resets_at(self) -> int | None: ...
+
+
+class RateLimits(Protocol):
+    """The limiter, as routes see it. Methods raise Unavailable while it is away."""
 
     async def ping(self) -> None:
-        """Raises Unavailable when it is away."""
+        """Returns if requests can be counted."""
+        ...
+
+    async def look(self, key_id: str, /) -> "tuple[Left, Left]":
+        """Returns what is left of the minute and of the 24 hours of a key; charges nothing."""
         ...
 
 
@@ -55,5 +76,5 @@ class Services:
     passwords: PasswordHasher
     note_view: Callable[[str, str, int], None]
     may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
-    limiter: Probed
+    limiter: RateLimits
     openapi: bytes

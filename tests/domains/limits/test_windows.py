@@ -118,13 +118,14 @@ def test_redis_decides_as_memory_does(redis_url: str, requests: list[tuple[int, 
 
 
 async def compare_with_redis(url: str, requests: list[tuple[int, bool]], rates: Rates) -> None:
-    """Every verdict and every peek is the same."""
+    """Every verdict, every peek and every look is the same."""
     clock = SettableClock(START)
     limiter, windows, key_id = RedisLimiter(rates, url, clock), Windows(rates), uuid.uuid4().hex
     try:
         for step, is_post in requests:
             clock.advance(step)
             assert await limiter.peek(key_id) == windows.peek(clock.now())
+            assert await limiter.look(key_id) == windows.look(clock.now())
             assert await limiter.attempt(key_id, is_post=is_post) == windows.attempt(clock.now(), is_post=is_post)
     finally:
         await limiter.close()

@@ -1,13 +1,25 @@
 """Creating and revoking keys. Each action takes an open transaction first."""
 
-from pressroom.clock import iso
+from pressroom.clock import DAY, HOUR, iso
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.events.actions import emit
 from pressroom.domains.keys import queries
 from pressroom.domains.keys.events import Revocation, RevocationData
-from pressroom.domains.keys.models import ACTIVE_KEYS, ApiKey, NewKey, RevokedBy
+from pressroom.domains.keys.models import (
+    ACTIVE_KEYS,
+    DAYS_SHOWN,
+    HOURS_SHOWN,
+    RECENT_REFUSALS,
+    USAGE_KEPT,
+    ApiKey,
+    NewKey,
+    RevokedBy,
+    Usage,
+    periods,
+)
 from pressroom.domains.keys.secret import SHOWN, hash_secret, new_secret
+from pressroom.domains.limits.queries import find_used
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.errors import Conflict, NotFound
@@ -50,6 +62,30 @@ async def get_key(tx: Tx, account_id: str, key_id: str, *, lock: bool = False) -
 async def list_keys(tx: Tx, account_id: str, before: str, limit: int) -> list[ApiKey]:
     """Returns at most `limit` keys of the account with ids before `before`, newest first."""
     return await queries.list_keys(tx, account_id, before=before, limit=limit)
+
+
+async def read_usage(tx: Tx, account_id: str, key_id: str) -> Usage:
+    """Returns how much a key of the account was used, as far as it is written down. Raises NotFound.
+
+    The last second may be missing (docs/keys.md#usage).
+    """
+    key, now = await get_key(tx, account_id, key_id), tx.now
+    hours = await queries.list_hours(tx, key_id, since=now // HOUR - HOURS_SHOWN + 1)
+    days = await queries.list_days(tx, key_id, since=(now // DAY - DAYS_SHOWN + 1) * (DAY // HOUR))
+    return Usage(
+        key,
+        periods(hours, now, HOUR, HOURS_SHOWN),
+        periods(days, now, DAY, DAYS_SHOWN),
+        await queries.list_refusals(tx, key_id, limit=RECENT_REFUSALS),
+        await find_used(tx, account_id=account_id, day=now // DAY),
+    )
+
+
+async def purge_usage(tx: Tx, batch: int) -> int:
+    """Removes at most `batch` counts and as many refusals that are no longer shown; returns the larger number."""
+    before = tx.now - USAGE_KEPT
+    counts = await queries.purge_usage(tx, before=before // HOUR, batch=batch)
+    return max(counts, await queries.purge_refusals(tx, before=before, batch=batch))
 
 
 async def revoke_own_key(tx: Tx, account_id: str, key_id: str) -> ApiKey:

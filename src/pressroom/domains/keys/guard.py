@@ -22,7 +22,7 @@ class KeyGuard:
         self._clock = clock
 
     async def identify(self, authorization: str) -> Bearer:
-        """Returns the key of an Authorization header, with its account. Raises InvalidKey, RevokedKey or ExpiredKey."""
+        """Returns the key of an Authorization header, with its account, be it active or not. Raises InvalidKey."""
         scheme, _, secret = authorization.partition(" ")
         secret = secret.strip(" ")
         if scheme.lower() != "bearer" or not is_well_formed(secret):
@@ -30,11 +30,14 @@ class KeyGuard:
         bearer = await self._db.one(queries.FIND_BEARER, secret_hash=hash_secret(secret))
         if bearer is None:
             raise InvalidKey(_INVALID)
+        return bearer
+
+    def check_active(self, bearer: Bearer) -> None:
+        """Raises RevokedKey or ExpiredKey unless the key is active."""
         if bearer.revoked_at is not None:
             raise RevokedKey("This key was revoked. Create another one, signed in: POST /api/auth/api-keys.")
         if bearer.expires_at is not None and bearer.expires_at <= self._clock.now():
             raise ExpiredKey("This key has expired. Create another one, signed in: POST /api/auth/api-keys.")
-        return bearer
 
 
 def caller_of(bearer: Bearer) -> Caller:

@@ -1,6 +1,7 @@
 """API keys: their scopes, status and expiries. The form of the key itself is in `secret`."""
 
 import ipaddress
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
@@ -15,6 +16,14 @@ LONGEST_REASON: Final = 200
 """The most characters that the reason of a revocation may have."""
 
 ACTIVE_KEYS: Final = 5
+
+RECENT_REFUSALS: Final = 50
+"""Refusals that are listed for each key: the last ones."""
+
+HOURS_SHOWN: Final = 24
+DAYS_SHOWN: Final = 30
+USAGE_KEPT: Final = 31 * DAY
+"""For how long (milliseconds) usage and refusals are kept: so long that the oldest day shown is whole."""
 
 
 class Scope(StrEnum):
@@ -93,6 +102,73 @@ class NewKey(msgspec.Struct):
     scopes: list[Scope]
     expires_at: int | None = None
     ip_allowlist: list[str] = msgspec.field(default_factory=list[str])
+
+
+class Counts(msgspec.Struct):
+    """Responses to a key in some time: admitted and answered, 429, other 4xx, 5xx (docs/keys.md#usage)."""
+
+    accepted: int = 0
+    limited: int = 0
+    refused: int = 0
+    failed: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.accepted + self.limited + self.refused + self.failed
+
+
+class UsageRow(Counts):
+    """The counts of one hour or day, numbered since 1970."""
+
+    number: int = 0
+
+
+class Period(Counts):
+    """The counts of one hour or day, which begins at `starts_at` (milliseconds)."""
+
+    starts_at: int = 0
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A response 4xx to a request with a key: when (milliseconds), to what, and from where.
+
+    `route` is the path as declared, so that nothing of the request itself is stored.
+    """
+
+    refused_at: int
+    method: str
+    route: str
+    status: int
+    label: str
+    address: str
+    request_id: str
+
+
+class Usage(msgspec.Struct):
+    """How much a key was used: by hour and by day (UTC), oldest first, and its last refusals, newest first.
+
+    `content_used` is what the account spent of its content quota on this UTC day.
+    """
+
+    key: ApiKey
+    hours: list[Period]
+    days: list[Period]
+    refusals: list[Refusal]
+    content_used: int
+
+
+def periods(rows: Iterable[UsageRow], now: int, length: int, number: int) -> list[Period]:
+    """Returns the last `number` periods of `length` milliseconds up to `now`, oldest first, empty ones too."""
+    found, last = {row.number: row for row in rows}, now // length
+    shown: list[Period] = []
+    for place in range(last - number + 1, last + 1):
+        row = found.get(place, _NONE)
+        shown.append(Period(row.accepted, row.limited, row.refused, row.failed, place * length))
+    return shown
+
+
+_NONE: Final = Counts()
 
 
 def check_reason(reason: str) -> None:

@@ -1,9 +1,13 @@
 """SQL of the keys package."""
 
+from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from pressroom.db import Command, Query, Tx
-from pressroom.domains.keys.models import ApiKey, Bearer
+from pressroom.domains.keys.models import RECENT_REFUSALS, ApiKey, Bearer, Counts, Refusal, UsageRow
+from pressroom.ids import new_id
 
 _KEY: Final = (
     "id, account_id, key_prefix, label, scopes, ip_allowlist, created_at, expires_at, last_used_at,"
@@ -54,6 +58,60 @@ REVOKE_KEY: Final = Query(
 TOUCH_KEY: Final = Command(
     "UPDATE api_keys SET last_used_at = :used_at"
     " WHERE id = :key_id AND (last_used_at IS NULL OR last_used_at < :used_at)"
+)
+
+ADD_USAGE: Final = Command(
+    "INSERT INTO api_key_usage (key_id, hour, accepted, limited, refused, failed)"
+    " VALUES (:key_id, :hour, :accepted, :limited, :refused, :failed)"
+    " ON CONFLICT (key_id, hour) DO UPDATE SET accepted = api_key_usage.accepted + excluded.accepted,"
+    " limited = api_key_usage.limited + excluded.limited, refused = api_key_usage.refused + excluded.refused,"
+    " failed = api_key_usage.failed + excluded.failed"
+)
+
+LIST_HOURS: Final = Query(
+    UsageRow,
+    "SELECT accepted, limited, refused, failed, hour AS number FROM api_key_usage"
+    " WHERE key_id = :key_id AND hour >= :since",
+)
+
+LIST_DAYS: Final = Query(
+    UsageRow,
+    "SELECT CAST(sum(accepted) AS BIGINT) AS accepted, CAST(sum(limited) AS BIGINT) AS limited,"
+    " CAST(sum(refused) AS BIGINT) AS refused, CAST(sum(failed) AS BIGINT) AS failed, hour / 24 AS number"
+    " FROM api_key_usage WHERE key_id = :key_id AND hour >= :since GROUP BY hour / 24",
+)
+
+SUM_USAGE: Final = Query(
+    Counts,
+    "SELECT CAST(coalesce(sum(accepted), 0) AS BIGINT) AS accepted, CAST(coalesce(sum(limited), 0) AS BIGINT) AS"
+    " limited, CAST(coalesce(sum(refused), 0) AS BIGINT) AS refused, CAST(coalesce(sum(failed), 0) AS BIGINT) AS failed"
+    " FROM api_key_usage WHERE key_id = :key_id",
+)
+
+PURGE_USAGE: Final = Command(
+    "DELETE FROM api_key_usage WHERE (key_id, hour) IN"
+    " (SELECT key_id, hour FROM api_key_usage WHERE hour < :before ORDER BY hour LIMIT :batch)"
+)
+
+INSERT_REFUSAL: Final = Command(
+    "INSERT INTO api_key_refusals (key_id, id, refused_at, method, route, status, label, address, request_id)"
+    " VALUES (:key_id, :id, :refused_at, :method, :route, :status, :label, :address, :request_id)"
+)
+
+TRIM_REFUSALS: Final = Command(
+    "DELETE FROM api_key_refusals WHERE key_id = :key_id AND id <="
+    " (SELECT id FROM api_key_refusals WHERE key_id = :key_id ORDER BY id DESC LIMIT 1 OFFSET :kept)"
+)
+
+LIST_REFUSALS: Final = Query(
+    Refusal,
+    "SELECT refused_at, method, route, status, label, address, request_id FROM api_key_refusals"
+    " WHERE key_id = :key_id ORDER BY id DESC LIMIT :limit",
+)
+
+PURGE_REFUSALS: Final = Command(
+    "DELETE FROM api_key_refusals WHERE (key_id, id) IN"
+    " (SELECT key_id, id FROM api_key_refusals WHERE refused_at < :before ORDER BY refused_at LIMIT :batch)"
 )
 
 
@@ -117,3 +175,56 @@ async def revoke_key(tx: Tx, key_id: str, *, revoked_by: str, reason: str | None
 async def touch_key(tx: Tx, key_id: str, used_at: int) -> None:
     """Writes down when the key was last used (milliseconds)."""
     await tx.run(TOUCH_KEY, key_id=key_id, used_at=used_at)
+
+
+async def add_usage(tx: Tx, usage: Sequence[tuple[str, int, Counts]]) -> None:
+    """Adds to the counts of keys: key, hour since 1970, and what to add, in the order of the keys."""
+    rows = [
+        {
+            "key_id": key_id,
+            "hour": hour,
+            "accepted": counts.accepted,
+            "limited": counts.limited,
+            "refused": counts.refused,
+            "failed": counts.failed,
+        }
+        for key_id, hour, counts in usage
+    ]
+    await tx.run_each(ADD_USAGE, rows)
+
+
+async def list_hours(tx: Tx, key_id: str, *, since: int) -> list[UsageRow]:
+    """Returns the key's counts by hour, from the hour `since` (since 1970) on; none for an hour without requests."""
+    return await tx.all(LIST_HOURS, key_id=key_id, since=since)
+
+
+async def list_days(tx: Tx, key_id: str, *, since: int) -> list[UsageRow]:
+    """Returns the key's counts by UTC day, from the hour `since` (since 1970) on."""
+    return await tx.all(LIST_DAYS, key_id=key_id, since=since)
+
+
+async def sum_usage(tx: Tx, key_id: str) -> Counts:
+    """Returns the key's counts over all hours that are kept."""
+    return await tx.one(SUM_USAGE, key_id=key_id) or Counts()
+
+
+async def add_refusals(tx: Tx, key_id: str, refusals: Sequence[Refusal]) -> None:
+    """Adds refusals of a key, oldest first, and removes what is older than its last RECENT_REFUSALS."""
+    rows = [{"key_id": key_id, "id": new_id(each.refused_at), **msgspec.structs.asdict(each)} for each in refusals]
+    await tx.run_each(INSERT_REFUSAL, rows)
+    await tx.run(TRIM_REFUSALS, key_id=key_id, kept=RECENT_REFUSALS)
+
+
+async def list_refusals(tx: Tx, key_id: str, *, limit: int) -> list[Refusal]:
+    """Returns the last refusals of a key, newest first."""
+    return await tx.all(LIST_REFUSALS, key_id=key_id, limit=limit)
+
+
+async def purge_usage(tx: Tx, *, before: int, batch: int) -> int:
+    """Removes counts of hours before `before` (since 1970), and returns how many."""
+    return await tx.run(PURGE_USAGE, before=before, batch=batch)
+
+
+async def purge_refusals(tx: Tx, *, before: int, batch: int) -> int:
+    """Removes refusals from before `before` (milliseconds), and returns how many."""
+    return await tx.run(PURGE_REFUSALS, before=before, batch=batch)

@@ -16,6 +16,7 @@ from pressroom.domains.keys.schemas import (
     created_key_shape,
     key_shape,
 )
+from pressroom.domains.keys.usage_schemas import USAGE_EXAMPLE, KeyUsageOut, is_active, usage_shape
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
@@ -98,6 +99,30 @@ async def show_key(request: Request[Caller]) -> Response:
 
 
 @declare(
+    "GET",
+    "/api/auth/api-keys/{keyId}/usage",
+    SessionOnly(),
+    summary="Show how much an API key is used",
+    gives=KeyUsageOut,
+    fails=(_NO_KEY,),
+    tag=TAG,
+    response_example=USAGE_EXAMPLE,
+)
+async def show_usage(request: Request[Caller]) -> Response:
+    """What became of the key's requests, by hour and by day; what is left of its limits, which this does not charge;
+    and its last 50 refusals."""
+    return json_response(await read_usage(request))
+
+
+async def read_usage(request: Request[Caller]) -> KeyUsageOut:
+    """Returns the usage of the key in the request's path. Raises NotFound, Unavailable when the limiter is away."""
+    now = request.clock.now()
+    usage = await request.db.read(actions.read_usage, request.caller.account.id, request.parameters["keyId"])
+    rates = await request.services.limiter.look(usage.key.id) if is_active(usage, now) else None
+    return usage_shape(usage, rates, request.settings.daily_content_quota, now)
+
+
+@declare(
     "DELETE",
     "/api/auth/api-keys/{keyId}",
     SessionOnly(),
@@ -120,4 +145,4 @@ async def revoke_key(request: Request[Caller]) -> Response:
     )
 
 
-ROUTES: Final = (list_keys, create_key, show_key, revoke_key)
+ROUTES: Final = (list_keys, create_key, show_key, show_usage, revoke_key)

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from pressroom.clock import SECOND, seconds_until
-from pressroom.domains.limits.models import Rates, Verdict
+from pressroom.domains.limits.models import Left, Rates, Verdict
 from pressroom.errors import RateLimited
 from pressroom.settings import Settings
 from pressroom.web.asgi import HeaderList
@@ -23,6 +23,10 @@ class Limiter(Protocol):
 
     async def peek(self, key_id: str) -> Verdict:
         """Returns the state of the key's minute window; charges nothing."""
+        ...
+
+    async def look(self, key_id: str) -> tuple[Left, Left]:
+        """Returns what is left of the key's minute and 24 hours; charges nothing."""
         ...
 
     async def flush(self) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from pressroom.clock import DAY, MINUTE, Clock
 from pressroom.db import Database, Query, Tx
 from pressroom.domains.limits import queries
-from pressroom.domains.limits.models import Holder, KeyWrite, Rates, Verdict
+from pressroom.domains.limits.models import Holder, KeyWrite, Left, Rates, Verdict
 from pressroom.domains.limits.windows import StoredWindows, Windows, merged, not_after, with_writes
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.ids import first_id
@@ -95,9 +95,11 @@ class MemoryLimiter:
 
     async def peek(self, key_id: str) -> Verdict:
         """Returns the state of the key's minute window; charges nothing."""
-        while (windows := self._windows.get(key_id)) is None:
-            await self._load(key_id, self.rates)
-        return windows.peek(self._clock.now())
+        return (await self._windows_of(key_id)).peek(self._clock.now())
+
+    async def look(self, key_id: str) -> tuple[Left, Left]:
+        """Returns what is left of the key's minute and 24 hours; charges nothing."""
+        return (await self._windows_of(key_id)).look(self._clock.now())
 
     async def flush(self) -> None:
         """Saves what was counted since the last flush, and drops idle windows from memory.
@@ -131,6 +133,11 @@ class MemoryLimiter:
             await self._changed.flush()
             await self._db.transact(_save_all, {}, self._holder, True)
         self._holder = None
+
+    async def _windows_of(self, key_id: str) -> Windows:
+        while (windows := self._windows.get(key_id)) is None:
+            await self._load(key_id, self.rates)
+        return windows
 
     def _may_save(self) -> bool:
         return not self._suspended or self._holder is not None

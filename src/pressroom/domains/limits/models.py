@@ -51,6 +51,17 @@ class Verdict(msgspec.Struct):
     abused: bool = False
 
 
+class Left(msgspec.Struct, frozen=True):
+    """What is left of one limit (docs/keys.md#usage).
+
+    `resets_at` (milliseconds) is when the oldest counted request leaves the window; None while none is counted.
+    """
+
+    limit: int
+    remaining: int
+    resets_at: int | None
+
+
 class KeyWrite(msgspec.Struct):
     """A row that a key wrote: when (milliseconds), and whether by `POST /api/posts`."""
 

@@ -6,8 +6,8 @@ from typing import cast
 import redis.asyncio
 import redis.exceptions
 
-from pressroom.clock import Clock
-from pressroom.domains.limits.models import Rates, Verdict
+from pressroom.clock import DAY, MINUTE, Clock
+from pressroom.domains.limits.models import Left, Rates, Verdict
 from pressroom.errors import Unavailable
 
 PATIENCE = 1.0
@@ -40,6 +40,16 @@ class RedisLimiter:
         """Returns the state of the key's minute window; charges nothing."""
         return await self._call(key_id, self.rates, is_post=False, charge=False)
 
+    async def look(self, key_id: str) -> tuple[Left, Left]:
+        """Returns what is left of the key's minute and 24 hours; charges nothing."""
+        rates = self.rates
+        answer = await self._run(key_id, rates, is_post=False, charge=False)
+        used, reset_at, total, first = int(answer[1]), int(answer[2]), int(answer[6]), int(answer[7])
+        return (
+            Left(rates.per_minute, max(0, rates.per_minute - used), reset_at if used else None),
+            Left(rates.per_day, max(0, rates.per_day - total), (first + 1) * MINUTE + DAY if first >= 0 else None),
+        )
+
     async def flush(self) -> None:
         """Does nothing: Redis stores what it counts."""
 
@@ -55,6 +65,19 @@ class RedisLimiter:
         await self._redis.aclose()
 
     async def _call(self, key_id: str, rates: Rates, *, is_post: bool, charge: bool) -> Verdict:
+        answer = await self._run(key_id, rates, is_post=is_post, charge=charge)
+        now, used, reset_at, refused_by, free_at, abused = answer[:6]
+        return Verdict(
+            int(now),
+            max(0, rates.per_minute - int(used)),
+            int(reset_at),
+            cast("bytes", refused_by).decode() or None,
+            int(free_at),
+            bool(abused),
+        )
+
+    async def _run(self, key_id: str, rates: Rates, *, is_post: bool, charge: bool) -> list[bytes | int]:
+        """Returns what the script answers; see windows.lua."""
         keys = [f"pressroom:{{{key_id}}}:{part}" for part in ("attempts", "posts", "day", "total", "refusals")]
         arguments: list[str | int] = [
             self._clock.now() if self._clock else "",
@@ -67,15 +90,6 @@ class RedisLimiter:
             rates.abuse_window,
         ]
         try:
-            answer = cast("list[bytes | int]", await self._script(keys, arguments))
+            return cast("list[bytes | int]", await self._script(keys, arguments))
         except (redis.exceptions.RedisError, OSError) as error:
             raise Unavailable("The rate limiter cannot be reached right now.") from error
-        now, used, reset_at, refused_by, free_at, abused = answer
-        return Verdict(
-            int(now),
-            max(0, rates.per_minute - int(used)),
-            int(reset_at),
-            cast("bytes", refused_by).decode() or None,
-            int(free_at),
-            bool(abused),
-        )

@@ -2,7 +2,8 @@
 -- KEYS: attempts, posts, day ("minute:count"), total of the day, refusals; one hash tag, so a cluster serves.
 -- ARGV: time (milliseconds; empty: Redis's own clock), is it a post (1), charge (1), per minute, per day,
 --       (0: no limit), posts per minute, refusals that are abuse, abuse window (milliseconds)
--- Returns: time, attempts in the minute, when the oldest leaves, refused by, free at, abused
+-- Returns: time, attempts in the minute, when the oldest leaves, refused by, free at, abused;
+--       without a charge also the requests of the day and its oldest minute (-1: none)
 local MINUTE, DAY = 60000, 86400000
 local attempts, posts, day, total_key, refusals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now = tonumber(ARGV[1])
@@ -51,7 +52,7 @@ end
 local used = redis.call('LLEN', attempts)
 if not charge then
   local oldest = redis.call('LINDEX', attempts, 0)
-  return { number(now), used, number(oldest and oldest + MINUTE or now), '', number(0), 0 }
+  return { number(now), used, number(oldest and oldest + MINUTE or now), '', number(0), 0, total, first and bucket(first) or -1 }
 end
 
 local refused_by = {}

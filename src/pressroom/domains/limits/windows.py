@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from pressroom.clock import DAY, MINUTE
-from pressroom.domains.limits.models import DAY_LIMIT, MINUTE_LIMIT, POSTS_LIMIT, KeyWrite, Rates, Verdict
+from pressroom.domains.limits.models import DAY_LIMIT, MINUTE_LIMIT, POSTS_LIMIT, KeyWrite, Left, Rates, Verdict
 
 
 class StoredWindows(msgspec.Struct):
@@ -69,6 +69,17 @@ class Windows:
         now = self._pass_time(now)
         oldest = self._attempts[0] + MINUTE if self._attempts else now
         return Verdict(now, max(0, self._rates.per_minute - len(self._attempts)), oldest)
+
+    def look(self, now: int) -> tuple[Left, Left]:
+        """Returns what is left of the minute and of the day at `now` (milliseconds); charges nothing."""
+        self._pass_time(now)
+        rates, attempts, day = self._rates, self._attempts, self._day
+        minute_ends = attempts[0] + MINUTE if attempts else None
+        day_ends = (day[0][0] + 1) * MINUTE + DAY if day else None
+        return (
+            Left(rates.per_minute, max(0, rates.per_minute - len(attempts)), minute_ends),
+            Left(rates.per_day, max(0, rates.per_day - self._day_total), day_ends),
+        )
 
     def stored(self, now: int) -> StoredWindows:
         """Returns the windows to store at `now` (milliseconds)."""
