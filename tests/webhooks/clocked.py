@@ -1,8 +1,11 @@
 """Posts, and the time that passes between them."""
 
+from pressroom.clock import MINUTE
 from pressroom.domains.accounts.actions import begin_session
 from tests.api.actors import Actor, body_of
 from tests.harness.local import LocalServer
+from tests.harness.receiver import answer
+from tests.webhooks.endpoints import Endpoint
 
 
 def post(author: Actor, times: int = 1) -> None:
@@ -32,3 +35,16 @@ def later(owner: Actor, milliseconds: int) -> None:
     owner.server.clock.advance(milliseconds)
     token = owner.server.run(owner.server.runtime.db.transact(begin_session, owner.account.id))
     owner.web.headers["Cookie"] = f"session={token}"
+
+
+def fail_until_disabled(hook: Endpoint) -> int:
+    """Publishes, and lets all five attempts fail. Returns when it was published (milliseconds)."""
+    hook.behave(answer(500))
+    published = hook.owner.server.clock.now()
+    post(hook.owner)
+    hook.owner.server.deliver()
+    for wait in (1, 2, 4, 8):
+        pass_time(hook.owner.server, 2 * wait * MINUTE)
+    later(hook.owner, 1)
+    assert hook.show()["status"] == "disabled"
+    return published

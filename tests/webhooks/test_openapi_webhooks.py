@@ -10,7 +10,7 @@ from tests.api.actors import Actor, Json, body_of, nobody, publish
 from tests.harness.documented import Documented, resolve, validator, without_unknown_fields
 from tests.harness.receiver import Received, answer
 from tests.webhooks.conftest import MakeEndpoint
-from tests.webhooks.endpoints import CHOOSABLE, DELIVERING, LONG_AGO
+from tests.webhooks.endpoints import CHOOSABLE, DELIVERING, LONG_AGO, Endpoint
 
 SETTINGS = DELIVERING
 EVENTS = [*CHOOSABLE, "webhook.test"]
@@ -19,6 +19,8 @@ BASE = "/api/auth/api-keys/{keyId}/webhooks"
 ROUTES = {
     BASE: {"get": "200", "post": "201"},
     BASE + "/{webhookId}": {"get": "200", "delete": "200"},
+    BASE + "/{webhookId}/status": {"get": "200"},
+    BASE + "/{webhookId}/replace": {"post": "201"},
     BASE + "/{webhookId}/test": {"post": "202"},
     BASE + "/{webhookId}/deliveries": {"get": "200"},
     BASE + "/{webhookId}/rotate": {"post": "200"},
@@ -163,6 +165,7 @@ def test_what_the_routes_answer_is_what_is_described(document: Json, endpoint: M
 
     assert hook.test().status_code == hook.redeliver().status_code == 422
     body_of(hook.rotate())
+    body_of(alice.web.get(f"{hook.base}/status"))
     hook = hook.again()
     assert hook.redelivered(LONG_AGO) == (3, 0)
     body_of(hook.test(), 202)
@@ -172,6 +175,8 @@ def test_what_the_routes_answer_is_what_is_described(document: Json, endpoint: M
         pass
     assert made.status_code == 409
     assert hook.redeliver("soon").status_code == 400
+    new = body_of(alice.web.post(f"{hook.base}/replace", json=_another(hook.created)), 201)
+    hook = Endpoint(alice, hook.receiver, hook.path, new, hook.key_id)
     body_of(hook.remove())
     assert [reply.status_code for reply in (hook.test(), hook.rotate(), hook.redeliver(), hook.remove())] == [404] * 4
     body_of(alice.web.delete(f"/api/auth/api-keys/{alice.record.id}"))

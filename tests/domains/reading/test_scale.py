@@ -1,12 +1,10 @@
 """A page costs the same among a hundred posts and among a hundred thousand: by its plans and its work, untimed."""
 
 import asyncio
-import json
 import os
-import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple
 
 import apsw
 import asyncpg
@@ -14,7 +12,7 @@ import httpx
 import pytest
 
 from pressroom.clock import SettableClock
-from pressroom.db import Command, Database, Query, Tx, Value
+from pressroom.db import Command, Database, Tx
 from pressroom.db.postgres import PostgresDatabase, open_postgres
 from pressroom.db.sqlite import SqliteDatabase, connect, open_sqlite
 from pressroom.domains.accounts.actions import begin_session
@@ -37,10 +35,9 @@ from tests.domains.reading.shelves import (
     put_posts,
 )
 from tests.harness.local import LocalServer
+from tests.harness.plans import Asked, Cost, Engine, Noting, Postgres, Sqlite
 
 pytestmark = pytest.mark.xdist_group("scale")
-
-R = TypeVar("R")
 
 LIMIT = 1.5
 """How many times the work among few a page may be among many."""
@@ -66,115 +63,6 @@ NEEDED: Final[dict[Command, set[str]]] = {
 
 LARGE: Final = {"posts", "post_tags", "post_audiences", "likes", "comments"}
 """Tables that hold a hundred thousand rows and more."""
-
-
-class Asked(NamedTuple):
-    """A statement that an action ran, and what it bound."""
-
-    command: Command
-    values: dict[str, Value]
-
-
-class Noting:
-    """A transaction that notes what is asked of it."""
-
-    def __init__(self, tx: Tx, asked: list[Asked]) -> None:
-        self.now, self.subscribers = tx.now, tx.subscribers
-        self._tx = tx
-        self._asked = asked
-
-    async def one(self, query: Query[R], **values: Value) -> R | None:
-        self._asked.append(Asked(query, values))
-        return await self._tx.one(query, **values)
-
-    async def all(self, query: Query[R], **values: Value) -> list[R]:
-        self._asked.append(Asked(query, values))
-        return await self._tx.all(query, **values)
-
-    async def run(self, command: Command, **values: Value) -> int:
-        raise AssertionError("Who reads a page writes nothing.")
-
-    async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
-        raise AssertionError("Who reads a page writes nothing.")
-
-    def signal(self) -> None:
-        raise AssertionError("Who reads a page wakes nobody.")
-
-
-class Cost(NamedTuple):
-    """What a statement takes: what it walks through from end to end, the indexes that it uses, and its work."""
-
-    walked: list[str]
-    indexes: set[str]
-    work: float
-    plan: str
-
-
-class Engine(Protocol):
-    """Explains a statement, in each of the ways in which its database may carry it out."""
-
-    async def explain(self, asked: Asked) -> list[Cost]: ...
-
-
-class Sqlite:
-    """Work is steps of SQLite's virtual machine."""
-
-    def __init__(self, connection: Any) -> None:
-        self.connection = connection
-
-    async def explain(self, asked: Asked) -> list[Cost]:
-        text, values = asked.command.text, asked.values
-        plan = [str(row[3]) for row in self.connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
-        steps: list[float] = []
-        self.connection.trace_v2(
-            apsw.SQLITE_TRACE_PROFILE, lambda told: steps.append(told["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
-        )
-        self.connection.execute(text, values).fetchall()
-        self.connection.trace_v2(0, None)
-        parts = {line.removeprefix("CO-ROUTINE ") for line in plan if line.startswith("CO-ROUTINE ")}
-        walks = [line for line in plan if re.match(r"SCAN (?!CONSTANT)|USE TEMP B-TREE", line)]
-        walked = [line for line in walks if line.removeprefix("SCAN ") not in parts]
-        shown = "\n".join(plan)
-        return [Cost(walked, set(re.findall(r"INDEX (\w+)", shown)), sum(steps), shown)]
-
-
-class Postgres:
-    """Work is rows looked at and blocks read, by a plan for these very values and by one for any."""
-
-    def __init__(self, connection: asyncpg.Connection) -> None:
-        self.connection = connection
-
-    async def explain(self, asked: Asked) -> list[Cost]:
-        values = ", ".join(map(_literal, (asked.values[name] for name in asked.command.names)))
-        await self.connection.execute(f"PREPARE page AS {asked.command.numbered}")
-        costs: list[Cost] = []
-        for mode in ("force_custom_plan", "force_generic_plan"):
-            await self.connection.execute(f"SET plan_cache_mode = {mode}")
-            explain = f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE page({values})"
-            await self.connection.execute(explain)  # Reads what is not in memory yet, and marks rows as seen.
-            told = str(await self.connection.fetchval(explain))
-            costs.append(_cost(json.loads(told)[0]["Plan"]))
-        await self.connection.execute("DEALLOCATE page")
-        return costs
-
-
-def _literal(value: Value) -> str:
-    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
-
-
-def _cost(root: dict[str, Any]) -> Cost:
-    nodes = list(_nodes(root))
-    rows = sum(it["Actual Loops"] * (it["Actual Rows"] + it.get("Rows Removed by Filter", 0)) for it in nodes)
-    blocks = root["Shared Hit Blocks"] + root["Shared Read Blocks"]
-    scans = [it for it in nodes if it.get("Relation Name") in LARGE and it["Node Type"] != "Bitmap Heap Scan"]
-    walked = [f"{it['Node Type']} of {it['Relation Name']}" for it in scans if "Index Cond" not in it]
-    return Cost(walked, {it["Index Name"] for it in nodes if "Index Name" in it}, rows + blocks, json.dumps(root))
-
-
-def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield node
-    for below in node.get("Plans", []):
-        yield from _nodes(below)
 
 
 class Page(NamedTuple):
@@ -275,7 +163,7 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         if request.param == "postgres":
             url = request.getfixturevalue("postgres_server").create_database(f"scale_{os.getpid()}")
             db: Database = runner.run(open_postgres(url, SettableClock()))
-            engine: Engine = Postgres(runner.run(asyncpg.connect(url)))
+            engine: Engine = Postgres(runner.run(asyncpg.connect(url)), LARGE)
         else:
             file = tmp_path_factory.mktemp("scale") / "pressroom.db"
             db = open_sqlite(file, SettableClock())

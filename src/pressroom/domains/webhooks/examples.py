@@ -11,11 +11,14 @@ from pressroom.domains.webhooks.schemas import (
     CreatedWebhookOut,
     CreateWebhook,
     DeliveryOut,
+    LatestOut,
     RedeliveredOut,
     RedeliverEvents,
+    ReplacedWebhookOut,
     RotatedOut,
     TestSentOut,
     WebhookOut,
+    WebhookStatusOut,
 )
 from pressroom.web.openapi.deliveries import EventShape
 
@@ -39,6 +42,9 @@ WEBHOOK_EXAMPLE = WebhookOut(
 )
 CREATED_WEBHOOK_EXAMPLE = CreatedWebhookOut(
     **msgspec.structs.asdict(WEBHOOK_EXAMPLE), secret="whsec_EXAMPLE" + "0" * 25
+)
+REPLACED_WEBHOOK_EXAMPLE = ReplacedWebhookOut(
+    **msgspec.structs.asdict(CREATED_WEBHOOK_EXAMPLE), missed_since="2026-11-20T16:08:12.345Z"
 )
 ROTATED_EXAMPLE = RotatedOut(
     id=WEBHOOK_EXAMPLE.id,
@@ -66,5 +72,16 @@ DELIVERY_EXAMPLE = DeliveryOut(
             response_body="Down for maintenance",
         )
     ],
+)
+STATUS_EXAMPLE = WebhookStatusOut(
+    id=WEBHOOK_EXAMPLE.id,
+    status=EndpointStatus.ENABLED,
+    consecutive_failures=1,
+    next_attempt_at=DELIVERY_EXAMPLE.next_attempt_at,
+    waiting=3,
+    more_waiting=False,
+    latest=LatestOut(delivered=97, failed=0, waiting=3),
+    missed_since=DELIVERY_EXAMPLE.created_at,
+    last_test=None,
 )
 TEST_SENT_EXAMPLE = TestSentOut(DELIVERY_EXAMPLE.id)

@@ -1,5 +1,6 @@
 """Endpoints and deliveries, and their states."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -7,6 +8,7 @@ import msgspec
 
 from pressroom.clock import DAY, HOUR
 from pressroom.domains.events.models import EventType
+from pressroom.ids import time_of
 
 ENDPOINTS: Final = 5
 """Endpoints that one key can have."""
@@ -34,6 +36,13 @@ LOGGED: Final = 20
 
 BODIES: Final = 5
 """Of those, the latest whose response bodies are stored too."""
+
+
+COUNTED: Final = 1_000
+"""Deliveries that wait for an endpoint are counted up to here; beyond, there are more."""
+
+LATEST: Final = 100
+"""The latest deliveries of an endpoint, by which it is told how it does."""
 
 
 class EndpointStatus(StrEnum):
@@ -181,3 +190,63 @@ class Redelivered(msgspec.Struct):
 
     queued: int
     skipped_duplicates: int
+
+
+class EndpointFigures(msgspec.Struct):
+    """How an endpoint does.
+
+    Attributes:
+        next_due_at: When something is sent next (milliseconds); None when nothing is.
+        waiting: Deliveries that wait for it, or that it holds; `COUNTED` + 1 stands for more.
+        oldest_waiting: The event of the first of these.
+        latest: The number of its latest deliveries, at most `LATEST`; of them `delivered` and `failed` have ended.
+    """
+
+    id: str
+    next_due_at: int | None
+    waiting: int
+    oldest_waiting: str | None
+    latest: int
+    delivered: int
+    failed: int
+
+
+class PastDelivery(msgspec.Struct):
+    """A delivery by its event, and how it ended."""
+
+    event_id: str
+    event_type: str
+    state: str
+
+
+class EndpointReport(msgspec.Struct):
+    """An endpoint, how it does, since when it missed something (milliseconds), and its last test."""
+
+    webhook: Webhook
+    figures: EndpointFigures
+    missed_since: int | None
+    last_test: Delivery | None
+
+
+class ReplacedWebhook(msgspec.Struct):
+    """An endpoint that took the place of another, its secret, and since when the other missed something."""
+
+    webhook: Webhook
+    secret: str
+    missed_since: int | None
+
+
+def missed_since(webhook: Webhook, oldest_waiting: str | None, before: Sequence[PastDelivery]) -> int | None:
+    """Returns since when an endpoint missed events, in milliseconds; None when it missed none.
+
+    Args:
+        webhook: The endpoint. Nothing is queued for it from `disabled_at` on.
+        oldest_waiting: The oldest event that waits for it.
+        before: Its latest deliveries before that. A delivery that failed is the one that disabled it, tests aside.
+    """
+    missed = [] if webhook.disabled_at is None else [webhook.disabled_at]
+    if oldest_waiting is not None:
+        missed.append(time_of(oldest_waiting))
+    failed = [each for each in before if each.state == State.FAILED and each.event_type != EventType.WEBHOOK_TEST]
+    missed += [time_of(each.event_id) for each in failed]
+    return min(missed, default=None)

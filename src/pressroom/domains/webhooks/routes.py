@@ -4,7 +4,7 @@ from typing import Final
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.webhooks.actions import endpoints, queueing, reading, redelivery
+from pressroom.domains.webhooks.actions import endpoints, queueing, reading, redelivery, replacing, status
 from pressroom.domains.webhooks.actions.endpoints import KEY_ENDED
 from pressroom.domains.webhooks.examples import (
     CREATE_WEBHOOK_EXAMPLE,
@@ -12,7 +12,9 @@ from pressroom.domains.webhooks.examples import (
     DELIVERY_EXAMPLE,
     REDELIVER_EXAMPLE,
     REDELIVERED_EXAMPLE,
+    REPLACED_WEBHOOK_EXAMPLE,
     ROTATED_EXAMPLE,
+    STATUS_EXAMPLE,
     TEST_SENT_EXAMPLE,
     WEBHOOK_EXAMPLE,
 )
@@ -24,12 +26,16 @@ from pressroom.domains.webhooks.schemas import (
     RedeliveredOut,
     RedeliverEvents,
     RemovedOut,
+    ReplacedWebhookOut,
     RotatedOut,
     TestSentOut,
     WebhookList,
     WebhookOut,
+    WebhookStatusOut,
     created_webhook_shape,
     delivery_shape,
+    replaced_webhook_shape,
+    status_shape,
     url_error,
     webhook_shape,
 )
@@ -51,6 +57,7 @@ _ALL = "/api/auth/api-keys/{keyId}/webhooks"
 _ONE = _ALL + "/{webhookId}"
 
 _NONE = NotFound("There is no such webhook endpoint.")
+_BAD_ADDRESS = Invalid([url_error("The host does not resolve to public addresses alone; use a public host.")])
 _KEY_ENDED = Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
 _DISABLED = Unprocessable(
     [FieldError("webhookId", Code.NOT_ALLOWED, "The endpoint is disabled. Remove it and add it again.")]
@@ -68,7 +75,7 @@ _BAD_PAGE = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole num
     status=201,
     location=_ONE.replace("webhookId", "made"),
     fails=(
-        Invalid([url_error("The host does not resolve to public addresses alone; use a public host.")]),
+        _BAD_ADDRESS,
         NotFound("There is no such key."),
         Conflict("A key has at most 5 webhook endpoints; remove one to add another."),
         _KEY_ENDED,
@@ -87,10 +94,7 @@ async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Respo
     await request.db.read(
         endpoints.check_key, account_id, key_id
     )  # first: the address is not looked up for an unknown key
-    try:
-        await request.services.outbound.vet(body.url, account_id)
-    except UrlRefused as refused:
-        raise Invalid([url_error(refused.message)]) from None
+    await vet_address(request, body.url)
     now = request.clock.now()
     return await request.once(
         endpoints.add_webhook,
@@ -136,6 +140,54 @@ async def show_webhook(request: Request[Caller]) -> Response:
     """One endpoint, without its secret."""
     webhook = await request.db.read(endpoints.get_webhook, *_named(request))
     return json_response(webhook_shape(webhook, request.clock.now()))
+
+
+@declare(
+    "GET",
+    _ONE + "/status",
+    SessionOnly(),
+    summary="Show how a webhook endpoint does",
+    gives=WebhookStatusOut,
+    fails=(_NONE,),
+    tag=TAG,
+    response_example=STATUS_EXAMPLE,
+)
+async def show_status(request: Request[Caller]) -> Response:
+    """What waits for it, when it is sent something next, how its latest deliveries and its last test went."""
+    return json_response(status_shape(await request.db.read(status.get_status, *_named(request))))
+
+
+@declare_with_body(
+    "POST",
+    _ONE + "/replace",
+    SessionOnly(),
+    summary="Replace a webhook endpoint",
+    takes=CreateWebhook,
+    gives=ReplacedWebhookOut,
+    status=201,
+    location=_ALL + "/{made}",
+    fails=(_BAD_ADDRESS, _NONE, _KEY_ENDED),
+    idempotent=True,
+    tag=TAG,
+    example=CREATE_WEBHOOK_EXAMPLE,
+    response_example=REPLACED_WEBHOOK_EXAMPLE,
+)
+async def replace_webhook(request: Request[Caller], body: CreateWebhook) -> Response:
+    """Removes an endpoint and adds another in its place, both or neither: so a disabled one is enabled again, and what
+    it hears of is changed. With the same URL the new one continues the old one: `redeliver` since `missedSince` brings
+    what that missed. The signing secret is in this answer and its replays, and nowhere else, ever again."""
+    if (response := await request.once.stored()) is not None:
+        return response
+    await request.db.read(endpoints.get_webhook, *_named(request))
+    await vet_address(request, body.url)
+    now = request.clock.now()
+    return await request.once(
+        replacing.replace_webhook,
+        lambda replaced: replaced_webhook_shape(replaced, now),
+        201,
+        *_named(request),
+        body.new_webhook(),
+    )
 
 
 @declare(
@@ -248,6 +300,14 @@ async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> R
     )
 
 
+async def vet_address(request: Request[Caller], url: str) -> None:
+    """Raises Invalid for an address that nothing may be sent to."""
+    try:
+        await request.services.outbound.vet(url, request.caller.account.id)
+    except UrlRefused as refused:
+        raise Invalid([url_error(refused.message)]) from None
+
+
 def _named(request: Request[Caller]) -> tuple[str, str, str]:
     """Returns the ids of the caller's account and of the key and the endpoint in the path."""
     return request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
@@ -257,6 +317,8 @@ ROUTES: Final = (
     create_webhook,
     list_webhooks,
     show_webhook,
+    show_status,
+    replace_webhook,
     remove_webhook,
     send_test,
     list_deliveries,

@@ -10,11 +10,16 @@ from pressroom.clock import iso, parse_iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.models import (
     CHOOSABLE,
+    COUNTED,
+    LATEST,
     Attempt,
     Delivery,
+    EndpointFigures,
+    EndpointReport,
     EndpointStatus,
     NewWebhook,
     Redelivery,
+    ReplacedWebhook,
     State,
     Webhook,
 )
@@ -103,6 +108,12 @@ class RedeliverEvents(Body):
         return Redelivery(parse_iso(self.since), until, list(kinds))
 
 
+MissedSince = Annotated[
+    Time | None,
+    Meta(description="Since when it missed events: redeliver from then on once it was replaced. null: it missed none."),
+]
+
+
 class WebhookOut(msgspec.Struct, rename="camel"):
     """A webhook endpoint."""
 
@@ -133,6 +144,12 @@ class WebhookList(msgspec.Struct, rename="camel"):
 
     webhooks: list[WebhookOut]
     next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class ReplacedWebhookOut(CreatedWebhookOut, rename="camel"):
+    """The webhook endpoint that took the place of another, with its secret, which is shown this once."""
+
+    missed_since: MissedSince
 
 
 class RemovedOut(msgspec.Struct):
@@ -187,6 +204,28 @@ class DeliveryList(msgspec.Struct, rename="camel"):
 
     deliveries: list[DeliveryOut]
     next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class LatestOut(msgspec.Struct):
+    """How the latest 100 deliveries went, or fewer where there are fewer."""
+
+    delivered: Annotated[int, Meta(ge=0, le=LATEST, description="Acknowledged with a 2xx.")]
+    failed: Annotated[int, Meta(ge=0, le=LATEST, description="Given up.")]
+    waiting: Annotated[int, Meta(ge=0, le=LATEST, description="Pending, held or cancelled.")]
+
+
+class WebhookStatusOut(msgspec.Struct, rename="camel"):
+    """How a webhook endpoint does."""
+
+    id: Id
+    status: EndpointStatus
+    consecutive_failures: Annotated[int, Meta(ge=0, description="Failures in a row; the fifth disables it.")]
+    next_attempt_at: Annotated[Time | None, Meta(description="When something is sent next; null: nothing waits.")]
+    waiting: Annotated[int, Meta(ge=0, le=COUNTED, description="Deliveries that wait, or are held: counted to 1,000.")]
+    more_waiting: Annotated[bool, Meta(description="Whether more than 1,000 wait.")]
+    latest: LatestOut
+    missed_since: MissedSince
+    last_test: Annotated[DeliveryOut | None, Meta(description="The last test and its outcome; null: none was sent.")]
 
 
 _attempts = msgspec.json.Decoder(list[Attempt])
@@ -251,6 +290,38 @@ def delivery_shape(delivery: Delivery) -> DeliveryOut:
         next_attempt_at=None if next_at is None else iso(next_at),
         attempts=_attempts.decode(delivery.attempts),
     )
+
+
+def replaced_webhook_shape(replaced: ReplacedWebhook, now: int) -> ReplacedWebhookOut:
+    """Returns an endpoint that took the place of another, with its secret."""
+    missed = replaced.missed_since
+    return ReplacedWebhookOut(
+        **msgspec.structs.asdict(webhook_shape(replaced.webhook, now)),
+        secret=replaced.secret,
+        missed_since=None if missed is None else iso(missed),
+    )
+
+
+def status_shape(found: EndpointReport) -> WebhookStatusOut:
+    """Returns how an endpoint does, as its owner sees it."""
+    webhook, figures, missed = found.webhook, found.figures, found.missed_since
+    next_at = figures.next_due_at if webhook.status is EndpointStatus.ENABLED else None
+    return WebhookStatusOut(
+        id=webhook.id,
+        status=webhook.status,
+        consecutive_failures=webhook.consecutive_failures,
+        next_attempt_at=None if next_at is None else iso(next_at),
+        waiting=min(figures.waiting, COUNTED),
+        more_waiting=figures.waiting > COUNTED,
+        latest=latest_shape(figures),
+        missed_since=None if missed is None else iso(missed),
+        last_test=None if found.last_test is None else delivery_shape(found.last_test),
+    )
+
+
+def latest_shape(figures: EndpointFigures) -> LatestOut:
+    """Returns how the latest deliveries to an endpoint went."""
+    return LatestOut(figures.delivered, figures.failed, figures.latest - figures.delivered - figures.failed)
 
 
 def _moment(text: str | None) -> int | None:

@@ -70,15 +70,17 @@ FIND_EVENTS: Final = Query(
 )
 
 # "held" and "cancelled" follow from the endpoint, so disabling one costs the same however many deliveries are pending.
-LIST_DELIVERIES: Final = Query(
-    Delivery,
+DELIVERIES_OF_ENDPOINT: Final = (
     "SELECT d.envelope_id AS id, d.event_type AS event, d.event_id, CASE WHEN d.state <> 'pending' THEN d.state"
     " WHEN w.closed_at IS NOT NULL AND d.event_type <> 'apikey.revoked' THEN 'cancelled'"
     " WHEN w.disabled_at IS NOT NULL THEN 'held' ELSE 'pending' END AS state,"
     " d.redelivery, d.due_at, w.probe_at, d.attempts"
     " FROM deliveries d JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id"
-    " WHERE d.account_id = :account_id AND d.webhook_id = :webhook_id AND d.event_id < :before"
-    " ORDER BY d.event_id DESC LIMIT :limit",
+    " WHERE d.account_id = :account_id AND d.webhook_id = :webhook_id"
+)
+
+LIST_DELIVERIES: Final = Query(
+    Delivery, f"{DELIVERIES_OF_ENDPOINT} AND d.event_id < :before ORDER BY d.event_id DESC LIMIT :limit"
 )
 
 

@@ -1,0 +1,20 @@
+"""Replacing an endpoint: the only way to enable it again, or to change what it hears of."""
+
+from pressroom.db import Tx
+from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.webhooks.actions.endpoints import add_webhook, remove_webhook
+from pressroom.domains.webhooks.actions.status import get_status
+from pressroom.domains.webhooks.models import NewWebhook, ReplacedWebhook
+
+
+async def replace_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, new: NewWebhook) -> ReplacedWebhook:
+    """Removes an endpoint and adds another in its place; either both happen or neither.
+
+    With the same URL the new endpoint continues the old one (docs/webhooks.md#replace). Raises NotFound, Unprocessable
+    when the key is not active. The account is locked first, as `add_webhook` would.
+    """
+    await accounts.lock_account(tx, account_id)
+    old = await get_status(tx, account_id, key_id, webhook_id)
+    await remove_webhook(tx, account_id, key_id, webhook_id)
+    webhook, secret = await add_webhook(tx, account_id, key_id, new)
+    return ReplacedWebhook(webhook, secret, old.missed_since)

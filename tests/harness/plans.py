@@ -1,0 +1,126 @@
+"""What a statement costs on each engine: which indexes it uses, what it walks through, how much work it is. Untimed."""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import apsw
+import asyncpg
+
+from pressroom.db import Command, Query, Tx, Value
+
+R = TypeVar("R")
+
+
+class Asked(NamedTuple):
+    """A statement that an action ran, and what it bound."""
+
+    command: Command
+    values: dict[str, Value]
+
+
+class Noting:
+    """A transaction that notes what is asked of it."""
+
+    def __init__(self, tx: Tx, asked: list[Asked]) -> None:
+        self.now, self.subscribers = tx.now, tx.subscribers
+        self._tx = tx
+        self._asked = asked
+
+    async def one(self, query: Query[R], **values: Value) -> R | None:
+        self._asked.append(Asked(query, values))
+        return await self._tx.one(query, **values)
+
+    async def all(self, query: Query[R], **values: Value) -> list[R]:
+        self._asked.append(Asked(query, values))
+        return await self._tx.all(query, **values)
+
+    async def run(self, command: Command, **values: Value) -> int:
+        raise AssertionError("Whoever reads a page writes nothing.")
+
+    async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
+        raise AssertionError("Whoever reads a page writes nothing.")
+
+    def signal(self) -> None:
+        raise AssertionError("Whoever reads a page wakes nobody.")
+
+
+class Cost(NamedTuple):
+    """What a statement takes: what it walks through from end to end, the indexes that it uses, and its work."""
+
+    walked: list[str]
+    indexes: set[str]
+    work: float
+    plan: str
+
+
+class Engine(Protocol):
+    """Explains a statement, in each of the ways in which its database may carry it out."""
+
+    async def explain(self, asked: Asked) -> list[Cost]: ...
+
+
+class Sqlite:
+    """Work is steps of SQLite's virtual machine."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+
+    async def explain(self, asked: Asked) -> list[Cost]:
+        text, values = asked.command.text, asked.values
+        plan = [str(row[3]) for row in self.connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+        steps: list[float] = []
+        self.connection.trace_v2(
+            apsw.SQLITE_TRACE_PROFILE, lambda told: steps.append(told["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
+        )
+        self.connection.execute(text, values).fetchall()
+        self.connection.trace_v2(0, None)
+        parts = {line.removeprefix("CO-ROUTINE ") for line in plan if line.startswith("CO-ROUTINE ")}
+        walks = [line for line in plan if re.match(r"SCAN (?!CONSTANT)|USE TEMP B-TREE", line)]
+        walked = [line for line in walks if line.removeprefix("SCAN ") not in parts]
+        shown = "\n".join(plan)
+        return [Cost(walked, set(re.findall(r"INDEX (\w+)", shown)), sum(steps), shown)]
+
+
+class Postgres:
+    """Work is rows looked at and blocks read, by a plan for these very values and by one for any.
+
+    `large` are the tables that must not be walked through.
+    """
+
+    def __init__(self, connection: asyncpg.Connection, large: Collection[str]) -> None:
+        self.connection = connection
+        self.large = large
+
+    async def explain(self, asked: Asked) -> list[Cost]:
+        values = ", ".join(map(_literal, (asked.values[name] for name in asked.command.names)))
+        await self.connection.execute(f"PREPARE page AS {asked.command.numbered}")
+        costs: list[Cost] = []
+        for mode in ("force_custom_plan", "force_generic_plan"):
+            await self.connection.execute(f"SET plan_cache_mode = {mode}")
+            explain = f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE page({values})"
+            await self.connection.execute(explain)  # Reads what is not in memory yet, and marks rows as seen.
+            told = str(await self.connection.fetchval(explain))
+            costs.append(_cost(json.loads(told)[0]["Plan"], self.large))
+        await self.connection.execute("DEALLOCATE page")
+        return costs
+
+
+def _literal(value: Value) -> str:
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+
+
+def _cost(root: dict[str, Any], large: Collection[str]) -> Cost:
+    nodes = list(_nodes(root))
+    rows = sum(it["Actual Loops"] * (it["Actual Rows"] + it.get("Rows Removed by Filter", 0)) for it in nodes)
+    blocks = root["Shared Hit Blocks"] + root["Shared Read Blocks"]
+    scans = [it for it in nodes if it.get("Relation Name") in large and it["Node Type"] != "Bitmap Heap Scan"]
+    walked = [f"{it['Node Type']} of {it['Relation Name']}" for it in scans if "Index Cond" not in it]
+    return Cost(walked, {it["Index Name"] for it in nodes if "Index Name" in it}, rows + blocks, json.dumps(root))
+
+
+def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for below in node.get("Plans", []):
+        yield from _nodes(below)
