@@ -6,6 +6,8 @@ A session request: session 401 → same origin 403 → rate limit 429 → body 4
                    → state 404 409 422 → quota 429 → effect
 """
 
+from collections.abc import Mapping, Sequence
+
 import msgspec
 
 from pressroom.document import describe_api
@@ -25,8 +27,9 @@ from pressroom.web.access import Access, Keyed
 from pressroom.web.client_address import allowed
 from pressroom.web.once import Once
 from pressroom.web.pipeline import Guards, Pipeline
-from pressroom.web.request import Request
+from pressroom.web.request import Request, Viewer
 from pressroom.web.response import Response
+from pressroom.web.router import Router
 from pressroom.web.services import Services
 from pressroom.web.site import preload_files
 from pressroom.web.slices import Slices
@@ -65,6 +68,14 @@ class PackageGuards(Guards[Caller]):
         who = await self._sessions.identify(token, request.response_headers)
         request.account_id = who.account.id if who else None
         return who
+
+    def viewer(self, who: Caller) -> Viewer:
+        return Viewer(who.account.username, f"/avatars/{who.account.id}.svg")
+
+    async def check_recent(
+        self, request: Request[Caller], who: Caller, typed: Mapping[str, Sequence[str]] | None
+    ) -> Response | None:
+        return None
 
     async def check_writes(self, who: Caller) -> None:
         subject, rates = account_subject(who.account.id), self._session_rates
@@ -111,5 +122,6 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         may_see=may_see,
         limiter=runtime.limiter,
         openapi=msgspec.json.encode(describe_api(runtime.settings)),
+        has_page=Router(ROUTES).has_page,
     )
     return Pipeline(ROUTES, PackageGuards(runtime), runtime.db, services, runtime.settings, runtime.clock, runtime.log)

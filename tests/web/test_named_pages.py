@@ -16,16 +16,25 @@ SOURCE = Path(pressroom.__file__).parent
 PAGES = "login|signup|settings|notifications|saved|hubs|follows|admin|forgot|reset|verify|docs|openapi"
 """What the addresses of pages begin with, those included that do not exist yet."""
 
+SHOWN_WHEN_THERE = {"sections.html"}
+"""Templates whose addresses are shown only when there is such a page."""
+
 NAMED = re.compile(rf"(?<![\w/.:…{{}}])(/(?:{PAGES})(?:[/.][\w./{{}}-]*)?)(?![\w-])")
 
 
 def messages() -> Iterator[tuple[str, str]]:
     """Every text of more than one word in the code and in the templates, and where it stands."""
     for file in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        nodes = list(ast.walk(ast.parse(file.read_text("utf-8"))))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+                if id(node) in docstrings:
+                    continue
                 yield f"{file.name}:{node.lineno}", node.value
     for file in (SOURCE / "web" / "templates").rglob("*.html"):
+        if file.name in SHOWN_WHEN_THERE:
+            continue
         yield file.name, file.read_text("utf-8").replace('"', " ")
 
 

@@ -13,7 +13,7 @@ from pressroom.web.routing import Route
 from pressroom.web.site import STATIC_ROUTES, VERIFIER_ROUTES
 
 ROOT = Path(pressroom.__file__).parent
-DECLARING = {"declare", "declare_with_body"}
+DECLARING = {"declare", "declare_with_body", "declare_form"}
 PER_FILE = "_file_route"
 """The one function that declares routes when it is called: `web.site` calls it once for each file."""
 

@@ -22,10 +22,13 @@ class Keyed:
 class SessionOnly:
     """For a session; an API key is refused, whatever its scopes.
 
-    `is_limited` False: the limit of writes per minute does not apply (docs/limits.md#signed-in).
+    Attributes:
+        is_limited: False: the limit of writes per minute does not apply (docs/limits.md#signed-in).
+        recent: The password must have been confirmed a short time ago (docs/web-app.md#a-recent-password).
     """
 
     is_limited: bool = True
+    recent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,23 @@ class Public:
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """For everybody: pages. A session is looked up, so that the page can show what its owner may see."""
+    """For everybody: pages, and forms of people who are not signed in.
+
+    A session is looked up, so that the page can show what its owner may see. A form must come from this site.
+    """
 
 
-Access = Keyed | SessionOnly | Anyone | Visitor | Public
+@dataclass(frozen=True, slots=True)
+class Page:
+    """For the pages and forms of somebody who is signed in; others are sent to /login and come back afterwards.
+
+    Attributes:
+        recent: The password must have been confirmed a short time ago (docs/web-app.md#a-recent-password).
+        is_limited: False: the limit of writes per minute does not apply to its forms (docs/limits.md#signed-in).
+    """
+
+    recent: bool = False
+    is_limited: bool = True
+
+
+Access = Keyed | SessionOnly | Anyone | Visitor | Page | Public

@@ -77,7 +77,7 @@ def _decode_slowly(kind: type[B], raw: bytes, field_errors: list[FieldError], no
         if not isinstance(value, dict):
             raise Invalid([*field_errors, FieldError("body", Code.TYPE, "The body must be a JSON object.")])
         walk = _Walk(field_errors)
-        fields = walk.fields(_info(kind), cast("dict[str, object]", value), "")
+        fields = walk.fields(struct_info(kind), cast("dict[str, object]", value), "")
     except RecursionError:
         raise Invalid([*field_errors, FieldError("body", Code.INVALID_FORMAT, "The body nests too deep.")]) from None
     body = kind(**fields)
@@ -124,7 +124,8 @@ def _refuse_constant(name: str) -> None:
 
 
 @cache
-def _info(kind: type[msgspec.Struct]) -> inspect.StructType:
+def struct_info(kind: type[msgspec.Struct]) -> inspect.StructType:
+    """Returns the fields of a struct and their types."""
     return cast("inspect.StructType", inspect.type_info(kind))
 
 
@@ -159,7 +160,7 @@ class _Walk:
         for field in info.fields:
             path = f"{at}{field.encode_name}"
             item = given.pop(field.encode_name, None)
-            absent = field.encode_name not in value or (item is None and not _takes_none(field.type))
+            absent = field.encode_name not in value or (item is None and not takes_none(field.type))
             if not absent:
                 converted = self.value(field.type, item, path)
                 result[field.name] = None if converted is _WRONG else converted
@@ -266,11 +267,12 @@ class _Walk:
         return [None if item is _WRONG else item for item in converted]
 
 
-def _takes_none(info: inspect.Type) -> bool:
+def takes_none(info: inspect.Type) -> bool:
+    """Returns whether a value of this type may be null."""
     match info:
         case inspect.Metadata():
-            return _takes_none(info.type)
+            return takes_none(info.type)
         case inspect.UnionType():
-            return any(_takes_none(kind) for kind in info.types)
+            return any(takes_none(kind) for kind in info.types)
         case _:
             return isinstance(info, inspect.AnyType | inspect.NoneType)

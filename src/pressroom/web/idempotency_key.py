@@ -1,5 +1,6 @@
 """How a request is told from a repetition: by its Idempotency-Key and its body (docs/idempotency.md)."""
 
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 import msgspec
@@ -25,3 +26,8 @@ def fingerprint(raw: bytes, form: Form | None) -> str:
         return sha256(raw).hexdigest()
     files = [(file.name, file.declared_type, file.digest) for file in form.files]
     return sha256(msgspec.json.encode((sorted(form.texts.items()), files))).hexdigest()
+
+
+def typed_fingerprint(typed: Mapping[str, Sequence[str]]) -> str:
+    """Returns a hash of what was typed into the form of a page, which holds no secrets."""
+    return sha256(msgspec.json.encode(sorted(typed.items()))).hexdigest()

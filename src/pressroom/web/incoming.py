@@ -11,9 +11,15 @@ from pressroom.web.error_responses import PayloadTooLarge, RequestTimeout, Unsup
 from pressroom.web.form_data import Form, FormRules
 from pressroom.web.headers import Headers
 from pressroom.web.multipart import read_form
+from pressroom.web.page_form_bodies import Typed, parse_urlencoded
 
 JSON_LIMIT: Final = 256 * 1024
 """Bytes of a JSON body: more than 5,000 characters take, however they are escaped."""
+
+FORM_LIMIT: Final = 256 * 1024
+"""Bytes of an urlencoded form: each character of a text takes up to twelve."""
+
+URLENCODED: Final = "application/x-www-form-urlencoded"
 
 DRAIN_LIMIT: Final = 64 * 1024 * 1024
 DRAIN_SECONDS: Final = 5.0
@@ -26,7 +32,7 @@ class IncomingBody:
         self._receive = receive
         self.unread = True
 
-    async def read(self, limit: int) -> bytes:
+    async def read(self, limit: int, what: str = "JSON body") -> bytes:
         """Returns the whole body. Raises PayloadTooLarge past `limit` bytes, Invalid when it is cut off."""
         chunks: list[bytes] = []
         size = 0
@@ -34,7 +40,7 @@ class IncomingBody:
             chunk = await self._chunk()
             size += len(chunk)
             if size > limit:
-                raise PayloadTooLarge(f"A JSON body has at most {limit:,} bytes.")
+                raise PayloadTooLarge(f"A {what} has at most {limit:,} bytes.")
             chunks.append(chunk)
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
@@ -109,6 +115,28 @@ class BodyReader:
                 )
         except TimeoutError:
             raise RequestTimeout(f"The form did not arrive within {self._form_seconds:g} s.") from None
+
+    async def read_typed(
+        self, body: IncomingBody, headers: Headers, rules: FormRules
+    ) -> tuple[Typed, list[FieldError]]:
+        """Returns the texts of a form without files, and what is wrong with them.
+
+        Raises UnsupportedMediaType, PayloadTooLarge, RequestTimeout, Unavailable or Invalid.
+        """
+        kind = (headers.content_type or URLENCODED).partition(";")[0].strip().lower()
+        if kind == "multipart/form-data":
+            form = await self.read_form(body, headers, rules)
+            return form.texts, form.field_errors
+        if kind != URLENCODED:
+            raise UnsupportedMediaType(f"A form is sent as {URLENCODED} or multipart/form-data, not as {kind[:100]!r}.")
+        _check_encoding(headers)
+        if (headers.content_length or 0) > FORM_LIMIT:
+            raise PayloadTooLarge(f"A form has at most {FORM_LIMIT:,} bytes.")
+        try:
+            async with asyncio.timeout(self._json_seconds):
+                return parse_urlencoded(await body.read(FORM_LIMIT, "form")), []
+        except TimeoutError:
+            raise RequestTimeout(f"The form did not arrive within {self._json_seconds:g} s.") from None
 
 
 def _check_json(headers: Headers) -> None:

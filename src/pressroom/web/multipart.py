@@ -175,7 +175,7 @@ class _Reading:
             self._parser.close()
         except MultipartError:
             raise malformed(f"The body ends before its last boundary, in or after part {self._parts}.") from None
-        if not self.places:
+        if self.rules.files and not self.places:
             self.field_errors.add(self.rules.file_field, Code.REQUIRED, "Send at least one file in this field.")
         self.texts.pop(CHARSET_FIELD, None)
         found = self.field_errors.found
@@ -208,14 +208,14 @@ class _Reading:
 
     def _taken(self, part: FormPart) -> "_Skipped | _Text | _File":
         rules = self.rules
-        if part.name == rules.file_field:
+        if rules.files and part.name == rules.file_field:
             if part.kind is PartKind.FILE:
                 return _File(self, part)
             self.places += 1
             place = f"{rules.file_field}[{self.places - 1}]"
             return self._skip(place, Code.TYPE, "Must be a file: give the part a filename.")
         if part.name not in rules.fields and part.name != CHARSET_FIELD:
-            known = ", ".join([rules.file_field, *rules.fields])
+            known = ", ".join([*filter(None, [rules.file_field]), *rules.fields])
             message = f"There is no such field; the form takes {known}."
             return self._skip(printable(part.name), Code.UNKNOWN_FIELD, message)
         self._given[part.name] += 1

@@ -4,7 +4,7 @@ path and method (404, 405) → who calls (401, 403, 429: `Guards`) → body (408
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
@@ -18,38 +18,42 @@ from pressroom.errors import (
     MissingKey,
     NotFound,
     NotSignedIn,
-    PressroomError,
     Unavailable,
 )
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import bodies
-from pressroom.web.access import Access, Anyone, Keyed, Public, SessionOnly, Visitor
+from pressroom.web.access import Access, Anyone, Keyed, Page, Public, SessionOnly, Visitor
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address
-from pressroom.web.error_responses import MethodNotAllowed, error_response
+from pressroom.web.error_responses import MethodNotAllowed, error_response, label_of
 from pressroom.web.form_data import Form
 from pressroom.web.forms import read_texts
 from pressroom.web.headers import read_headers, session_token
-from pressroom.web.idempotency_key import fingerprint, read_key
+from pressroom.web.idempotency_key import fingerprint, read_key, typed_fingerprint
 from pressroom.web.incoming import BodyReader, IncomingBody
 from pressroom.web.locations import location_of
 from pressroom.web.multipart import discard
 from pressroom.web.once import Once
 from pressroom.web.origin import check_host, check_same_origin
-from pressroom.web.request import Request
+from pressroom.web.page_form_bodies import decode_typed, rules_of
+from pressroom.web.page_forms import IDEMPOTENCY_FIELD, SHOWN_AGAIN, NoFields, refused_state
+from pressroom.web.rendering import error_page, sign_in_first
+from pressroom.web.request import Request, Viewer
 from pressroom.web.response import Response
 from pressroom.web.router import Router
-from pressroom.web.routing import Route
+from pressroom.web.routing import PageForm, Route
 from pressroom.web.sending import RETRY_SECONDS, SendBudget, held_bytes, send_response
 from pressroom.web.services import Services
-from pressroom.web.templating import not_found_page
 
 C = TypeVar("C")
 
 _TOO_MANY_LARGE: Final = Unavailable("Too many large answers are being sent, in all or to this address.", RETRY_SECONDS)
 HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 """On every response of a server whose base address is https."""
+
+FOR_PROGRAMS: Final = frozenset({"/healthz", "/readyz", "/openapi.json"})
+"""Paths outside of the API that programs read, errors included."""
 
 API_HEADERS: Final[HeaderList] = [(b"x-service-api-version", b"1"), (b"cache-control", b"no-store")]
 
@@ -66,6 +70,20 @@ class Guards(Protocol[C]):
 
     async def by_session(self, request: Request[C], token: str) -> C | None:
         """Returns the caller whose session this is, if any; sets `account_id` and adds to the response headers."""
+        ...
+
+    def viewer(self, who: C) -> Viewer:
+        """Returns whom pages show as signed in."""
+        ...
+
+    async def check_recent(
+        self, request: Request[C], who: C, typed: Mapping[str, Sequence[str]] | None
+    ) -> Response | None:
+        """Returns None when the caller confirmed the password a short time ago, else the page that asks for it.
+
+        `typed` is what was typed into a form, without its secrets; None when no form was sent. Raises SessionRequired
+        on routes of the API.
+        """
         ...
 
     async def check_writes(self, who: C) -> None:
@@ -155,26 +173,33 @@ class Pipeline(Generic[C]):
 
     async def _respond(self, scope: HttpScope, request: Request[C]) -> Response:
         """Returns the response of the route, or the one to whatever was raised on the way there."""
-        in_api = request.path.startswith("/api/") or request.path == "/api"
-        if in_api:
+        if _in_api(request.path):
             request.response_headers += API_HEADERS
+        route = None
         try:
             check_host(scope["http_version"], request.headers)
             route = self._find(scope, request)
-            request.who = await self._who(request, route.access)
+            request.who = await self._who(request, route)
+            if route.page_form is not None:
+                return await self._run_form(request, route, route.page_form)
             return await self._run(request, route)
-        except NotFound as error:
-            return error_response(error) if in_api else not_found_page(error.message)
-        except PressroomError as error:
-            response = error_response(error)
-            if response.status >= 500:
-                self._log.failure(request.id, error)
-            elif isinstance(error, CrossOrigin):
-                self._log.info("cross-origin request refused", request_id=request.id, reason=error.message)
-            return response
+        except NotSignedIn as error:
+            is_page = route is not None and isinstance(route.access, Page | Visitor)
+            return sign_in_first(request) if is_page else self._refuse(request, error)
         except Exception as error:  # whatever happens, the client gets a response
+            return self._refuse(request, error)
+
+    def _refuse(self, request: Request[C], error: Exception) -> Response:
+        """Returns the response to an error, as a page where people read it, and logs what the operator should know."""
+        response = _error_response(request.path, error)
+        self._note(request, error, response.status)
+        return response
+
+    def _note(self, request: Request[C], error: Exception, status: int) -> None:
+        if status >= 500:
             self._log.failure(request.id, error)
-            return error_response(error)
+        elif isinstance(error, CrossOrigin):
+            self._log.info("cross-origin request refused", request_id=request.id, reason=error.message)
 
     async def _send(self, request: Request[C], response: Response, receive: Receive, send: Send) -> Response:
         """Sends the response, or one to try again later when too many large ones are under way; returns what it sent.
@@ -184,7 +209,7 @@ class Pipeline(Generic[C]):
         head = request.method == "HEAD"
         held = held_bytes(response, head=head) if request.is_safe else 0
         if held and not self._budget.take(request.client, held):
-            response, held = error_response(_TOO_MANY_LARGE), 0
+            response, held = _error_response(request.path, _TOO_MANY_LARGE), 0
         if request.key_id is not None:
             self._guards.note_response(request, response)
         listen = None if request.headers.announces_body else receive
@@ -206,31 +231,66 @@ class Pipeline(Generic[C]):
         request.route = route.path
         return route
 
-    async def _who(self, request: Request[C], access: Access) -> C | None:
-        """Returns the caller, None when the route takes people who are not signed in. Raises what `access` refuses."""
+    async def _who(self, request: Request[C], route: Route[C]) -> C | None:
+        """Returns the caller, None when the route takes people who are not signed in. Raises what its access refuses.
+
+        Writes are counted here, but those of forms later: what was typed is shown again to whoever writes too much.
+        """
+        access, headers = route.access, request.headers
         if isinstance(access, Public):
             return None
-        headers = request.headers
         if headers.authorization is not None and not isinstance(access, Visitor):
             return await self._guards.by_key(request, access)
         who = None
         if token := session_token(headers.cookie):
             who = await self._guards.by_session(request, token)
             request.session_token = token if who is not None else None
-        if isinstance(access, Visitor):
-            return who
-        if (who is not None or isinstance(access, Anyone)) and not request.is_safe:
+        if (who is not None or isinstance(access, Anyone | Visitor | Page)) and not request.is_safe:
             check_same_origin(headers, self._base_url)
+        if isinstance(access, Visitor | Page):
+            request.viewer = None if who is None else self._guards.viewer(who)
         if who is None and isinstance(access, Keyed) and not access.anyone:
             raise MissingKey("Send the header Authorization: Bearer <API key>.")
-        if who is None and isinstance(access, SessionOnly):
+        if who is None and isinstance(access, SessionOnly | Page):
             raise NotSignedIn("Sign in first: this is done with a session, not with an API key.")
-        if who is not None and not request.is_safe and _is_limited(access):
+        if who is not None and not request.is_safe and route.page_form is None and _is_limited(access):
             await self._guards.check_writes(who)
         return who
 
+    async def _ask_password(
+        self, request: Request[C], route: Route[C], typed: Mapping[str, Sequence[str]] | None = None
+    ) -> Response | None:
+        """Returns the page that asks for the password where it must have been confirmed recently and was not."""
+        access = route.access
+        if request.who is None or not isinstance(access, SessionOnly | Page) or not access.recent:
+            return None
+        return await self._guards.check_recent(request, request.who, typed)
+
+    async def _run_form(self, request: Request[C], route: Route[C], form: PageForm[C]) -> Response:
+        """Calls the route of a form. After an error that its user can mend, returns the page with the form again."""
+        takes, fields = route.takes or NoFields, form.fields
+        typed, field_errors = await self._bodies.read_typed(request.body, request.headers, rules_of(takes, fields))
+        key = read_key(next(iter(typed.get(IDEMPOTENCY_FIELD, ())), None), field_errors)
+        shown = {name: texts for name, texts in typed.items() if name not in {IDEMPOTENCY_FIELD, *fields.secrets}}
+        try:
+            if request.who is not None and _is_limited(route.access):
+                await self._guards.check_writes(request.who)
+            if (asking := await self._ask_password(request, route, shown)) is not None:
+                return asking
+            body = decode_typed(takes, typed, fields, field_errors, self._clock.now())
+            request.once = self._guards.once(request, key, typed_fingerprint(shown))
+            return await route.run(request, body)
+        except SHOWN_AGAIN as error:
+            response = await form.again(request, refused_state(error, shown, fields, key))
+            response.status = label_of(error)[0]
+            response.headers += error_response(error).headers
+            self._note(request, error, response.status)
+            return response
+
     async def _run(self, request: Request[C], route: Route[C]) -> Response:
         """Reads the body and calls the route. A form's files are removed afterwards."""
+        if (asking := await self._ask_password(request, route)) is not None:
+            return asking
         field_errors: list[FieldError] = []
         key = None if request.is_safe else read_key(request.headers.idempotency_key, field_errors)
         form, raw, body = None, b"", None
@@ -273,4 +333,13 @@ class Pipeline(Generic[C]):
 
 
 def _is_limited(access: Access) -> bool:
-    return isinstance(access, Keyed) or (isinstance(access, SessionOnly) and access.is_limited)
+    return isinstance(access, Keyed) or (isinstance(access, SessionOnly | Page) and access.is_limited)
+
+
+def _in_api(path: str) -> bool:
+    return path.startswith("/api/") or path == "/api"
+
+
+def _error_response(path: str, error: Exception) -> Response:
+    """Returns the response to an error: JSON for programs, a page for people."""
+    return error_response(error) if _in_api(path) or path in FOR_PROGRAMS else error_page(error)

@@ -21,6 +21,13 @@ C = TypeVar("C")
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
+class Viewer(msgspec.Struct):
+    """Somebody who is signed in, as the head of every page shows them."""
+
+    username: str
+    avatar: str
+
+
 class Request(msgspec.Struct, Generic[C]):
     """A request: the server's parts it is served with, what came in, and what the checks found out about it.
 
@@ -40,6 +47,7 @@ class Request(msgspec.Struct, Generic[C]):
         session_token: The token of the caller's session; None for a request by key.
         once: Carries out the route's write; set just before the route is called.
         files: The files of a form.
+        viewer: Whom the page shows as signed in; None on other routes, and when nobody is.
     """
 
     db: Database
@@ -62,6 +70,7 @@ class Request(msgspec.Struct, Generic[C]):
     key_id: str | None = None
     session_token: str | None = None
     files: Sequence[IncomingFile] = ()
+    viewer: Viewer | None = None
 
     @property
     def caller(self) -> C:

@@ -16,7 +16,8 @@ class Response(msgspec.Struct):
 
     A `stream` of `length` bytes takes the place of a `body` that is too large to be held in memory. `replayed` says
     that it is the stored response of an earlier request, and that this one changed nothing. `label` is that of the
-    error (docs/errors.md#labels) in the response to one.
+    error (docs/errors.md#labels) in the response to one. `holds_secret`: it is never compressed, for the size of what is
+    compressed tells something of it.
     """
 
     status: int
@@ -27,6 +28,7 @@ class Response(msgspec.Struct):
     length: int = 0
     replayed: bool = False
     label: str = ""
+    holds_secret: bool = False
 
 
 def json_response(shape: object, status: int = 200) -> Response:

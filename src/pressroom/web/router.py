@@ -52,6 +52,11 @@ class Router(Generic[C]):
                 return methods, parameters
         return None
 
+    def has_page(self, path: str) -> bool:
+        """Returns whether GET is served at a path."""
+        found = self.find(path, path.encode())
+        return found is not None and "GET" in found[0]
+
     def without_token(self, path: str) -> str:
         """Returns the path as it may be logged: without what stands in the place of a token, and all that follows.
 

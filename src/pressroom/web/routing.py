@@ -7,18 +7,24 @@ Every package has one tuple `ROUTES`; `pressroom.routes` puts them together. The
 
     ROUTES = (create_post,)
 
+A form of a page takes the same struct as the JSON route of the same act (docs/web-app.md#forms):
+
+    @declare_form("/settings/keys/new", Page(), takes=CreateKey, again=show_new_key, summary="…")
+    async def make_key(request: Request[Caller], body: CreateKey) -> Response: ...
+
 What a route needs at run time is in its request (`web.request`), above all in `request.services`.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Generic, Required, TypedDict, TypeVar, Unpack, cast
+from typing import Final, Generic, Required, TypedDict, TypeVar, Unpack, cast
 
 import msgspec
 
 from pressroom.errors import FieldError, PressroomError
-from pressroom.web.access import Access
+from pressroom.web.access import Access, Page, Visitor
 from pressroom.web.form_data import Form, FormRules
+from pressroom.web.page_forms import FormFields, FormState
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 
@@ -44,6 +50,21 @@ class FormSpec:
 
 
 Run = Callable[[Request[C], msgspec.Struct | None], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageForm(Generic[C]):
+    """The form of a page.
+
+    Attributes:
+        fields: How its fields become the struct of the route.
+        again: Renders the page with the form in a state: new, or as it was sent, with what is wrong.
+    """
+
+    fields: FormFields
+    again: Callable[[Request[C], FormState], Awaitable[Response]]
+
+
 Refusal = type[PressroomError] | PressroomError
 """A kind of error, or one error of that kind as the API reference shows it."""
 
@@ -117,6 +138,7 @@ class Route(Generic[C]):
     response_example: object = None
     cookie: str = ""
     location: str | None = None
+    page_form: PageForm[C] | None = None
 
 
 def declare(
@@ -143,6 +165,33 @@ def declare_with_body(
             return function(request, cast("B", body))
 
         return Route(method, path, access, run, function.__name__, _description(function), takes, **declared)
+
+    return decorate
+
+
+NO_FIELDS: Final = FormFields()
+
+
+def declare_form(
+    path: str,
+    access: Page | Visitor,
+    *,
+    takes: type[B],
+    again: Callable[[Request[C], FormState], Awaitable[Response]],
+    summary: str,
+    fields: FormFields = NO_FIELDS,
+) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
+    """Declares what a form does that is sent to `path`; see `PageForm` for `fields` and `again`."""
+
+    def decorate(function: Callable[[Request[C], B], Awaitable[Response]]) -> Route[C]:
+        def run(request: Request[C], body: msgspec.Struct | None) -> Awaitable[Response]:
+            return function(request, cast("B", body))
+
+        form = PageForm(fields, again)
+        description = _description(function)
+        return Route(
+            "POST", path, access, run, function.__name__, description, takes, summary, page_form=form, idempotent=True
+        )
 
     return decorate
 

@@ -66,6 +66,7 @@ class Services:
         may_see: Returns whether an account, by its id, may see a post or a clip, by its id and whether it is a clip.
         limiter: Counts requests against the rate limits.
         openapi: The OpenAPI document as JSON.
+        has_page: Returns whether there is a page at a path.
     """
 
     outbound: OutboundClient
@@ -78,3 +79,4 @@ class Services:
     may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
     limiter: RateLimits
     openapi: bytes
+    has_page: Callable[[str], bool]

@@ -9,8 +9,9 @@ from typing import Any, Final
 from pressroom import __version__
 from pressroom.db import Query
 from pressroom.errors import NotFound, Unavailable
-from pressroom.web.access import Public
+from pressroom.web.access import Page, Public
 from pressroom.web.avatars import draw_avatar, draw_hub_avatar
+from pressroom.web.rendering import render
 from pressroom.web.request import Request
 from pressroom.web.response import JSON, Response, json_response
 from pressroom.web.routing import Route, declare
@@ -61,6 +62,12 @@ async def home(request: Request[Any]) -> Response:
     return page("home.html", {"base_url": request.settings.base_url})
 
 
+@declare("GET", "/settings", Page(), summary="One's own account")
+async def settings(request: Request[Any]) -> Response:
+    """What can be set, and where."""
+    return await render(request, "settings/home.html", {})
+
+
 @declare("GET", "/avatars/{name}", Public(), summary="An account's picture")
 async def avatar(request: Request[Any]) -> Response:
     """The picture of an account that has none of its own."""
@@ -109,7 +116,7 @@ VERIFIER_ROUTES: Final = tuple(
 STATIC_ROUTES: Final = tuple(
     _file_route(f"/static/{name}", "Style sheets and scripts", partial(static_file, name)) for name in static_names()
 )
-ROUTES: Final = (health, ready, openapi, docs, home, avatar, hub_avatar, *VERIFIER_ROUTES, *STATIC_ROUTES)
+ROUTES: Final = (health, ready, openapi, docs, home, settings, avatar, hub_avatar, *VERIFIER_ROUTES, *STATIC_ROUTES)
 
 
 def preload_files() -> None:

@@ -8,6 +8,8 @@ from typing import Final
 
 import jinja2
 
+from pressroom.web import filters
+from pressroom.web.page_forms import base_name
 from pressroom.web.response import Response
 from pressroom.web.slices import Slices
 
@@ -18,10 +20,26 @@ _environment: Final = jinja2.Environment(
     trim_blocks=True,
 )
 
+_environment.filters.update(
+    {
+        "base_name": base_name,
+        "duration": filters.duration,
+        "field_id": filters.field_id,
+        "iso_time": filters.iso_time,
+        "number": filters.number,
+        "shown_time": filters.shown_time,
+    }
+)
+
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:{elsewhere}; media-src 'self'{elsewhere};"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+"""What pages are allowed that people only read: no script at all."""
+
+APP_POLICY: Final = f"{POLICY}; script-src 'self'; connect-src 'self'"
+"""What pages are allowed on which people do something: script from files of ours."""
+
 DOCS_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -29,27 +47,25 @@ DOCS_POLICY: Final = (
 
 
 async def page_in_slices(
-    slices: Slices, template: str, values: Mapping[str, object], *, code: int = 200, media_from: str | None = None
+    slices: Slices,
+    template: str,
+    values: Mapping[str, object],
+    *,
+    code: int = 200,
+    media_from: str | None = None,
+    policy: str = POLICY,
 ) -> Response:
     """Returns a page like `page`, rendered in slices: for pages of what people wrote, which may be long.
 
     `media_from` is the origin of a store that pictures and videos may come from as well.
     """
     html = await slices.join(_environment.get_template(template).generate(values))
-    return _page(html, code, POLICY.replace("{elsewhere}", f" {media_from}" if media_from else ""))
+    return _page(html, code, policy.replace("{elsewhere}", f" {media_from}" if media_from else ""))
 
 
 def page(template: str, values: Mapping[str, object], *, code: int = 200, policy: str = POLICY) -> Response:
     """Returns a page made of a template and values. Nothing in it may load from elsewhere or run inline script."""
     return _page(_environment.get_template(template).render(values), code, policy.replace("{elsewhere}", ""))
-
-
-def not_found_page(message: str) -> Response:
-    """Returns the page for an address where there is nothing."""
-    response = page("error.html", {"status": 404, "heading": "Not found", "message": message}, code=404)
-    # Somebody else may see a page at this address.
-    response.headers.append((b"cache-control", b"no-store"))
-    return response
 
 
 @cache

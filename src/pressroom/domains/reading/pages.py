@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -29,6 +28,7 @@ from pressroom.ids import BEYOND
 from pressroom.text import tag_identity
 from pressroom.web.access import Visitor
 from pressroom.web.asgi import HeaderList
+from pressroom.web.filters import shown_time
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import declare
@@ -178,12 +178,6 @@ async def oembed(request: Request[Caller]) -> Response:
     )
     response.headers.append((b"access-control-allow-origin", b"*"))
     return response
-
-
-def shown_time(at: str) -> str:
-    """`2026-11-20T16:08:12.345Z` → `20 November 2026, 16:08 UTC`."""
-    moment = datetime.fromisoformat(at)
-    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
 
 
 def host_of(address: str) -> str:

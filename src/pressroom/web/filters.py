@@ -1,0 +1,42 @@
+"""What templates pass numbers, times and names of fields through."""
+
+import re
+from datetime import datetime
+from typing import Final
+
+from pressroom.clock import iso
+
+_NO_ID: Final = re.compile(r"[^\w-]", re.ASCII)
+
+
+def number(value: int) -> str:
+    """`12345` → `12,345`."""
+    return f"{value:,}"
+
+
+def iso_time(at: int | str) -> str:
+    """Returns a time of the wire as it is, one in milliseconds as the wire has it."""
+    return iso(at) if isinstance(at, int) else at
+
+
+def shown_time(at: int | str) -> str:
+    """`2026-11-20T16:08:12.345Z` → `20 November 2026, 16:08 UTC`."""
+    moment = datetime.fromisoformat(iso_time(at))
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+
+
+def duration(seconds: int) -> str:
+    """`45` → `45 seconds`, `150` → `3 minutes`: rounded up, so that waiting so long is enough."""
+    for unit, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds > unit:
+            return _counted(-(-seconds // unit), name)
+    return _counted(seconds, "second")
+
+
+def field_id(name: str) -> str:
+    """`location.name` → `f-location-name`: the id of a form's field on the page."""
+    return "f-" + _NO_ID.sub("-", name)
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"

@@ -1,0 +1,175 @@
+"""Bodies of forms: read within bounds, and turned into what a JSON body of the same route would hold."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final, TypeVar, cast
+from urllib.parse import parse_qsl
+
+import msgspec
+from msgspec import inspect
+
+from pressroom.errors import Code, FieldError, Invalid
+from pressroom.web import bodies
+from pressroom.web.bodies import struct_info, takes_none
+from pressroom.web.form_data import CHARSET_FIELD, LONGEST_NAME, MOST_PARTS, FormRules, malformed
+from pressroom.web.page_forms import IDEMPOTENCY_FIELD, OTHER, TRUE, ZONE_SUFFIX, FormFields
+
+B = TypeVar("B", bound=msgspec.Struct)
+Typed = dict[str, list[str]]
+
+_WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_DECIMAL: Final = re.compile(r"\s*[+-]?[0-9]{1,18}([.,][0-9]{1,18})?\s*")
+_LOCAL_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?")
+_ZONE: Final = re.compile(r"[+-]\d\d:\d\d")
+
+
+def parse_urlencoded(raw: bytes) -> Typed:
+    """Returns the fields of an urlencoded body. Raises Invalid."""
+    try:
+        pairs = parse_qsl(raw.decode(), keep_blank_values=True, errors="strict", max_num_fields=MOST_PARTS)
+    except UnicodeDecodeError:
+        raise malformed("The form is not UTF-8.") from None
+    except ValueError:
+        raise malformed(f"A form has at most {MOST_PARTS:,} fields.") from None
+    typed: Typed = {}
+    for name, text in pairs:
+        typed.setdefault(name, []).append(text)
+    typed.pop(CHARSET_FIELD, None)
+    return typed
+
+
+def rules_of(kind: type[msgspec.Struct], fields: FormFields) -> FormRules:
+    """Returns the rules by which the form of a route is read when it comes as multipart/form-data: without files."""
+    names = tuple(_known(kind, fields))
+    return FormRules(file_field="", files=0, file_bytes=0, fields=names, repeated=frozenset(names))
+
+
+def decode_typed(
+    kind: type[B], typed: Mapping[str, Sequence[str]], fields: FormFields, field_errors: list[FieldError], now: int
+) -> B:
+    """Returns what was typed as a `kind`. Raises Invalid with all field errors, the same as those of a JSON body.
+
+    Args:
+        kind: The struct of the body.
+        typed: The texts of each field.
+        fields: What the route declares of its form.
+        field_errors: What is already known to be wrong; what is found is added.
+        now: The time in milliseconds.
+    """
+    leaves = _leaves(kind)
+    value: dict[str, object] = {}
+    for name, sent in typed.items():
+        texts = [text.replace("\r\n", "\n") for text in sent]  # Browsers send every line break as these two.
+        if name in leaves:
+            given = _given(leaves[name], name, texts, typed, fields, field_errors)
+            if given is not msgspec.UNSET:
+                _put(value, name, given)
+    for name in fields.clears & leaves.keys() - typed.keys():
+        absent = _unticked(leaves[name])
+        if absent is not msgspec.UNSET:
+            _put(value, name, absent)
+    for name in typed.keys() - leaves.keys() - set(_companions(fields)):
+        value.setdefault(name[:LONGEST_NAME], typed[name][0])  # The struct does not know it and says so.
+    body = bodies.decode(kind, msgspec.json.encode(value), field_errors, now)
+    if field_errors:
+        raise Invalid(field_errors)
+    return body
+
+
+def _given(
+    info: inspect.Type,
+    name: str,
+    texts: list[str],
+    typed: Mapping[str, Sequence[str]],
+    fields: FormFields,
+    field_errors: list[FieldError],
+) -> object:
+    """Returns a field as a JSON body would have it; UNSET when it counts as not given."""
+    if name in fields.lines:
+        items = [line.strip() for text in texts for line in text.split("\n") if line.strip()]
+        return items if items or name in fields.clears else msgspec.UNSET
+    kind = _plain(info)
+    if isinstance(kind, inspect.ListType):
+        items = [text for text in texts if text]
+        return items if items or name in fields.clears else msgspec.UNSET
+    if isinstance(kind, inspect.BoolType):
+        return texts[-1] in TRUE if texts[-1] in TRUE | {"", "false", "off", "0"} else texts[-1]
+    if len(texts) > 1:
+        field_errors.append(FieldError(name, Code.DUPLICATE, "Send this field once."))
+    text, source = texts[0], name
+    if name in fields.others and text == OTHER:
+        source = fields.others[name]
+        text = next(iter(typed.get(source, ())), "")
+    if source in fields.times:
+        text = _with_zone(text, next(iter(typed.get(source + ZONE_SUFFIX, ())), ""))
+    if not text:
+        return msgspec.UNSET if name not in fields.clears else None if takes_none(info) else ""
+    return _number(kind, text)
+
+
+def _number(kind: inspect.Type, text: str) -> object:
+    """Returns the number that a text is, where the type wants one; otherwise the text, whose error will say so."""
+    if isinstance(kind, inspect.IntType) and _WHOLE.fullmatch(text):
+        return int(text)
+    if isinstance(kind, inspect.FloatType) and _DECIMAL.fullmatch(text):
+        return float(text.replace(",", "."))
+    return text
+
+
+def _with_zone(text: str, zone: str) -> str:
+    """`2026-11-22T10:30` and `+02:00` → `2026-11-22T10:30+02:00`; without a zone it is UTC."""
+    if not _LOCAL_TIME.fullmatch(text):
+        return text
+    return text + (zone if _ZONE.fullmatch(zone) else "Z")
+
+
+def _unticked(info: inspect.Type) -> object:
+    """Returns what it means when a form of an edit does not send a field: browsers leave out what is not ticked."""
+    kind = _plain(info)
+    return False if isinstance(kind, inspect.BoolType) else [] if isinstance(kind, inspect.ListType) else msgspec.UNSET
+
+
+def _put(value: dict[str, object], path: str, given: object) -> None:
+    """Sets `location.name` in the object `location`, which it makes."""
+    *parents, last = path.split(".")
+    for parent in parents:
+        value = cast("dict[str, object]", value.setdefault(parent, {}))
+    value[last] = given
+
+
+@cache
+def _leaves(kind: type[msgspec.Struct]) -> Mapping[str, inspect.Type]:
+    """Returns the type of every field that has no fields of its own, by its dotted path."""
+    return dict(_walk(struct_info(kind), ""))
+
+
+def _walk(info: inspect.StructType, at: str) -> Iterator[tuple[str, inspect.Type]]:
+    for field in info.fields:
+        path, kind = f"{at}{field.encode_name}", _plain(field.type)
+        if isinstance(kind, inspect.StructType):
+            yield from _walk(kind, f"{path}.")
+        else:
+            yield path, field.type
+
+
+def _plain(info: inspect.Type) -> inspect.Type:
+    """Returns a type without its annotations and without null."""
+    while isinstance(info, inspect.Metadata | inspect.UnionType):
+        if isinstance(info, inspect.Metadata):
+            info = info.type
+        else:
+            info = next(kind for kind in info.types if not isinstance(kind, inspect.NoneType))
+    return info
+
+
+def _companions(fields: FormFields) -> Iterator[str]:
+    """Yields the fields of a form that are none of the struct."""
+    yield IDEMPOTENCY_FIELD
+    yield from fields.others.values()
+    yield from (name + ZONE_SUFFIX for name in fields.times)
+
+
+def _known(kind: type[msgspec.Struct], fields: FormFields) -> Iterator[str]:
+    yield from _leaves(kind)
+    yield from _companions(fields)

@@ -1,0 +1,154 @@
+"""Forms of pages: what a route declares of its form, and the state in which a page shows it (docs/web-app.md#forms)."""
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from pressroom.errors import (
+    Conflict,
+    FieldError,
+    Invalid,
+    PressroomError,
+    TooMany,
+    Unavailable,
+    Unprocessable,
+    WrongCredentials,
+)
+from pressroom.web.bodies import Body
+from pressroom.web.error_responses import label_of
+
+IDEMPOTENCY_FIELD: Final = "idempotency_key"
+"""The hidden field that makes a form act once, however often it is sent."""
+
+ZONE_SUFFIX: Final = "_zone"
+"""Ends the name of the hidden field that holds the zone of a local time, such as `+02:00`; empty: UTC."""
+
+OTHER: Final = "other"
+"""The choice that stands for the value of another field."""
+
+SHOWN_AGAIN: Final = (Invalid, Unprocessable, Conflict, TooMany, WrongCredentials, Unavailable)
+"""Errors after which the page shows its form again; after all others it shows an error page."""
+
+_ITEM: Final = re.compile(r"\[(\d{1,4})\]")
+
+
+class NoFields(Body):
+    """The body of a form that has nothing to fill in, such as one button."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormFields:
+    """How the fields of a form become the struct of its route. Numbers and booleans follow from the struct's types.
+
+    Attributes:
+        lists: Fields that may come several times: a list of them all.
+        lines: Text areas that hold one item of a list on each line.
+        secrets: Fields that are never shown again and never kept, such as passwords.
+        clears: Fields of an edit: left empty, they are cleared; a box that is not ticked is false. Elsewhere an empty
+            field is not given.
+        times: Local times, whose zone is in the hidden field of the same name and `_zone`.
+        others: For a choice, the field that has the value when `other` is chosen.
+    """
+
+    lists: Set[str] = frozenset()
+    lines: Set[str] = frozenset()
+    secrets: Set[str] = frozenset()
+    clears: Set[str] = frozenset()
+    times: Set[str] = frozenset()
+    others: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def new_idempotency_key() -> str:
+    """Returns a key for one form."""
+    return secrets.token_urlsafe(16)
+
+
+class FormState(msgspec.Struct, kw_only=True):
+    """A form as a page shows it: new, or again with what was typed and what is wrong with it.
+
+    Attributes:
+        typed: What was sent, or what it is filled with beforehand, by field; never a secret.
+        field_errors: What is wrong with single fields.
+        message: Why the whole was refused.
+        retry_after: The seconds after which it may be sent again, if it was refused for too much.
+        status: The status of the response: 200 for a new form.
+        idempotency_key: What the form sends in `IDEMPOTENCY_FIELD`.
+        lines: The text areas that hold one item on each line.
+    """
+
+    typed: Mapping[str, Sequence[str]] = {}
+    field_errors: Sequence[FieldError] = ()
+    message: str | None = None
+    retry_after: int | None = None
+    status: int = 200
+    idempotency_key: str = msgspec.field(default_factory=new_idempotency_key)
+    lines: Set[str] = frozenset()
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether the form was sent and comes back with errors."""
+        return self.status != 200
+
+    def value(self, name: str, default: object = "") -> str:
+        """Returns what a field is to show: what was typed, `default` in a new form."""
+        if texts := self.typed.get(name):
+            return texts[-1]
+        return "" if self.was_refused or default is None else str(default)
+
+    def values_of(self, name: str, default: Sequence[str] = ()) -> Sequence[str]:
+        """Returns the values of a field that may come several times."""
+        return self.typed.get(name, () if self.was_refused else default)
+
+    def is_ticked(self, name: str, *, default: bool = False) -> bool:
+        """Returns whether the box of a boolean is ticked."""
+        if name in self.typed or self.was_refused:
+            return self.value(name) in TRUE
+        return default
+
+    def errors(self, name: str) -> list[str]:
+        """Returns what is wrong with a field and with the items in it."""
+        return [self._message(error, name) for error in self.field_errors if base_name(error.field) == name]
+
+    def _message(self, error: FieldError, name: str) -> str:
+        found = _ITEM.search(error.field) if name in self.lines else None
+        if found is None:
+            return error.message
+        numbers = [number for number, line in enumerate(self.value(name).split("\n"), 1) if line.strip()]
+        place = int(found[1])
+        return f"Line {numbers[place] if place < len(numbers) else place + 1}: {error.message}"
+
+
+TRUE: Final = frozenset({"true", "on", "1"})
+"""What a box that is ticked sends."""
+
+
+def base_name(path: str) -> str:
+    """`ipAllowlist[3]` → `ipAllowlist`: the field of the form that an error is shown beside."""
+    return path.partition("[")[0]
+
+
+def refused_state(
+    error: PressroomError, typed: Mapping[str, Sequence[str]], fields: FormFields, idempotency_key: str | None
+) -> FormState:
+    """Returns the state in which a form comes back after an error.
+
+    Args:
+        error: One of `SHOWN_AGAIN`.
+        typed: What was sent, by field.
+        fields: What the route declares.
+        idempotency_key: The key that was sent. It is kept, for what failed may have been done.
+    """
+    by_field = isinstance(error, Invalid | Unprocessable)
+    return FormState(
+        typed={name: texts for name, texts in typed.items() if name not in fields.secrets},
+        field_errors=error.field_errors if by_field else (),
+        message=None if by_field else error.message,
+        retry_after=error.retry_after if isinstance(error, TooMany | Unavailable) else None,
+        status=label_of(error)[0],
+        idempotency_key=idempotency_key or new_idempotency_key(),
+        lines=fields.lines,
+    )

@@ -1,0 +1,122 @@
+"""What a page route returns: pages of the web app, redirections to them, and errors as pages (docs/web-app.md)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, urlencode
+
+from pressroom.errors import Invalid, PressroomError, TooMany, Unavailable, Unprocessable
+from pressroom.web.asgi import HeaderList
+from pressroom.web.error_responses import error_response, label_of
+from pressroom.web.page_forms import FormState
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.templating import APP_POLICY, page, page_in_slices
+
+NO_STORE: Final[HeaderList] = [(b"cache-control", b"no-store")]
+LONGEST_CODE: Final = 40
+
+
+async def render(
+    request: Request[Any],
+    template: str,
+    values: Mapping[str, object],
+    *,
+    form: FormState | None = None,
+    status: int = 200,
+    secret: bool = False,
+) -> Response:
+    """Returns a page of the web app, which nobody may store.
+
+    Args:
+        request: The request that it answers.
+        template: The template, which extends `app.html` or `base.html`.
+        values: What the template shows. It also knows `request_path`, `viewer`, `done`, `has_page` and `form`.
+        form: The form on the page; the page gets the status of a form that was refused.
+        status: The status otherwise.
+        secret: The page shows a secret: it is never compressed.
+    """
+    common: dict[str, object] = {
+        "base_url": request.settings.base_url,
+        "permalink_base": request.settings.permalink_base,
+        "request_path": request.path,
+        "query": request.query,
+        "viewer": request.viewer.username if request.viewer else None,
+        "viewer_avatar": request.viewer.avatar if request.viewer else None,
+        "has_page": request.services.has_page,
+        "done": done_of(request.query),
+        "now": request.clock.now(),
+        "form": form,
+    }
+    code = form.status if form is not None and form.was_refused else status
+    response = await page_in_slices(
+        request.services.slices,
+        template,
+        {**common, **values},
+        code=code,
+        media_from=request.services.blobs.origin,
+        policy=APP_POLICY,
+    )
+    response.headers += NO_STORE
+    response.holds_secret = secret
+    return response
+
+
+def redirect(path: str, *, done: str | None = None, **query: str) -> Response:
+    """Returns the redirection to a page of our own after something was done.
+
+    Args:
+        path: The path, which may have a query.
+        done: The code of the line that the page then shows; `notices.html` has its words.
+        query: Parameters to add.
+    """
+    added = urlencode({**query, **({"done": done} if done else {})})
+    target = f"{path}{'&' if '?' in path else '?'}{added}" if added else path
+    location = quote(target, safe="/?&=%@:+,;~!$'()*#")
+    return Response(303, b"", b"text/html; charset=utf-8", [(b"location", location.encode()), *NO_STORE])
+
+
+def sign_in_first(request: Request[Any]) -> Response:
+    """Returns the redirection to the sign-in, which leads back to the page that was asked for."""
+    here = f"{request.path}?{request.query}" if request.query and request.is_safe else request.path
+    leads_back = here != "/" and (request.is_safe or request.services.has_page(request.path))
+    return redirect("/login", **({"next": here} if leads_back else {}))
+
+
+def own_path(given: str | None, default: str = "/") -> str:
+    """Returns where a parameter `next` leads, if that is a path of our own; otherwise `default`.
+
+    Browsers read `//host`, `/\\host` and what tabs or line breaks hide as another site.
+    """
+    if not given or not given.startswith("/") or given.startswith("//") or "\\" in given or not given.isprintable():
+        return default
+    return given
+
+
+def error_page(error: BaseException) -> Response:
+    """Returns the response to an error as a page."""
+    status, label = label_of(error)
+    as_json = error_response(error)
+    known = isinstance(error, PressroomError) and status != 500
+    values = {
+        "status": status,
+        "heading": label,
+        "message": error.message if known and isinstance(error, PressroomError) else UNEXPECTED,
+        "field_errors": error.field_errors if isinstance(error, Invalid | Unprocessable) else (),
+        "retry_after": error.retry_after if isinstance(error, TooMany | Unavailable) else None,
+    }
+    response = page("error.html", values, code=status)
+    response.label = label
+    # Somebody else may see a page at this address, or this one later.
+    response.headers += [*as_json.headers, *NO_STORE]
+    return response
+
+
+UNEXPECTED: Final = (
+    "Something failed on this server. What you sent may not have been done: look before you send it again."
+)
+
+
+def done_of(query: str) -> str | None:
+    """Returns the code of what was just done, from the query."""
+    given = dict(parse_qsl(query)).get("done", "") if "done=" in query else ""
+    return given if given and len(given) <= LONGEST_CODE else None

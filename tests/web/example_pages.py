@@ -1,0 +1,107 @@
+"""A form of every kind of field, behind the server's own checks: what tests of forms send to."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.errors import Code, Conflict, FieldError, RateLimited, Unavailable, Unprocessable, WrongCredentials
+from pressroom.web.access import Page, Visitor
+from pressroom.web.bodies import Body
+from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.rendering import redirect
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form, declare_with_body
+
+
+class Place(Body):
+    """Somewhere."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=20)]
+    latitude: Annotated[float, Meta(ge=-90, le=90)]
+
+
+class Example(Body):
+    """One field of each kind."""
+
+    label: Annotated[str, Meta(min_length=1, max_length=10)]
+    scopes: Annotated[list[str], Meta(min_length=1, max_length=3)]
+    networks: Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(max_length=3)] | None = None
+    password: Annotated[str, Meta(min_length=3)] | None = None
+    count: Annotated[int, Meta(ge=0, le=9)] | None = None
+    is_private: bool | None = None
+    since: str | None = None
+    expiry: str | None = None
+    bio: str | None | msgspec.UnsetType = msgspec.UNSET
+    place: Place | None = None
+
+
+FIELDS: Final = FormFields(
+    lists={"scopes"},
+    lines={"networks"},
+    secrets={"password"},
+    times={"since", "expiryAt"},
+    others={"expiry": "expiryAt"},
+)
+EDIT: Final = FormFields(lists={"scopes"}, lines={"networks"}, clears={"bio", "isPrivate", "networks", "label"})
+
+
+async def show(request: Request[Caller], form: FormState) -> Response:
+    """The page as plain data: what a template would see of the form."""
+    seen = {
+        "typed": form.typed,
+        "errors": {
+            name: form.errors(name)
+            for name in (*Example.__struct_encode_fields__, "place.name", "place.latitude", "body")
+        },
+        "message": form.message,
+        "retryAfter": form.retry_after,
+        "key": form.idempotency_key,
+        "label": form.value("label", "New"),
+    }
+    return Response(200, msgspec.json.encode(seen))
+
+
+@declare("GET", "/example", Page(), summary="A form")
+async def get(request: Request[Caller]) -> Response:
+    return await show(request, FormState())
+
+
+@declare_form("/example", Page(), takes=Example, fields=FIELDS, again=show, summary="Send it")
+async def send(request: Request[Caller], body: Example) -> Response:
+    return Response(200, msgspec.json.encode(body))
+
+
+@declare_with_body("POST", "/api/example", Visitor(), takes=Example, summary="The same as JSON")
+async def send_json(request: Request[Caller], body: Example) -> Response:
+    return Response(200, msgspec.json.encode(body))
+
+
+@declare_form("/example/edit", Page(), takes=Example, fields=EDIT, again=show, summary="Edit it")
+async def edit(request: Request[Caller], body: Example) -> Response:
+    return Response(200, msgspec.json.encode(body))
+
+
+@declare_form("/example/visitor", Visitor(), takes=NoFields, again=show, summary="For anybody")
+async def visit(request: Request[Caller], body: NoFields) -> Response:
+    return redirect("/example", done="signed-out")
+
+
+ERRORS: Final = {
+    "conflict": Conflict("There are five."),
+    "unprocessable": Unprocessable([FieldError("label", Code.NOT_ALLOWED, "Not now.")]),
+    "many": RateLimited("Too many.", 90),
+    "wrong": WrongCredentials("Wrong."),
+    "away": Unavailable("Away.", 7),
+    "bug": KeyError("secret cause"),
+}
+
+
+@declare_form("/example/{error}/failing", Page(), takes=NoFields, again=show, summary="Fails")
+async def fail(request: Request[Caller], body: NoFields) -> Response:
+    raise ERRORS[request.parameters["error"]]
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (get, send, send_json, edit, visit, fail)
