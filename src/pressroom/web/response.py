@@ -16,8 +16,8 @@ class Response(msgspec.Struct):
 
     A `stream` of `length` bytes takes the place of a `body` that is too large to be held in memory. `replayed` says
     that it is the stored response of an earlier request, and that this one changed nothing. `label` is that of the
-    error (docs/errors.md#labels) in the response to one. `holds_secret`: it is never compressed, for the size of what is
-    compressed tells something of it.
+    error (docs/errors.md#labels) in the response to one. `holds_secret`: it is never compressed, for the size of what
+    is compressed tells something of it.
     """
 
     status: int
