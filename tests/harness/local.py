@@ -40,7 +40,7 @@ class LocalServer:
 
     def __init__(self, folder: Path, resolve: Resolve | None = None, /, **settings: object) -> None:
         self.clock = SettableClock()
-        self.port = free_port()
+        self.port = int(str(settings.pop("PORT", 0))) or free_port()
         given: dict[str, object] = {**CROWDED, "DATA_DIR": folder / "data", "PORT": self.port, **settings}
         self.settings = Settings({f"PRESSROOM_{name}": str(value) for name, value in given.items()})
         self.base_url = f"http://127.0.0.1:{self.port}"

@@ -1,0 +1,231 @@
+"""Material that pages are looked at with: people of whom one has nothing yet, one has trouble, one has plenty."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import httpx
+
+from pressroom.clock import DAY, HOUR, MINUTE, SECOND, iso
+from pressroom.db import Command
+from pressroom.domains.accounts.actions import begin_session
+from tests.api.actors import Json, body_of, new_client
+from tests.harness.local import LocalServer
+from tests.harness.receiver import Receiver, answer
+from tests.harness.roomy import ROOMY
+from tests.pages.files import picture, video
+
+SETTINGS: Final[dict[str, object]] = {
+    **ROOMY,
+    "DEV": 1,
+    "REQUESTS_PER_MINUTE": 60,
+    "REQUESTS_PER_DAY": 10_000,
+    "POSTS_PER_MINUTE": 10,
+}
+
+MORNING: Final = """The night ferry is back on its timetable from Monday.
+
+Crossings leave at 21:40 and 23:15, and the ticket office at the north quay opens an hour before. Bicycles travel \
+free until the end of March. #harbour #timetable"""
+POSTS: Final = (
+    "Low water at 14:20 today. The slipway by the sailing club is closed until the crane has been checked.",
+    "Thank you, @marta, for the pictures of the fog over the east pier. They are in this week's letter. #harbour",
+    "The council votes on the new breakwater tonight at seven. We report from the room: https://council.example/agenda",
+    MORNING,
+)
+COMMENTS: Final = (
+    "Does the 23:15 still stop at the island?",
+    "It does, but only on Fridays and Saturdays.",
+    "Good news. I have missed that boat since October.",
+)
+DISPATCHES: Final = (
+    "Ferry 3 leaves the north quay ten minutes late.",
+    "High water at 20:05, 1.9 m over chart datum.",
+    "The swing bridge opens at noon for the lightship.",
+    "Wind north-west 6, gusts 8. The small ferry stays in port.",
+)
+
+MOVE = Command("UPDATE webhooks SET url = replace(url, :old, :new)")
+ELSEWHERE: Final = "https://newsroom.example"
+"""Where the endpoints seem to be once everything was delivered."""
+
+
+class Person:
+    """Somebody with an account and a session, whose pages are looked at.
+
+    Attributes:
+        ids: What stands in the paths of the person's pages, by name: `{"post": "01J…"}`.
+    """
+
+    def __init__(self, server: LocalServer, username: str, name: str, bio: str) -> None:
+        self.server = server
+        self.account = server.account(username)
+        self.ids: dict[str, str] = {"username": username}
+        self.token = ""
+        self.sign_in()
+        with self.web as web:
+            body_of(web.patch("/api/auth/me", json={"displayName": name, "bio": bio}))
+
+    def sign_in(self) -> None:
+        """Begins a session by the server's clock."""
+        self.token = self.server.run(self.server.runtime.db.transact(begin_session, self.account.id))
+
+    @property
+    def web(self) -> httpx.Client:
+        """A client with the person's session."""
+        return new_client(base_url=self.server.base_url, headers={"Cookie": f"session={self.token}"})
+
+    def ask(self, path: str, status: int = 200, /, **body: Any) -> Json:
+        """The answer to a POST of JSON, which must have this status."""
+        with self.web as web:
+            return body_of(web.post(path, json=body), status)
+
+    def post(self, content: str, **more: Any) -> str:
+        """Publishes; the post's id."""
+        return str(self.ask("/api/posts", 201, content=content, **more)["id"])
+
+    def key(self, label: str, *scopes: str, **more: Any) -> Json:
+        """Makes a key: its record, and the key itself."""
+        return self.ask("/api/auth/api-keys", 201, label=label, scopes=scopes or ["posts:write"], **more)
+
+    def endpoint(self, key: Json, url: str, *events: str) -> Json:
+        """Adds an endpoint to a key: its record, and its secret."""
+        return self.ask(f"/api/auth/api-keys/{key['id']}/webhooks", 201, url=url, events=events or ["post.created"])
+
+
+class Scenes:
+    """Everybody and everything on one server, as of the time that its clock then shows."""
+
+    def __init__(self, server: LocalServer) -> None:
+        self.server = server
+        self.empty = Person(server, "newcomer", "Nora Newcomer", "")
+        self.full = Person(server, "harbour_news", "Harbour News", "Tides, ferries and the council, every morning.")
+        self.failing = Person(server, "night_desk", "Night Desk", "We write while you sleep.")
+        self.marta = Person(server, "marta", "Marta Ilves", "Pictures of weather.")
+        with Receiver() as receiver:
+            self._run_a_month(receiver)
+            self._break(receiver)
+            old = receiver.url("")
+            server.run(server.runtime.db.transact(lambda tx: tx.run(MOVE, old=old, new=ELSEWHERE)))
+        self._publish()
+        for person in (self.empty, self.full, self.failing, self.marta):
+            person.sign_in()
+
+    def reader(self, name: str) -> Person | None:
+        """The person of a name; None: somebody who is not signed in."""
+        found: Person | None = getattr(self, name, None)
+        return found
+
+    def pass_time(self, milliseconds: int) -> None:
+        """Moves the clock, and does what has become due."""
+        self.server.clock.advance(milliseconds)
+        self.server.deliver()
+
+    def _run_a_month(self, receiver: Receiver) -> None:
+        """Keys that are used, each in its way, and endpoints that hear of it."""
+        full = self.full
+        soon = iso(self.server.clock.now() + 35 * DAY)
+        newsroom = full.key("Newsroom CMS", "posts:write", "posts:delete", "media:write", expiry=soon)
+        tides = full.key("Tide tables", "posts:write", ipAllowlist=["127.0.0.0/8", "2001:db8:40::/48"])
+        laptop = full.key("Old laptop", "posts:write", "comments:write")
+        full.key("Photo importer", "media:write")
+        site = full.endpoint(newsroom, receiver.url("/hooks/site"), "post.created", "comment.created")
+        archive = full.endpoint(newsroom, receiver.url("/hooks/archive"))
+        receiver.behave(
+            "/hooks/site",
+            *(answer(status) for _ in range(12) for status in (200, 200, 503, 200)),
+            answer(200),
+        )
+        receiver.behave("/hooks/archive", answer(200))
+        for day in range(30):
+            self._dispatch(newsroom, day, times=2 + day % 4)
+            self._dispatch(tides, day, times=2)
+            self.pass_time(DAY - 2 * MINUTE)
+            self.pass_time(2 * MINUTE)
+        full.sign_in()
+        with full.web as web:
+            body_of(web.delete(f"/api/auth/api-keys/{laptop['id']}"))
+        for hour in range(24):
+            self._dispatch(newsroom, hour, times=1 + hour % 3)
+            self.pass_time(HOUR - 2 * MINUTE)
+            self.pass_time(2 * MINUTE)
+        receiver.behave("/hooks/archive", answer(502, body=b"upstream is restarting"))
+        self._dispatch(newsroom, 0, times=2)
+        self.server.deliver()
+        self.pass_time(66 * SECOND)
+        self._refused(newsroom)
+        path = f"/api/auth/api-keys/{newsroom['id']}/webhooks/{site['id']}/deliveries"
+        with full.web as web:
+            (delivery, *_) = body_of(web.get(path))["deliveries"]
+        full.ids |= {"key": newsroom["id"], "hook": site["id"], "shaky": archive["id"], "delivery": delivery["id"]}
+        full.ids["revoked"] = laptop["id"]
+
+    def _break(self, receiver: Receiver) -> None:
+        """Five keys, and an endpoint that answers no more until it is disabled and holds what comes."""
+        failing = self.failing
+        failing.sign_in()
+        keys = [failing.key(f"Desk {number}") for number in range(1, 6)]
+        hook = failing.endpoint(keys[0], receiver.url("/hooks/desk"))
+        self._dispatch(keys[0], 0, times=2)
+        self.server.deliver()
+        receiver.behave("/hooks/desk", answer(500, body=b"Traceback (most recent call last): no such table: inbox"))
+        self._dispatch(keys[0], 2, times=1)
+        self.server.deliver()
+        for minutes in (1, 2, 4, 8):
+            self.pass_time(minutes * 67 * SECOND)
+        self._dispatch(keys[0], 3, times=2)
+        self.server.deliver()
+        path = f"/api/auth/api-keys/{keys[0]['id']}/webhooks/{hook['id']}"
+        with failing.web as web:
+            assert body_of(web.get(path))["status"] == "disabled"
+            failed = [
+                each for each in body_of(web.get(f"{path}/deliveries"))["deliveries"] if each["state"] == "failed"
+            ]
+        failing.ids |= {"key": keys[0]["id"], "hook": hook["id"], "delivery": failed[0]["id"]}
+
+    def _dispatch(self, key: Json, first: int, *, times: int) -> None:
+        with self._bearing(key) as api:
+            for number in range(first, first + times):
+                body_of(api.post("/api/posts", json={"content": DISPATCHES[number % len(DISPATCHES)]}), 201)
+
+    def _refused(self, key: Json) -> None:
+        """What goes wrong with a key in an hour: what is malformed, what it may not do, and more than it may send."""
+        with self._bearing(key) as api:
+            wrong: Sequence[Json] = ({"content": ""}, {"contents": "Low water"}, {"content": "x", "visibility": "ALL"})
+            for body in wrong:
+                assert api.post("/api/posts", json=body).status_code == 400
+            assert api.post("/api/clips").status_code == 403
+            for number in range(12):
+                api.post("/api/posts", json={"content": f"Berth {number} is free."})
+
+    def _bearing(self, key: Json) -> httpx.Client:
+        return new_client(base_url=self.server.base_url, headers={"Authorization": f"Bearer {key['key']}"})
+
+    def _publish(self) -> None:
+        full, clock = self.full, self.server.clock
+        full.sign_in()
+        self.marta.sign_in()
+        hub = full.ask("/api/hubs", 201, name="The waterfront", slug="waterfront", description="All that floats.")
+        full.ids["hub"] = "waterfront"
+        clock.advance(7 * HOUR)
+        for content in POSTS:
+            full.ids["post"] = full.post(content, hubId=hub["id"])
+            clock.advance(3 * HOUR + 7 * MINUTE)
+        poll = {"question": "Which crossing do you take?", "options": ["21:40", "23:15", "Neither"]}
+        full.ids["poll"] = full.post("A question before the timetable goes to print.", poll=poll)
+        full.ids["gone"] = full.post("A draft that went out too early.")
+        with full.web as web:
+            body_of(web.delete(f"/api/posts/{full.ids['gone']}"))
+            files = [("media", picture(900, 600))]
+            photo = body_of(web.post("/api/posts/upload", files=files, data={"altText": "Fog over the pier"}), 201)
+            film = [("video", video(2.0))]
+            clip = body_of(web.post("/api/clips", files=film, data={"caption": "The pilot boat leaves"}), 201)
+        full.ids |= {"photo": photo["id"], "clip": clip["id"]}
+        self.server.do_jobs()
+        self._comment(f"/api/posts/{full.ids['post']}/comments")
+
+    def _comment(self, path: str) -> None:
+        parent = None
+        for at, words in enumerate(COMMENTS):
+            writer = self.full if at == 1 else self.marta
+            self.server.clock.advance(11 * MINUTE)
+            parent = writer.ask(path, 201, content=words, parentId=parent)["id"]

@@ -1,0 +1,66 @@
+"""Every page in the states that it is looked at in. A page without its line here fails test_every_page.py."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from tests.pages.scenes import Person, Scenes
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page as somebody sees it.
+
+    Attributes:
+        path: Where it is; `{post}` stands for what the reader's `ids` name so.
+        reader: Who looks: a name of `Scenes`; "nobody" is not signed in.
+        status: What the page is answered with.
+        submitted: The page's own form is submitted first, as it stands, so that what it lacks is shown.
+    """
+
+    path: str
+    reader: str
+    status: int = 200
+    submitted: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.path} {'submitted ' if self.submitted else ''}{self.reader}"
+
+    def address(self, scenes: Scenes) -> str:
+        """The path, with the ids of what the scenes hold."""
+        return self.path.format_map((scenes.reader(self.reader) or scenes.full).ids)
+
+    def person(self, scenes: Scenes) -> Person | None:
+        """Who looks; None: somebody who is not signed in."""
+        return scenes.reader(self.reader)
+
+
+def _shown() -> Iterator[Shown]:
+    for path, *readers in (
+        ("/", "nobody", "empty", "full"),
+        ("/post/{post}", "nobody", "full"),
+        ("/post/{poll}", "nobody", "full"),
+        ("/post/{photo}", "nobody"),
+        ("/@{username}", "nobody", "empty", "full"),
+        ("/hub/{hub}", "nobody"),
+        ("/tag/harbour", "nobody"),
+        ("/clip/{clip}", "nobody"),
+    ):
+        for reader in readers:
+            yield Shown(path, reader)
+    yield Shown("/post/{gone}", "nobody", 410)
+    yield Shown("/tag/nothing", "nobody", 404)
+    yield Shown("/nowhere", "nobody", 404)
+
+
+SHOWN: Final = tuple(_shown())
+
+ELSEWHERE: Final = {
+    "/docs": "somebody else's program draws it; test_docs.py counts what it costs",
+    "/oembed": "JSON",
+    "/media/{token}": "a file",
+    "/media/{token}/thumbnail": "a file",
+    "/media/{token}/poster": "a file",
+    "/cards/{token}": "a file",
+}
+"""Paths that no line above shows, and why."""
