@@ -118,6 +118,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         media_secret=runtime.media_secret,
         slices=Slices(),
         passwords=runtime.passwords,
+        mail=runtime.mailer,
         note_view=runtime.views.note,
         may_see=may_see,
         limiter=runtime.limiter,

@@ -22,6 +22,7 @@ from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.events.queries import find_latest_time
 from pressroom.domains.limits.guard import rates_of
 from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.domains.mail.handing_in import check_server
 from pressroom.domains.media.actions import expected_blobs
 from pressroom.domains.media.confinement import check_confinement, find_confinement
 from pressroom.errors import PressroomError, SettingError, Unavailable
@@ -61,6 +62,7 @@ async def examine(settings: Settings) -> list[Finding]:
     except SettingError as error:
         return [*findings, Finding("database", good=False, says=error.message)]
     findings.append(await _attempt("blobs", lambda: _blobs(settings)))
+    findings.append(await _attempt("mail", lambda: _mail(settings)))
     if not _is_there(settings):
         return [*findings, Finding("database", good=True, says="It does not exist yet; serve will create it.")]
     if settings.redis_url:
@@ -186,6 +188,15 @@ async def _open_blobs(settings: Settings) -> Blobs:
     if scheme == "file" and _is_missing(Path(folder)):
         raise SettingError(f"{folder} is not there. {MISSING}")
     return await asyncio.to_thread(open_blobs, settings)
+
+
+async def _mail(settings: Settings) -> Finding:
+    """Checks that the mail server greets us, encrypts and takes our password. Sends nothing."""
+    if settings.smtp_url is None:
+        says = "No mail is sent: PRESSROOM_SMTP_URL is not set. pressroom account reset NAME makes a link by hand."
+        return Finding("mail", good=True, says=says)
+    await check_server(settings.smtp_url, settings.mail_from.address.rpartition("@")[2])
+    return Finding("mail", good=True, says=f"{settings.smtp_url.place} takes mail of {settings.mail_from.address}.")
 
 
 def _media(settings: Settings) -> Finding:

@@ -5,6 +5,7 @@ A test (tests/web/test_routes.py) finds every declared route and fails when one 
 
 from typing import Any, Final
 
+from pressroom.domains.accounts import link_routes as account_links
 from pressroom.domains.accounts import routes as accounts
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.clips import routes as clips
@@ -25,6 +26,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *comments.ROUTES,
     *clips.ROUTES,
     *accounts.ROUTES,
+    *account_links.ROUTES,
     *keys.ROUTES,
     *webhooks.ROUTES,
     *follows.ROUTES,

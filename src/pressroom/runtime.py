@@ -11,6 +11,7 @@ from pressroom.db import Database, Tx
 from pressroom.db.migrate import check_migrated
 from pressroom.domains.accounts import attempts
 from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.accounts.jobs import mail_handlers
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.queries.tokens import purge_tokens
 from pressroom.domains.accounts.queries.usernames import purge_reserved
@@ -25,6 +26,7 @@ from pressroom.domains.limits import actions as limits
 from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.models import Rates
+from pressroom.domains.mail.mailer import Mailer
 from pressroom.domains.media.actions import SIGNING, signing_secret
 from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
 from pressroom.domains.media.queries import FIND_SECRET
@@ -82,6 +84,7 @@ class Runtime:
     usage: KeyUsage
     views: ViewCounter
     passwords: Passwords
+    mailer: Mailer
     log: Log
     schedule: Schedule
 
@@ -155,6 +158,7 @@ async def open_runtime(
         usage=usage,
         views=views,
         passwords=Passwords(),
+        mailer=Mailer(settings, clock),
         log=log,
         schedule=schedule,
     )
@@ -219,12 +223,13 @@ def make_worker(runtime: Runtime) -> DeliveryWorker:
 
 
 def make_job_worker(runtime: Runtime) -> JobWorker:
-    """Returns a worker that processes media, fetches cards and updates lists, not yet started."""
+    """Returns a worker that processes media, fetches cards, updates lists and sends mail, not yet started."""
     handlers = [
         *runtime.processing.handlers(),
         runtime.cards.handler(),
         request_handler(runtime.db),
         tag_handler(runtime.db),
+        *mail_handlers(runtime.db, runtime.mailer, runtime.settings.base_url),
     ]
     return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)
 

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 from dotenv import dotenv_values
 
 from pressroom.errors import SettingError
+from pressroom.mail_server import read_mail_server, read_mailbox
 
 RESTORING = ".restoring"
 """A file in the data folder while a backup is being restored: as long as it exists, nothing may be served."""
@@ -107,6 +108,12 @@ def _web_address(value: str) -> str:
         raise ValueError("is not written as browsers send it: ASCII without spaces, a host name as xn--…")
     _ = parts.port  # Raises ValueError when it is no port number.
     return value.rstrip("/")
+
+
+def _mail_domain(base_url: str) -> str:
+    """Returns the host of the base address if it is a name, and localhost for an IP address."""
+    host = urlsplit(base_url).hostname or ""
+    return host if re.fullmatch(r"[a-z0-9.-]*[a-z][a-z0-9.-]*", host) else "localhost"
 
 
 def _base_address(value: str) -> str:
@@ -261,6 +268,23 @@ class Settings:
     )
     signups_per_hour = Setting(
         _whole(1, 10_000), "5", "Sign-ups per client address in any hour, tried ones too; of IPv6 per /64."
+    )
+    smtp_url = Setting(
+        read_mail_server,
+        "",
+        "Where mail is handed in: smtp://USER:PASSWORD@HOST:587 (STARTTLS is demanded), smtps://… or, for a relay on "
+        "the same machine, smtp://localhost:25?tls=off. Unset, none is sent; development mode shows it at /dev/mail.",
+        "unset",
+        secret=True,
+    )
+    mail_from = Setting(
+        read_mailbox,
+        lambda its: f"Pressroom <pressroom@{_mail_domain(its.base_url)}>",
+        "Sender of mail: name@example.org or Name <name@example.org>.",
+        "Pressroom <pressroom@HOST of the base address>",
+    )
+    resets_per_hour = Setting(
+        _whole(1, 10_000), "20", "Requests for a new password per client address in any hour; of IPv6 per /64."
     )
     trusted_proxies = Setting(_networks, "", "Networks of reverse proxies whose X-Forwarded-For is trusted.", "empty")
     sign_in_failures_per_account = Setting(

@@ -101,6 +101,10 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             {"username": "too_short", "email": "invalid_format", "password": "too_short", "displayName": "too_short"},
         ),
     },
+    "forgot_password": {"nothing": ({}, {"email": "required"})},
+    "reset_password": {"nothing": ({}, {"token": "required", "password": "required"})},
+    "verify_email": {"nothing": ({}, {"token": "required"})},
+    "sign_in_by_link": {"nothing": ({}, {"token": "required"})},
     "sign_in": {"nothing": ({}, {"login": "required", "password": "required"})},
     "edit_me": {
         "nothing": ({}, {"body": "required"}),

@@ -175,6 +175,9 @@ HUB: Fields = {
     ),
     "description": text(500, null=TAKEN),
 }
+LINK = text(100, null=REQUIRED, empty=STRANGER, blank=STRANGER, fine=STRANGER, good="A" * 43)
+"""The token of a link. None holds here."""
+
 SIGN_UP: Fields = {
     "username": username(),
     "email": formatted(
@@ -353,6 +356,10 @@ FIELDS: dict[str, Fields] = {
     },
     "create_comment": COMMENT,
     "sign_up": SIGN_UP,
+    "forgot_password": {"email": SIGN_UP["email"]},
+    "reset_password": {"token": LINK, "password": SIGN_UP["password"]},
+    "verify_email": {"token": LINK},
+    "sign_in_by_link": {"token": LINK},
     "sign_in": {"login": text(254, null=REQUIRED), "password": text(200, null=REQUIRED)},
     "edit_me": PROFILE,
     "create_key": KEY,

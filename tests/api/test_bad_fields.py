@@ -29,11 +29,13 @@ SETTINGS = {
     "DAILY_CONTENT_QUOTA": 1_000_000,
     "SIGN_IN_FAILURES_PER_ACCOUNT": 10_000,
     "SIGN_IN_FAILURES_PER_ADDRESS": 100_000,
+    "RESETS_PER_HOUR": 10_000,
+    "SMTP_URL": "smtp://localhost:25?tls=off",
 }
 
 POLL = {"options": [str(number) for number in range(10)], "multiple": True}
-SUCCESS = {"sign_in": 401}
-"""Nobody has the password that is tried."""
+SUCCESS = {"sign_in": 401, "reset_password": 422, "verify_email": 422, "sign_in_by_link": 422}
+"""Nobody has the password, or the link, that is tried."""
 
 
 def routes() -> dict[str, Route[Caller]]:
@@ -160,7 +162,9 @@ def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
 
 
 @one_engine
-@pytest.mark.parametrize("case", [case for case in CASES if case.name == "good"], ids=str)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.name == "good" and SUCCESS.get(case.operation) != 422], ids=str
+)
 def test_what_is_taken_would_be_seen_to_be_written(stage: Stage, case: Case) -> None:
     newcomer = Stage(stage.server)
     before = held(stage.server)

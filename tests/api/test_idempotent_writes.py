@@ -19,7 +19,9 @@ SETTINGS = {**ROOMY, **TAKING}
 ELSEWHERE = {"upload_post", "publish_clip", "sign_out"}
 """Routes with tests of their own: here and in tests/media."""
 
-WITHOUT_ACCOUNT = {"sign_up", "sign_in"}
+WITHOUT_ACCOUNT = {
+    *("sign_up", "sign_in", "sign_in_by_link", "forgot_password", "reset_password", "verify_email"),
+}
 STORED = Query(str, "SELECT body FROM idempotent_answers WHERE account_id = :account_id AND path = :path")
 
 WITH_BODIES = {

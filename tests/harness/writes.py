@@ -106,6 +106,7 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "vote": lambda people: Write("POST", f"{people.post(poll={'options': ['a', 'b']})}/poll/votes", {"choices": [0]}),
     "set_audience": lambda people: Write("PUT", f"{people.post()}/audience", {"usernames": [people.name()]}),
     "edit_me": lambda _: Write("PATCH", "/api/auth/me", {"bio": "One"}),
+    "send_verification": lambda _: Write("POST", "/api/auth/verify/send"),
     "create_key": lambda _: Write("POST", "/api/auth/api-keys", {"label": "One", "scopes": ["posts:write"]}, 201),
     "revoke_key": lambda people: Write("DELETE", people.key()),
     "create_webhook": lambda people: Write("POST", f"{people.key()}/webhooks", ENDPOINT, 201),

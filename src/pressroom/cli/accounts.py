@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pressroom.cli.console import errors, plain, wide, with_database
+from pressroom.cli.console import current_settings, errors, plain, wide, with_database
 from pressroom.domains.moderation.models import SUSPENDED
 from pressroom.errors import PressroomError
 
@@ -70,6 +70,16 @@ def account_password(username: str, password: str, as_json: bool) -> None:
 
     done = with_database(lambda db: operator_commands.password(db, username, _password(password)))
     _show(done, as_json=as_json)
+
+
+@account.command("reset")
+@click.argument("username")
+def account_reset(username: str) -> None:
+    """Print a link by which USERNAME sets a new password: good once, for an hour. Hand it over yourself."""
+    from pressroom.domains.accounts import commands as account_commands
+
+    settings = current_settings()
+    click.echo(with_database(lambda db: account_commands.reset_link(db, username, settings.base_url), settings))
 
 
 @account.command("suspend")

@@ -44,14 +44,14 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return uvloop.run(work)
 
 
-def with_database(work: "Callable[[Database], Awaitable[T]]") -> T:
-    """Returns the result of `work` on the open, migrated database of the settings."""
+def with_database(work: "Callable[[Database], Awaitable[T]]", settings: Settings | None = None) -> T:
+    """Returns the result of `work` on the open, migrated database of the settings, which are read unless given."""
     from pressroom.clock import SystemClock
     from pressroom.database import open_database
     from pressroom.db.migrate import check_migrated
 
     async def use() -> T:
-        db = await open_database(current_settings(), SystemClock())
+        db = await open_database(settings or current_settings(), SystemClock())
         try:
             await check_migrated(db)
             return await work(db)

@@ -97,9 +97,11 @@ async def _announce(runtime: "Runtime") -> None:
         out.print("  .venv/bin/pressroom key create editor --label another --scope posts:write", markup=False)
         return
     secret = await key_commands.first_key(runtime.db, first.account_id)
+    link = await account_commands.sign_in_link(runtime.db, first.account_id, settings.base_url)
     out.print(
         f"\n  Account   {first.username}\n  Password  {first.password}\n  API key   {secret}   (shown this once)\n"
     )
+    out.print(f"Sign in with this link, once and within an hour:\n\n{link}\n", markup=False)
     out.print("Publish a post:\n", markup=False)
     out.print(_curl(settings.base_url, secret) + "\n", markup=False)
 

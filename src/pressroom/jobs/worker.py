@@ -31,6 +31,10 @@ class TryAgain(PressroomError):
     """The job failed and is to be tried again. `message` says why."""
 
 
+class GiveUp(PressroomError):
+    """The job failed for good: it is dead without a further try. `message` says why."""
+
+
 class Defer(PressroomError):
     """The job lacked something by no fault of its own: it waits and spends no try.
 
@@ -51,7 +55,8 @@ class Handler(msgspec.Struct, frozen=True):
     """How jobs of one kind are done.
 
     work: `work(job, token)` does a job and removes it in the transaction of its effect (`queue.finish`). When it
-    raises, the job is tried again; Unavailable, OSError and Defer spend no try (docs/media.md#when-something-is-away).
+    raises, the job is tried again; Unavailable, OSError and Defer spend no try (docs/media.md#when-something-is-away),
+    and after GiveUp there is none.
     together: jobs that are done at once; each: of these, jobs of one account. waits: milliseconds before each further
     try. gave_up: `gave_up(tx, job, reason)` runs in the transaction in which the job becomes dead.
     """
@@ -130,6 +135,9 @@ class JobWorker:
         except Defer as lack:
             self._log.recurring("job deferred", lack, kind=job.kind)
             await self._defer(job, lack)
+        except GiveUp as error:
+            self._outages.ended(handler.kind)
+            await self._failed(handler, job, error.message, last=True)
         except Exception as error:  # one job that fails must not keep the others from being done
             self._outages.ended(handler.kind)
             await self._failed(handler, job, _reason(error), last=job.tries > len(handler.waits))
@@ -164,9 +172,10 @@ class JobWorker:
 
 
 def _logged(job: Job) -> str:
-    """Returns a job's subject as the log shows it: of a link only the site, since the rest may be a secret."""
+    """Returns a job's subject as the log shows it: of a link only the site, since the rest may be a secret; of an
+    e-mail address only the domain."""
     site = _SITE.match(job.subject)
-    return site[0] if site else job.subject
+    return site[0] if site else job.subject[job.subject.find("@") + 1 :]
 
 
 def _reason(error: Exception) -> str:

@@ -22,6 +22,15 @@ class PasswordHasher(Protocol):
         ...
 
 
+class MailStatus(Protocol):
+    """Whether mail can be sent (docs/mail.md)."""
+
+    @property
+    def is_available(self) -> bool:
+        """Whether mail reaches anybody at all."""
+        ...
+
+
 class Left(Protocol):
     """What is left of one limit. Times are in milliseconds.
 
@@ -62,6 +71,7 @@ class Services:
         media_secret: Signs addresses of media.
         slices: Renders pages in slices.
         passwords: Hashes and verifies passwords.
+        mail: Knows whether mail can be sent.
         note_view: Counts a view: the post's id, the visitor, the time in milliseconds.
         may_see: Returns whether an account, by its id, may see a post or a clip, by its id and whether it is a clip.
         limiter: Counts requests against the rate limits.
@@ -75,6 +85,7 @@ class Services:
     media_secret: str
     slices: Slices
     passwords: PasswordHasher
+    mail: MailStatus
     note_view: Callable[[str, str, int], None]
     may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
     limiter: RateLimits

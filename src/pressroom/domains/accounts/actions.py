@@ -75,13 +75,6 @@ async def check_not_taken(tx: Tx, username: str, email: str) -> None:
     await _refuse_reserved(tx, username)
 
 
-async def sign_up(tx: Tx, new: NewAccount, client: str) -> tuple[Account, str]:
-    """Creates an account and a session from the address `client`; returns the account and the session's token."""
-    account = await create_account(tx, new)
-    await remember_address(tx, account.id, client)
-    return account, await begin_session(tx, account.id)
-
-
 async def begin_session(tx: Tx, account_id: str) -> str:
     """Begins a session and returns its token, the cookie's value. The database stores only a hash of it."""
     token = secrets.token_urlsafe(32)

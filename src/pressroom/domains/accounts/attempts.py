@@ -1,4 +1,4 @@
-"""How often sign-in and sign-up may be tried, by account and by address (docs/limits.md#signing-in-and-up).
+"""How often sign-in, sign-up and mails may be tried, by account and by address (docs/limits.md#signing-in-and-up).
 
 Each function takes an open transaction first. An attempt is counted before its password is verified, so that a burst
 gains nothing. `check_sign_in` and `check_sign_up` come before that: a client that goes on after a refusal costs one
@@ -19,6 +19,9 @@ from pressroom.errors import TooManyAttempts
 
 SIGN_IN_WINDOW: Final = 15 * MINUTE
 SIGN_UP_WINDOW: Final = HOUR
+
+MAILS: Final = 3
+"""Mails of one kind to one address in any hour, asked for by whomever."""
 
 _decoder: Final = msgspec.json.Decoder(list[int])
 
@@ -102,6 +105,26 @@ async def forgive_sign_up(tx: Tx, client: str, at: int) -> None:
         await _save_sign_ups(tx, subject, times)
 
 
+async def check_reset(tx: Tx, email: str, client: str, per_address: int) -> None:
+    """Raises TooManyAttempts when `attempt_reset` would; counts nothing."""
+    for subject, limit, of in _reset_subjects(email, client, per_address):
+        _within_hour(await queries.find_sign_ups(tx, subject), tx.now, limit, of)
+
+
+async def attempt_reset(tx: Tx, email: str, client: str, per_address: int) -> None:
+    """Counts a request, from the address `client`, to set a new password for the account of `email`, if there is one.
+
+    Raises TooManyAttempts after `per_address` requests from the client or MAILS for that e-mail address in an hour.
+    """
+    for subject, limit, of in _reset_subjects(email, client, per_address):
+        await _count_in_hour(tx, subject, limit, of)
+
+
+async def attempt_verification(tx: Tx, account_id: str) -> None:
+    """Counts a mail that verifies the account's address. Raises TooManyAttempts after MAILS in an hour."""
+    await _count_in_hour(tx, f"verify {account_id}", MAILS, "mails an hour to one address")
+
+
 async def purge_attempts(tx: Tx, batch: int) -> int:
     """Removes attempts and known addresses that have expired, oldest first; returns the number of rows."""
     sign_ins = await queries.purge_attempts(tx, batch)
@@ -111,13 +134,30 @@ async def purge_attempts(tx: Tx, batch: int) -> int:
 
 def _refuse_sign_up(stored: str, now: int, per_hour: int) -> list[int]:
     """Returns the sign-ups of the last hour (milliseconds). Raises TooManyAttempts when there are `per_hour`."""
-    times = without_passed(_decoder.decode(stored), now, SIGN_UP_WINDOW)
-    if len(times) < per_hour:
-        return times
-    seconds = seconds_until(times[-per_hour] + SIGN_UP_WINDOW, now)
-    raise TooManyAttempts(
-        f"The limit of {per_hour:,} sign-ups an hour from one address is reached; try again in {seconds} s.", seconds
+    return _within_hour(stored, now, per_hour, "sign-ups an hour from one address")
+
+
+def _reset_subjects(email: str, client: str, per_address: int) -> tuple[tuple[str, int, str], ...]:
+    """Returns what a request for a new password is counted against, always in the same order, with the limits."""
+    hashed = hashlib.sha256(folded(email).encode()).hexdigest()
+    return (
+        (f"reset from {network_of(client)}", per_address, "requests an hour from one address"),
+        (f"reset of {hashed}", MAILS, "mails an hour to one address"),
     )
+
+
+async def _count_in_hour(tx: Tx, subject: str, limit: int, of: str) -> None:
+    times = _within_hour(await queries.lock_sign_ups(tx, subject), tx.now, limit, of)
+    await _save_sign_ups(tx, subject, [*times, tx.now])
+
+
+def _within_hour(stored: str, now: int, limit: int, of: str) -> list[int]:
+    """Returns the times of the last hour (milliseconds). Raises TooManyAttempts when there are `limit` of them."""
+    times = without_passed(_decoder.decode(stored), now, SIGN_UP_WINDOW)
+    if len(times) < limit:
+        return times
+    seconds = seconds_until(times[-limit] + SIGN_UP_WINDOW, now)
+    raise TooManyAttempts(f"The limit of {limit:,} {of} is reached; try again in {seconds} s.", seconds)
 
 
 def _too_many_sign_ins(attempts: queries.Attempts, now: int) -> TooManyAttempts:

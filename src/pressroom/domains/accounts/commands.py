@@ -7,8 +7,11 @@ import msgspec
 from pressroom.clock import SystemClock
 from pressroom.db import Database
 from pressroom.domains.accounts import actions, queries
+from pressroom.domains.accounts.links import issue_reset
+from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.schemas import SignUp
+from pressroom.domains.accounts.tokens import issue_token
 from pressroom.errors import Conflict
 from pressroom.web.bodies import decode
 
@@ -40,6 +43,16 @@ async def first_account(db: Database, passwords: Passwords) -> FirstAccount | No
     except Conflict:
         return None  # Another server, started at the same moment, was quicker.
     return FirstAccount(account_id, "editor", password)
+
+
+async def sign_in_link(db: Database, account_id: str, base_url: str) -> str:
+    """Returns a link that signs the account in once, within an hour."""
+    return f"{base_url}/login/link/{await db.transact(issue_token, account_id, Purpose.SIGN_IN)}"
+
+
+async def reset_link(db: Database, username: str, base_url: str) -> str:
+    """Returns a link by which the account sets a new password, once and within an hour. Raises NotFound."""
+    return f"{base_url}/reset/{await db.transact(issue_reset, username)}"
 
 
 async def _create(db: Database, passwords: Passwords, username: str, email: str, password: str) -> str:

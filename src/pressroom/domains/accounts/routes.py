@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from pressroom.db import ConstraintViolated
-from pressroom.domains.accounts import actions, attempts
+from pressroom.domains.accounts import actions, attempts, links
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.models import Account, Caller, network_of
 from pressroom.domains.accounts.schemas import (
@@ -40,7 +40,7 @@ NEW_SESSION = "The new session, for 30 days from its last use."
 
 _NAME_TAKEN = Conflict("The user name mira_press is taken.")
 _EMAIL_TAKEN = Conflict("There is already an account with this e-mail address.")
-_CLOSED = NotFound("This server is not open for sign-up; ask its operator for an account.")
+CLOSED: Final = "This server is not open for sign-up; ask its operator for an account."
 _BAD_SIGN_UP = Invalid(
     [
         FieldError("password", Code.TOO_SHORT, "At least 10 characters."),
@@ -62,7 +62,7 @@ _BAD_SIGN_UP = Invalid(
         _BAD_SIGN_UP,
         _NAME_TAKEN,
         _EMAIL_TAKEN,
-        _CLOSED,
+        NotFound(CLOSED),
         TooManyAttempts,
     ),
     tag=TAG,
@@ -71,12 +71,13 @@ _BAD_SIGN_UP = Invalid(
     cookie=NEW_SESSION,
 )
 async def sign_up(request: Request[Caller], body: SignUp) -> Response:
-    """Makes an account and signs it in: the answer sets the session's cookie. Where the operator has closed
+    """Makes an account and signs it in: the answer sets the session's cookie, and a mail with a link confirms the
+    e-mail address. Where the operator has closed
     sign-up, it is a 404. Whatever becomes of them, sign-ups are counted by address; after too many within an hour,
     wait as long as the answer says."""
     settings = request.settings
     if not settings.signup:
-        raise _CLOSED
+        raise NotFound(CLOSED)
     await request.db.read(attempts.check_sign_up, request.client, settings.signups_per_hour)
     attempted_at = await request.db.transact(attempts.attempt_sign_up, request.client, settings.signups_per_hour)
     await request.db.read(actions.check_not_taken, body.username, body.email)
@@ -86,7 +87,9 @@ async def sign_up(request: Request[Caller], body: SignUp) -> Response:
         await request.db.transact(attempts.forgive_sign_up, request.client, attempted_at)
         raise
     new = actions.NewAccount(body.username, body.email, password_hash, body.display_name)
-    account, token = await request.db.transact(actions.sign_up, new, request.client)
+    account, token = await request.db.transact(
+        links.sign_up, new, request.client, verify=request.services.mail.is_available
+    )
     return _signed_in(request, account, token, 201)
 
 

@@ -78,6 +78,31 @@ class SignIn(Body):
     password: Annotated[str, Meta(max_length=200)]
 
 
+OneTimeToken = Annotated[str, Meta(max_length=100, description="The token: the last part of the link.")]
+
+
+class ForgotPassword(Body):
+    """A request for a link to set a new password."""
+
+    email: Email
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from email_errors(self.email)
+
+
+class ResetPassword(Body):
+    """A new password, and the token of the link that allows to set it."""
+
+    token: OneTimeToken
+    password: Password
+
+
+class UseLink(Body):
+    """The token of a link."""
+
+    token: OneTimeToken
+
+
 class EditProfile(Body):
     """What to change of the account: at least one field. What is not given stays as it is."""
 
@@ -200,3 +225,9 @@ SIGN_UP_EXAMPLE = SignUp(
 )
 SIGN_IN_EXAMPLE = SignIn(login="mira_press", password="nine plums and a kettle")  # noqa: S106  # the same
 EDIT_PROFILE_EXAMPLE = EditProfile(bio="Notes on type, paper and ink.", is_private=False)
+FORGOT_EXAMPLE = ForgotPassword(email="mira@press.example")
+RESET_EXAMPLE = ResetPassword(
+    token="Zk3x0q9Jv1m2c4R8T6y7u5w3e1a9s0d2f4g6h8j1k3L",  # noqa: S106  # the same
+    password="nine plums and a kettle",  # noqa: S106  # the same
+)
+USE_LINK_EXAMPLE = UseLink(token=RESET_EXAMPLE.token)

@@ -24,7 +24,7 @@ at that address, and it cannot be revoked."""
 
 CARD_BLOB: Final = re.compile(r"[0-9a-f]{32}")
 
-_NONE: Final = NotFound("There is no such file, or it is not ready yet.")
+_NONE: Final = "There is no such file, or it is not ready yet."
 _RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 SAFE: Final[HeaderList] = [
@@ -64,7 +64,7 @@ async def serve_card(request: Request[Caller]) -> Response:
     """Serves the stored thumbnail of a linked page."""
     token = request.parameters["token"]
     if not CARD_BLOB.fullmatch(token):
-        raise _NONE
+        raise NotFound(_NONE)
     return await serve_blob(request, f"cards/{token}", b"image/webp", FOR_GOOD)
 
 
@@ -72,7 +72,7 @@ async def _serve(request: Request[Caller], variant: Variant) -> Response:
     token = request.parameters["token"]
     media, seconds = await (_find_signed(request, token) if is_signed(token) else _find_public(request, token))
     if media is None or media.status != ProcessingStatus.READY:
-        raise _NONE
+        raise NotFound(_NONE)
     key, content_type = media.blob(variant), media.content_type(variant).encode()
     if seconds is None:
         return await serve_blob(request, key, content_type, FOR_GOOD)
@@ -124,7 +124,7 @@ async def serve_blob(
     """
     info = await request.services.blobs.stat(key)
     if info is None:
-        raise _NONE
+        raise NotFound(_NONE)
     if (elsewhere := request.services.blobs.presigned(key, presigned_seconds)) is not None:
         moved: HeaderList = [(b"location", elsewhere.encode()), (b"cache-control", b"no-store")]
         return Response(302, b"", content_type, moved)

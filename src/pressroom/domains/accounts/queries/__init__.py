@@ -18,6 +18,10 @@ FIND_BY_USERNAME: Final = Query(
     Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.username_key = :username_key AND a.suspended_at IS NULL"
 )
 
+FIND_BY_EMAIL: Final = Query(
+    Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.email_key = :email_key AND a.suspended_at IS NULL"
+)
+
 COUNT_ACCOUNTS: Final = Query(int, "SELECT count(*) FROM (SELECT 1 FROM accounts LIMIT 1) AS any_account")
 
 INSERT_ACCOUNT: Final = Query(
@@ -120,7 +124,7 @@ PURGE_ATTEMPTS: Final = Command(
     " WHERE window_ends_at <= :now ORDER BY window_ends_at LIMIT :batch)"
 )
 
-# Whoever holds the row of an address counts its sign-ups alone.
+# Whoever holds the row of a subject counts alone: sign-ups of an address, and mails that were asked for.
 LOCK_SIGN_UPS: Final = Query(
     str,
     "INSERT INTO sign_up_attempts (subject, times, updated_at) VALUES (:subject, '[]', :now)"
@@ -167,6 +171,11 @@ async def find_account(tx: Tx, account_id: str) -> Account | None:
 async def find_by_username(tx: Tx, username_key: str) -> Account | None:
     """Returns the account with this user name, folded."""
     return await tx.one(FIND_BY_USERNAME, username_key=username_key)
+
+
+async def find_by_email(tx: Tx, email_key: str) -> Account | None:
+    """Returns the account with this e-mail address, folded, unless it is suspended."""
+    return await tx.one(FIND_BY_EMAIL, email_key=email_key)
 
 
 async def any_account(tx: Tx) -> bool:

@@ -57,6 +57,11 @@ ERASE: Final = Command(
 
 SET_ADMIN: Final = Command("UPDATE accounts SET is_admin = :is_admin, updated_at = :now WHERE id = :account_id")
 
+VERIFY_EMAIL: Final = Command(
+    "UPDATE accounts SET email_verified = TRUE, updated_at = :now WHERE id = :account_id"
+    " AND email = (SELECT t.email FROM one_time_tokens t WHERE t.token_hash = :token_hash)"
+)
+
 SET_PASSWORD: Final = Command(
     "UPDATE accounts SET password_hash = :password_hash, updated_at = :now WHERE id = :account_id"
 )
@@ -129,6 +134,11 @@ async def erase(tx: Tx, account_id: str) -> None:
 async def set_admin(tx: Tx, account_id: str, *, is_admin: bool) -> None:
     """Gives the account the rights of an admin, or takes them away."""
     await tx.run(SET_ADMIN, account_id=account_id, is_admin=is_admin, now=tx.now)
+
+
+async def verify_email(tx: Tx, account_id: str, token_hash: str) -> None:
+    """Marks the account's e-mail address as verified if the token was sent there."""
+    await tx.run(VERIFY_EMAIL, account_id=account_id, token_hash=token_hash, now=tx.now)
 
 
 async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:

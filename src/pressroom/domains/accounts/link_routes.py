@@ -1,0 +1,154 @@
+"""The routes of links: a forgotten password, a verified e-mail address, a first sign-in (docs/mail.md#links)."""
+
+from typing import Final
+
+from pressroom.domains.accounts import attempts, links
+from pressroom.domains.accounts.cookies import session_cookie
+from pressroom.domains.accounts.models import Caller, Purpose, network_of
+from pressroom.domains.accounts.routes import NEW_SESSION, TAG
+from pressroom.domains.accounts.schemas import (
+    ACCOUNT_EXAMPLE,
+    FORGOT_EXAMPLE,
+    RESET_EXAMPLE,
+    USE_LINK_EXAMPLE,
+    AccountOut,
+    ForgotPassword,
+    MessageOut,
+    ResetPassword,
+    UseLink,
+    account_shape,
+)
+from pressroom.errors import NotFound, TooManyAttempts, Unprocessable
+from pressroom.web.access import Anyone, SessionOnly
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import declare, declare_with_body
+
+NO_MAIL: Final = "This server sends no mail. Ask its operator, who can make a link for you."
+ASKED: Final = MessageOut(
+    "If there is an account with this e-mail address, a link to set a new password is on its way."
+)
+RESET: Final = MessageOut("The password is set. Every session of the account has ended: sign in with the new password.")
+VERIFIED: Final = MessageOut("Your e-mail address is confirmed.")
+SENT: Final = MessageOut("A link to confirm your e-mail address is on its way.")
+
+
+@declare_with_body(
+    "POST",
+    "/api/auth/forgot",
+    Anyone(),
+    summary="Ask for a new password",
+    takes=ForgotPassword,
+    gives=MessageOut,
+    fails=(NotFound(NO_MAIL), TooManyAttempts),
+    tag=TAG,
+    example=FORGOT_EXAMPLE,
+    response_example=ASKED,
+)
+async def forgot_password(request: Request[Caller], body: ForgotPassword) -> Response:
+    """Mails a link to set a new password. The answer is the same whether there is such an account or not. Three mails
+    an hour go to one address. Where the server sends no mail, it is a 404."""
+    await ask_for_reset(request, body)
+    return json_response(ASKED)
+
+
+@declare_with_body(
+    "POST",
+    "/api/auth/reset",
+    Anyone(),
+    summary="Set a new password by link",
+    takes=ResetPassword,
+    gives=MessageOut,
+    fails=(Unprocessable([links.SPENT]),),
+    tag=TAG,
+    example=RESET_EXAMPLE,
+    response_example=RESET,
+)
+async def reset_password(request: Request[Caller], body: ResetPassword) -> Response:
+    """Sets the password of the account that the link is for, ends all its sessions, and confirms the e-mail address
+    that the link was sent to. A link is good once, for an hour."""
+    await reset(request, body)
+    return json_response(RESET)
+
+
+@declare_with_body(
+    "POST",
+    "/api/auth/verify",
+    Anyone(),
+    summary="Confirm an e-mail address",
+    takes=UseLink,
+    gives=MessageOut,
+    fails=(Unprocessable([links.SPENT]),),
+    tag=TAG,
+    example=USE_LINK_EXAMPLE,
+    response_example=VERIFIED,
+)
+async def verify_email(request: Request[Caller], body: UseLink) -> Response:
+    """Confirms the e-mail address that the link was sent to. A link is good once, for 24 hours."""
+    await request.db.transact(links.verify_email, body.token)
+    return json_response(VERIFIED)
+
+
+@declare(
+    "POST",
+    "/api/auth/verify/send",
+    SessionOnly(),
+    summary="Send the confirmation again",
+    gives=MessageOut,
+    fails=(NotFound(NO_MAIL), Unprocessable([links.VERIFIED_ALREADY]), TooManyAttempts),
+    idempotent=True,
+    tag=TAG,
+    response_example=SENT,
+)
+async def send_verification(request: Request[Caller]) -> Response:
+    """Mails another link to confirm the account's e-mail address: three an hour, the one at sign-up included."""
+    return await ask_for_verification(request)
+
+
+@declare_with_body(
+    "POST",
+    "/api/auth/login/link",
+    Anyone(),
+    summary="Sign in by link",
+    takes=UseLink,
+    gives=AccountOut,
+    fails=(Unprocessable([links.SPENT]),),
+    tag=TAG,
+    example=USE_LINK_EXAMPLE,
+    response_example=ACCOUNT_EXAMPLE,
+    cookie=NEW_SESSION,
+)
+async def sign_in_by_link(request: Request[Caller], body: UseLink) -> Response:
+    """Begins a session by the link that the first start in development mode prints: good once, for an hour."""
+    account, token = await request.db.transact(links.sign_in_by_link, body.token, request.client)
+    response = json_response(account_shape(account, request.settings.base_url))
+    response.headers.append(session_cookie(token, secure=request.settings.base_url.startswith("https://")))
+    return response
+
+
+async def ask_for_reset(request: Request[Caller], body: ForgotPassword) -> None:
+    """Has a link mailed to the account of an address, if there is one. Raises NotFound where no mail is sent, and
+    TooManyAttempts."""
+    if not request.services.mail.is_available:
+        raise NotFound(NO_MAIL)
+    per_address = request.settings.resets_per_hour
+    await request.db.read(attempts.check_reset, body.email, request.client, per_address)
+    await request.db.transact(links.request_reset, body.email, request.client, per_address)
+
+
+async def reset(request: Request[Caller], body: ResetPassword) -> None:
+    """Sets a new password by the token of a link. Raises Unprocessable; then no password was hashed."""
+    await request.db.read(links.check_link, body.token, Purpose.RESET)
+    password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
+    await request.db.transact(links.reset_password, body.token, password_hash)
+
+
+async def ask_for_verification(request: Request[Caller]) -> Response:
+    """Has a link mailed that verifies the caller's address. Raises NotFound, Unprocessable and TooManyAttempts."""
+    if not request.services.mail.is_available:
+        raise NotFound(NO_MAIL)
+    account_id = request.caller.account.id
+    return await request.once(links.request_verification_again, lambda _: SENT, 200, account_id)
+
+
+ROUTES: Final = (forgot_password, reset_password, verify_email, send_verification, sign_in_by_link)

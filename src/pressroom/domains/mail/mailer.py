@@ -1,0 +1,57 @@
+"""The mailer: sends what jobs give it by SMTP, or shows it where the developer looks."""
+
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from email.errors import MessageError
+from functools import partial
+from typing import Final
+
+from pressroom.clock import Clock
+from pressroom.domains.mail.handing_in import hand_in
+from pressroom.domains.mail.messages import Mail, compose
+from pressroom.jobs.worker import GiveUp
+from pressroom.settings import Settings
+
+KEPT: Final = 50
+"""Messages that development mode shows at /dev/mail, the latest."""
+
+
+class Mailer:
+    """Sends mail as the settings say.
+
+    `kept` are the latest messages in development mode, newest first, with when they were sent (milliseconds); None
+    otherwise.
+    """
+
+    def __init__(self, settings: Settings, clock: Clock, show: Callable[[str], None] | None = None) -> None:
+        self._server = settings.smtp_url
+        self._sender = settings.mail_from
+        self._clock = clock
+        self._show = show or partial(print, flush=True)
+        self.kept: deque[tuple[int, Mail]] | None = deque(maxlen=KEPT) if settings.dev else None
+
+    @property
+    def is_available(self) -> bool:
+        """Whether mail reaches anybody at all."""
+        return self._server is not None or self.kept is not None
+
+    async def send(self, mail: Mail) -> None:
+        """Sends a message. Raises Unavailable, TryAgain or GiveUp, as a job does that cannot be done.
+
+        In development mode it is printed and kept as well, even if nothing is set to send it.
+        """
+        if self._server is None and self.kept is None:
+            raise GiveUp("No mail server is set: PRESSROOM_SMTP_URL.")
+        now = self._clock.now()
+        try:
+            message = compose(mail, self._sender, now)
+        except (ValueError, MessageError) as error:
+            raise GiveUp(f"The message cannot be sent to its address ({type(error).__name__}).") from None
+        if self._server is not None:
+            sender, recipient = message["From"].addresses[0], message["To"].addresses[0]
+            await hand_in(self._server, message, sender.addr_spec, recipient.addr_spec, sender.domain)
+        if self.kept is not None:
+            self.kept.appendleft((now, mail))
+            with contextlib.suppress(OSError, ValueError):  # whoever read it has gone
+                self._show(f"\nMail to {mail.to}: {mail.subject}\n\n{mail.text}")
