@@ -25,6 +25,7 @@ from pressroom.routes import ROUTES
 from pressroom.runtime import Runtime
 from pressroom.web.access import Access, Keyed
 from pressroom.web.client_address import allowed
+from pressroom.web.kept_bodies import KeptBody
 from pressroom.web.once import Once
 from pressroom.web.pipeline import Guards, Pipeline
 from pressroom.web.request import Request, Viewer
@@ -122,7 +123,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         note_view=runtime.views.note,
         may_see=may_see,
         limiter=runtime.limiter,
-        openapi=msgspec.json.encode(describe_api(runtime.settings)),
+        openapi=KeptBody(msgspec.json.encode(describe_api(runtime.settings))),
         has_page=Router(ROUTES).has_page,
     )
     return Pipeline(ROUTES, PackageGuards(runtime), runtime.db, services, runtime.settings, runtime.clock, runtime.log)

@@ -120,6 +120,8 @@ def check_policy(path: str, answer: httpx.Response) -> None:
     assert not any("*" in value or "unsafe-eval" in value for values in forbidden.values() for value in values)
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["referrer-policy"] == "same-origin"
+    assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+    assert {"camera=()", "geolocation=()", "microphone=()"} <= set(answer.headers["permissions-policy"].split(", "))
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
 
 

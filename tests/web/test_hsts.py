@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from pressroom.web.static_files import static_path
 from tests.api.sockets import exchange
 from tests.harness.local import LocalServer
 
@@ -15,7 +16,7 @@ def test_https_is_kept_where_the_base_address_says_so(local_server: Callable[...
     for path in (
         "/",
         "/healthz",
-        "/static/pressroom.css",
+        static_path("pressroom.css"),
         "/nothing",
         "/api/auth/me",
         "/api/posts",

@@ -10,6 +10,7 @@ REPEATED: Final = "\n"
 """Joins the values of a header that must not be repeated. No value can contain it, so none of these passes as valid."""
 
 _JOINED_BY: Final = {
+    b"accept-encoding": ", ",
     b"authorization": REPEATED,
     b"content-encoding": REPEATED,
     b"content-length": REPEATED,
@@ -45,6 +46,7 @@ class Headers(msgspec.Struct):
     range: str | None = None
     if_range: str | None = None
     if_none_match: str | None = None
+    accept_encoding: str = ""
 
     @property
     def announces_body(self) -> bool:
@@ -75,6 +77,7 @@ def read_headers(received: HeaderList) -> Headers:
         range=found.get(b"range"),
         if_range=found.get(b"if-range"),
         if_none_match=found.get(b"if-none-match"),
+        accept_encoding=found.get(b"accept-encoding", ""),
     )
 
 

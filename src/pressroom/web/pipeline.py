@@ -26,6 +26,7 @@ from pressroom.web import bodies
 from pressroom.web.access import Access, Anyone, Keyed, Page, Public, SessionOnly, Visitor
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address
+from pressroom.web.compression import encode
 from pressroom.web.error_responses import MethodNotAllowed, error_response, label_of
 from pressroom.web.form_data import Form
 from pressroom.web.forms import read_texts
@@ -207,6 +208,7 @@ class Pipeline(Generic[C]):
         The response to a write is sent in any case: the write has happened.
         """
         head = request.method == "HEAD"
+        response = await encode(response, request.headers, is_safe=request.is_safe)
         held = held_bytes(response, head=head) if request.is_safe else 0
         if held and not self._budget.take(request.client, held):
             response, held = _error_response(request.path, _TOO_MANY_LARGE), 0

@@ -7,6 +7,7 @@ from typing import Protocol
 from pressroom.blobs import Blobs
 from pressroom.db import Database
 from pressroom.outbound import OutboundClient
+from pressroom.web.kept_bodies import KeptBody
 from pressroom.web.slices import Slices
 
 
@@ -89,5 +90,5 @@ class Services:
     note_view: Callable[[str, str, int], None]
     may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
     limiter: RateLimits
-    openapi: bytes
+    openapi: KeptBody
     has_page: Callable[[str], bool]

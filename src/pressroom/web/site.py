@@ -11,11 +11,13 @@ from pressroom.db import Query
 from pressroom.errors import NotFound, Unavailable
 from pressroom.web.access import Page, Public
 from pressroom.web.avatars import draw_avatar, draw_hub_avatar
+from pressroom.web.kept_bodies import KeptBody
 from pressroom.web.rendering import render
 from pressroom.web.request import Request
 from pressroom.web.response import JSON, Response, json_response
 from pressroom.web.routing import Route, declare
-from pressroom.web.templating import DOCS_POLICY, page, static_file, static_names
+from pressroom.web.static_files import static_file, static_names, static_path
+from pressroom.web.templating import DOCS_POLICY, page
 
 PROBE_SECONDS: Final = 2.0
 ALIVE: Final = Query(int, "SELECT 1")
@@ -47,7 +49,8 @@ async def ready(request: Request[Any]) -> Response:
 @declare("GET", "/openapi.json", Public(), summary="The OpenAPI document")
 async def openapi(request: Request[Any]) -> Response:
     """The document under this server's settings; scripts of other sites may read it."""
-    return Response(200, request.services.openapi, JSON, [(b"access-control-allow-origin", b"*")])
+    headers = [(b"access-control-allow-origin", b"*"), (b"cache-control", b"no-cache")]
+    return Response(200, request.services.openapi.body, JSON, headers, kept=request.services.openapi)
 
 
 @declare("GET", "/docs", Public(), summary="The API reference")
@@ -84,7 +87,8 @@ async def hub_avatar(request: Request[Any]) -> Response:
 def verifier(name: str) -> Response:
     """Returns one of `VERIFIERS`, ready to be sent."""
     headers = [(b"cache-control", b"public, max-age=3600"), (b"x-content-type-options", b"nosniff")]
-    return Response(200, (files("pressroom") / name).read_bytes(), VERIFIERS[name], headers)
+    content = (files("pressroom") / name).read_bytes()
+    return Response(200, content, VERIFIERS[name], headers, kept=KeptBody(content))
 
 
 def _file_route(path: str, summary: str, load: Callable[[], Response]) -> Route[Any]:
@@ -114,7 +118,7 @@ VERIFIER_ROUTES: Final = tuple(
     for name in VERIFIERS
 )
 STATIC_ROUTES: Final = tuple(
-    _file_route(f"/static/{name}", "Style sheets and scripts", partial(static_file, name)) for name in static_names()
+    _file_route(static_path(name), "Style sheets and scripts", partial(static_file, name)) for name in static_names()
 )
 ROUTES: Final = (health, ready, openapi, docs, home, settings, avatar, hub_avatar, *VERIFIER_ROUTES, *STATIC_ROUTES)
 

@@ -1,9 +1,6 @@
 """HTML pages: Jinja2 with escaping on, and headers that forbid a page to load anything from elsewhere."""
 
-import mimetypes
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Final
 
 import jinja2
@@ -12,6 +9,7 @@ from pressroom.web import filters
 from pressroom.web.page_forms import base_name
 from pressroom.web.response import Response
 from pressroom.web.slices import Slices
+from pressroom.web.static_files import static_path
 
 _environment: Final = jinja2.Environment(
     loader=jinja2.PackageLoader("pressroom.web"),
@@ -31,6 +29,8 @@ _environment.filters.update(
     }
 )
 
+_environment.globals["static"] = static_path
+
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:{elsewhere}; media-src 'self'{elsewhere};"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -44,6 +44,13 @@ DOCS_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+
+
+PERMISSIONS: Final = (
+    b"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(),"
+    b" midi=(), payment=(), usb=(), clipboard-write=(self)"
+)
+"""What pages may ask the reader's browser for: nothing but to copy."""
 
 
 async def page_in_slices(
@@ -68,32 +75,6 @@ def page(template: str, values: Mapping[str, object], *, code: int = 200, policy
     return _page(_environment.get_template(template).render(values), code, policy.replace("{elsewhere}", ""))
 
 
-@cache
-def static_names() -> tuple[str, ...]:
-    """Returns the path of every file below `static/`."""
-    found: list[str] = []
-    folders = [("", files("pressroom.web") / "static")]
-    while folders:
-        prefix, folder = folders.pop()
-        for entry in folder.iterdir():
-            name = f"{prefix}{entry.name}"
-            if entry.is_dir():
-                folders.append((f"{name}/", entry))
-            elif not name.endswith((".md", ".py", ".pyc")):
-                found.append(name)
-    return tuple(found)
-
-
-@cache
-def static_file(name: str) -> Response:
-    """Returns the file below `static/` at the path `name`, ready to be sent."""
-    content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    content_type += "; charset=utf-8" if content_type.startswith("text/") else ""
-    headers = [(b"cache-control", b"public, max-age=3600"), (b"x-content-type-options", b"nosniff")]
-    content = files("pressroom.web").joinpath("static", name).read_bytes()
-    return Response(200, content, content_type.encode(), headers)
-
-
 def _page(html: str, code: int, policy: str) -> Response:
     return Response(code, html.encode(), b"text/html; charset=utf-8", _page_headers(policy))
 
@@ -103,4 +84,6 @@ def _page_headers(policy: str) -> list[tuple[bytes, bytes]]:
         (b"content-security-policy", policy.encode()),
         (b"x-content-type-options", b"nosniff"),
         (b"referrer-policy", b"same-origin"),
+        (b"cross-origin-opener-policy", b"same-origin"),
+        (b"permissions-policy", PERMISSIONS),
     ]

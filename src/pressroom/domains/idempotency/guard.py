@@ -86,7 +86,7 @@ class OncePerKey:
             return await actions.once(tx, self._identity, self._body_hash, effect, self._storable)
 
         outcome = await self._db.transact(write)
-        return _replay(outcome) if outcome.replayed else Response(status, outcome.body)
+        return _replay(outcome) if outcome.replayed else Response(status, outcome.body, holds_secret=bool(self._hidden))
 
     def _storable(self, body: bytes) -> bytes:
         if not self._hidden:

@@ -29,7 +29,7 @@ say('The API reference is loading.')
 try {
   const [content, { createApiReference }] = await Promise.all([
     load(),
-    import('./vendor/scalar-api-reference/standalone.esm.js'),
+    import(place.dataset.library),
   ])
   place.replaceChildren()
   createApiReference(place, {

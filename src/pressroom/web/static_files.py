@@ -1,0 +1,70 @@
+"""Style sheets, scripts and pictures: each at an address that changes with its content, so that it is kept for good."""
+
+import mimetypes
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Final
+
+from pressroom.web.kept_bodies import KeptBody
+from pressroom.web.response import Response
+
+FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
+VENDOR: Final = "vendor/"
+
+
+@cache
+def static_names() -> tuple[str, ...]:
+    """Returns the path of every file below `static/`."""
+    found: list[str] = []
+    folders = [("", files("pressroom.web") / "static")]
+    while folders:
+        prefix, folder = folders.pop()
+        for entry in folder.iterdir():
+            name = f"{prefix}{entry.name}"
+            if entry.is_dir():
+                folders.append((f"{name}/", entry))
+            elif not name.endswith((".md", ".py", ".pyc")):
+                found.append(name)
+    return tuple(sorted(found))
+
+
+def static_path(name: str) -> str:
+    """Returns the address of the file below `static/` at the path `name`; templates know this as `static(name)`."""
+    return f"/static/{_digests()[_group(name)]}/{name}"
+
+
+@cache
+def static_file(name: str) -> Response:
+    """Returns the file below `static/` at the path `name`, ready to be sent."""
+    content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    content_type += "; charset=utf-8" if content_type.startswith("text/") else ""
+    content = _read(name)
+    headers = [FOREVER, (b"x-content-type-options", b"nosniff")]
+    return Response(200, content, content_type.encode(), headers, kept=KeptBody(content))
+
+
+def _group(name: str) -> str:
+    """Returns what shares an address: a library, whose files name each other, or all files of ours."""
+    return "/".join(name.split("/")[:2]) if name.startswith(VENDOR) else ""
+
+
+@cache
+def _digests() -> dict[str, str]:
+    """Returns a hash of the names and bytes of each group. An unknown name is an error of ours, in a template."""
+    groups: dict[str, list[str]] = {}
+    for name in static_names():
+        groups.setdefault(_group(name), []).append(name)
+    return {group: _digest(names) for group, names in groups.items()}
+
+
+def _digest(names: list[str]) -> str:
+    whole = sha256()
+    for name in names:
+        whole.update(name.encode() + b"\0" + sha256(_read(name)).digest())
+    return whole.hexdigest()[:12]
+
+
+@cache
+def _read(name: str) -> bytes:
+    return files("pressroom.web").joinpath("static", name).read_bytes()
