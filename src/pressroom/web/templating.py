@@ -29,7 +29,7 @@ _environment.filters.update(
     }
 )
 
-_environment.globals["static"] = static_path
+_environment.globals.update(static=static_path)
 
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:{elsewhere}; media-src 'self'{elsewhere};"
