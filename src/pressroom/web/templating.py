@@ -1,7 +1,7 @@
 """HTML pages: Jinja2 with escaping on, and headers that forbid a page to load anything from elsewhere."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 import jinja2
 
@@ -29,7 +29,7 @@ _environment.filters.update(
     }
 )
 
-_environment.globals.update(static=static_path)
+cast("dict[str, object]", _environment.globals)["static"] = static_path
 
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:{elsewhere}; media-src 'self'{elsewhere};"
