@@ -12,11 +12,13 @@ from pressroom.domains.clips import routes as clips
 from pressroom.domains.comments import routes as comments
 from pressroom.domains.follows import routes as follows
 from pressroom.domains.hubs import routes as hubs
+from pressroom.domains.keys import pages as key_pages
 from pressroom.domains.keys import routes as keys
 from pressroom.domains.media import serving as media
 from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.posts import routes as posts
 from pressroom.domains.reading import pages as reading
+from pressroom.domains.settings_pages import pages as settings_pages
 from pressroom.domains.webhooks import routes as webhooks
 from pressroom.web import site
 from pressroom.web.routing import Route
@@ -35,8 +37,13 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
 )
 """The operations of the API, in the order of the API reference."""
 
-PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (*reading.ROUTES, *media.ROUTES)
-"""The pages that people read, and the media in them."""
+PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
+    *reading.ROUTES,
+    *media.ROUTES,
+    *key_pages.ROUTES,
+    *settings_pages.ROUTES,
+)
+"""The pages that people read and the media in them, and the pages on which they do something."""
 
 SITE_ROUTES: Final[tuple[Route[Any], ...]] = site.ROUTES
 """Probes, the API reference, static files and avatars."""

@@ -25,6 +25,17 @@ def shown_time(at: int | str) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
 
 
+def clock_time(at: int | str) -> str:
+    """`2026-11-20T16:08:12.345Z` → `16:08`."""
+    return f"{datetime.fromisoformat(iso_time(at)):%H:%M}"
+
+
+def shown_day(at: int | str) -> str:
+    """`2026-11-20T16:08:12.345Z` → `20 November`."""
+    moment = datetime.fromisoformat(iso_time(at))
+    return f"{moment.day} {moment:%B}"
+
+
 def duration(seconds: int) -> str:
     """`45` → `45 seconds`, `150` → `3 minutes`: rounded up, so that waiting so long is enough."""
     for unit, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):

@@ -103,6 +103,8 @@ def _given(
         text = next(iter(typed.get(source, ())), "")
     if source in fields.times:
         text = _with_zone(text, next(iter(typed.get(source + ZONE_SUFFIX, ())), ""))
+    if not text and source != name:
+        field_errors.append(FieldError(name, Code.REQUIRED, "Fill in what belongs to this choice."))
     if not text:
         return msgspec.UNSET if name not in fields.clears else None if takes_none(info) else ""
     return _number(kind, text)

@@ -21,10 +21,12 @@ _environment: Final = jinja2.Environment(
 _environment.filters.update(
     {
         "base_name": base_name,
+        "clock_time": filters.clock_time,
         "duration": filters.duration,
         "field_id": filters.field_id,
         "iso_time": filters.iso_time,
         "number": filters.number,
+        "shown_day": filters.shown_day,
         "shown_time": filters.shown_time,
     }
 )

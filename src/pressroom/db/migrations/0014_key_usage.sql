@@ -26,3 +26,7 @@ CREATE TABLE api_key_refusals (
     PRIMARY KEY (key_id, id)
 );
 CREATE INDEX api_key_refusals_age ON api_key_refusals (refused_at);
+
+-- An account's active keys are found however many have ended; without an expiry they sort last.
+CREATE INDEX api_keys_active ON api_keys (account_id, coalesce(expires_at, 9223372036854775807))
+    WHERE revoked_at IS NULL;

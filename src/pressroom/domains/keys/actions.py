@@ -13,6 +13,8 @@ from pressroom.domains.keys.models import (
     RECENT_REFUSALS,
     USAGE_KEPT,
     ApiKey,
+    FirstUse,
+    KeysByStatus,
     NewKey,
     RevokedBy,
     Usage,
@@ -62,6 +64,21 @@ async def get_key(tx: Tx, account_id: str, key_id: str, *, lock: bool = False) -
 async def list_keys(tx: Tx, account_id: str, before: str, limit: int) -> list[ApiKey]:
     """Returns at most `limit` keys of the account with ids before `before`, newest first."""
     return await queries.list_keys(tx, account_id, before=before, limit=limit)
+
+
+async def list_by_status(tx: Tx, account_id: str, before: str, limit: int) -> KeysByStatus:
+    """Returns the active keys of the account, and at most `limit` of the ended ones with ids before `before`."""
+    active = await queries.list_active_keys(tx, account_id)
+    return KeysByStatus(active, await queries.list_ended_keys(tx, account_id, before=before, limit=limit))
+
+
+async def read_first_use(tx: Tx, account_id: str, key_id: str, replaced_id: str | None) -> FirstUse:
+    """Returns whether a key of the account was used yet, and the key that it replaces, if any. Raises NotFound."""
+    key = await get_key(tx, account_id, key_id)
+    refusals = await queries.list_refusals(tx, key_id, limit=1)
+    counts = await queries.sum_usage(tx, key_id)
+    replaced = await get_key(tx, account_id, replaced_id) if replaced_id else None
+    return FirstUse(key, counts, refusals[0] if refusals else None, replaced)
 
 
 async def read_usage(tx: Tx, account_id: str, key_id: str) -> Usage:

@@ -37,6 +37,10 @@ class Scope(StrEnum):
     CLIPS_WRITE = "clips:write"
 
 
+SOON: Final = 7 * DAY
+"""From when on before its expiry (milliseconds) a key is flagged."""
+
+
 class KeyStatus(StrEnum):
     """The status of a key. Revoked and expired are final."""
 
@@ -80,6 +84,11 @@ class ApiKey(msgspec.Struct):
         if self.expires_at is not None and self.expires_at <= now:
             return KeyStatus.EXPIRED
         return KeyStatus.ACTIVE
+
+    def expires_soon(self, now: int) -> bool:
+        """Returns whether the key is active at `now` (milliseconds), and ends within a week."""
+        left = None if self.expires_at is None else self.expires_at - now
+        return left is not None and left <= SOON and self.status(now) is KeyStatus.ACTIVE
 
 
 class Bearer(Account):
@@ -156,6 +165,22 @@ class Usage(msgspec.Struct):
     days: list[Period]
     refusals: list[Refusal]
     content_used: int
+
+
+class KeysByStatus(msgspec.Struct):
+    """Keys of an account, newest first: the active ones, and a page of those that are revoked or expired."""
+
+    active: list[ApiKey]
+    ended: list[ApiKey]
+
+
+class FirstUse(msgspec.Struct):
+    """What became of the first requests of a key: its counts, and its last refusal; and the key that it `replaces`."""
+
+    key: ApiKey
+    counts: Counts
+    refusal: Refusal | None
+    replaces: ApiKey | None
 
 
 def periods(rows: Iterable[UsageRow], now: int, length: int, number: int) -> list[Period]:

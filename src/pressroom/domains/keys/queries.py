@@ -14,6 +14,9 @@ _KEY: Final = (
     " revoked_at, revoked_by, reason"
 )
 
+# As the index api_keys_active has it.
+_ACTIVE: Final = "revoked_at IS NULL AND coalesce(expires_at, 9223372036854775807) > :now"
+
 FIND_BEARER: Final = Query(
     Bearer,
     "SELECT a.id, a.username, a.email, a.display_name, a.bio, a.verified, a.email_verified, a.is_private,"
@@ -30,14 +33,19 @@ INSERT_KEY: Final = Command(
 
 COUNT_ACTIVE: Final = Query(
     int,
-    "SELECT count(*) FROM api_keys WHERE account_id = :account_id AND revoked_at IS NULL"
-    " AND (expires_at IS NULL OR expires_at > :now)",
+    f"SELECT count(*) FROM api_keys WHERE account_id = :account_id AND {_ACTIVE}",
 )
 
-LIST_ACTIVE: Final = Query(
-    str,
-    "SELECT id FROM api_keys WHERE account_id = :account_id AND revoked_at IS NULL"
-    " AND (expires_at IS NULL OR expires_at > :now) ORDER BY id",
+LIST_ACTIVE: Final = Query(str, f"SELECT id FROM api_keys WHERE account_id = :account_id AND {_ACTIVE} ORDER BY id")
+
+LIST_ACTIVE_KEYS: Final = Query(
+    ApiKey, f"SELECT {_KEY} FROM api_keys WHERE account_id = :account_id AND {_ACTIVE} ORDER BY id DESC"
+)
+
+LIST_ENDED_KEYS: Final = Query(
+    ApiKey,
+    f"SELECT {_KEY} FROM api_keys WHERE account_id = :account_id AND id < :before AND NOT ({_ACTIVE})"
+    " ORDER BY id DESC LIMIT :limit",
 )
 
 FIND_KEY: Final = Query(ApiKey, f"SELECT {_KEY} FROM api_keys WHERE id = :key_id")
@@ -150,6 +158,16 @@ async def count_active(tx: Tx, account_id: str) -> int:
 async def list_active(tx: Tx, account_id: str) -> list[str]:
     """Returns the ids of these keys."""
     return await tx.all(LIST_ACTIVE, account_id=account_id, now=tx.now)
+
+
+async def list_active_keys(tx: Tx, account_id: str) -> list[ApiKey]:
+    """Returns keys of the account that are neither revoked nor expired, newest first."""
+    return await tx.all(LIST_ACTIVE_KEYS, account_id=account_id, now=tx.now)
+
+
+async def list_ended_keys(tx: Tx, account_id: str, *, before: str, limit: int) -> list[ApiKey]:
+    """Returns keys of the account that are revoked or expired, newest first, made before the one called `before`."""
+    return await tx.all(LIST_ENDED_KEYS, account_id=account_id, before=before, limit=limit, now=tx.now)
 
 
 async def find_key(tx: Tx, key_id: str) -> ApiKey | None:

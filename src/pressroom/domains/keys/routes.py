@@ -38,7 +38,7 @@ _BAD_KEY = Invalid(
 @declare_with_body(
     "POST",
     "/api/auth/api-keys",
-    SessionOnly(),
+    SessionOnly(recent=True),
     summary="Create an API key",
     takes=CreateKey,
     gives=CreatedKeyOut,

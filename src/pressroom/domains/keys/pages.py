@@ -1,0 +1,141 @@
+"""The pages on which people manage keys: the list, and making one (docs/web-app.md#keys)."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.keys import actions
+from pressroom.domains.keys.models import ACTIVE_KEYS, ApiKey, FirstUse
+from pressroom.domains.keys.schemas import CreatedKeyOut, CreateKey, created_key_shape
+from pressroom.ids import BEYOND
+from pressroom.web.access import Page
+from pressroom.web.page_forms import FormFields, FormState
+from pressroom.web.rendering import render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+
+KEYS: Final = "/settings/keys"
+ENDED_SHOWN: Final = 20
+"""Revoked and expired keys on one page."""
+
+PRESET_EXPIRY: Final = "90d"
+
+_ID: Final = re.compile(r"[0-9A-Z]{26}")
+
+NEW_KEY: Final = FormFields(lists={"scopes"}, lines={"ipAllowlist"}, times={"expiryAt"}, others={"expiry": "expiryAt"})
+
+
+@declare("GET", KEYS, Page(), summary="The account's API keys")
+async def show_keys(request: Request[Caller]) -> Response:
+    """The active keys, and those that have ended, a page at a time."""
+    before = _id_given(request, "before") or BEYOND
+    found = await request.db.read(actions.list_by_status, request.caller.account.id, before, ENDED_SHOWN + 1)
+    ended = found.ended[:ENDED_SHOWN]
+    values: dict[str, object] = {
+        "active": found.active,
+        "ended": ended,
+        "most": ACTIVE_KEYS,
+        "next_page": f"{KEYS}?before={ended[-1].id}" if len(found.ended) > ENDED_SHOWN else None,
+        "first_page": None if before == BEYOND else KEYS,
+    }
+    return await render(request, "keys/list.html", values)
+
+
+@declare("GET", f"{KEYS}/new", Page(recent=True), summary="The form of a new API key")
+async def new_key(request: Request[Caller]) -> Response:
+    """An empty form, or one filled in from the key that the new one is to replace."""
+    replaced = await _replaced(request)
+    return await _show_form(request, FormState() if replaced is None else _filled_from(replaced), replaced)
+
+
+async def show_new_key(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page with the form as it was sent, with what is wrong with it."""
+    return await _show_form(request, form, await _replaced(request))
+
+
+@declare_form(
+    f"{KEYS}/new",
+    Page(recent=True),
+    takes=CreateKey,
+    fields=NEW_KEY,
+    again=show_new_key,
+    summary="Make an API key",
+)
+async def make_key(request: Request[Caller], body: CreateKey) -> Response:
+    """Makes the key and shows it, this once: whoever sends the form again reads that it was shown."""
+    now, replaced = request.clock.now(), await _replaced(request)
+    answer = await request.once.hiding("key")(
+        actions.create_key,
+        lambda made: created_key_shape(*made, now),
+        201,
+        request.caller.account.id,
+        body.new_key(now),
+    )
+    made = msgspec.json.decode(answer.body, type=CreatedKeyOut)
+    use = await request.db.read(
+        actions.read_first_use, request.caller.account.id, made.id, replaced.id if replaced else None
+    )
+    return await render(
+        request, "keys/made.html", {"made": made, "use": use, "state": state_of(use)}, secret=made.key is not None
+    )
+
+
+@declare("GET", f"{KEYS}/{{keyId}}/first-use", Page(), summary="Whether a new key was used yet")
+async def first_use(request: Request[Caller]) -> Response:
+    """The part of a page that waits for the key's first request; 204 while there is nothing new in it."""
+    replaced_id = _id_given(request, "replaces")
+    use = await request.db.read(
+        actions.read_first_use, request.caller.account.id, request.parameters["keyId"], replaced_id
+    )
+    if _given(request, "state") == state_of(use):
+        return Response(204, b"", headers=[(b"cache-control", b"no-store")])
+    return await render(request, "keys/_first_use.html", {"use": use, "state": state_of(use)})
+
+
+def state_of(use: FirstUse) -> str:
+    """Returns a text that changes when the part of the page does: the counts, and when the replaced key was used."""
+    replaced = use.replaces
+    return f"{use.counts.accepted}-{use.counts.total}-{(replaced.last_used_at or 0) if replaced else 0}"
+
+
+async def _show_form(request: Request[Caller], form: FormState, replaced: ApiKey | None) -> Response:
+    found = await request.db.read(actions.list_by_status, request.caller.account.id, BEYOND, 0)
+    values: dict[str, object] = {
+        "active": found.active,
+        "most": ACTIVE_KEYS,
+        "replaced": replaced,
+        "preset_expiry": PRESET_EXPIRY,
+        "address": request.client,
+    }
+    return await render(request, "keys/new.html", values, form=form)
+
+
+def _filled_from(key: ApiKey) -> FormState:
+    typed: dict[str, Sequence[str]] = {"label": [key.label], "scopes": key.scopes.split()}
+    if key.ip_allowlist:
+        typed["ipAllowlist"] = ["\n".join(key.ip_allowlist.split())]
+    return FormState(typed=typed)
+
+
+async def _replaced(request: Request[Caller]) -> ApiKey | None:
+    """Returns the key that the new one is to replace, None when none is named. Raises NotFound."""
+    key_id = _id_given(request, "replace")
+    return await request.db.read(actions.get_key, request.caller.account.id, key_id) if key_id else None
+
+
+def _id_given(request: Request[Caller], name: str) -> str | None:
+    """Returns an id from the query; None when there is none, or what can be no id."""
+    given = _given(request, name)
+    return given if _ID.fullmatch(given) else None
+
+
+def _given(request: Request[Caller], name: str) -> str:
+    return dict(parse_qsl(request.query)).get(name, "")
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (show_keys, new_key, make_key, first_use)

@@ -1,0 +1,112 @@
+"""The page of a key, with its usage and its endpoints, and the page that revokes it (docs/web-app.md#keys)."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.clock import next_midnight
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.keys import actions as keys
+from pressroom.domains.keys.models import ApiKey, KeyStatus, Usage
+from pressroom.domains.webhooks.actions.endpoints import list_webhooks
+from pressroom.domains.webhooks.models import ENDPOINTS, Webhook
+from pressroom.domains.webhooks.sections import read_endpoints
+from pressroom.errors import Code, FieldError, Invalid, Unavailable
+from pressroom.ids import BEYOND
+from pressroom.web.access import Page
+from pressroom.web.bodies import Body
+from pressroom.web.page_forms import FormState
+from pressroom.web.rendering import redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.services import Left
+
+ONE_KEY: Final = "/settings/keys/{keyId}"
+
+
+class ConfirmRevocation(Body):
+    """The label of the key to revoke, typed to show that this one is meant."""
+
+    label: Annotated[str, Meta(min_length=1, max_length=100)]
+
+
+class LimitLeft(msgspec.Struct):
+    """A limit as the page shows it: what is left of it, and when (milliseconds) that changes."""
+
+    name: str
+    limit: int
+    remaining: int
+    resets_at: int | None
+
+
+@declare("GET", ONE_KEY, Page(), summary="An API key, its usage and its webhook endpoints")
+async def show_key(request: Request[Caller]) -> Response:
+    """What the key may do, how it is used, and where its events go."""
+    now = request.clock.now()
+    usage, endpoints = await request.db.read(_read_page, *_named(request))
+    is_active = usage.key.status(now) is KeyStatus.ACTIVE
+    values: dict[str, object] = {
+        "key": usage.key,
+        "usage": usage,
+        "endpoints": endpoints,
+        "limits": await _limits(request, usage, now) if is_active else None,
+        "was_used": any(period.total for period in usage.days),
+    }
+    return await render(request, "keys/key.html", values)
+
+
+async def show_revocation(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page that says what a revocation does, and asks for the key's label."""
+    key, endpoints = await request.db.read(_read_revocation, *_named(request))
+    return await render(request, "keys/revoke.html", {"key": key, "endpoints": endpoints}, form=form)
+
+
+@declare("GET", f"{ONE_KEY}/revoke", Page(), summary="What revoking an API key does")
+async def ask_to_revoke(request: Request[Caller]) -> Response:
+    """The page that revokes a key."""
+    return await show_revocation(request, FormState())
+
+
+@declare_form(f"{ONE_KEY}/revoke", Page(), takes=ConfirmRevocation, again=show_revocation, summary="Revoke an API key")
+async def revoke_key(request: Request[Caller], body: ConfirmRevocation) -> Response:
+    """Revokes the key whose label was typed."""
+    account_id, key_id = _named(request)
+    key = await request.db.read(keys.get_key, account_id, key_id)
+    if body.label.strip() != key.label.strip():
+        raise Invalid([FieldError("label", Code.INVALID_CHOICE, "That is not the label of this key.")])
+    await request.once(keys.revoke_own_key, lambda revoked: {"id": revoked.id}, 200, account_id, key_id)
+    return redirect(f"/settings/keys/{key_id}", done="key-revoked")
+
+
+async def _read_page(tx: Tx, account_id: str, key_id: str) -> tuple[Usage, list[Webhook]]:
+    return await keys.read_usage(tx, account_id, key_id), await read_endpoints(tx, account_id, key_id)
+
+
+async def _read_revocation(tx: Tx, account_id: str, key_id: str) -> tuple[ApiKey, list[Webhook]]:
+    key = await keys.get_key(tx, account_id, key_id)
+    return key, await list_webhooks(tx, account_id, key_id, BEYOND, ENDPOINTS)
+
+
+async def _limits(request: Request[Caller], usage: Usage, now: int) -> list[LimitLeft] | None:
+    """Returns what is left of the key's limits; None while the limiter cannot be asked."""
+    try:
+        minute, day = await request.services.limiter.look(usage.key.id)
+    except Unavailable:
+        return None
+    quota = request.settings.daily_content_quota
+    content = LimitLeft("content", quota, max(0, quota - usage.content_used), next_midnight(now))
+    return [_limit("minute", minute), _limit("day", day), content]
+
+
+def _limit(name: str, left: Left) -> LimitLeft:
+    return LimitLeft(name, left.limit, left.remaining, left.resets_at)
+
+
+def _named(request: Request[Caller]) -> tuple[str, str]:
+    return request.caller.account.id, request.parameters["keyId"]
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (show_key, ask_to_revoke, revoke_key)
