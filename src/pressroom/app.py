@@ -2,8 +2,8 @@
 
 A keyed request:   key 401 → address 403 → rate limits 429 → session-only route 403 → scope 403
                    → body 400 → idempotent replay → state 404 409 422 → quota 429 → effect
-A session request: session 401 → same origin 403 → rate limit 429 → body 400 → idempotent replay
-                   → state 404 409 422 → quota 429 → effect
+A session request: session 401 → same origin 403 → rate limit 429 → password given recently 403 → body 400
+                   → idempotent replay → state 404 409 422 → quota 429 → effect
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
 from pressroom.domains.limits.guard import account_subject, check_admitted, headers_of, session_rates_of
 from pressroom.domains.reading.files import may_see
-from pressroom.errors import AddressNotAllowed, SessionRequired
+from pressroom.errors import AddressNotAllowed, ConfirmationRequired, SessionRequired
 from pressroom.routes import ROUTES
 from pressroom.runtime import Runtime
 from pressroom.web.access import Access, Keyed
@@ -41,6 +41,7 @@ class PackageGuards(Guards[Caller]):
 
     def __init__(self, runtime: Runtime) -> None:
         self._db = runtime.db
+        self._clock = runtime.clock
         self._limiter = runtime.limiter
         self._last_used = runtime.last_used
         self._usage = runtime.usage
@@ -76,6 +77,8 @@ class PackageGuards(Guards[Caller]):
     async def check_recent(
         self, request: Request[Caller], who: Caller, typed: Mapping[str, Sequence[str]] | None
     ) -> Response | None:
+        if not who.is_recent(self._clock.now()) and request.path.startswith("/api/"):
+            raise ConfirmationRequired("Confirm your password first: POST /api/auth/confirm")
         return None
 
     async def check_writes(self, who: Caller) -> None:

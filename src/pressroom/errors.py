@@ -8,7 +8,7 @@ PressroomError
 │   │   └── NotSignedIn · WrongCredentials
 │   ├── Forbidden
 │   │   ├── AddressNotAllowed · MissingScope
-│   │   ├── SessionRequired · CrossOrigin
+│   │   ├── SessionRequired (ConfirmationRequired) · CrossOrigin
 │   │   └── AccountSuspended
 │   ├── NotFound               absent, or not visible to this caller
 │   ├── Conflict               it exists already, or a cap is reached
@@ -145,6 +145,10 @@ class MissingScope(Forbidden):
 
 class SessionRequired(Forbidden):
     """An API key was presented where only a signed-in owner may act."""
+
+
+class ConfirmationRequired(SessionRequired):
+    """The session is too old for what it asks: its owner has to give the password again first."""
 
 
 class CrossOrigin(Forbidden):

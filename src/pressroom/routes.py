@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pressroom.domains.accounts import link_routes as account_links
 from pressroom.domains.accounts import routes as accounts
+from pressroom.domains.accounts import two_factor_routes as two_factor
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.clips import routes as clips
 from pressroom.domains.comments import routes as comments
@@ -29,6 +30,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *clips.ROUTES,
     *accounts.ROUTES,
     *account_links.ROUTES,
+    *two_factor.ROUTES,
     *keys.ROUTES,
     *webhooks.ROUTES,
     *follows.ROUTES,

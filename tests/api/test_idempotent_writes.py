@@ -16,8 +16,11 @@ from tests.harness.writes import SETTINGS as TAKING
 from tests.harness.writes import WRITES, People, Write, replay_of
 
 SETTINGS = {**ROOMY, **TAKING}
-ELSEWHERE = {"upload_post", "publish_clip", "sign_out"}
-"""Routes with tests of their own: here and in tests/media."""
+ELSEWHERE = {
+    *("upload_post", "publish_clip", "sign_out", "confirm_password"),
+    *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),
+}
+"""Routes with tests of their own: here, in tests/media, test_two_factor and test_confirmation."""
 
 WITHOUT_ACCOUNT = {
     *("sign_up", "sign_in", "sign_in_by_link", "forgot_password", "reset_password", "verify_email"),

@@ -1,7 +1,5 @@
 """Sessions: how they begin, how long they last, where they may be used from, and who is kept out."""
 
-import itertools
-from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ from pressroom.db import Query
 from pressroom.domains.accounts.attempts import purge_attempts
 from tests.api.actors import Actor, nobody
 from tests.api.conftest import one_engine
+from tests.api.people import PASSWORD, Person, new_address, next_number, token_of
 from tests.harness.local import LocalServer
 
 SETTINGS = {
@@ -24,48 +23,13 @@ SETTINGS = {
     "DAILY_CONTENT_QUOTA": 1,
 }
 
-PASSWORD = "nine plums and a kettle"
 KNOWN = Query(str, "SELECT address_hash FROM known_addresses WHERE account_id = :account_id")
 SESSIONS = Query(str, "SELECT token_hash FROM sessions WHERE account_id = :account_id")
-
-_numbers = itertools.count(1)
-
-
-class Person:
-    """Somebody who signed up, at an address of their own."""
-
-    def __init__(self, server: LocalServer) -> None:
-        self.server = server
-        self.name = f"person{next(_numbers)}"
-        self.address = f"203.0.{next(_numbers)}.1"
-        body = {"username": self.name, "email": f"{self.name}@example.org", "password": PASSWORD}
-        self.signed_up = self.request("POST", "/api/auth/signup", json=body)
-        self.token = token_of(self.signed_up)
-
-    def request(self, method: str, path: str, *, token: str = "", address: str = "", **more: Any) -> httpx.Response:
-        """Sends a request, with a session if a token is given."""
-        headers = {"X-Forwarded-For": address or self.address, **more.pop("headers", {})}
-        if token:
-            headers["Cookie"] = f"theme=dark; session={token}; other=1"
-        return nobody.request(method, self.server.base_url + path, headers=headers, **more)
-
-    def sign_in(self, password: str = PASSWORD, login: str = "", **more: Any) -> httpx.Response:
-        """Tries to sign in."""
-        return self.request("POST", "/api/auth/login", json={"login": login or self.name, "password": password}, **more)
-
-    def me(self, token: str) -> httpx.Response:
-        """Who the token stands for."""
-        return self.request("GET", "/api/auth/me", token=token)
 
 
 @pytest.fixture
 def mira(server: LocalServer) -> Person:
     return Person(server)
-
-
-def token_of(answer: httpx.Response) -> str:
-    """The session that an answer begins."""
-    return SimpleCookie(answer.headers.get("set-cookie", ""))["session"].value
 
 
 def label(answer: httpx.Response) -> tuple[int, str]:
@@ -240,7 +204,7 @@ def fail(person: Person, address: str) -> list[int]:
 
 
 def test_failures_elsewhere_do_not_lock_the_owner_out(mira: Person) -> None:
-    first, second, stranger = (f"192.0.{next(_numbers)}.1" for _ in range(3))
+    first, second, stranger = (new_address() for _ in range(3))
     assert mira.sign_in(address=first).status_code == 200
     assert fail(mira, stranger) == [401, 401, 401, 429]
 
@@ -251,19 +215,19 @@ def test_failures_elsewhere_do_not_lock_the_owner_out(mira: Person) -> None:
 
 
 def test_failures_at_a_known_address_count_there(mira: Person) -> None:
-    first = f"192.0.{next(_numbers)}.1"
+    first = new_address()
     mira.sign_in(address=first)
 
     assert fail(mira, first) == [401, 401, 401, 429]
     assert mira.sign_in().status_code == 200
-    assert mira.sign_in(address=f"192.0.{next(_numbers)}.1").status_code == 200
+    assert mira.sign_in(address=new_address()).status_code == 200
     assert label(mira.sign_in(address=first)) == (429, "Too many attempts")
     mira.server.clock.advance(15 * MINUTE)
     assert mira.sign_in(address=first).status_code == 200
 
 
 def test_the_latest_addresses_are_known_for_a_while(mira: Person) -> None:
-    addresses = [f"192.0.{next(_numbers)}.1" for _ in range(21)]
+    addresses = [new_address() for _ in range(21)]
     for address in addresses:
         mira.server.clock.advance(1)
         assert mira.sign_in(address=address).status_code == 200
@@ -306,7 +270,7 @@ def test_an_address_that_tries_many_accounts_must_wait(server: LocalServer) -> N
 
 @one_engine
 def test_whoever_has_one_ipv6_address_has_all_of_its_network(mira: Person) -> None:
-    network = f"2001:db8:{next(_numbers):x}:7"
+    network = f"2001:db8:{next_number():x}:7"
 
     for number in range(6):
         assert mira.sign_in("wrong", f"{mira.name}_{number}", address=f"{network}:{number}::1").status_code == 401

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from pyotp.totp import TOTP
 
 from tests.harness.process import ServerProcess
 from tests.harness.roomy import ROOMY
@@ -118,6 +119,20 @@ def test_a_new_password_ends_all_sessions(servers: list[ServerProcess]) -> None:
     assert "password" in short.stderr
 
 
+def test_an_owner_who_lost_every_code_gets_in_again(servers: list[ServerProcess]) -> None:
+    first, last = servers[0], servers[-1]
+    off = first.command("account", "two-factor-off", "alice", check=False)
+    assert (off.returncode, off.stderr.strip()) == (2, "pressroom: Two-factor sign-in is off.")
+    with httpx.Client(base_url=first.base_url, cookies={"session": sign_in(first).cookies["session"]}) as alice:
+        secret = alice.post("/api/auth/two-factor").json()["secret"]
+        assert alice.post("/api/auth/two-factor/confirm", json={"code": TOTP(secret).now()}).is_success
+    assert [outcome(sign_in(last)) for _ in range(11)][9:] == [(401, "Invalid credentials"), (429, "Too many attempts")]
+
+    assert told(first, "two-factor-off", "ALICE")["username"] == "alice"
+
+    assert [sign_in(server).status_code for server in servers] == [200] * len(servers)
+
+
 def test_what_the_commands_show(process_server: MakeProcess) -> None:
     server = process_server()
     ids = [server.create_account(name) for name in ("alice", "bob", "carol")]
@@ -151,6 +166,7 @@ def test_what_the_commands_show(process_server: MakeProcess) -> None:
         ("restore", "nobody"),
         ("delete", "nobody", "--yes"),
         ("admin", "nobody"),
+        ("two-factor-off", "nobody"),
         ("password", "nobody", "--password", "0123456789"),
     ],
 )

@@ -17,7 +17,10 @@ DECLARING = {"declare", "declare_with_body", "declare_form"}
 PER_FILE = "_file_route"
 """The one function that declares routes when it is called: `web.site` calls it once for each file."""
 
-NAMES = ("routes.py", "link_routes.py", "pages.py", "serving.py", "site.py")
+NAMES = (
+    *("routes.py", "link_routes.py", "two_factor_routes.py"),
+    *("pages.py", "sign_in_pages.py", "serving.py", "site.py"),
+)
 """Modules that may declare routes: import-linter holds those of packages to the rules for routes."""
 
 

@@ -82,6 +82,19 @@ def account_reset(username: str) -> None:
     click.echo(with_database(lambda db: account_commands.reset_link(db, username, settings.base_url), settings))
 
 
+@account.command("two-factor-off")
+@click.argument("username")
+@_as_json
+def account_two_factor_off(username: str, as_json: bool) -> None:
+    """Take two-factor sign-in off the account USERNAME, whose owner lost the authenticator and every recovery code.
+
+    Be sure that it is the owner who asks. The password is still needed to sign in.
+    """
+    from pressroom.domains.moderation import commands as operator_commands
+
+    _show(with_database(lambda db: operator_commands.remove_two_factor(db, username)), as_json=as_json)
+
+
 @account.command("suspend")
 @click.argument("username")
 @click.option("--reason", default=SUSPENDED, show_default=True, help="Sent in the events of its keys.")

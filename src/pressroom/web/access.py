@@ -24,7 +24,7 @@ class SessionOnly:
 
     Attributes:
         is_limited: False: the limit of writes per minute does not apply (docs/limits.md#signed-in).
-        recent: The password must have been confirmed a short time ago (docs/web-app.md#a-recent-password).
+        recent: The password must have been given within 30 minutes (docs/sign-in.md#the-password-again).
     """
 
     is_limited: bool = True

@@ -12,10 +12,11 @@ import msgspec
 
 from pressroom.clock import HOUR, MINUTE, seconds_until
 from pressroom.db import Tx
-from pressroom.domains.accounts import actions, queries
-from pressroom.domains.accounts.models import KNOWN_ADDRESS_LIFE, folded, network_of, without_passed
+from pressroom.domains.accounts import actions, queries, two_factor
+from pressroom.domains.accounts.models import KNOWN_ADDRESS_LIFE, Purpose, folded, network_of, without_passed
 from pressroom.domains.accounts.queries import status
-from pressroom.errors import TooManyAttempts
+from pressroom.domains.accounts.tokens import consume_token, issue_token
+from pressroom.errors import TooManyAttempts, WrongCredentials
 
 SIGN_IN_WINDOW: Final = 15 * MINUTE
 SIGN_UP_WINDOW: Final = HOUR
@@ -27,35 +28,52 @@ _decoder: Final = msgspec.json.Decoder(list[int])
 
 
 class SignInAttempt(msgspec.Struct):
-    """An attempt to sign in: the account that the login names, and the two subjects that it is counted against."""
+    """An attempt to sign in: the account that the login names, and the two subjects that it is counted against.
+
+    `demand` says whether the account wants a code as well, and whether the right one came.
+    """
 
     credentials: queries.Credentials | None
     named: str
     address: str
+    demand: two_factor.Demand = two_factor.Demand(is_on=False, proof=None)
+
+    @property
+    def lacks_code(self) -> bool:
+        """Returns whether the account wants a code and the right one did not come."""
+        return self.demand.is_on and self.demand.proof is None
 
 
 async def check_sign_in(tx: Tx, login: str, client: str, per_account: int, per_address: int) -> None:
     """Raises TooManyAttempts when `attempt_sign_in` would; counts nothing."""
-    attempt = await _sign_in_attempt(tx, login, client)
-    for subject, limit in ((attempt.named, per_account), (attempt.address, per_address)):
-        attempts = await queries.find_attempts(tx, subject)
-        if attempts is not None and attempts.window_ends_at > tx.now and attempts.failures >= limit:
-            raise _too_many_sign_ins(attempts, tx.now)
+    await _check(tx, await _attempt_of_login(tx, login, client), per_account, per_address)
 
 
-async def attempt_sign_in(tx: Tx, login: str, client: str, per_account: int, per_address: int) -> SignInAttempt:
-    """Counts an attempt from the address `client` to sign in as `login`.
+async def check_confirmation(tx: Tx, account_id: str, client: str, per_account: int, per_address: int) -> None:
+    """Raises TooManyAttempts when `attempt_confirmation` would; counts nothing."""
+    await _check(tx, await _attempt_of_account(tx, account_id, client), per_account, per_address)
+
+
+async def attempt_sign_in(
+    tx: Tx, login: str, client: str, per_account: int, per_address: int, code: str | None = None
+) -> SignInAttempt:
+    """Counts an attempt from the address `client` to sign in as `login`, and looks whether `code` is right.
 
     An address from which the account was signed in to before has a count of its own for that account, so that failures
     from elsewhere do not lock the owner out. Raises TooManyAttempts once the account has failed `per_account` times, by
     whichever of its names, or the address `per_address` times, within 15 minutes.
     """
-    attempt = await _sign_in_attempt(tx, login, client)
-    for subject, limit in ((attempt.named, per_account), (attempt.address, per_address)):
-        attempts = await queries.count_attempt(tx, subject=subject, window_ends_at=tx.now + SIGN_IN_WINDOW)
-        if attempts.failures > limit:
-            raise _too_many_sign_ins(attempts, tx.now)
-    return attempt
+    return await _count(tx, await _attempt_of_login(tx, login, client), per_account, per_address, code)
+
+
+async def attempt_confirmation(
+    tx: Tx, account_id: str, client: str, per_account: int, per_address: int, code: str | None = None
+) -> SignInAttempt:
+    """Counts an attempt to give the password, or a code, of an account that is known already: the counts are the same.
+
+    Raises TooManyAttempts as `attempt_sign_in` does.
+    """
+    return await _count(tx, await _attempt_of_account(tx, account_id, client), per_account, per_address, code)
 
 
 async def forgive_sign_in(tx: Tx, attempt: SignInAttempt) -> None:
@@ -67,16 +85,56 @@ async def forgive_sign_in(tx: Tx, attempt: SignInAttempt) -> None:
 async def complete_sign_in(tx: Tx, client: str, account_id: str, attempt: SignInAttempt) -> str | None:
     """Begins a session after a right password, and returns its token; None when the account is suspended.
 
-    Deletes the account's failures, takes the attempt out of the address's count, and remembers the address.
-    Locks the account, so that no session begins while it is being suspended.
+    Uses up the code, deletes the account's failures, takes the attempt out of the address's count, and remembers the
+    address. Locks the account, so that no session begins while it is being suspended. Raises WrongCredentials when
+    another request has used the code meanwhile.
     """
     now = (await status.lock_status(tx, account_id)).get(account_id)
-    await queries.forget_attempts(tx, attempt.named)
-    await queries.forgive_attempt(tx, attempt.address)
+    if attempt.demand.proof is not None:
+        await two_factor.use_proof(tx, account_id, attempt.demand.proof)
+    await forget_failures(tx, attempt)
     if now is None or now.suspended_at is not None:
         return None
     await actions.remember_address(tx, account_id, client)
     return await actions.begin_session(tx, account_id)
+
+
+async def forget_failures(tx: Tx, attempt: SignInAttempt) -> None:
+    """Deletes the account's failures after a right attempt, and takes it out of the address's count."""
+    await queries.forget_attempts(tx, attempt.named)
+    await queries.forgive_attempt(tx, attempt.address)
+
+
+async def await_code(tx: Tx, account_id: str, attempt: SignInAttempt) -> str:
+    """Takes an attempt out of both counts, whose password was right and whose code is still to come.
+
+    Returns the token that the code must come with. Earlier failures stay: guesses at the code are among them.
+    """
+    await forgive_sign_in(tx, attempt)
+    return await issue_token(tx, account_id, Purpose.SIGN_IN_CODE)
+
+
+async def complete_pending(tx: Tx, client: str, token: str, attempt: SignInAttempt) -> str | None:
+    """Begins the session of a sign-in that waited for its code; otherwise as `complete_sign_in`.
+
+    Raises WrongCredentials when the wait has ended or another request has used the code.
+    """
+    account_id = await consume_token(tx, token, Purpose.SIGN_IN_CODE)
+    if account_id is None:
+        raise WrongCredentials("The time for the code has passed; sign in again.")
+    return await complete_sign_in(tx, client, account_id, attempt)
+
+
+async def confirm_session(tx: Tx, token: str, attempt: SignInAttempt) -> None:
+    """Records that the password was given again in the session of this token, and deletes the account's failures."""
+    await queries.confirm_session(tx, actions.hash_token(token))
+    await forget_failures(tx, attempt)
+
+
+async def remove_two_factor(tx: Tx, account_id: str, attempt: SignInAttempt) -> None:
+    """Takes two-factor sign-in off after a right password or code; raises like `two_factor.remove`."""
+    await two_factor.remove(tx, account_id, attempt.demand.proof)
+    await forget_failures(tx, attempt)
 
 
 async def check_sign_up(tx: Tx, client: str, per_hour: int) -> None:
@@ -169,11 +227,36 @@ async def _save_sign_ups(tx: Tx, subject: str, times: list[int]) -> None:
     await queries.save_sign_ups(tx, subject, msgspec.json.encode(times).decode())
 
 
-async def _sign_in_attempt(tx: Tx, login: str, client: str) -> SignInAttempt:
-    credentials = await queries.find_credentials(tx, folded(login))
-    if credentials is None:
-        named = "login:" + hashlib.sha256(folded(login).encode()).hexdigest()
-    else:
+async def _attempt_of_login(tx: Tx, login: str, client: str) -> SignInAttempt:
+    unknown = "login:" + hashlib.sha256(folded(login).encode()).hexdigest()
+    return await _attempt_of(tx, await queries.find_credentials(tx, folded(login)), unknown, client)
+
+
+async def _attempt_of_account(tx: Tx, account_id: str, client: str) -> SignInAttempt:
+    return await _attempt_of(tx, await queries.find_own_credentials(tx, account_id), f"account:{account_id}", client)
+
+
+async def _attempt_of(tx: Tx, credentials: queries.Credentials | None, unknown: str, client: str) -> SignInAttempt:
+    """Returns the attempt at an account; `unknown` is what it is counted against when there is none."""
+    named = unknown
+    if credentials is not None:
         known = await actions.find_known_address(tx, credentials.id, client)
         named = f"account:{credentials.id}" + (f":{known}" if known else "")
     return SignInAttempt(credentials, named, f"address:{network_of(client)}")
+
+
+async def _check(tx: Tx, attempt: SignInAttempt, per_account: int, per_address: int) -> None:
+    for subject, limit in ((attempt.named, per_account), (attempt.address, per_address)):
+        attempts = await queries.find_attempts(tx, subject)
+        if attempts is not None and attempts.window_ends_at > tx.now and attempts.failures >= limit:
+            raise _too_many_sign_ins(attempts, tx.now)
+
+
+async def _count(tx: Tx, attempt: SignInAttempt, per_account: int, per_address: int, code: str | None) -> SignInAttempt:
+    """Counts an attempt and returns it with what the account demands of it."""
+    for subject, limit in ((attempt.named, per_account), (attempt.address, per_address)):
+        attempts = await queries.count_attempt(tx, subject=subject, window_ends_at=tx.now + SIGN_IN_WINDOW)
+        if attempts.failures > limit:
+            raise _too_many_sign_ins(attempts, tx.now)
+    attempt.demand = await two_factor.find_demand(tx, attempt.credentials.id if attempt.credentials else "", code)
+    return attempt

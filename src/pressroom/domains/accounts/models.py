@@ -13,6 +13,9 @@ from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 
 SESSION_LIFE: Final = 30 * DAY
+SESSION_RECENT: Final = 30 * MINUTE
+"""How long after a sign-in, or after the password was given again, a session may do what needs a recent one."""
+
 SESSION_RENEWAL: Final = DAY
 """A session in use is prolonged at most once in this time."""
 
@@ -108,15 +111,23 @@ class SourceKey(msgspec.Struct):
 
 
 class Caller(msgspec.Struct):
-    """The account that makes a request, by one of its keys or (`key` None) signed in."""
+    """The account that makes a request, by one of its keys or (`key` None) signed in.
+
+    `confirmed_at` is when the password was last given in the session (milliseconds).
+    """
 
     account: Account
     key: SourceKey | None = None
+    confirmed_at: int = 0
 
     @property
     def key_id(self) -> str | None:
         """Returns the key's id; None for a caller who is signed in."""
         return self.key.id if self.key else None
+
+    def is_recent(self, now: int) -> bool:
+        """Returns whether the password was given within the last 30 minutes (docs/sign-in.md#the-password-again)."""
+        return now - self.confirmed_at <= SESSION_RECENT
 
 
 class Reader(msgspec.Struct, frozen=True):

@@ -9,16 +9,19 @@ from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.models import Account, Caller, network_of
 from pressroom.domains.accounts.schemas import (
     ACCOUNT_EXAMPLE,
+    CONFIRMATION_EXAMPLE,
     EDIT_PROFILE_EXAMPLE,
     SIGN_IN_EXAMPLE,
     SIGN_UP_EXAMPLE,
     AccountOut,
+    Confirmation,
     EditProfile,
     MessageOut,
     SignIn,
     SignUp,
     account_shape,
 )
+from pressroom.domains.accounts.signing_in import WRONG_CREDENTIALS, begin_session, check_own_password, check_password
 from pressroom.errors import (
     AccountSuspended,
     Code,
@@ -107,26 +110,41 @@ async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     cookie=NEW_SESSION,
 )
 async def sign_in(request: Request[Caller], body: SignIn) -> Response:
-    """Begins a session: the answer sets its cookie. An unknown login and a wrong password get the same
-    answer. Failures are counted per login and per address; after too many, wait as long as the answer says. An
-    address from which the account was signed in to before has a count of its own."""
-    settings = request.settings
-    per_account, per_address = settings.sign_in_failures_per_account, settings.sign_in_failures_per_address
-    await request.db.read(attempts.check_sign_in, body.login, request.client, per_account, per_address)
-    attempt = await request.db.transact(attempts.attempt_sign_in, body.login, request.client, per_account, per_address)
-    credentials = attempt.credentials
-    password_hash = credentials.password_hash if credentials else None
-    try:
-        matches = await request.services.passwords.verify(body.password, password_hash, network_of(request.client))
-    except Unavailable:
-        await request.db.transact(attempts.forgive_sign_in, attempt)
-        raise
-    if not matches or credentials is None:
-        raise WrongCredentials("The user name, e-mail address or password is wrong.")
-    token = await request.db.transact(attempts.complete_sign_in, request.client, credentials.id, attempt)
-    if token is None:
-        raise AccountSuspended("This account is suspended. Ask the operator of this server.")
-    return _signed_in(request, credentials, token, 200)
+    """Begins a session: the answer sets its cookie. An unknown login, a wrong password, and a missing or wrong `code`
+    of an account with two-factor sign-in get the same answer. Failures are counted per login and per address; after
+    too many, wait as long as the answer says. An address from which the account was signed in to before has a count
+    of its own."""
+    attempt = await check_password(request, body.login, body.password, body.code)
+    if attempt.lacks_code:
+        raise WRONG_CREDENTIALS
+    account, token = await begin_session(request, attempt)
+    return _signed_in(request, account, token, 200)
+
+
+@declare_with_body(
+    "POST",
+    "/api/auth/confirm",
+    SessionOnly(),
+    summary="Confirm the password",
+    takes=Confirmation,
+    gives=MessageOut,
+    fails=(WrongCredentials, TooManyAttempts),
+    idempotent=True,
+    tag=TAG,
+    example=CONFIRMATION_EXAMPLE,
+    response_example=MessageOut("Password confirmed"),
+)
+async def confirm_password(request: Request[Caller], body: Confirmation) -> Response:
+    """Takes the password again in a session: for 30 minutes it may do what refuses older sessions with `Confirm your
+    password first`. Failures are counted like those of signing in."""
+    attempt = await check_own_password(request, body.password)
+    token = request.session_token or ""
+    response = await request.once(
+        attempts.confirm_session, lambda _: MessageOut("Password confirmed"), 200, token, attempt
+    )
+    if response.replayed:  # The password was given again all the same.
+        await request.db.transact(attempts.confirm_session, token, attempt)
+    return response
 
 
 @declare(
@@ -197,4 +215,4 @@ def _secure(request: Request[Caller]) -> bool:
     return request.settings.base_url.startswith("https://")
 
 
-ROUTES: Final = (sign_up, sign_in, sign_out, show_me, edit_me)
+ROUTES: Final = (sign_up, sign_in, confirm_password, sign_out, show_me, edit_me)

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
+from pressroom.domains.accounts.codes import LONGEST_CODE
 from pressroom.domains.accounts.models import (
     Account,
     Profile,
@@ -39,6 +40,9 @@ Email = Annotated[
         extra_json_schema={"format": "email", "pattern": r"^[^@\s]+@[^@\s]+$"},
     ),
 ]
+
+
+GivenPassword = Annotated[str, Meta(max_length=200, description="The password of the account.")]
 
 
 class NewPassword(Body):
@@ -75,7 +79,23 @@ class SignIn(Body):
     """A sign-in."""
 
     login: Annotated[str, Meta(max_length=254, description="User name or e-mail address.")]
-    password: Annotated[str, Meta(max_length=200)]
+    password: GivenPassword
+    code: (
+        Annotated[
+            str,
+            Meta(
+                max_length=LONGEST_CODE,
+                description="Of the authenticator app, or a recovery code; for accounts with two-factor sign-in.",
+            ),
+        ]
+        | None
+    ) = None
+
+
+class Confirmation(Body):
+    """The password, given again."""
+
+    password: GivenPassword
 
 
 OneTimeToken = Annotated[str, Meta(max_length=100, description="The token: the last part of the link.")]
@@ -224,6 +244,7 @@ SIGN_UP_EXAMPLE = SignUp(
     display_name="Mira Okafor",
 )
 SIGN_IN_EXAMPLE = SignIn(login="mira_press", password="nine plums and a kettle")  # noqa: S106  # the same
+CONFIRMATION_EXAMPLE = Confirmation(password="nine plums and a kettle")  # noqa: S106  # the same
 EDIT_PROFILE_EXAMPLE = EditProfile(bio="Notes on type, paper and ink.", is_private=False)
 FORGOT_EXAMPLE = ForgotPassword(email="mira@press.example")
 RESET_EXAMPLE = ResetPassword(

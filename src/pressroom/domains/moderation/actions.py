@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.accounts import two_factor
 from pressroom.domains.accounts.actions import TAG_JOB, get_record
 from pressroom.domains.accounts.actions import set_password as set_password_of
 from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
@@ -62,6 +63,16 @@ async def set_password(tx: Tx, username: str, password_hash: str) -> AccountReco
     """
     record = await _lock(tx, username)
     await set_password_of(tx, record.id, password_hash)
+    return record
+
+
+async def remove_two_factor(tx: Tx, username: str) -> AccountRecord:
+    """Takes two-factor sign-in off an account whose owner lost every code, and deletes its failed sign-ins.
+
+    Returns its record. Raises NotFound, also when two-factor sign-in is off.
+    """
+    record = await _lock(tx, username)
+    await two_factor.remove_by_operator(tx, record.id)
     return record
 
 

@@ -64,6 +64,11 @@ async def password(db: Database, username: str, given: str) -> RecordOut:
     return record_shape(await db.transact(actions.set_password, username, password_hash))
 
 
+async def remove_two_factor(db: Database, username: str) -> RecordOut:
+    """Takes two-factor sign-in off an account. Raises NotFound, also when it is off."""
+    return record_shape(await db.transact(actions.remove_two_factor, username))
+
+
 async def suspend(db: Database, username: str, reason: str) -> RecordOut:
     """Suspends an account. Raises NotFound, Invalid for a blank or over-long reason."""
     check_reason(reason)

@@ -248,7 +248,7 @@ async def list_deliveries(request: Request[Caller]) -> Response:
 @declare(
     "POST",
     _ONE + "/rotate",
-    SessionOnly(),
+    SessionOnly(recent=True),
     summary="Rotate a signing secret",
     gives=RotatedOut,
     fails=(_NONE, _KEY_ENDED),

@@ -77,10 +77,13 @@ WHEN: Final = {
     "API key revoked": "the key was taken back.",
     "API key expired": "the key reached its expiry time.",
     "Not signed in": "there is no session, or it has ended.",
-    "Invalid credentials": "the login is unknown or the password is wrong.",
+    "Invalid credentials": "the login is unknown, the password is wrong, or so is the code that the account wants.",
     "IP address not allowed": "the request comes from outside the key's allowlist; it is not counted.",
     "Missing required scope": "the key lacks the scope that `requiredScope` names.",
-    "Session required": "an API key was presented; this is for people who are signed in.",
+    "Session required": (
+        "an API key was presented, and this is for people who are signed in; or the password was given more than 30"
+        " minutes ago, and this wants it again."
+    ),
     "Account suspended": "the password is right, but the operator has suspended the account.",
     "Cross-origin request refused": "a browser sent this from a page of another origin.",
     "Not found": "it is absent, deleted, or not for this caller's eyes.",

@@ -15,6 +15,7 @@ from pressroom.errors import (
     AccountSuspended,
     AddressNotAllowed,
     Code,
+    ConfirmationRequired,
     Conflict,
     CrossOrigin,
     ExpiredKey,
@@ -58,6 +59,9 @@ C = TypeVar("C")
 
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _ORDER: Final = sorted([*LABELS.values(), INTERNAL], key=lambda label: label[0])
+_MORE: Final[dict[type[PressroomError], str]] = {ConfirmationRequired: "confirmation"}
+"""What the name of an example says beyond its label, where two kinds share one."""
+
 _KEY_NEEDED: Final = (InvalidKey, RevokedKey, ExpiredKey)
 
 
@@ -85,7 +89,9 @@ class Refusals:
 
     def __init__(self, settings: Settings, schemas: Schemas) -> None:
         self._schema = schemas.reference(Problem)
-        self._known: dict[type, ShownError] = {type(error): _shown_error(error) for error in _typical(settings)}
+        self._known: dict[type, ShownError] = {
+            type(error): _shown_error(error, more=_MORE.get(type(error), "")) for error in _typical(settings)
+        }
         self._internal = _shown_error(RuntimeError())
         self._rates = _rates(settings)
         self._writes = _rate("writes", f"{settings.session_writes_per_minute:,} writes per minute", 9)
@@ -156,6 +162,8 @@ class Refusals:
             yield from _KEY_NEEDED
             if isinstance(route.access, SessionOnly):
                 yield NotSignedIn
+                if route.access.recent:
+                    yield ConfirmationRequired
             yield AddressNotAllowed
             if not isinstance(route.access, Keyed):
                 yield SessionRequired
@@ -189,9 +197,10 @@ def _typical(settings: Settings) -> list[PressroomError]:
         RevokedKey("This key was revoked. Create another one, signed in: POST /api/auth/api-keys."),
         ExpiredKey("This key has expired. Create another one, signed in: POST /api/auth/api-keys."),
         NotSignedIn("Sign in first: this is done with a session, not with an API key."),
-        WrongCredentials("The user name, e-mail address or password is wrong."),
+        WrongCredentials("The user name, e-mail address, password or code is wrong."),
         AddressNotAllowed("The address 198.51.100.7 is not in this key's allowlist."),
         SessionRequired("Only a session may do this: sign in (POST /api/auth/login). No API key may."),
+        ConfirmationRequired("Confirm your password first: POST /api/auth/confirm"),
         AccountSuspended("This account is suspended. Ask the operator of this server."),
         CrossOrigin(
             "A signed-in request must come from this site itself: the browser sent the origin"

@@ -66,23 +66,31 @@ FIND_CREDENTIALS: Final = Query(
 )
 
 
+FIND_OWN_CREDENTIALS: Final = Query(
+    Credentials, f"SELECT {_ACCOUNT}, a.password_hash FROM accounts a WHERE a.id = :account_id"
+)
+
+
 class SessionRow(Account):
-    """A session's account, and how long the session lasts."""
+    """A session's account, how long the session lasts, and when the password was last given (milliseconds)."""
 
     renewed_at: int
     expires_at: int
+    confirmed_at: int
 
 
 FIND_SESSION: Final = Query(
     SessionRow,
-    f"SELECT {_ACCOUNT}, s.renewed_at, s.expires_at FROM sessions s JOIN accounts a ON a.id = s.account_id"
-    " WHERE s.token_hash = :token_hash AND a.suspended_at IS NULL",
+    f"SELECT {_ACCOUNT}, s.renewed_at, s.expires_at, s.confirmed_at FROM sessions s"
+    " JOIN accounts a ON a.id = s.account_id WHERE s.token_hash = :token_hash AND a.suspended_at IS NULL",
 )
 
 INSERT_SESSION: Final = Command(
-    "INSERT INTO sessions (token_hash, account_id, created_at, renewed_at, expires_at)"
-    " VALUES (:token_hash, :account_id, :now, :now, :expires_at)"
+    "INSERT INTO sessions (token_hash, account_id, created_at, renewed_at, confirmed_at, expires_at)"
+    " VALUES (:token_hash, :account_id, :now, :now, :now, :expires_at)"
 )
+
+CONFIRM_SESSION: Final = Command("UPDATE sessions SET confirmed_at = :now WHERE token_hash = :token_hash")
 
 RENEW_SESSION: Final = Command(
     "UPDATE sessions SET renewed_at = :now, expires_at = :expires_at WHERE token_hash = :token_hash"
@@ -243,6 +251,11 @@ async def find_credentials(tx: Tx, login: str) -> Credentials | None:
     return await tx.one(FIND_CREDENTIALS, login=login)
 
 
+async def find_own_credentials(tx: Tx, account_id: str) -> Credentials | None:
+    """Returns the account with this id."""
+    return await tx.one(FIND_OWN_CREDENTIALS, account_id=account_id)
+
+
 async def insert_session(tx: Tx, *, token_hash: str, account_id: str, expires_at: int) -> None:
     """Begins a session."""
     await tx.run(INSERT_SESSION, token_hash=token_hash, account_id=account_id, expires_at=expires_at, now=tx.now)
@@ -251,6 +264,11 @@ async def insert_session(tx: Tx, *, token_hash: str, account_id: str, expires_at
 async def renew_session(tx: Tx, *, token_hash: str, expires_at: int) -> None:
     """Extends a session."""
     await tx.run(RENEW_SESSION, token_hash=token_hash, expires_at=expires_at, now=tx.now)
+
+
+async def confirm_session(tx: Tx, token_hash: str) -> None:
+    """Records that the password was given in a session."""
+    await tx.run(CONFIRM_SESSION, token_hash=token_hash, now=tx.now)
 
 
 async def delete_session(tx: Tx, token_hash: str) -> None:

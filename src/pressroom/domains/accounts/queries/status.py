@@ -6,6 +6,7 @@ from typing import Final
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
 from pressroom.domains.accounts.models import AccountRecord, AccountStatus, PostCounts
+from pressroom.domains.accounts.queries import two_factor
 
 _RECORD: Final = (
     "id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
@@ -126,9 +127,10 @@ async def suspend(tx: Tx, account_id: str, at: int | None) -> None:
 
 
 async def erase(tx: Tx, account_id: str) -> None:
-    """Erases the personal data of an account: names, e-mail address, password, bio and known addresses."""
+    """Erases the personal data of an account: names, e-mail address, password, two-factor, bio, known addresses."""
     await tx.run(ERASE, account_id=account_id, now=tx.now)
     await tx.run(DELETE_ADDRESSES, account_id=account_id)
+    await two_factor.delete(tx, account_id)
 
 
 async def set_admin(tx: Tx, account_id: str, *, is_admin: bool) -> None:

@@ -1,0 +1,74 @@
+"""What the routes and pages of signing in share: an attempt is counted, then its password and code are verified.
+
+Whether the password or the code was wrong shows in nothing: both are looked at for every attempt, and one answer is for
+both (docs/sign-in.md#one-answer).
+"""
+
+from typing import Final
+
+from pressroom.domains.accounts import attempts
+from pressroom.domains.accounts.attempts import SignInAttempt
+from pressroom.domains.accounts.models import Account, Caller, network_of
+from pressroom.errors import AccountSuspended, Unavailable, WrongCredentials
+from pressroom.web.request import Request
+
+WRONG_CREDENTIALS: Final = WrongCredentials("The user name, e-mail address, password or code is wrong.")
+SUSPENDED: Final = AccountSuspended("This account is suspended. Ask the operator of this server.")
+
+
+async def check_password(request: Request[Caller], login: str, password: str, code: str | None = None) -> SignInAttempt:
+    """Returns the attempt to sign in as `login`; its `demand` says whether a code is wanted and came.
+
+    Raises WrongCredentials for an unknown login or a wrong password, TooManyAttempts, Unavailable.
+    """
+    limits = _limits(request)
+    await request.db.read(attempts.check_sign_in, login, request.client, *limits)
+    attempt = await request.db.transact(attempts.attempt_sign_in, login, request.client, *limits, code)
+    return await _verified(request, attempt, password)
+
+
+async def check_own_password(request: Request[Caller], password: str, code: str | None = None) -> SignInAttempt:
+    """Returns the attempt of a caller who is signed in to give the password again; raises like `check_password`."""
+    attempt = await check_own_code(request, request.caller.account.id, code)
+    return await _verified(request, attempt, password)
+
+
+async def check_own_code(request: Request[Caller], account_id: str, code: str | None) -> SignInAttempt:
+    """Returns the attempt to give a code of an account; its `demand` says whether it was right.
+
+    Raises TooManyAttempts.
+    """
+    limits = _limits(request)
+    await request.db.read(attempts.check_confirmation, account_id, request.client, *limits)
+    return await request.db.transact(attempts.attempt_confirmation, account_id, request.client, *limits, code)
+
+
+async def begin_session(request: Request[Caller], attempt: SignInAttempt) -> tuple[Account, str]:
+    """Begins the session of an attempt whose password and code were right; returns the account and the token.
+
+    Raises AccountSuspended, or WrongCredentials when another request has used the code meanwhile.
+    """
+    account = attempt.credentials
+    if account is None:
+        raise WRONG_CREDENTIALS
+    token = await request.db.transact(attempts.complete_sign_in, request.client, account.id, attempt)
+    if token is None:
+        raise SUSPENDED
+    return account, token
+
+
+async def _verified(request: Request[Caller], attempt: SignInAttempt, password: str) -> SignInAttempt:
+    """Returns the attempt if the password is right. One that could not be verified is not counted."""
+    password_hash = attempt.credentials.password_hash if attempt.credentials else None
+    try:
+        matches = await request.services.passwords.verify(password, password_hash, network_of(request.client))
+    except Unavailable:
+        await request.db.transact(attempts.forgive_sign_in, attempt)
+        raise
+    if not matches:
+        raise WRONG_CREDENTIALS
+    return attempt
+
+
+def _limits(request: Request[Caller]) -> tuple[int, int]:
+    return request.settings.sign_in_failures_per_account, request.settings.sign_in_failures_per_address

@@ -1,0 +1,168 @@
+"""The routes of two-factor sign-in: set up, confirm, take off, new recovery codes."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from pressroom.clock import iso
+from pressroom.domains.accounts import attempts, codes, two_factor
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.routes import TAG
+from pressroom.domains.accounts.schemas import MessageOut
+from pressroom.domains.accounts.signing_in import WRONG_CREDENTIALS, check_own_code, check_own_password
+from pressroom.domains.accounts.two_factor_schemas import (
+    CONFIRM_TWO_FACTOR_EXAMPLE,
+    RECOVERY_CODES_EXAMPLE,
+    REMOVE_TWO_FACTOR_EXAMPLE,
+    TWO_FACTOR_EXAMPLE,
+    TWO_FACTOR_SETUP_EXAMPLE,
+    ConfirmTwoFactor,
+    RecoveryCodesOut,
+    RemoveTwoFactor,
+    TwoFactorOut,
+    TwoFactorSetupOut,
+)
+from pressroom.errors import (
+    Code,
+    Conflict,
+    FieldError,
+    NotFound,
+    TooManyAttempts,
+    Unprocessable,
+    WrongCredentials,
+)
+from pressroom.web.access import SessionOnly
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import declare, declare_with_body
+
+_ON: Final = Conflict("Two-factor sign-in is on already; take it off before you set it up anew.")
+_OFF: Final = NotFound("Two-factor sign-in is off.")
+_WRONG_CODE: Final = Unprocessable([FieldError("code", Code.NOT_ALLOWED, two_factor.WRONG_CODE)])
+
+
+@declare(
+    "GET",
+    "/api/auth/two-factor",
+    SessionOnly(),
+    summary="Show two-factor sign-in",
+    gives=TwoFactorOut,
+    tag=TAG,
+    response_example=TWO_FACTOR_EXAMPLE,
+)
+async def show_two_factor(request: Request[Caller]) -> Response:
+    """Whether two-factor sign-in is on, and how many recovery codes are left."""
+    state = await request.db.read(two_factor.find_state, request.caller.account.id)
+    enabled_at = None if state.enabled_at is None else iso(state.enabled_at)
+    return json_response(TwoFactorOut(state.enabled_at is not None, enabled_at, state.recovery_codes_left))
+
+
+@declare(
+    "POST",
+    "/api/auth/two-factor",
+    SessionOnly(recent=True),
+    summary="Begin two-factor sign-in",
+    gives=TwoFactorSetupOut,
+    fails=(_ON,),
+    idempotent=True,
+    tag=TAG,
+    response_example=TWO_FACTOR_SETUP_EXAMPLE,
+)
+async def begin_two_factor(request: Request[Caller]) -> Response:
+    """Makes a secret for an authenticator app, and shows it this once. Nothing changes for signing in until a code
+    confirms it; a set-up that was begun before is forgotten."""
+    account = request.caller.account
+    host = urlsplit(request.settings.base_url).netloc
+    return await request.once.hiding("secret", "otpauthUri")(
+        two_factor.begin,
+        lambda secret: TwoFactorSetupOut(secret, codes.enrolment_uri(secret, account.username, host)),
+        200,
+        account.id,
+        codes.new_secret(),
+    )
+
+
+@declare_with_body(
+    "POST",
+    "/api/auth/two-factor/confirm",
+    SessionOnly(recent=True),
+    summary="Turn two-factor sign-in on",
+    takes=ConfirmTwoFactor,
+    gives=RecoveryCodesOut,
+    fails=(_ON, NotFound("No set-up was begun: POST /api/auth/two-factor."), _WRONG_CODE),
+    idempotent=True,
+    tag=TAG,
+    example=CONFIRM_TWO_FACTOR_EXAMPLE,
+    response_example=RECOVERY_CODES_EXAMPLE,
+)
+async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -> Response:
+    """Turns two-factor sign-in on with a first code, and shows the ten recovery codes this once. From now on signing in
+    takes `code`; the account's other sessions go on."""
+    return await request.once.hiding("recoveryCodes")(
+        two_factor.confirm, RecoveryCodesOut, 200, request.caller.account.id, body.code
+    )
+
+
+@declare(
+    "POST",
+    "/api/auth/two-factor/recovery-codes",
+    SessionOnly(recent=True),
+    summary="Make new recovery codes",
+    gives=RecoveryCodesOut,
+    fails=(_OFF,),
+    idempotent=True,
+    tag=TAG,
+    response_example=RECOVERY_CODES_EXAMPLE,
+)
+async def renew_recovery_codes(request: Request[Caller]) -> Response:
+    """Replaces the recovery codes, used or not, by ten new ones and shows them this once."""
+    return await request.once.hiding("recoveryCodes")(
+        two_factor.renew_recovery_codes, RecoveryCodesOut, 200, request.caller.account.id
+    )
+
+
+@declare_with_body(
+    "DELETE",
+    "/api/auth/two-factor",
+    SessionOnly(recent=True),
+    summary="Take two-factor sign-in off",
+    takes=RemoveTwoFactor,
+    gives=MessageOut,
+    fails=(_OFF, WrongCredentials, TooManyAttempts),
+    idempotent=True,
+    tag=TAG,
+    example=REMOVE_TWO_FACTOR_EXAMPLE,
+    response_example=MessageOut("Two-factor sign-in is off"),
+)
+async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> Response:
+    """Takes two-factor sign-in off, with the password or a code; where both are given, both must be right. Failures are
+    counted like those of signing in."""
+    if stored := await request.once.stored():
+        return stored
+    attempt = await prove(request, body)
+    return await request.once(
+        attempts.remove_two_factor,
+        lambda _: MessageOut("Two-factor sign-in is off"),
+        200,
+        request.caller.account.id,
+        attempt,
+    )
+
+
+async def prove(request: Request[Caller], body: RemoveTwoFactor) -> attempts.SignInAttempt:
+    """Returns the attempt of a caller who gave the right password, the right code, or both.
+
+    Raises WrongCredentials, TooManyAttempts, NotFound when two-factor sign-in is off.
+    """
+    state = await request.db.read(two_factor.find_state, request.caller.account.id)
+    if state.enabled_at is None:
+        raise _OFF
+    if body.password is not None:
+        attempt = await check_own_password(request, body.password, body.code)
+    else:
+        attempt = await check_own_code(request, request.caller.account.id, body.code)
+    if body.code is not None and attempt.lacks_code:
+        raise WRONG_CREDENTIALS
+    return attempt
+
+
+ROUTES: Final = (show_two_factor, begin_two_factor, confirm_two_factor, renew_recovery_codes, remove_two_factor)
