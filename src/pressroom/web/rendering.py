@@ -24,8 +24,9 @@ async def render(
     form: FormState | None = None,
     status: int = 200,
     secret: bool = False,
+    version: str | None = None,
 ) -> Response:
-    """Returns a page of the web app, which nobody may store.
+    """Returns a page of the web app, or a part of one, which nobody may store.
 
     Args:
         request: The request that it answers.
@@ -34,6 +35,7 @@ async def render(
         form: The form on the page; the page gets the status of a form that was refused.
         status: The status otherwise.
         secret: The page shows a secret: it is never compressed.
+        version: Of a part that is asked for again and again: what names the state that it shows. See `unchanged`.
     """
     common: dict[str, object] = {
         "base_url": request.settings.base_url,
@@ -58,7 +60,17 @@ async def render(
     )
     response.headers += NO_STORE
     response.holds_secret = secret
+    if version is not None:
+        response.headers.append((b"etag", f'W/"{version}"'.encode()))
     return response
+
+
+def unchanged(request: Request[Any], version: str) -> Response | None:
+    """Returns the answer to a part that asks for itself again and shows this version already; otherwise None."""
+    known = (request.headers.if_none_match or "").split(",")
+    if any(tag.strip().removeprefix("W/") == f'"{version}"' for tag in known):
+        return Response(204, b"", b"text/html; charset=utf-8", [*NO_STORE])
+    return None
 
 
 def redirect(path: str, *, done: str | None = None, **query: str) -> Response:

@@ -1,0 +1,214 @@
+// What the pages of the app do beyond HTML. Every page works without it (docs/web-app.md#script).
+
+const MINUTE = 60_000
+const LIVE_FOR = 10 * MINUTE
+
+function say(words) {
+  const line = document.getElementById('said')
+  if (line) line.textContent = words
+}
+
+// --- Copy: data-copy holds the text. Away from https and localhost browsers have no clipboard: the text is selected.
+
+async function copy(button) {
+  const words = button.textContent
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy)
+  } catch {
+    const shown = button.parentElement.querySelector('code')
+    if (shown) getSelection().selectAllChildren(shown)
+    if (!shown || !document.execCommand('copy')) return say('Press Ctrl and C to copy.')
+  }
+  button.textContent = 'Copied'
+  say('Copied')
+  setTimeout(() => (button.textContent = words), 2_000)
+}
+
+// --- Passwords: data-show-password names the field.
+
+function togglePassword(button) {
+  const field = document.getElementById(button.dataset.showPassword)
+  const shows = field.type === 'password'
+  field.type = shows ? 'text' : 'password'
+  button.textContent = shows ? 'Hide' : 'Show'
+  button.setAttribute('aria-pressed', String(shows))
+  field.focus()
+}
+
+// --- Counters: data-count is the most characters, counted as the server does: code points after normalisation.
+
+function count(field) {
+  let line = document.getElementById(`${field.id}-count`)
+  if (!line) {
+    line = document.createElement('p')
+    line.id = `${field.id}-count`
+    line.className = 'hint count'
+    field.after(line)
+    field.setAttribute('aria-describedby', `${field.getAttribute('aria-describedby') ?? ''} ${line.id}`.trim())
+  }
+  const left = Number(field.dataset.count) - [...field.value.normalize('NFC')].length
+  line.textContent = left < 0 ? `${-left} too many` : `${left} left`
+  line.classList.toggle('over', left < 0)
+  line.setAttribute('aria-live', left <= 20 ? 'polite' : 'off')
+}
+
+// --- Times: in the reader's language and zone; the title has them in UTC.
+
+const shownTime = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+})
+
+function localise(element) {
+  const at = new Date(element.dateTime)
+  if (Number.isNaN(at.getTime())) return
+  const words = shownTime.format(at)
+  if (element.textContent === words) return
+  element.title = element.textContent
+  element.textContent = words
+}
+
+function zoneAt(local) {
+  const at = local ? new Date(local) : new Date()
+  const minutes = -(Number.isNaN(at.getTime()) ? new Date() : at).getTimezoneOffset()
+  const two = (number) => String(Math.trunc(Math.abs(number))).padStart(2, '0')
+  return `${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`
+}
+
+function setZone(field) {
+  const zone = field.form?.elements[field.dataset.zone]
+  if (!zone) return
+  zone.value = zoneAt(field.value)
+  const note = field.parentElement.querySelector('[data-zone-note]')
+  if (note) note.textContent = `In your time zone (UTC${zone.value}).`
+}
+
+// --- Forms: sent once, and the button says so.
+
+function submit(event) {
+  const form = event.target
+  if (form.hasAttribute('data-sent')) return event.preventDefault()
+  for (const field of form.querySelectorAll('[data-zone]')) setZone(field)
+  form.setAttribute('data-sent', '')
+  const button = event.submitter
+  if (button?.dataset.busy) {
+    button.dataset.words = button.textContent
+    button.textContent = button.dataset.busy
+    button.setAttribute('aria-disabled', 'true')
+  }
+  if (form.hasAttribute('data-upload')) upload(event, form)
+}
+
+function makeReady(form) {
+  form.removeAttribute('data-sent')
+  for (const button of form.querySelectorAll('[data-words]')) {
+    button.textContent = button.dataset.words
+    delete button.dataset.words
+    button.removeAttribute('aria-disabled')
+  }
+}
+
+// --- Uploads: data-upload on a form shows in its <progress> how much has gone.
+
+function upload(event, form) {
+  event.preventDefault()
+  const progress = form.querySelector('progress')
+  const request = new XMLHttpRequest()
+  request.open('POST', form.action)
+  request.responseType = 'document'
+  request.upload.addEventListener('progress', ({ loaded, total, lengthComputable }) => {
+    if (!progress || !lengthComputable) return
+    progress.hidden = false
+    progress.max = total
+    progress.value = loaded
+  })
+  request.addEventListener('load', () => {
+    const page = request.response?.getElementById('main')
+    if (request.responseURL && request.responseURL !== form.action) location.assign(request.responseURL)
+    else if (page) {
+      document.getElementById('main').replaceWith(page)
+      enhance(page)
+      document.getElementById('errors')?.focus()
+    } else fail()
+  })
+  const fail = () => {
+    if (progress) progress.hidden = true
+    makeReady(form)
+    say('That did not arrive. Try again.')
+  }
+  request.addEventListener('error', fail)
+  request.addEventListener('timeout', fail)
+  request.send(new FormData(form, event.submitter))
+}
+
+// --- Live parts: data-live on what htmx asks for again and again. They rest while nobody looks, and stop after 10 minutes.
+
+const began = new WeakMap()
+
+function liveBefore(event) {
+  const part = event.target.closest?.('[data-live]')
+  if (!part) return
+  const now = performance.now()
+  if (!began.has(part)) began.set(part, now)
+  const isOver = now - began.get(part) > LIVE_FOR
+  if (isOver) showStopped(part, true)
+  if (isOver || document.hidden) return event.preventDefault()
+  const { version } = part.dataset
+  if (version) event.detail.ctx.request.headers['If-None-Match'] = `"${version}"`
+}
+
+function liveAnswered(event) {
+  const part = event.target.closest?.('[data-live]')
+  if (!part) return
+  const { raw, headers } = event.detail.ctx.response
+  if (raw.redirected) {
+    event.preventDefault()
+    return location.reload()
+  }
+  const version = headers.get('etag')?.match(/"([^"]*)"/)?.[1]
+  if (version) part.dataset.version = version
+}
+
+function showStopped(part, isStopped) {
+  const line = document.querySelector(`[data-live-stopped="${CSS.escape(part.id)}"]`)
+  if (line) line.hidden = !isStopped
+}
+
+function goOn(button) {
+  const part = document.getElementById(button.dataset.goOn)
+  if (!part) return
+  began.set(part, performance.now())
+  showStopped(part, false)
+  part.setAttribute('tabindex', '-1')
+  part.focus()
+}
+
+// --- All of it
+
+function enhance(root) {
+  for (const button of root.querySelectorAll('[data-copy], [data-show-password]')) button.hidden = false
+  for (const element of root.querySelectorAll('time[data-local-time]')) localise(element)
+  for (const field of root.querySelectorAll('[data-count]')) count(field)
+  for (const field of root.querySelectorAll('[data-zone]')) setZone(field)
+}
+
+document.addEventListener('click', ({ target }) => {
+  const button = target.closest('button')
+  if (button?.dataset.copy !== undefined) copy(button)
+  else if (button?.dataset.showPassword) togglePassword(button)
+  else if (button?.dataset.goOn) goOn(button)
+})
+document.addEventListener('input', ({ target }) => {
+  if (target.dataset?.count) count(target)
+  if (target.dataset?.zone) setZone(target)
+})
+document.addEventListener('submit', submit)
+document.addEventListener('htmx:config:request', liveBefore)
+document.addEventListener('htmx:before:response', liveAnswered)
+document.addEventListener('htmx:after:swap', () => enhance(document))
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) for (const form of document.querySelectorAll('[data-sent]')) makeReady(form)
+})
+
+enhance(document)
+document.getElementById('errors')?.focus()
