@@ -4,6 +4,7 @@ import asyncio
 import uuid
 
 import msgspec
+import psutil
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -115,6 +116,24 @@ def test_without_a_limit_of_the_day_the_minute_decides_alone(steps: list[int]) -
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_redis_decides_as_memory_does(redis_url: str, requests: list[tuple[int, bool]], rates: Rates) -> None:
     asyncio.run(compare_with_redis(redis_url, requests, rates))
+
+
+def test_a_limiter_that_is_closed_holds_no_connection(redis_server: RedisServer) -> None:
+    async def use() -> tuple[int, int]:
+        limiter = RedisLimiter(RATES, redis_server.url)
+        await limiter.ping()
+        used = connections_to(redis_server.port)
+        await limiter.close()
+        return used, connections_to(redis_server.port)
+
+    before = connections_to(redis_server.port)
+    assert asyncio.run(use()) == (before + 1, before)
+
+
+def connections_to(port: int) -> int:
+    """How many connections this process has to a port."""
+    established = psutil.Process().net_connections("tcp")
+    return sum(bool(each.raddr) and each.raddr.port == port for each in established)
 
 
 async def compare_with_redis(url: str, requests: list[tuple[int, bool]], rates: Rates) -> None:

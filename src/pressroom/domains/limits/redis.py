@@ -27,7 +27,7 @@ class RedisLimiter:
         pool = redis.asyncio.BlockingConnectionPool.from_url(  # pyright: ignore[reportUnknownMemberType]  # untyped options
             url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, max_connections=64, timeout=PATIENCE
         )
-        self._redis = redis.asyncio.Redis(connection_pool=pool)
+        self._redis = redis.asyncio.Redis.from_pool(pool)  # which closes it too
         self._script = self._redis.register_script(
             (files("pressroom.domains.limits") / "windows.lua").read_text("utf-8")
         )
