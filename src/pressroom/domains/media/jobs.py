@@ -1,11 +1,11 @@
 """The job that processes an upload into the files that are served. It may be killed at any point and run again."""
 
-import asyncio
 import contextlib
 import errno
 import shutil
-import tempfile
 import time
+import uuid
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +29,7 @@ from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Defer, Handler, TryAgain
+from pressroom.threads import run_to_end
 
 TOGETHER: Final = 2
 LONG_TOGETHER: Final = 1
@@ -51,10 +52,15 @@ LOST: Final = 300
 _DIED: Final = "The file could not be read within the limits of memory and time."
 
 
-def new_folder(below: Path) -> Path:
-    """Makes a new, empty folder below `below` and returns it."""
-    below.mkdir(parents=True, exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix="work-", dir=below))
+@contextlib.asynccontextmanager
+async def work_folder(below: Path) -> AsyncGenerator[Path]:
+    """Makes a folder below `below` and yields it; removes it at the end, when the work is cancelled too."""
+    folder = below / f"work-{uuid.uuid4().hex}"
+    try:
+        await run_to_end(lambda: _make_private(folder))
+        yield folder
+    finally:
+        await run_to_end(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def sweep_folders(data_dir: Path, age: float = LEFTOVER / SECOND) -> None:
@@ -96,8 +102,7 @@ class Processing:
             await self._db.transact(actions.finish_failed, job, token, "What it belonged to was deleted.")
             await self._blobs.delete(source(media.id))
             return
-        folder = await asyncio.to_thread(new_folder, self._folder)
-        try:
+        async with work_folder(self._folder) as folder:
             upload = folder / "upload"
             try:
                 await self._fetch(job, upload)
@@ -110,8 +115,6 @@ class Processing:
             else:
                 await self._store(media.id, done, folder)
                 ended = await self._db.transact(actions.finish_ready, job, token, done)
-        finally:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         if ended:
             # Its metadata may say where somebody lives. If the store is unavailable now, the sweep removes it.
             with contextlib.suppress(Unavailable):
@@ -151,13 +154,18 @@ class Processing:
             except Starved as starved:
                 if job.deferrals >= STARVED:
                     raise TryAgain(str(starved)) from None
-                await asyncio.to_thread(_check_disk, folder)
+                await run_to_end(lambda: _check_disk(folder))
                 raise Defer(str(starved)) from None
             except SandboxAway as away:
                 raise Defer(str(away)) from None
             except ChildDied:
                 continue
         raise Undecodable(_DIED)
+
+
+def _make_private(folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700)
 
 
 def _check_disk(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import shutil
 import uuid
 from pathlib import Path
 from typing import Final
@@ -11,7 +10,7 @@ from urllib.parse import urlsplit
 from pressroom.blobs import Blobs
 from pressroom.clock import SECOND, Clock
 from pressroom.db import Database
-from pressroom.domains.media.jobs import new_folder
+from pressroom.domains.media.jobs import work_folder
 from pressroom.domains.media.kinds import sniff
 from pressroom.domains.media.sandbox import ChildDied, DecodingLimits, Sandbox, Undecodable
 from pressroom.domains.previews import actions, queries
@@ -159,15 +158,13 @@ class Cards:
         kind = sniff(image[:4096])
         if kind is None or kind.is_video:
             return None
-        folder = await asyncio.to_thread(new_folder, self._folder)
-        try:
-            await run_to_end(lambda: (folder / "image").write_bytes(image))
-            async with self._decoding:
-                await self._sandbox.process(folder / "image", kind, folder, IMAGE_LIMITS)
-            token = uuid.uuid4().hex
-            await self._blobs.put_file(card_blob(token), folder / "thumbnail.webp", "image/webp")
-        except (Undecodable, ChildDied, Unavailable, OSError):
-            return None
-        finally:
-            await run_to_end(lambda: shutil.rmtree(folder, ignore_errors=True))
+        async with work_folder(self._folder) as folder:
+            try:
+                await run_to_end(lambda: (folder / "image").write_bytes(image))
+                async with self._decoding:
+                    await self._sandbox.process(folder / "image", kind, folder, IMAGE_LIMITS)
+                token = uuid.uuid4().hex
+                await self._blobs.put_file(card_blob(token), folder / "thumbnail.webp", "image/webp")
+            except (Undecodable, ChildDied, Unavailable, OSError):
+                return None
         return token
