@@ -1,9 +1,11 @@
 """Several workers on one database: who delivers, who takes over, and what a stop leaves behind."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
@@ -15,6 +17,7 @@ from pressroom.domains.webhooks.delivery import LEASE
 from pressroom.domains.webhooks.models import Speed
 from pressroom.domains.webhooks.slots import SlotPool
 from pressroom.jobs import lease_loop, look
+from pressroom.jobs.keyed_tasks import KeyedTasks
 from tests.api.actors import Actor, body_of, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -206,6 +209,29 @@ def test_a_stop_that_cannot_wait_gives_its_leases_back(
     server.deliver()
     assert len(hook.received) == 28
     assert len({request.id for request in hook.received}) == 20
+
+
+def test_a_batch_that_is_cancelled_before_its_first_step_gives_its_lease_back(
+    alice: Actor, server: LocalServer, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = endpoint("post.created")
+    post(alice, 3)
+    cancelled: list[str] = []
+    start = KeyedTasks[Any].start
+
+    def start_and_cancel(tasks: KeyedTasks[Any], key: str, *rest: Any) -> asyncio.Task[None]:
+        task = start(tasks, key, *rest)
+        if not cancelled:
+            cancelled.append(key)
+            task.cancel()
+        return task
+
+    monkeypatch.setattr(KeyedTasks, "start", start_and_cancel)
+    server.deliver()
+    assert cancelled == [hook.id]
+    assert leased_until(hook) == 0
+    assert hook.states() == ["delivered"] * 3
+    assert counted(hook.receiver) == {1}
 
 
 def test_outcomes_are_written_down_at_a_stop(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:

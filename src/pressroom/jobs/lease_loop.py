@@ -80,9 +80,20 @@ class LeaseLoop(Generic[T]):
         """
         return key in self._tasks
 
-    def start(self, key: str, item: T, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Starts the work of a key of which none is under way."""
-        self._tasks.start(key, item, work, name)
+    def start(
+        self,
+        key: str,
+        item: T,
+        work: Coroutine[Any, Any, None],
+        name: str,
+        ended: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Starts the work of a key of which none is under way.
+
+        ended: is called when the work has ended, even cancelled before its first step; it must not raise.
+        """
+        task = self._tasks.start(key, item, work, name)
+        task.add_done_callback(lambda _: ended())
 
     async def run(self) -> None:
         """Works until `stop`, then finishes or cuts off what is under way and saves the results."""

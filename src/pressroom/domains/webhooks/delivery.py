@@ -9,6 +9,7 @@ results of batches that ended and leases what is due; what ends meanwhile goes w
 import asyncio
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -174,21 +175,22 @@ class DeliveryWorker:
             key = batch.endpoint.id
             self._slots.widen(slot, batch.width)
             batch.stopped = self._loop.stopping
-            self._loop.start(key, batch, self._deliver(batch, slot), f"deliveries to {key}")
+            self._watch(batch, slot)
+            work = self._deliver(batch, min(batch.width, slot.width))
+            self._loop.start(key, batch, work, f"deliveries to {key}", partial(self._batch_ended, batch, slot))
         return bool(leased)
 
-    async def _deliver(self, batch: DeliveryBatch, slot: Slot) -> None:
-        self._watch(batch, slot)
-        try:
-            width = min(batch.width, slot.width)
-            if width == 1:
-                await self._send_in_turn(batch)
-            else:
-                await asyncio.gather(*[self._send_in_turn(batch) for _ in range(width)])
-        finally:
-            batch.watch.cancel()
-            self._slots.give_back(slot)
-            self._results.append(batch.result(self._clock.now()))
+    async def _deliver(self, batch: DeliveryBatch, width: int) -> None:
+        if width == 1:
+            await self._send_in_turn(batch)
+        else:
+            await asyncio.gather(*[self._send_in_turn(batch) for _ in range(width)])
+
+    def _batch_ended(self, batch: DeliveryBatch, slot: Slot) -> None:
+        """Frees what a batch held, and has its lease given back with its result."""
+        batch.watch.cancel()
+        self._slots.give_back(slot)
+        self._results.append(batch.result(self._clock.now()))
 
     def _watch(self, batch: DeliveryBatch, slot: Slot) -> None:
         """Moves a batch among the slow once an attempt of it takes too long, so that others get its slots."""
