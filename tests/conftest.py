@@ -5,6 +5,7 @@ import os
 import random
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -22,29 +23,45 @@ WHOLE_PROCESSES = {"e2e", "races", "clients"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Lets the tests run in another order."""
-    parser.addoption("--order", type=int, help="Shuffle the tests by this number; the same one gives the same order.")
+    """Lets an order of the tests be repeated."""
+    parser.addoption("--order", type=int, help="Shuffle by this number: the one that the header of a run shows.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Chooses the order of the tests; a worker of pytest-xdist is given that of its run."""
+    given: int | None = getattr(config, "workerinput", {}).get("order", config.option.order)
+    config.option.order = random.SystemRandom().randrange(10_000) if given is None else given
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Gives a worker the order of its run."""
+    node.workerinput["order"] = node.config.option.order
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Returns the line that says how to repeat the order of this run."""
+    return f"order: --order {config.option.order}"
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
-    """Gives tests of whole processes more time; with --order, shuffles the modules and the tests of each.
+    """Gives tests of whole processes more time, and shuffles the modules and the tests of each.
 
-    What shares a server of an engine stays together: pytest sees to that afterwards.
+    Tests of a module stay together, and pytest sees to it afterwards that those of one server do.
     """
     for item in items:
         if item.path.relative_to(config.rootpath).parts[1] in WHOLE_PROCESSES:
             item.add_marker(pytest.mark.timeout(900))
-    if config.option.order is not None:
-        chance = random.Random(config.option.order)
-        modules: dict[str, list[pytest.Item]] = {}
-        for item in items:
-            modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
-        order = sorted(modules)
-        chance.shuffle(order)
-        for tests in modules.values():
-            chance.shuffle(tests)
-        items[:] = [item for name in order for item in modules[name]]
+    chance = random.Random(config.option.order)
+    modules: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    order = sorted(modules)
+    chance.shuffle(order)
+    for tests in modules.values():
+        chance.shuffle(tests)
+    items[:] = [item for name in order for item in modules[name]]
     return (yield)
 
 

@@ -165,26 +165,34 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
     server.stop()
 
 
-def test_large_answers_have_places_of_which_an_address_has_its_share(small: LocalServer) -> None:
-    path = path_of(media_of(ready(Actor(small)))["url"])
+@pytest.fixture(scope="module")
+def picture(small: LocalServer) -> Iterator[str]:
+    """The path of a picture that everybody may see."""
+    author = Actor(small)
+    yield path_of(media_of(ready(author))["url"])
+    for client in author.clients():
+        client.close()
+
+
+def test_large_answers_have_places_of_which_an_address_has_its_share(small: LocalServer, picture: str) -> None:
     grow(small.settings.data_dir, VIDEO)
 
-    def status(client: str, method: str = "GET", path: str = path) -> int:
+    def status(client: str, method: str = "GET", path: str = picture) -> int:
         headers = {"X-Forwarded-For": client, "Range": "bytes=1-"}
         with httpx.stream(method, small.base_url + path, headers=headers) as answer:
             if answer.status_code == 503:
                 assert answer.headers["retry-after"] == "5"
             return answer.status_code
 
-    with ask(small.port, path, client="192.0.2.1") as one:
+    with ask(small.port, picture, client="192.0.2.1") as one:
         assert one.recv(12) == b"HTTP/1.1 200"
         assert status("192.0.2.1") == 503
         assert status("192.0.2.1", "HEAD") == 200
         assert status("192.0.2.1", path="/healthz") == 200
-        assert exchange(small, "GET", f"{path}/thumbnail").status == 200
+        assert exchange(small, "GET", f"{picture}/thumbnail").status == 200
         with contextlib.ExitStack() as others:
             for client in ("192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"):
-                connection = others.enter_context(ask(small.port, path, client=client))
+                connection = others.enter_context(ask(small.port, picture, client=client))
                 assert connection.recv(12) == b"HTTP/1.1 200", client
             assert status("192.0.2.3") == 503, "in all"
             assert status("2001:db8::2") == 503
@@ -193,11 +201,10 @@ def test_large_answers_have_places_of_which_an_address_has_its_share(small: Loca
     assert wait_until(lambda: status("192.0.2.1") == 206)
 
 
-def test_one_connection_serves_large_answers_one_after_another(small: LocalServer) -> None:
-    path = path_of(media_of(ready(Actor(small)))["url"])
+def test_one_connection_serves_large_answers_one_after_another(small: LocalServer, picture: str) -> None:
     grow(small.settings.data_dir, VIDEO[: 2 * MEBIBYTE])
 
     with new_client(base_url=small.base_url) as client:
         for _ in range(5):
-            assert client.get(path).content == VIDEO[: 2 * MEBIBYTE]
+            assert client.get(picture).content == VIDEO[: 2 * MEBIBYTE]
             assert client.get("/healthz").status_code == 200
