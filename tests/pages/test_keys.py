@@ -323,7 +323,7 @@ def test_revoking_takes_the_label(alice: Actor) -> None:
     answer = alice.web.post(path, data={**filled(tree), "label": f" {alice.record.label} "})
     assert (answer.status_code, answer.headers["location"]) == (303, f"{KEYS}/{alice.record.id}?done=key-revoked")
     tree = page(alice.web, answer.headers["location"])
-    assert "The key is revoked" in said(tree, "[role=status]")
+    assert "The key is revoked" in said(tree, "#done")
     assert "Revoked by you" in said(tree)
     assert tree.css_first("a.danger") is None
     assert alice.post().json()["error"] == "API key revoked"
