@@ -1,0 +1,106 @@
+"""Every form of the pages and what it is sent when all is well. A form without its line fails test_every_form.py."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeGuard
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.routes import API_ROUTES, ROUTES
+from pressroom.web.access import Page
+from pressroom.web.form_data import MOST_PARTS
+from pressroom.web.routing import PageForm, Route
+from tests.api.bad_bodies import Case, all_cases
+from tests.api.bad_values import Raw
+
+Texts = dict[str, list[str]]
+"""What a form sends: the texts of each field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A form as its reader fills it in.
+
+    Attributes:
+        good: Fields that are taken; `{key}` stands for what `Stage.ids` names so.
+        wrong: Fields that are not taken, for forms whose struct no JSON route has: each with what is said beside it.
+        is_final: What the form does can be done once: it is sent for the last time.
+    """
+
+    good: Mapping[str, str | Sequence[str]] = field(default_factory=dict[str, str | Sequence[str]])
+    wrong: Sequence[Mapping[str, str]] = ()
+    is_final: bool = False
+
+
+LINES: Final[dict[str, Line]] = {
+    "/settings/keys/new": Line({"label": "Ferry bot", "scopes": ["posts:write", "media:write"], "expiry": "90d"}),
+    "/settings/keys/{keyId}/revoke": Line({"label": "{label}"}, wrong=({"label": "Another"}, {"label": ""})),
+}
+"""By the path as declared."""
+
+FORMS: Final[dict[str, Route[Caller]]] = {route.path: route for route in ROUTES if route.page_form is not None}
+OWNED: Final = [path for path, route in FORMS.items() if isinstance(route.access, Page)]
+SHARED: Final = {route.takes: route.name for route in API_ROUTES if route.takes is not None and route.form is None}
+"""The operation of the API that takes the same struct."""
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_LOCAL_TIME: Final = re.compile(r"[0-9-]+T[0-9:.]+")
+
+
+def spec(path: str) -> PageForm[Caller]:
+    """How the form of a path is read."""
+    form = FORMS[path].page_form
+    assert form is not None
+    return form
+
+
+def texts_of(fields: Mapping[str, str | Sequence[str]], ids: Mapping[str, str]) -> Texts:
+    """What is sent: texts, with the ids in their places."""
+    return {
+        name: [text.format_map(ids) for text in ([given] if isinstance(given, str) else given)]
+        for name, given in fields.items()
+    }
+
+
+def bad_cases(path: str) -> Iterator[tuple[Case, Texts]]:
+    """Every body that the JSON route of the same struct refuses, as far as a form can say it."""
+    takes = FORMS[path].takes
+    operation = SHARED.get(takes) if takes else None
+    for case in all_cases():
+        if case.operation == operation and case.said.status == 400 and not isinstance(case.body, Raw):
+            typed = _typed(case.body, spec(path))
+            if typed is not None:
+                yield case, typed
+
+
+def _typed(body: Mapping[str, Any], form: PageForm[Caller]) -> Texts | None:
+    """A body as the fields of a form; None when a form cannot say the same."""
+    texts: Texts = {}
+    for name, value in body.items():
+        sent = _items(name, value, form) if isinstance(value, list) else _text(name, value, form)
+        if sent is None:
+            return None
+        texts[name] = sent
+    return texts
+
+
+def _items(name: str, value: list[object], form: PageForm[Caller]) -> list[str] | None:
+    texts = [item for item in value if _can_be_typed(item)]
+    if len(texts) < len(value) or not 0 < len(value) < MOST_PARTS - 20:
+        return None
+    if name in form.fields.lines:
+        return ["\n".join(texts)] if all(text == text.strip() and "\n" not in text for text in texts) else None
+    return texts if name in form.fields.lists else None
+
+
+def _text(name: str, value: object, form: PageForm[Caller]) -> list[str] | None:
+    if not _can_be_typed(value) or name in form.fields.lists | form.fields.lines:
+        return None
+    if name in form.fields.times and _LOCAL_TIME.fullmatch(value):
+        return None
+    return [value]
+
+
+def _can_be_typed(value: object) -> TypeGuard[str]:
+    """Whether somebody can type a value, and says the same by it in a form."""
+    return isinstance(value, str) and value != "" and "\r" not in value and not _SURROGATE.search(value)

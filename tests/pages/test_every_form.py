@@ -1,0 +1,221 @@
+"""Every form: what is wrong is said beside its field, and what nobody should send does nothing."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import httpx
+import pytest
+from msgspec import inspect
+from selectolax.lexbor import LexborNode
+
+from pressroom.web.page_forms import base_name
+from tests.api.actors import Actor, new_client, nobody
+from tests.api.conftest import one_engine
+from tests.api.tables import held
+from tests.harness.local import LocalServer
+from tests.harness.roomy import ROOMY
+from tests.pages.forms import FORMS, LINES, OWNED, Texts, bad_cases, spec, texts_of
+from tests.pages.hostile import HOSTILE, RUNS
+from tests.pages.reader import Page
+
+SETTINGS = {**ROOMY, "DEV": 1, "SIGN_IN_FAILURES_PER_ACCOUNT": 10_000, "SIGN_IN_FAILURES_PER_ADDRESS": 100_000}
+
+HTML: Final = "text/html; charset=utf-8"
+LARGE: Final = "x" * 10_000_000
+WORDS: Final = {"value", "title", "content", "aria-label", "data-copy"}
+"""Attributes that may hold what people typed."""
+
+
+class Stage:
+    """Somebody who fills in forms, and a form as it was last sent."""
+
+    def __init__(self, server: LocalServer) -> None:
+        self.server = server
+        self.owner = Actor(server)
+        self.stranger = Actor(server)
+        self.ids = {"keyId": self.owner.record.id, "label": self.owner.record.label}
+
+    def address(self, path: str) -> str:
+        """Where the form of a path is sent."""
+        return path.format_map(self.ids)
+
+    def good(self, path: str) -> Texts:
+        """What the form is sent when all is well."""
+        return texts_of(LINES[path].good, self.ids)
+
+    def send(self, path: str, texts: Texts, who: Actor | None = None, **headers: str) -> httpx.Response:
+        """Sends a form, as its owner unless somebody else is named."""
+        sender = (who or self.owner).web if path in OWNED else nobody
+        return sender.post(f"{self.server.base_url}{self.address(path)}", data=texts, headers=headers)
+
+
+@pytest.fixture(scope="module")
+def stage(server: LocalServer) -> Stage:
+    """The same for all tests that change nothing."""
+    return Stage(server)
+
+
+def test_every_form_has_its_line() -> None:
+    assert LINES.keys() == FORMS.keys()
+
+
+@one_engine
+@pytest.mark.parametrize("path", LINES)
+def test_whatever_is_wrong_is_said(stage: Stage, path: str) -> None:
+    before = held(stage.server)
+
+    for case, texts in bad_cases(path):
+        page = refused(stage.send(path, texts), 400, str(case))
+        fields = {base_name(field) for field, _ in case.field_errors}
+        assert len(page.tree.css("#errors li")) == len(case.field_errors), str(case)
+        assert {name for name in fields if page.has(f"[name='{name}']")} <= invalid(page), str(case)
+        assert list(lost(page, texts, spec(path).fields.secrets)) == [], str(case)
+    for wrong in LINES[path].wrong:
+        texts = stage.good(path) | texts_of(wrong, stage.ids)
+        page = refused(stage.send(path, texts), 400)
+        assert wrong.keys() <= invalid(page), wrong
+
+    assert held(stage.server) == before
+
+
+@one_engine
+@pytest.mark.parametrize("path", LINES)
+def test_hostile_words_stay_words(stage: Stage, path: str) -> None:
+    before = held(stage.server)
+    takes = FORMS[path].takes
+    assert takes is not None
+    names = [each.encode_name for each in struct_of(takes).fields]
+
+    for texts in (
+        {name: ["\n".join(HOSTILE)] for name in names},
+        {name: list(HOSTILE[:20]) for name in names},
+        *({HOSTILE[at]: [HOSTILE[at]]} for at in range(0, len(HOSTILE), 7)),
+    ):
+        answer = stage.send(path, stage.good(path) | texts)
+        assert answer.status_code in (400, 401, 422), (texts, answer.status_code)
+        assert list(harmful(Page(answer.text))) == []
+
+    assert held(stage.server) == before
+
+
+@one_engine
+@pytest.mark.parametrize("path", LINES)
+@pytest.mark.parametrize("kind", ["urlencoded", "multipart"])
+def test_a_field_too_large_is_refused(stage: Stage, path: str, kind: str) -> None:
+    before, name = held(stage.server), next(iter(LINES[path].good), "idempotency_key")
+    url = f"{stage.server.base_url}{stage.address(path)}"
+    sender = stage.owner.web if path in OWNED else nobody
+    body: dict[str, Any] = {"data": {name: LARGE}} if kind == "urlencoded" else {"files": {name: (None, LARGE)}}
+
+    answer = sender.post(url, **body)
+
+    refused(answer, 413)
+    assert held(stage.server) == before
+
+
+@one_engine
+@pytest.mark.parametrize("path", LINES)
+def test_another_site_cannot_send_it(stage: Stage, path: str) -> None:
+    before = held(stage.server)
+
+    for header in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://a.example"}):
+        refused(stage.send(path, stage.good(path), None, **header), 403)
+
+    assert held(stage.server) == before
+
+
+@one_engine
+@pytest.mark.parametrize("path", [path for path in OWNED if "{" in path])
+def test_somebody_else_finds_nothing_there(stage: Stage, path: str) -> None:
+    before = held(stage.server)
+
+    refused(stage.send(path, stage.good(path), stage.stranger), 404)
+
+    assert held(stage.server) == before
+
+
+@one_engine
+@pytest.mark.parametrize("path", OWNED)
+def test_who_signed_out_meanwhile_is_sent_to_sign_in(stage: Stage, path: str) -> None:
+    before = held(stage.server)
+
+    answer = nobody.post(f"{stage.server.base_url}{stage.address(path)}", data=stage.good(path))
+
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/login")
+    assert held(stage.server) == before
+
+
+@pytest.mark.parametrize("path", LINES)
+def test_sent_twice_at_once_it_acts_once(server: LocalServer, path: str) -> None:
+    """As many rows come and go as when it is sent once, by somebody else."""
+    changes: list[dict[str, int]] = []
+    for times in (1, 2):
+        stage = Stage(server)
+        texts = {**stage.good(path), "idempotency_key": ["one-form"]}
+        clients = [new_client(base_url=server.base_url, headers={"Cookie": stage.owner.cookie}) for _ in range(times)]
+        rows = {name: table.rows for name, table in held(server).items()}
+        with ThreadPoolExecutor(times) as threads:
+            answers = list(threads.map(lambda client: client.post(stage.address(path), data=texts), clients))  # noqa: B023
+        assert all(answer.status_code in (200, 303) for answer in answers), [each.text[-2000:] for each in answers]
+        changes.append({name: table.rows - rows[name] for name, table in held(server).items()})
+
+    assert changes[0] == changes[1]
+
+
+def refused(answer: httpx.Response, status: int, case: str = "") -> Page:
+    """The page that refuses a form."""
+    assert (answer.status_code, answer.headers["content-type"]) == (status, HTML), case
+    return Page(answer.text)
+
+
+def invalid(page: Page) -> set[str]:
+    """The fields that a page says are wrong."""
+    return {
+        node.attributes.get("name") or ""
+        for node in page.tree.css("[aria-invalid='true'][name], fieldset:has(.error) [name]")
+    }
+
+
+def lost(page: Page, texts: Texts, secrets: Any) -> Iterator[str]:
+    """The fields that do not show again what was typed, or show what nobody may see."""
+    for name, given in texts.items():
+        for node in page.tree.css(f"[name='{name}']") if name.isidentifier() else ():
+            shown = _shown(node)
+            if name in secrets and shown:
+                yield f"{name} is shown again"
+            kept = name in secrets or node.attributes.get("type") in ("checkbox", "radio", "hidden")
+            if not kept and shown not in [text.replace("\0", "\ufffd") for text in given]:
+                yield f"{name} was {given}, is {shown}"
+
+
+def _shown(node: LexborNode) -> str | None:
+    if node.tag == "textarea":
+        return node.text()
+    if node.tag == "select":
+        return next((each.attributes.get("value") for each in node.css("option[selected]")), None)
+    return node.attributes.get("value")
+
+
+def harmful(page: Page) -> Iterator[str]:
+    """What would run, or lead where somebody wants it to."""
+    root = page.tree.root
+    assert root is not None
+    for node in root.traverse():
+        attributes = node.attributes
+        if node.tag == "script" and not (attributes.get("src") or "").startswith("/static/"):
+            yield node.html or ""
+        for name, value in attributes.items():
+            led = name in ("href", "src", "action", "formaction", "hx-get", "hx-post")
+            if name.startswith("on") or (RUNS in (value or "") and name not in WORDS):
+                yield f"<{node.tag} {name}={value!r}>"
+            if led and not (value or "").startswith(("/", "#", "?", "https:", "http:", "data:image/")):
+                yield f"<{node.tag} {name}={value!r}>"
+
+
+def struct_of(takes: type[Any]) -> inspect.StructType:
+    """The fields of a struct."""
+    found = inspect.type_info(takes)
+    assert isinstance(found, inspect.StructType)
+    return found
