@@ -14,7 +14,7 @@ from pressroom.domains.keys.schemas import CreatedKeyOut, CreateKey, created_key
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState
-from pressroom.web.rendering import render
+from pressroom.web.rendering import render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import Route, declare, declare_form
@@ -81,7 +81,7 @@ async def make_key(request: Request[Caller], body: CreateKey) -> Response:
         actions.read_first_use, request.caller.account.id, made.id, replaced.id if replaced else None
     )
     return await render(
-        request, "keys/made.html", {"made": made, "use": use, "state": state_of(use)}, secret=made.key is not None
+        request, "keys/made.html", {"made": made, "use": use, "version": version_of(use)}, secret=made.key is not None
     )
 
 
@@ -92,15 +92,15 @@ async def first_use(request: Request[Caller]) -> Response:
     use = await request.db.read(
         actions.read_first_use, request.caller.account.id, request.parameters["keyId"], replaced_id
     )
-    if _given(request, "state") == state_of(use):
-        return Response(204, b"", headers=[(b"cache-control", b"no-store")])
-    return await render(request, "keys/_first_use.html", {"use": use, "state": state_of(use)})
+    version = version_of(use)
+    return unchanged(request, version) or await render(request, "keys/_first_use.html", {"use": use}, version=version)
 
 
-def state_of(use: FirstUse) -> str:
-    """Returns a text that changes when the part of the page does: the counts, and when the replaced key was used."""
-    replaced = use.replaces
-    return f"{use.counts.accepted}-{use.counts.total}-{(replaced.last_used_at or 0) if replaced else 0}"
+def version_of(use: FirstUse) -> str:
+    """Returns a name of what the part of the page shows, which changes when that does."""
+    refused_at = use.refusal.refused_at if use.refusal else 0
+    outcome = "accepted" if use.counts.accepted else f"{use.counts.total}-{refused_at}"
+    return f"{outcome}-{(use.replaces.last_used_at or 0) if use.replaces else 0}"
 
 
 async def _show_form(request: Request[Caller], form: FormState, replaced: ApiKey | None) -> Response:

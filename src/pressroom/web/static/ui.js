@@ -35,6 +35,16 @@ function togglePassword(button) {
   field.focus()
 }
 
+// --- Text to add: data-fill names the text area that gets the line in data-text.
+
+function fill(button) {
+  const field = document.getElementById(button.dataset.fill)
+  const lines = field.value.split('\n').filter((line) => line.trim())
+  if (!lines.includes(button.dataset.text)) lines.push(button.dataset.text)
+  field.value = lines.join('\n')
+  field.focus()
+}
+
 // --- Counters: data-count is the most characters, counted as the server does: code points after normalisation.
 
 function count(field) {
@@ -186,7 +196,7 @@ function goOn(button) {
 // --- All of it
 
 function enhance(root) {
-  for (const button of root.querySelectorAll('[data-copy], [data-show-password]')) button.hidden = false
+  for (const button of root.querySelectorAll('[data-copy], [data-show-password], [data-fill]')) button.hidden = false
   for (const element of root.querySelectorAll('time[data-local-time]')) localise(element)
   for (const field of root.querySelectorAll('[data-count]')) count(field)
   for (const field of root.querySelectorAll('[data-zone]')) setZone(field)
@@ -196,6 +206,7 @@ document.addEventListener('click', ({ target }) => {
   const button = target.closest('button')
   if (button?.dataset.copy !== undefined) copy(button)
   else if (button?.dataset.showPassword) togglePassword(button)
+  else if (button?.dataset.fill) fill(button)
   else if (button?.dataset.goOn) goOn(button)
 })
 document.addEventListener('input', ({ target }) => {
