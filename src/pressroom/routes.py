@@ -20,6 +20,7 @@ from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.posts import routes as posts
 from pressroom.domains.reading import pages as reading
 from pressroom.domains.settings_pages import pages as settings_pages
+from pressroom.domains.webhooks import delivery_routes as deliveries
 from pressroom.domains.webhooks import routes as webhooks
 from pressroom.web import site
 from pressroom.web.routing import Route
@@ -33,6 +34,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *two_factor.ROUTES,
     *keys.ROUTES,
     *webhooks.ROUTES,
+    *deliveries.ROUTES,
     *follows.ROUTES,
     *hubs.ROUTES,
     *notifications.ROUTES,

@@ -162,6 +162,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
     },
 }
 """Bodies in which several fields come together, with their field errors."""
+WHOLE["preview_redelivery"] = WHOLE["redeliver_events"]
 
 
 @dataclass(frozen=True)

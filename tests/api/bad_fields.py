@@ -366,4 +366,5 @@ FIELDS: dict[str, Fields] = {
     "create_hub": HUB,
     "create_webhook": WEBHOOK,
     "redeliver_events": REDELIVERY,
+    "preview_redelivery": REDELIVERY,
 }

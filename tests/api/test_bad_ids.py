@@ -31,6 +31,7 @@ NO_POST = {"error": "Not found", "message": "There is no such post."}
 NO_HUB = {"error": "Not found", "message": "There is no such hub."}
 NO_KEY = {"error": "Not found", "message": "There is no such key."}
 NO_WEBHOOK = {"error": "Not found", "message": "There is no such webhook endpoint."}
+NO_DELIVERY = {"error": "Not found", "message": "There is no such delivery to this endpoint."}
 CLIP = b"\0\0\0\x18ftypisom\0\0\0\0isommp42"
 """As much of a clip as its publication looks at."""
 
@@ -48,7 +49,8 @@ POST_ROUTES = [route for route in ROUTES if route.path.startswith("/api/posts/{i
 HUB_ROUTES = [route for route in ROUTES if route.path.startswith("/api/hubs/{id}")]
 KEY_ROUTES = [route for route in ROUTES if route.path == "/api/auth/api-keys/{keyId}"]
 OWN_KEY_ROUTES = [route for route in ROUTES if route.path == "/api/auth/api-keys/{keyId}/webhooks"]
-WEBHOOK_ROUTES = [route for route in ROUTES if "{webhookId}" in route.path]
+DELIVERY_ROUTES = [route for route in ROUTES if "{deliveryId}" in route.path]
+WEBHOOK_ROUTES = [route for route in ROUTES if "{webhookId}" in route.path and route not in DELIVERY_ROUTES]
 CLIP_ROUTES = [route for route in ROUTES if route.path == "/api/clips/{id}"]
 NAME_ROUTES = [route for route in ROUTES if "{username}" in route.path]
 
@@ -78,6 +80,7 @@ class World:
         self.own_post = publish(self.alice, poll={"options": ["a", "b"]})["id"]
         self.own_comment = comment(self.alice, self.own_post)
         self.own_webhook, self.bobs_webhook = self.add_webhook(self.alice), self.add_webhook(self.bob)
+        self.own_delivery, self.bobs_delivery = (self.send_test(self.alice), self.send_test(self.bob))
         clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
         self.own_clip = body_of(self.alice.web.post("/api/clips", files=clip), 201)["id"]
         self.unseen = {kind: find(self) for kind, find in UNSEEN.items()}
@@ -97,12 +100,20 @@ class World:
         path, body = f"/api/auth/api-keys/{owner.record.id}/webhooks", {"url": PUBLIC, "events": ["post.created"]}
         return str(body_of(owner.web.post(path, json=body), 201)["id"])
 
+    def send_test(self, owner: Actor) -> str:
+        """The id of a new delivery to an endpoint."""
+        webhook_id = self.own_webhook if owner is self.alice else self.bobs_webhook
+        path = f"/api/auth/api-keys/{owner.record.id}/webhooks/{webhook_id}/test"
+        return str(body_of(owner.web.post(path), 202)["id"])
+
     def path(self, route: Route[Caller], part: str) -> str:
         """The route's path with `part` in the place of its last parameter, below alice's key if it is below one."""
-        return path_of(route, part).replace("{keyId}", self.alice.record.id)
+        return path_of(route, part).replace("{keyId}", self.alice.record.id).replace("{webhookId}", self.own_webhook)
 
     def right(self, route: Route[Caller]) -> str:
         """What stands in the route's path when alice's call succeeds."""
+        if route in DELIVERY_ROUTES:
+            return self.own_delivery
         if route in WEBHOOK_ROUTES:
             return self.own_webhook
         if route in POST_ROUTES:
@@ -200,7 +211,16 @@ def world(server: LocalServer) -> Iterator[World]:
 def test_no_route_is_forgotten() -> None:
     assert {route.name for route in ROUTES} == {
         route.name
-        for group in (POST_ROUTES, HUB_ROUTES, KEY_ROUTES, OWN_KEY_ROUTES, WEBHOOK_ROUTES, NAME_ROUTES, CLIP_ROUTES)
+        for group in (
+            POST_ROUTES,
+            HUB_ROUTES,
+            KEY_ROUTES,
+            OWN_KEY_ROUTES,
+            WEBHOOK_ROUTES,
+            DELIVERY_ROUTES,
+            NAME_ROUTES,
+            CLIP_ROUTES,
+        )
         for route in group
     }
 
@@ -277,6 +297,14 @@ def test_somebody_else_s_webhook_is_one_that_never_was(world: World, route: Rout
     assert own.status_code == route.status, own.text
     left = own.json()["id"] if route.name == "replace_webhook" else webhook_id
     world.alice.web.delete(f"/api/auth/api-keys/{world.alice.record.id}/webhooks/{left}")
+
+
+@pytest.mark.parametrize("route", DELIVERY_ROUTES, ids=lambda route: route.name)
+def test_somebody_else_s_delivery_is_one_that_never_was(world: World, route: Route[Caller]) -> None:
+    for other in (world.unseen["absent"], world.bobs_delivery, world.own_webhook, world.own_delivery.upper()):
+        assert [answer.json() for answer in world.answers(route, other)] == [NO_DELIVERY]
+    own = world.alice.web.request(route.method, world.path(route, world.own_delivery))
+    assert own.status_code == route.status, own.text
 
 
 @pytest.mark.parametrize("route", NAME_ROUTES, ids=lambda route: route.name)

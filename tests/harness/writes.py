@@ -93,6 +93,13 @@ def _redelivery(people: People) -> Write:
     return Write("POST", f"{endpoint}/redeliver", {"since": LONG_AGO})
 
 
+def _resending(people: People) -> Write:
+    endpoint = people.webhook()
+    people.post()
+    sent = people.web.get(f"{endpoint}/deliveries").json()["deliveries"][0]["id"]
+    return Write("POST", f"{endpoint}/deliveries/{sent}/resend", None, 202)
+
+
 WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "create_post": lambda _: Write("POST", "/api/posts", {"content": "One"}, 201),
     "edit_post": lambda people: Write("PATCH", people.post(), {"content": "Two"}),
@@ -113,6 +120,7 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "remove_webhook": lambda people: Write("DELETE", people.webhook()),
     "send_test": lambda people: Write("POST", f"{people.webhook()}/test", None, 202),
     "rotate_webhook": lambda people: Write("POST", f"{people.webhook()}/rotate"),
+    "resend_delivery": _resending,
     "redeliver_events": _redelivery,
     "create_hub": lambda _: Write("POST", "/api/hubs", new_hub(), 201),
     "join_hub": lambda people: Write("POST", f"{people.hub(people.other)}/membership"),

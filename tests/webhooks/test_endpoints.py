@@ -38,7 +38,10 @@ ROUTES: dict[str, tuple[str, str, Json | None]] = {
     "test": ("POST", "/{id}/test", None),
     "deliveries": ("GET", "/{id}/deliveries", None),
     "rotate": ("POST", "/{id}/rotate", None),
+    "delivery": ("GET", "/{id}/deliveries/evt_", None),
+    "resend": ("POST", "/{id}/deliveries/evt_/resend", None),
     "redeliver": ("POST", "/{id}/redeliver", {"since": LONG_AGO}),
+    "preview": ("POST", "/{id}/redeliver/preview", {"since": LONG_AGO}),
 }
 OF_ONE = [name for name, (_, path, _) in ROUTES.items() if path]
 each_route = pytest.mark.parametrize("route", ROUTES)

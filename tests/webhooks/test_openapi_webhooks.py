@@ -24,7 +24,10 @@ ROUTES = {
     BASE + "/{webhookId}/test": {"post": "202"},
     BASE + "/{webhookId}/deliveries": {"get": "200"},
     BASE + "/{webhookId}/rotate": {"post": "200"},
+    BASE + "/{webhookId}/deliveries/{deliveryId}": {"get": "200"},
+    BASE + "/{webhookId}/deliveries/{deliveryId}/resend": {"post": "202"},
     BASE + "/{webhookId}/redeliver": {"post": "200"},
+    BASE + "/{webhookId}/redeliver/preview": {"post": "200"},
 }
 
 
@@ -164,11 +167,18 @@ def test_what_the_routes_answer_is_what_is_described(document: Json, endpoint: M
     assert (hook.show()["status"], sorted(hook.states())) == ("disabled", ["delivered", "failed", "held"])
 
     assert hook.test().status_code == hook.redeliver().status_code == 422
+    listing = f"{hook.base}/deliveries"
+    sent = [each["id"] for each in body_of(alice.web.get(f"{listing}?code=2xx&state=delivered"))["deliveries"]]
+    assert alice.web.get(f"{listing}?code=200").status_code == 400
+    assert [alice.web.get(f"{listing}/{each}").status_code for each in (*sent, "evt_")] == [200, 404]
+    assert [alice.web.post(f"{listing}/{each}/resend").status_code for each in sent] == [422]
     body_of(hook.rotate())
     body_of(alice.web.get(f"{hook.base}/status"))
     hook = hook.again()
+    body_of(alice.web.post(f"{hook.base}/redeliver/preview", json={"since": LONG_AGO}))
+    assert alice.web.post(f"{hook.base}/redeliver/preview", json={"since": "soon"}).status_code == 400
     assert hook.redelivered(LONG_AGO) == (3, 0)
-    body_of(hook.test(), 202)
+    body_of(alice.web.post(f"{hook.base}/deliveries/{body_of(hook.test(), 202)['id']}/resend"), 202)
     bad: Json = {"url": "http://10.0.0.1.example:0/", "events": []}
     assert alice.web.post(BASE.format(keyId=alice.record.id), json=bad).status_code == 400
     while (made := alice.web.post(BASE.format(keyId=alice.record.id), json=_another(hook.created))).status_code == 201:

@@ -1,22 +1,19 @@
 """Past events sent again: which ones, in which envelopes, once each, and as durably as any other delivery."""
 
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pressroom.clock import MINUTE, SECOND, iso
-from pressroom.db import Command, Tx, Value
-from pressroom.domains.events.models import EventType
-from pressroom.domains.events.queries import INSERT_EVENT
+from pressroom.db import Command
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
-from pressroom.ids import new_id
 from tests.api.actors import Actor, body_of, publish
 from tests.harness.receiver import answer, hold
 from tests.webhooks.clocked import tick
 from tests.webhooks.conftest import MakeEndpoint
 from tests.webhooks.endpoints import CHOOSABLE, DELIVERING, Endpoint
+from tests.webhooks.happenings import happen
 
 SETTINGS = {**DELIVERING, "REQUESTS_PER_MINUTE": 1_000, "POSTS_PER_MINUTE": 1_000}
 
@@ -24,26 +21,6 @@ FAIL = Command(
     "UPDATE deliveries SET state = 'failed', tries = 5, finished_at = due_at"
     " WHERE account_id = :account_id AND webhook_id = :webhook_id"
 )
-
-
-def happen(owner: Actor, times: list[int]) -> None:
-    """Has the account publish at these times (milliseconds), as far as its events tell, with nobody told of it."""
-    rows: list[dict[str, Value]] = [
-        {
-            "id": new_id(at),
-            "account_id": owner.account.id,
-            "key_id": None,
-            "type": EventType.POST_CREATED,
-            "data": json.dumps({"post": {"id": new_id(at), "content": str(at)}}),
-            "now": at,
-        }
-        for at in times
-    ]
-
-    async def insert(tx: Tx) -> None:
-        await tx.run_each(INSERT_EVENT, rows)
-
-    owner.server.run(owner.server.runtime.db.transact(insert))
 
 
 def contents(hook: Endpoint, since: int = 0) -> list[str]:

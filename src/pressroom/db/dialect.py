@@ -12,5 +12,5 @@ def statement_for_sqlite(sql: str) -> str:
 
 
 def schema_for_postgres(sql: str) -> str:
-    """Returns a migration as PostgreSQL needs it: text is compared byte by byte, as in SQLite."""
-    return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', sql)
+    """Returns a migration as PostgreSQL needs it: text is compared byte by byte, as in SQLite; `instr` is `strpos`."""
+    return re.sub(r"\binstr\(", "strpos(", re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', sql))

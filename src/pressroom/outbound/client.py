@@ -29,6 +29,7 @@ _HEADERS: Final = (
     "content-length",
     "location",
     "retry-after",
+    "server",
     "x-service-retry-soon",
 )
 

@@ -15,7 +15,7 @@ A form of a page takes the same struct as the JSON route of the same act (docs/w
 What a route needs at run time is in its request (`web.request`), above all in `request.services`.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, Required, TypedDict, TypeVar, Unpack, cast
 
@@ -70,6 +70,15 @@ Refusal = type[PressroomError] | PressroomError
 
 
 @dataclass(frozen=True, slots=True)
+class QueryParameter:
+    """A parameter that a route takes in the query string, beside those of a page; `schema` is JSON Schema."""
+
+    name: str
+    description: str
+    schema: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Tag:
     """A tag of the OpenAPI document: the chapter of the API reference that an operation is in."""
 
@@ -90,6 +99,7 @@ class Declaration(TypedDict, total=False):
         body_optional: An empty body counts as `{}`.
         idempotent: The route takes an Idempotency-Key (docs/idempotency.md).
         paged: The route takes `limit` and `cursor`.
+        query: What else it takes in the query string.
         content_type: The type of a successful response; JSON when not given.
         example: A body, for the API reference.
         response_example: The response to that body.
@@ -106,6 +116,7 @@ class Declaration(TypedDict, total=False):
     body_optional: bool
     idempotent: bool
     paged: bool
+    query: tuple[QueryParameter, ...]
     content_type: str
     example: msgspec.Struct
     response_example: object
@@ -133,6 +144,7 @@ class Route(Generic[C]):
     body_optional: bool = False
     idempotent: bool = False
     paged: bool = False
+    query: tuple[QueryParameter, ...] = ()
     content_type: str = "application/json"
     example: msgspec.Struct | None = None
     response_example: object = None

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import deque
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -12,8 +13,18 @@ from pressroom.clock import SECOND, Clock, iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions.leasing import Batch, BatchResult
-from pressroom.domains.webhooks.envelope import envelope
-from pressroom.domains.webhooks.models import BODIES, LOGGED, Attempt, AttemptStatus, Endpoint, Speed, State
+from pressroom.domains.webhooks.envelope import SIGNATURE, envelope, request_headers
+from pressroom.domains.webhooks.exchange import code_class, kept_headers
+from pressroom.domains.webhooks.models import (
+    BODIES,
+    LOGGED,
+    SHOWN,
+    AttemptRecord,
+    AttemptStatus,
+    Endpoint,
+    Speed,
+    State,
+)
 from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
 from pressroom.domains.webhooks.retry import (
     ATTEMPTS,
@@ -42,8 +53,8 @@ FRESH_SECONDS: Final = 0.1
 RETRY_SOON: Final = "x-service-retry-soon"
 """The header by which `pressroom listen --fail` asks for short waits; heeded in development mode alone."""
 
-_USER_AGENT: Final = f"Pressroom/{__version__}"
-_decoder = msgspec.json.Decoder(list[Attempt])
+USER_AGENT: Final = f"Pressroom/{__version__}"
+_decoder = msgspec.json.Decoder(list[AttemptRecord])
 _encoder = msgspec.json.Encoder()
 
 
@@ -119,7 +130,13 @@ class DeliveryBatch:
         self._read_at = time.monotonic()
 
     def attempt_ended(
-        self, delivery: PendingDelivery, attempt: Attempt, response: OutboundResponse | None, now: int, *, ours: bool
+        self,
+        delivery: PendingDelivery,
+        attempt: AttemptRecord,
+        response: OutboundResponse | None,
+        now: int,
+        *,
+        ours: bool,
     ) -> DeliveryOutcome | None:
         """Notes how an attempt ended at `now`; returns what can be saved before the batch ends.
 
@@ -149,6 +166,7 @@ class DeliveryBatch:
             attempts=_with_attempt(delivery.attempts, attempt),
             due_at=due_at,
             finished_at=None if state is State.PENDING else now,
+            code=code_class(attempt.http_code),
         )
         took = time.monotonic() - self._under_way.pop(delivery.envelope_id)
         self._longest = self._longest if ours else max(self._longest or 0.0, took)
@@ -192,22 +210,24 @@ class DeliveryBatch:
 def request_of(delivery: PendingDelivery, now: int) -> tuple[dict[str, str], bytes]:
     """Returns headers and body of an attempt at `now` (milliseconds); each has a time and signature of its own."""
     body = envelope(delivery.envelope_id, delivery.event_id, delivery.event_type, delivery.data)
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": _USER_AGENT,
-        "X-Service-Signature": sign(delivery.secret, now // SECOND, body),
-        "X-Service-Event": delivery.event_type,
-        "X-Service-Delivery-Id": delivery.envelope_id,
-    }
-    return headers, body
+    signature = sign(delivery.secret, now // SECOND, body)
+    return request_headers(delivery.event_type, delivery.envelope_id, USER_AGENT, signature), body
 
 
 def attempt_of(
-    delivery: PendingDelivery, response: OutboundResponse | None, error: str | None, clock: Clock, at: int
-) -> Attempt:
-    """Returns the attempt that began at `at` and ended just now, with a response or the reason why there is none."""
+    delivery: PendingDelivery,
+    headers: Mapping[str, str],
+    response: OutboundResponse | None,
+    error: str | None,
+    clock: Clock,
+    at: int,
+) -> AttemptRecord:
+    """Returns the attempt that began at `at` with these headers and ended just now.
+
+    It has a response or the reason why there is none; without headers it failed here, before anything was sent.
+    """
     succeeded = response is not None and 200 <= response.status < 300
-    return Attempt(
+    return AttemptRecord(
         number=delivery.tries + 1,
         at=iso(at),
         status=AttemptStatus.SUCCEEDED if succeeded else AttemptStatus.FAILED,
@@ -215,6 +235,10 @@ def attempt_of(
         error=None if succeeded else error or _refusal(response),
         duration_ms=max(0, clock.now() - at),
         response_body=_text(response.body) if response else None,
+        signed_with=delivery.secret[:SHOWN] if headers else None,
+        signature=headers.get(SIGNATURE),
+        user_agent=headers.get("User-Agent"),
+        response_headers=kept_headers(response.headers) if response else {},
     )
 
 
@@ -231,11 +255,11 @@ def _text(body: bytes) -> str:
     return body.decode("utf-8", "replace").replace("\x00", "\ufffd")
 
 
-def _with_attempt(before: str, attempt: Attempt) -> str:
+def _with_attempt(before: str, attempt: AttemptRecord) -> str:
     if before == "[]":
         return _encoder.encode([attempt]).decode()
     earlier = _decoder.decode(before)
     attempt.number = earlier[-1].number + 1
     for old in earlier[: -BODIES + 1]:
-        old.response_body = None
+        old.response_body, old.response_headers = None, {}
     return _encoder.encode([*earlier, attempt][-LOGGED:]).decode()

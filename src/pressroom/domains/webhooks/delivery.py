@@ -229,6 +229,7 @@ class DeliveryWorker:
         at = self._clock.now()
         batch.attempt_begins(delivery)
         response: OutboundResponse | None = None
+        headers: dict[str, str] = {}
         reason, ours = None, False
         try:
             headers, body = request_of(delivery, self._clock.wall())
@@ -238,7 +239,7 @@ class DeliveryWorker:
         except Exception as error:  # a delivery that cannot be sent must not keep the others from being sent for ever
             reason, ours = "Something failed here before an answer came.", True
             self._log.recurring("delivery failed here", error)
-        attempt = attempt_of(delivery, response, reason, self._clock, at)
+        attempt = attempt_of(delivery, headers, response, reason, self._clock, at)
         outcome = batch.attempt_ended(delivery, attempt, response, self._clock.now(), ours=ours)
         if attempt.status is AttemptStatus.FAILED:
             self._log.info(

@@ -1,9 +1,12 @@
 """Envelopes: the bytes that a delivery sends (docs/webhooks.md#envelope). Pure, except for random ids."""
 
 import uuid
+from typing import Final
 
 from pressroom.clock import iso
 from pressroom.ids import time_of
+
+SIGNATURE: Final = "X-Service-Signature"
 
 
 def new_envelope_id() -> str:
@@ -18,3 +21,14 @@ def envelope(envelope_id: str, event_id: str, event_type: str, data: str) -> byt
     """
     head = f'{{"event":"{event_type}","id":"{envelope_id}","created_at":"{iso(time_of(event_id))}","data":'
     return f"{head}{data}}}".encode()
+
+
+def request_headers(event_type: str, envelope_id: str, user_agent: str, signature: str) -> dict[str, str]:
+    """Returns the headers of an attempt, apart from those that HTTP itself needs."""
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": user_agent,
+        SIGNATURE: signature,
+        "X-Service-Event": event_type,
+        "X-Service-Delivery-Id": envelope_id,
+    }

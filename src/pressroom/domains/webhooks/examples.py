@@ -4,7 +4,17 @@ from typing import Final
 
 import msgspec
 
+from pressroom.clock import parse_iso
 from pressroom.domains.events.models import EventType
+from pressroom.domains.webhooks.delivery_schemas import (
+    AttemptDetailOut,
+    DeliveryDetailOut,
+    DeliveryRequestOut,
+    KindCountOut,
+    RedeliveryPreviewOut,
+    ResentOut,
+)
+from pressroom.domains.webhooks.envelope import envelope, request_headers
 from pressroom.domains.webhooks.events import EVENT_DATA
 from pressroom.domains.webhooks.models import Attempt, AttemptStatus, EndpointStatus, State
 from pressroom.domains.webhooks.schemas import (
@@ -20,6 +30,7 @@ from pressroom.domains.webhooks.schemas import (
     WebhookOut,
     WebhookStatusOut,
 )
+from pressroom.ids import first_id
 from pressroom.web.openapi.deliveries import EventShape
 
 EVENT_SHAPES: Final = tuple(EventShape(data.event, data.sent_when, data.example()) for data in EVENT_DATA)
@@ -85,3 +96,39 @@ STATUS_EXAMPLE = WebhookStatusOut(
     last_test=None,
 )
 TEST_SENT_EXAMPLE = TestSentOut(DELIVERY_EXAMPLE.id)
+_SENT = request_headers(
+    EventType.POST_CREATED, DELIVERY_EXAMPLE.id, "Pressroom/1.0", "t=1795190892,v1=5257a869e7ecebeda32affa62cdca3fa…"
+)
+DELIVERY_DETAIL_EXAMPLE = DeliveryDetailOut(
+    id=DELIVERY_EXAMPLE.id,
+    event=DELIVERY_EXAMPLE.event,
+    created_at=DELIVERY_EXAMPLE.created_at,
+    state=DELIVERY_EXAMPLE.state,
+    redelivery=DELIVERY_EXAMPLE.redelivery,
+    next_attempt_at=DELIVERY_EXAMPLE.next_attempt_at,
+    attempts=[
+        AttemptDetailOut(
+            **msgspec.structs.asdict(DELIVERY_EXAMPLE.attempts[0]),
+            signed_with=WEBHOOK_EXAMPLE.secret_prefix,
+            request_headers=_SENT,
+            response_headers={"content-type": "text/plain", "server": "nginx", "retry-after": "120"},
+        )
+    ],
+    request=DeliveryRequestOut(
+        "POST",
+        WEBHOOK_EXAMPLE.url,
+        envelope(
+            DELIVERY_EXAMPLE.id, first_id(parse_iso(DELIVERY_EXAMPLE.created_at)), DELIVERY_EXAMPLE.event, '{"post":{}}'
+        ).decode(),
+    ),
+)
+RESENT_EXAMPLE = ResentOut(DELIVERY_EXAMPLE.id, queued=True)
+REDELIVERY_PREVIEW_EXAMPLE = RedeliveryPreviewOut(
+    events=42,
+    kinds=[KindCountOut("post.created", 42)],
+    oldest="2026-11-20T00:03:59.120Z",
+    newest="2026-11-20T23:41:07.004Z",
+    waiting=1,
+    more=False,
+    until="2026-11-21T08:00:00.000Z",
+)

@@ -70,6 +70,17 @@ class State(StrEnum):
     CANCELLED = "cancelled"
 
 
+class CodeClass(StrEnum):
+    """How the latest attempt of a delivery was answered. `NONE`: no complete answer came; `UNTRIED`: no attempt yet."""
+
+    UNTRIED = ""
+    NONE = "none"
+    SUCCESS = "2xx"
+    REDIRECT = "3xx"
+    CLIENT_ERROR = "4xx"
+    SERVER_ERROR = "5xx"
+
+
 class AttemptStatus(StrEnum):
     """How one attempt ended."""
 
@@ -92,6 +103,7 @@ class Webhook(msgspec.Struct):
     consecutive_failures: int
     probe_at: int | None
     origin_id: str
+    closed_at: int | None
 
     @property
     def status(self) -> EndpointStatus:
@@ -164,6 +176,18 @@ class Attempt(msgspec.Struct, rename="camel"):
     response_body: str | None
 
 
+class AttemptRecord(Attempt, rename="camel", omit_defaults=True):
+    """One attempt as it is stored: with what differed from other attempts of the delivery, and what came back.
+
+    `signed_with` is the beginning of the secret. What was stored before these were kept has none of them.
+    """
+
+    signed_with: str | None = None
+    signature: str | None = None
+    user_agent: str | None = None
+    response_headers: dict[str, str] = {}
+
+
 class Delivery(msgspec.Struct):
     """A delivery as the owner sees it; `attempts` is JSON. `due_at` has a meaning while it is pending."""
 
@@ -175,6 +199,52 @@ class Delivery(msgspec.Struct):
     due_at: int
     probe_at: int | None
     attempts: str
+
+
+class DeliveryRecord(Delivery):
+    """A delivery with all that was sent. `data` is the event's, as JSON; None once the event has been removed."""
+
+    url: str
+    data: str | None
+
+
+class DeliveryFilter(msgspec.Struct, frozen=True):
+    """Which deliveries to list; None: all. Times in milliseconds, of the events, both included."""
+
+    state: State | None = None
+    event: EventType | None = None
+    code: CodeClass | None = None
+    since: int | None = None
+    until: int | None = None
+
+
+class Resent(msgspec.Struct):
+    """What asking for a delivery once more came to; not `queued`: it waited to be sent already."""
+
+    id: str
+    queued: bool
+
+
+class KindCount(msgspec.Struct):
+    """How many events of one kind."""
+
+    event: EventType
+    count: int
+
+
+class RedeliveryPreview(msgspec.Struct):
+    """What a redelivery would come to now. Times in milliseconds, None when there are no events.
+
+    events: how many it would look at. more: there are further ones, which it would leave out. waiting: of the events,
+    those that wait to be sent already.
+    """
+
+    events: int
+    kinds: list[KindCount]
+    oldest: int | None
+    newest: int | None
+    waiting: int
+    more: bool
 
 
 class Redelivery(msgspec.Struct):

@@ -4,14 +4,11 @@ from typing import Final
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.webhooks.actions import endpoints, queueing, reading, redelivery, replacing, status
+from pressroom.domains.webhooks.actions import endpoints, queueing, replacing, status
 from pressroom.domains.webhooks.actions.endpoints import KEY_ENDED
 from pressroom.domains.webhooks.examples import (
     CREATE_WEBHOOK_EXAMPLE,
     CREATED_WEBHOOK_EXAMPLE,
-    DELIVERY_EXAMPLE,
-    REDELIVER_EXAMPLE,
-    REDELIVERED_EXAMPLE,
     REPLACED_WEBHOOK_EXAMPLE,
     ROTATED_EXAMPLE,
     STATUS_EXAMPLE,
@@ -22,9 +19,6 @@ from pressroom.domains.webhooks.models import SHOWN
 from pressroom.domains.webhooks.schemas import (
     CreatedWebhookOut,
     CreateWebhook,
-    DeliveryList,
-    RedeliveredOut,
-    RedeliverEvents,
     RemovedOut,
     ReplacedWebhookOut,
     RotatedOut,
@@ -33,7 +27,6 @@ from pressroom.domains.webhooks.schemas import (
     WebhookOut,
     WebhookStatusOut,
     created_webhook_shape,
-    delivery_shape,
     replaced_webhook_shape,
     status_shape,
     url_error,
@@ -54,15 +47,15 @@ TAG = Tag(
 )
 
 _ALL = "/api/auth/api-keys/{keyId}/webhooks"
-_ONE = _ALL + "/{webhookId}"
+ONE = _ALL + "/{webhookId}"
 
-_NONE = NotFound("There is no such webhook endpoint.")
+NONE = NotFound("There is no such webhook endpoint.")
 _BAD_ADDRESS = Invalid([url_error("The host does not resolve to public addresses alone; use a public host.")])
-_KEY_ENDED = Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
-_DISABLED = Unprocessable(
+KEY_HAS_ENDED = Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
+DISABLED = Unprocessable(
     [FieldError("webhookId", Code.NOT_ALLOWED, "The endpoint is disabled. Remove it and add it again.")]
 )
-_BAD_PAGE = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
+BAD_PAGE = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
 
 
 @declare_with_body(
@@ -73,12 +66,12 @@ _BAD_PAGE = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole num
     takes=CreateWebhook,
     gives=CreatedWebhookOut,
     status=201,
-    location=_ONE.replace("webhookId", "made"),
+    location=ONE.replace("webhookId", "made"),
     fails=(
         _BAD_ADDRESS,
         NotFound("There is no such key."),
         Conflict("A key has at most 5 webhook endpoints; remove one to add another."),
-        _KEY_ENDED,
+        KEY_HAS_ENDED,
     ),
     idempotent=True,
     tag=TAG,
@@ -112,7 +105,7 @@ async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Respo
     SessionOnly(),
     summary="List webhook endpoints",
     gives=WebhookList,
-    fails=(NotFound("There is no such key."), _BAD_PAGE),
+    fails=(NotFound("There is no such key."), BAD_PAGE),
     tag=TAG,
     paged=True,
     response_example=WebhookList([WEBHOOK_EXAMPLE], None),
@@ -128,45 +121,45 @@ async def list_webhooks(request: Request[Caller]) -> Response:
 
 @declare(
     "GET",
-    _ONE,
+    ONE,
     SessionOnly(),
     summary="Show a webhook endpoint",
     gives=WebhookOut,
-    fails=(_NONE,),
+    fails=(NONE,),
     tag=TAG,
     response_example=WEBHOOK_EXAMPLE,
 )
 async def show_webhook(request: Request[Caller]) -> Response:
     """One endpoint, without its secret."""
-    webhook = await request.db.read(endpoints.get_webhook, *_named(request))
+    webhook = await request.db.read(endpoints.get_webhook, *named(request))
     return json_response(webhook_shape(webhook, request.clock.now()))
 
 
 @declare(
     "GET",
-    _ONE + "/status",
+    ONE + "/status",
     SessionOnly(),
     summary="Show how a webhook endpoint does",
     gives=WebhookStatusOut,
-    fails=(_NONE,),
+    fails=(NONE,),
     tag=TAG,
     response_example=STATUS_EXAMPLE,
 )
 async def show_status(request: Request[Caller]) -> Response:
     """What waits for it, when it is sent something next, how its latest deliveries and its last test went."""
-    return json_response(status_shape(await request.db.read(status.get_status, *_named(request))))
+    return json_response(status_shape(await request.db.read(status.get_status, *named(request))))
 
 
 @declare_with_body(
     "POST",
-    _ONE + "/replace",
+    ONE + "/replace",
     SessionOnly(),
     summary="Replace a webhook endpoint",
     takes=CreateWebhook,
     gives=ReplacedWebhookOut,
     status=201,
     location=_ALL + "/{made}",
-    fails=(_BAD_ADDRESS, _NONE, _KEY_ENDED),
+    fails=(_BAD_ADDRESS, NONE, KEY_HAS_ENDED),
     idempotent=True,
     tag=TAG,
     example=CREATE_WEBHOOK_EXAMPLE,
@@ -178,25 +171,25 @@ async def replace_webhook(request: Request[Caller], body: CreateWebhook) -> Resp
     what that missed. The signing secret is in this answer and its replays, and nowhere else, ever again."""
     if (response := await request.once.stored()) is not None:
         return response
-    await request.db.read(endpoints.get_webhook, *_named(request))
+    await request.db.read(endpoints.get_webhook, *named(request))
     await vet_address(request, body.url)
     now = request.clock.now()
     return await request.once(
         replacing.replace_webhook,
         lambda replaced: replaced_webhook_shape(replaced, now),
         201,
-        *_named(request),
+        *named(request),
         body.new_webhook(),
     )
 
 
 @declare(
     "DELETE",
-    _ONE,
+    ONE,
     SessionOnly(),
     summary="Remove a webhook endpoint",
     gives=RemovedOut,
-    fails=(_NONE,),
+    fails=(NONE,),
     idempotent=True,
     tag=TAG,
     response_example=RemovedOut("Webhook endpoint removed", WEBHOOK_EXAMPLE.id),
@@ -205,17 +198,17 @@ async def remove_webhook(request: Request[Caller]) -> Response:
     """Sends the endpoint nothing more; at most what is under way still arrives. Add it again, and redeliver brings
     what it missed."""
     removed = RemovedOut("Webhook endpoint removed", request.parameters["webhookId"])
-    return await request.once(endpoints.remove_webhook, lambda _: removed, 200, *_named(request))
+    return await request.once(endpoints.remove_webhook, lambda _: removed, 200, *named(request))
 
 
 @declare(
     "POST",
-    _ONE + "/test",
+    ONE + "/test",
     SessionOnly(),
     summary="Send a test",
     gives=TestSentOut,
     status=202,
-    fails=(_NONE, _KEY_ENDED, _DISABLED),
+    fails=(NONE, KEY_HAS_ENDED, DISABLED),
     idempotent=True,
     tag=TAG,
     response_example=TEST_SENT_EXAMPLE,
@@ -223,35 +216,16 @@ async def remove_webhook(request: Request[Caller]) -> Response:
 async def send_test(request: Request[Caller]) -> Response:
     """Queues a `webhook.test` for the endpoint, ahead of everything else that waits. It is tried once, and its failure
     does not count."""
-    return await request.once(queueing.send_test, TestSentOut, 202, *_named(request))
-
-
-@declare(
-    "GET",
-    _ONE + "/deliveries",
-    SessionOnly(),
-    summary="List deliveries",
-    gives=DeliveryList,
-    fails=(_NONE, _BAD_PAGE),
-    tag=TAG,
-    paged=True,
-    response_example=DeliveryList([DELIVERY_EXAMPLE], None),
-)
-async def list_deliveries(request: Request[Caller]) -> Response:
-    """What the endpoint was sent, and how it answered, newest event first. Kept for 30 days after the last attempt."""
-    page = read_page(request.query)
-    found = await request.db.read(reading.list_deliveries, *_named(request), page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda delivery: delivery.event_id)
-    return json_response(DeliveryList([delivery_shape(delivery) for delivery in shown], cursor))
+    return await request.once(queueing.send_test, TestSentOut, 202, *named(request))
 
 
 @declare(
     "POST",
-    _ONE + "/rotate",
+    ONE + "/rotate",
     SessionOnly(recent=True),
     summary="Rotate a signing secret",
     gives=RotatedOut,
-    fails=(_NONE, _KEY_ENDED),
+    fails=(NONE, KEY_HAS_ENDED),
     idempotent=True,
     tag=TAG,
     response_example=ROTATED_EXAMPLE,
@@ -259,45 +233,13 @@ async def list_deliveries(request: Request[Caller]) -> Response:
 async def rotate_webhook(request: Request[Caller]) -> Response:
     """Issues a new secret, with which everything is signed from now on. Receivers should accept either for 24
     hours: a delivery that is under way may bear the old signature."""
-    account_id, key_id, webhook_id = _named(request)
+    account_id, key_id, webhook_id = named(request)
 
     def shape(rotated: tuple[str, int]) -> RotatedOut:
         secret, until = rotated
         return RotatedOut(webhook_id, secret, secret[:SHOWN], iso(until))
 
     return await request.once(endpoints.rotate_secret, shape, 200, account_id, key_id, webhook_id)
-
-
-@declare_with_body(
-    "POST",
-    _ONE + "/redeliver",
-    SessionOnly(),
-    summary="Redeliver events",
-    takes=RedeliverEvents,
-    gives=RedeliveredOut,
-    fails=(
-        Invalid([FieldError("until", Code.OUT_OF_RANGE, "Must not be before since.")]),
-        _NONE,
-        _KEY_ENDED,
-        _DISABLED,
-    ),
-    idempotent=True,
-    tag=TAG,
-    example=REDELIVER_EXAMPLE,
-    response_example=REDELIVERED_EXAMPLE,
-)
-async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> Response:
-    """Sends again what happened in a span of time, oldest first: also what failed, what the endpoint never got, and
-    what happened while no endpoint stood. At most 1,000 events a call, from the last 30 days: ask for spans that
-    hold fewer. Envelopes keep their id, time and bytes. Answers before anything is sent."""
-    wanted = body.redelivery(request.clock.now())
-    return await request.once(
-        redelivery.redeliver,
-        lambda result: RedeliveredOut(result.queued, result.skipped_duplicates),
-        200,
-        *_named(request),
-        wanted,
-    )
 
 
 async def vet_address(request: Request[Caller], url: str) -> None:
@@ -308,7 +250,7 @@ async def vet_address(request: Request[Caller], url: str) -> None:
         raise Invalid([url_error(refused.message)]) from None
 
 
-def _named(request: Request[Caller]) -> tuple[str, str, str]:
+def named(request: Request[Caller]) -> tuple[str, str, str]:
     """Returns the ids of the caller's account and of the key and the endpoint in the path."""
     return request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
 
@@ -321,7 +263,5 @@ ROUTES: Final = (
     replace_webhook,
     remove_webhook,
     send_test,
-    list_deliveries,
     rotate_webhook,
-    redeliver_events,
 )

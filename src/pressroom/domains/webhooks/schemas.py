@@ -181,8 +181,8 @@ class RedeliveredOut(msgspec.Struct, rename="camel"):
     skipped_duplicates: Annotated[int, Meta(ge=0, description="Events that waited to be sent already.")]
 
 
-class DeliveryOut(msgspec.Struct, rename="camel"):
-    """One event on its way to one endpoint."""
+class DeliveryFields(msgspec.Struct, rename="camel"):
+    """What is shown of a delivery wherever it is shown."""
 
     id: Annotated[str, Meta(description="The envelope's id: evt_ and a UUID.")]
     event: Annotated[EventType, Meta(description="The kind of event.")]
@@ -196,6 +196,11 @@ class DeliveryOut(msgspec.Struct, rename="camel"):
     ]
     redelivery: Annotated[bool, Meta(description="Whether it was sent again on demand.")]
     next_attempt_at: Annotated[Time | None, Meta(description="When it is tried next; null unless it is pending.")]
+
+
+class DeliveryOut(DeliveryFields, rename="camel"):
+    """One event on its way to one endpoint."""
+
     attempts: Annotated[list[Attempt], Meta(description="The latest 20, oldest first.")]
 
 

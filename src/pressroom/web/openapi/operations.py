@@ -86,6 +86,8 @@ def _parameters(route: Route[C]) -> list[Json]:
     parameters = [_path_parameter(name) for name in _PLACEHOLDER.findall(route.path)]
     if route.paged:
         parameters += prose.PAGE_PARAMETERS
+    for each in route.query:
+        parameters.append({"name": each.name, "in": "query", "description": each.description, "schema": each.schema})
     if route.idempotent:
         parameters.append(prose.IDEMPOTENCY_KEY)
     return parameters

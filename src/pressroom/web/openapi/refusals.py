@@ -152,7 +152,7 @@ class Refusals:
         return next(self._known[base] for base in kind.__mro__ if base in self._known)
 
     def _implied(self, route: Route[C]) -> Iterator[type[PressroomError]]:
-        if route.takes or route.idempotent or route.paged:
+        if route.takes or route.idempotent or route.paged or route.query:
             yield Invalid
         if route.takes:
             yield from (RequestTimeout, PayloadTooLarge, UnsupportedMediaType)

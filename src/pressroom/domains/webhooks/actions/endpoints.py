@@ -89,8 +89,17 @@ async def lock_live(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, or
 
     Raises NotFound, Unprocessable when its key is not active or when it is disabled.
     """
+    return await _get_live(tx, account_id, key_id, webhook_id, lock=True, or_disabled=or_disabled)
+
+
+async def check_sendable(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:
+    """Returns the same, not locked."""
+    return await _get_live(tx, account_id, key_id, webhook_id, lock=False, or_disabled=False)
+
+
+async def _get_live(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, lock: bool, or_disabled: bool) -> Webhook:
     key = await get_key(tx, account_id, key_id)
-    webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=True)
+    webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=lock)
     if webhook is None:
         raise NotFound("There is no such webhook endpoint.")
     check_active(key, tx.now)

@@ -1,12 +1,28 @@
-"""Redelivery: queues past events to be sent again (docs/webhooks.md#redeliver)."""
+"""Redelivery: queues past events, or one delivery, to be sent again (docs/webhooks.md#redeliver)."""
 
+from collections import Counter
+from collections.abc import Sequence
+
+from pressroom.clock import iso
 from pressroom.db import Tx
-from pressroom.domains.webhooks.actions.endpoints import lock_live
+from pressroom.domains.events.models import EventType
+from pressroom.domains.webhooks.actions.endpoints import check_sendable, lock_live
 from pressroom.domains.webhooks.envelope import new_envelope_id
-from pressroom.domains.webhooks.models import REDELIVERED, RETENTION, Redelivered, Redelivery, State
-from pressroom.domains.webhooks.queries import deliveries
+from pressroom.domains.webhooks.models import (
+    REDELIVERED,
+    RETENTION,
+    KindCount,
+    Redelivered,
+    Redelivery,
+    RedeliveryPreview,
+    Resent,
+    State,
+    Webhook,
+)
+from pressroom.domains.webhooks.queries import deliveries, listing
 from pressroom.domains.webhooks.queries.deliveries import PastEvent
-from pressroom.ids import first_id, last_id
+from pressroom.errors import Code, FieldError, NotFound, Unprocessable
+from pressroom.ids import first_id, last_id, time_of
 
 
 async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: Redelivery) -> Redelivered:
@@ -18,15 +34,7 @@ async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wante
     """
     webhook = await lock_live(tx, account_id, key_id, webhook_id)
     await deliveries.lock_continued(tx, account_id, webhook)
-    events = await deliveries.find_events(
-        tx,
-        account_id,
-        webhook,
-        since=first_id(max(wanted.since, tx.now - RETENTION + 1)),
-        until=last_id(wanted.until),
-        kinds=[kind for kind in wanted.kinds if webhook.takes(kind)],
-        limit=REDELIVERED,
-    )
+    events = await _find(tx, account_id, webhook, wanted, REDELIVERED)
     late = [event for event in events if event.state is None]
     again = [event for event in events if event.state and not _waits(event, webhook_id)]
     await deliveries.queue_again(tx, account_id, webhook_id, again)
@@ -36,6 +44,59 @@ async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wante
         await deliveries.make_due(tx, account_id, webhook_id, max(tx.now, webhook.probe_at or 0))
         tx.signal()
     return Redelivered(queued, len(events) - queued)
+
+
+async def preview(tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: Redelivery) -> RedeliveryPreview:
+    """Returns what `redeliver` would come to now, and changes nothing. Raises what `redeliver` raises."""
+    webhook = await check_sendable(tx, account_id, key_id, webhook_id)
+    found = await _find(tx, account_id, webhook, wanted, REDELIVERED + 1)
+    events = found[:REDELIVERED]
+    kinds = Counter(event.type for event in events)
+    return RedeliveryPreview(
+        events=len(events),
+        kinds=[KindCount(kind, kinds[kind]) for kind in EventType if kind in kinds],
+        oldest=time_of(events[0].id) if events else None,
+        newest=time_of(events[-1].id) if events else None,
+        waiting=sum(_waits(event, webhook_id) for event in events),
+        more=len(found) > REDELIVERED,
+    )
+
+
+async def resend(tx: Tx, account_id: str, key_id: str, webhook_id: str, delivery_id: str) -> Resent:
+    """Queues one delivery once more, the same envelope; one that waits to be sent already stays as it is.
+
+    Raises NotFound, Unprocessable when the key is not active, the endpoint is disabled or the event too old.
+    """
+    webhook = await lock_live(tx, account_id, key_id, webhook_id)
+    delivery = await listing.find_delivery(tx, account_id, webhook_id, delivery_id)
+    if delivery is None:
+        raise NotFound("There is no such delivery to this endpoint.")
+    if delivery.state == State.PENDING:
+        return Resent(delivery_id, queued=False)
+    # Older events may be removed at any moment, and with them what would be sent.
+    if (at := time_of(delivery.event_id)) <= tx.now - RETENTION:
+        message = f"The event is of {iso(at)}. Events can be sent again for 30 days."
+        raise Unprocessable([FieldError("deliveryId", Code.NOT_ALLOWED, message)])
+    event = PastEvent(delivery.event_id, delivery.event, webhook_id, delivery.state)
+    await deliveries.queue_again(tx, account_id, webhook_id, [event])
+    is_test = delivery.event == EventType.WEBHOOK_TEST
+    due_at = tx.now if is_test else max(tx.now, webhook.probe_at or 0)
+    await deliveries.make_due(tx, account_id, webhook_id, due_at)
+    tx.signal()
+    return Resent(delivery_id, queued=True)
+
+
+async def _find(tx: Tx, account_id: str, webhook: Webhook, wanted: Redelivery, limit: int) -> Sequence[PastEvent]:
+    """Returns the oldest of the wanted events, of the kinds that the endpoint chose."""
+    return await deliveries.find_events(
+        tx,
+        account_id,
+        webhook,
+        since=first_id(max(wanted.since, tx.now - RETENTION + 1)),
+        until=last_id(wanted.until),
+        kinds=[kind for kind in wanted.kinds if webhook.takes(kind)],
+        limit=limit,
+    )
 
 
 def _waits(event: PastEvent, webhook_id: str) -> bool:

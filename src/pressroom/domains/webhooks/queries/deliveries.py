@@ -1,4 +1,4 @@
-"""Deliveries: queueing them when something happens, queueing them again, and listing them."""
+"""Deliveries: queueing them when something happens, and queueing them again."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Command, Query, Tx, Value
-from pressroom.domains.webhooks.models import Delivery, Subscription, Webhook
+from pressroom.domains.webhooks.models import Subscription, Webhook
 
 # The lock orders queueing against the end of a batch, which looks for pending deliveries and may find none.
 LOCK_SUBSCRIPTIONS: Final = Query(
@@ -17,8 +17,8 @@ LOCK_SUBSCRIPTIONS: Final = Query(
 
 QUEUE_DELIVERY: Final = Command(
     "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
-    " attempts, due_at) VALUES (:account_id, :webhook_id, :event_id, :envelope_id, :event_type, 'pending', FALSE, 0,"
-    " '[]', :now)"
+    " attempts, due_at, code) VALUES (:account_id, :webhook_id, :event_id, :envelope_id, :event_type, 'pending', FALSE,"
+    " 0, '[]', :now, '')"
 )
 
 MAKE_DUE: Final = Command(
@@ -37,8 +37,8 @@ QUEUE_AGAIN: Final = Command(
 
 QUEUE_LATE: Final = Command(
     "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
-    " attempts, due_at) VALUES (:account_id, :webhook_id, :event_id, :envelope_id, :event_type, 'pending', TRUE, 0,"
-    " '[]', :now)"
+    " attempts, due_at, code) VALUES (:account_id, :webhook_id, :event_id, :envelope_id, :event_type, 'pending', TRUE,"
+    " 0, '[]', :now, '')"
 )
 
 
@@ -67,20 +67,6 @@ FIND_EVENTS: Final = Query(
     " AND (id = :webhook_id OR removed_at IS NOT NULL AND sweep_at > :now)) AND d.event_id = e.id"
     " WHERE e.account_id = :account_id AND e.id >= :since AND e.id <= :until AND :kinds LIKE '% ' || e.type || ' %'"
     " AND (e.key_id IS NULL OR e.key_id = :key_id) ORDER BY e.id LIMIT :limit",
-)
-
-# "held" and "cancelled" follow from the endpoint, so disabling one costs the same however many deliveries are pending.
-DELIVERIES_OF_ENDPOINT: Final = (
-    "SELECT d.envelope_id AS id, d.event_type AS event, d.event_id, CASE WHEN d.state <> 'pending' THEN d.state"
-    " WHEN w.closed_at IS NOT NULL AND d.event_type <> 'apikey.revoked' THEN 'cancelled'"
-    " WHEN w.disabled_at IS NOT NULL THEN 'held' ELSE 'pending' END AS state,"
-    " d.redelivery, d.due_at, w.probe_at, d.attempts"
-    " FROM deliveries d JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id"
-    " WHERE d.account_id = :account_id AND d.webhook_id = :webhook_id"
-)
-
-LIST_DELIVERIES: Final = Query(
-    Delivery, f"{DELIVERIES_OF_ENDPOINT} AND d.event_id < :before ORDER BY d.event_id DESC LIMIT :limit"
 )
 
 
@@ -148,8 +134,3 @@ async def find_events(
         kinds=f" {' '.join(kinds)} ",
         now=tx.now,
     )
-
-
-async def list_deliveries(tx: Tx, account_id: str, webhook_id: str, *, before: str, limit: int) -> list[Delivery]:
-    """Returns deliveries to an endpoint, newest event first, of events before the id `before`."""
-    return await tx.all(LIST_DELIVERIES, account_id=account_id, webhook_id=webhook_id, before=before, limit=limit)

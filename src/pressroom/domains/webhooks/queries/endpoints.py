@@ -7,7 +7,7 @@ from pressroom.domains.webhooks.models import SHOWN, Predecessor, Webhook
 
 _WEBHOOK: Final = (
     f"id, key_id, url, events, substr(secret, 1, {SHOWN}) AS secret_prefix, previous_secret_expires_at, created_at,"
-    " disabled_at, disabled_reason, consecutive_failures, probe_at, origin_id"
+    " disabled_at, disabled_reason, consecutive_failures, probe_at, origin_id, closed_at"
 )
 
 INSERT_WEBHOOK: Final = Command(

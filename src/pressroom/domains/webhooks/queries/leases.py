@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Command, Database, Query, Tx, Value
-from pressroom.domains.webhooks.models import Endpoint, Speed, State
+from pressroom.domains.webhooks.models import CodeClass, Endpoint, Speed, State
 
 WINDOW: Final = 2_000
 """Due endpoints of one speed that are considered together, the oldest: no transaction may be long."""
@@ -30,7 +30,10 @@ class PendingDelivery(msgspec.Struct):
 
 
 class DeliveryOutcome(msgspec.Struct):
-    """The state of a delivery after an attempt, to be saved. Times in milliseconds; `attempts` is JSON."""
+    """The state of a delivery after an attempt, to be saved. Times in milliseconds; `attempts` is JSON.
+
+    `code` is the class of the latest answer.
+    """
 
     account_id: str
     webhook_id: str
@@ -40,6 +43,7 @@ class DeliveryOutcome(msgspec.Struct):
     attempts: str
     due_at: int
     finished_at: int | None
+    code: CodeClass
 
 
 _ENDPOINT: Final = "account_id, id, url, consecutive_failures, probe_at, speed"
@@ -126,7 +130,7 @@ HOLDS_LEASE: Final = Query(
 
 SAVE_OUTCOME: Final = Command(
     "UPDATE deliveries SET state = :state, tries = :tries, attempts = :attempts, due_at = :due_at,"
-    " finished_at = :finished_at"
+    " finished_at = :finished_at, code = :code"
     " WHERE account_id = :account_id AND webhook_id = :webhook_id AND event_id = :event_id AND state = 'pending'"
     " AND EXISTS (SELECT 1 FROM webhooks w WHERE w.account_id = :account_id AND w.id = :webhook_id"
     " AND w.lease_token = :token)"

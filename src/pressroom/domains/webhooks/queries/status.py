@@ -4,7 +4,7 @@ from typing import Final
 
 from pressroom.db import Query, Tx
 from pressroom.domains.webhooks.models import COUNTED, LATEST, Delivery, EndpointFigures, PastDelivery
-from pressroom.domains.webhooks.queries.deliveries import DELIVERIES_OF_ENDPOINT
+from pressroom.domains.webhooks.queries.listing import DELIVERIES_OF_ENDPOINT
 
 _OWN: Final = "d.account_id = w.account_id AND d.webhook_id = w.id"
 _LATEST: Final = f"(SELECT d.state FROM deliveries d WHERE {_OWN} ORDER BY d.event_id DESC LIMIT {LATEST}) AS latest"

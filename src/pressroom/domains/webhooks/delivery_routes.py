@@ -1,0 +1,159 @@
+"""Deliveries over HTTP: for the signed-in owner of their endpoint alone."""
+
+from typing import Final
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.webhooks.actions import reading, redelivery
+from pressroom.domains.webhooks.delivery_filters import PARAMETERS, read_listing
+from pressroom.domains.webhooks.delivery_schemas import (
+    DeliveryDetailOut,
+    RedeliveryPreviewOut,
+    ResentOut,
+    delivery_detail_shape,
+    preview_shape,
+)
+from pressroom.domains.webhooks.examples import (
+    DELIVERY_DETAIL_EXAMPLE,
+    DELIVERY_EXAMPLE,
+    REDELIVER_EXAMPLE,
+    REDELIVERED_EXAMPLE,
+    REDELIVERY_PREVIEW_EXAMPLE,
+    RESENT_EXAMPLE,
+)
+from pressroom.domains.webhooks.routes import BAD_PAGE, DISABLED, KEY_HAS_ENDED, NONE, ONE, TAG, named
+from pressroom.domains.webhooks.schemas import DeliveryList, RedeliveredOut, RedeliverEvents, delivery_shape
+from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
+from pressroom.web.access import SessionOnly
+from pressroom.web.paging import split
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import declare, declare_with_body
+
+_NO_DELIVERY: Final = NotFound("There is no such delivery to this endpoint.")
+_BAD_SPAN: Final = Invalid([FieldError("until", Code.OUT_OF_RANGE, "Must not be before since.")])
+_TOO_OLD: Final = Unprocessable(
+    [
+        FieldError(
+            "deliveryId",
+            Code.NOT_ALLOWED,
+            "The event is of 2026-10-01T10:00:00.000Z. Events can be sent again for 30 days.",
+        )
+    ]
+)
+
+
+@declare(
+    "GET",
+    ONE + "/deliveries",
+    SessionOnly(),
+    summary="List deliveries",
+    gives=DeliveryList,
+    fails=(NONE, BAD_PAGE),
+    tag=TAG,
+    paged=True,
+    query=PARAMETERS,
+    response_example=DeliveryList([DELIVERY_EXAMPLE], None),
+)
+async def list_deliveries(request: Request[Caller]) -> Response:
+    """What the endpoint was sent, and how it answered, newest event first. Kept for 30 days after the last attempt.
+    Filters may be combined."""
+    page, wanted = read_listing(request.query)
+    found = await request.db.read(reading.list_deliveries, *named(request), wanted, page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda delivery: delivery.event_id)
+    return json_response(DeliveryList([delivery_shape(delivery) for delivery in shown], cursor))
+
+
+@declare(
+    "GET",
+    ONE + "/deliveries/{deliveryId}",
+    SessionOnly(),
+    summary="Show a delivery",
+    gives=DeliveryDetailOut,
+    fails=(_NO_DELIVERY,),
+    tag=TAG,
+    response_example=DELIVERY_DETAIL_EXAMPLE,
+)
+async def show_delivery(request: Request[Caller]) -> Response:
+    """One delivery with its body and headers as they were sent, which secret signed each attempt, and what the
+    receiver answered."""
+    found = await request.db.read(reading.get_delivery, *named(request), request.parameters["deliveryId"])
+    return json_response(delivery_detail_shape(found[1]))
+
+
+@declare(
+    "POST",
+    ONE + "/deliveries/{deliveryId}/resend",
+    SessionOnly(),
+    summary="Send a delivery again",
+    gives=ResentOut,
+    status=202,
+    fails=(_NO_DELIVERY, KEY_HAS_ENDED, DISABLED, _TOO_OLD),
+    idempotent=True,
+    tag=TAG,
+    response_example=RESENT_EXAMPLE,
+)
+async def resend_delivery(request: Request[Caller]) -> Response:
+    """Queues the same envelope once more, with its id, time and bytes; `queued` is false when it waited to be sent
+    already. Answers before it is sent."""
+    return await request.once(
+        redelivery.resend,
+        lambda resent: ResentOut(resent.id, resent.queued),
+        202,
+        *named(request),
+        request.parameters["deliveryId"],
+    )
+
+
+@declare_with_body(
+    "POST",
+    ONE + "/redeliver",
+    SessionOnly(),
+    summary="Redeliver events",
+    takes=RedeliverEvents,
+    gives=RedeliveredOut,
+    fails=(_BAD_SPAN, NONE, KEY_HAS_ENDED, DISABLED),
+    idempotent=True,
+    tag=TAG,
+    example=REDELIVER_EXAMPLE,
+    response_example=REDELIVERED_EXAMPLE,
+)
+async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> Response:
+    """Sends again what happened in a span of time, oldest first: also what failed, what the endpoint never got, and
+    what happened while no endpoint stood. At most 1,000 events a call, from the last 30 days: ask for spans that
+    hold fewer. Envelopes keep their id, time and bytes. Answers before anything is sent."""
+    wanted = body.redelivery(request.clock.now())
+    return await request.once(
+        redelivery.redeliver,
+        lambda result: RedeliveredOut(result.queued, result.skipped_duplicates),
+        200,
+        *named(request),
+        wanted,
+    )
+
+
+@declare_with_body(
+    "POST",
+    ONE + "/redeliver/preview",
+    SessionOnly(),
+    summary="Preview a redelivery",
+    takes=RedeliverEvents,
+    gives=RedeliveryPreviewOut,
+    fails=(_BAD_SPAN, NONE, KEY_HAS_ENDED, DISABLED),
+    tag=TAG,
+    example=REDELIVER_EXAMPLE,
+    response_example=REDELIVERY_PREVIEW_EXAMPLE,
+)
+async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) -> Response:
+    """What the same call of redeliver would come to now. Changes nothing, and so takes no Idempotency-Key."""
+    wanted = body.redelivery(request.clock.now())
+    found = await request.db.read(redelivery.preview, *named(request), wanted)
+    return json_response(preview_shape(found, wanted))
+
+
+ROUTES: Final = (
+    list_deliveries,
+    show_delivery,
+    resend_delivery,
+    redeliver_events,
+    preview_redelivery,
+)

@@ -1,0 +1,113 @@
+"""Wire shapes of one delivery with all that was sent, and of what is to be sent again."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.clock import iso
+from pressroom.domains.webhooks.envelope import envelope, request_headers
+from pressroom.domains.webhooks.models import (
+    Attempt,
+    AttemptRecord,
+    Delivery,
+    DeliveryRecord,
+    Redelivery,
+    RedeliveryPreview,
+)
+from pressroom.domains.webhooks.schemas import DeliveryFields, EventName, SecretPrefix, delivery_shape
+from pressroom.web.wire import Time
+
+
+class AttemptDetailOut(Attempt, rename="camel"):
+    """One attempt, with what was sent and what came back."""
+
+    signed_with: Annotated[SecretPrefix | None, Meta(description="The beginning of the secret that signed it.")]
+    request_headers: Annotated[
+        dict[str, str] | None, Meta(description="The headers as sent. null: the attempt is older than these are kept.")
+    ]
+    response_headers: Annotated[
+        dict[str, str],
+        Meta(description="Of the answer: content-type, server, location and retry-after, the first 256 bytes of each."),
+    ]
+
+
+class DeliveryRequestOut(msgspec.Struct, rename="camel"):
+    """What is sent."""
+
+    method: str
+    url: str
+    body: Annotated[
+        str | None, Meta(description="The very text, the same on every attempt. null: the event has been removed.")
+    ]
+
+
+class DeliveryDetailOut(DeliveryFields, rename="camel"):
+    """One event on its way to one endpoint, with all that was sent."""
+
+    attempts: Annotated[list[AttemptDetailOut], Meta(description="The latest 20, oldest first.")]
+    request: DeliveryRequestOut
+
+
+class ResentOut(msgspec.Struct):
+    """What became of asking for a delivery once more."""
+
+    id: Annotated[str, Meta(description="The envelope's id, the same as before.")]
+    queued: Annotated[bool, Meta(description="false: it waited to be sent already.")]
+
+
+class KindCountOut(msgspec.Struct):
+    """How many events of one kind."""
+
+    event: EventName
+    count: Annotated[int, Meta(ge=1)]
+
+
+class RedeliveryPreviewOut(msgspec.Struct, rename="camel"):
+    """What a redelivery would come to now."""
+
+    events: Annotated[int, Meta(ge=0, description="Events that it would look at: the oldest 1,000 at most.")]
+    kinds: Annotated[list[KindCountOut], Meta(description="The same, by kind.")]
+    oldest: Annotated[Time | None, Meta(description="When the first of them happened.")]
+    newest: Annotated[Time | None, Meta(description="When the last of them happened.")]
+    waiting: Annotated[int, Meta(ge=0, description="Of them, those that wait to be sent already and would be skipped.")]
+    more: Annotated[bool, Meta(description="Whether there are further ones, which it would leave out.")]
+    until: Annotated[Time, Meta(description="Up to when: redeliver with this `until` takes no event that came later.")]
+
+
+_records: Final = msgspec.json.Decoder(list[AttemptRecord])
+
+
+def delivery_detail_shape(delivery: DeliveryRecord) -> DeliveryDetailOut:
+    """Returns the same with all that was sent."""
+    body = None
+    if delivery.data is not None:
+        body = envelope(delivery.id, delivery.event_id, delivery.event, delivery.data).decode()
+    shown = msgspec.structs.asdict(delivery_shape(delivery))
+    shown["attempts"] = [_detail(each, delivery) for each in _records.decode(delivery.attempts)]
+    return DeliveryDetailOut(**shown, request=DeliveryRequestOut("POST", delivery.url, body))
+
+
+def _detail(attempt: AttemptRecord, delivery: Delivery) -> AttemptDetailOut:
+    sent = None
+    if attempt.signature is not None and attempt.user_agent is not None:
+        sent = request_headers(delivery.event, delivery.id, attempt.user_agent, attempt.signature)
+    return AttemptDetailOut(
+        **{field: getattr(attempt, field) for field in Attempt.__struct_fields__},
+        signed_with=attempt.signed_with,
+        request_headers=sent,
+        response_headers=attempt.response_headers,
+    )
+
+
+def preview_shape(found: RedeliveryPreview, wanted: Redelivery) -> RedeliveryPreviewOut:
+    """Returns what a redelivery would come to."""
+    return RedeliveryPreviewOut(
+        events=found.events,
+        kinds=[KindCountOut(kind.event, kind.count) for kind in found.kinds],
+        oldest=None if found.oldest is None else iso(found.oldest),
+        newest=None if found.newest is None else iso(found.newest),
+        waiting=found.waiting,
+        more=found.more,
+        until=iso(wanted.until),
+    )

@@ -1,0 +1,84 @@
+"""Listing and finding deliveries of one endpoint."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from pressroom.db import Query, Tx, Value
+from pressroom.domains.webhooks.filters import FEW_RANGES, MOST_RANGES, Range
+from pressroom.domains.webhooks.models import Delivery, DeliveryRecord, Webhook
+
+# "held" and "cancelled" follow from the endpoint, so disabling one costs the same however many deliveries are pending.
+_DELIVERY: Final = (
+    "d.envelope_id AS id, d.event_type AS event, d.event_id, CASE WHEN d.state <> 'pending' THEN d.state"
+    " WHEN w.closed_at IS NOT NULL AND d.event_type <> 'apikey.revoked' THEN 'cancelled'"
+    " WHEN w.disabled_at IS NOT NULL THEN 'held' ELSE 'pending' END AS state,"
+    " d.redelivery, d.due_at, w.probe_at, d.attempts"
+)
+_ENDPOINT: Final = "JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id"
+_SPAN: Final = "event_id < :before AND event_id >= :since ORDER BY event_id DESC LIMIT :limit"
+
+DELIVERIES_OF_ENDPOINT: Final = (
+    f"SELECT {_DELIVERY} FROM deliveries d {_ENDPOINT} WHERE d.account_id = :account_id AND d.webhook_id = :webhook_id"
+)
+
+LIST_DELIVERIES: Final = Query(
+    Delivery,
+    f"{DELIVERIES_OF_ENDPOINT} AND d.event_id < :before AND d.event_id >= :since ORDER BY d.event_id DESC LIMIT :limit",
+)
+
+
+def _in_ranges(number: int) -> str:
+    """Returns the statement for deliveries in so many ranges of the index, each read from its newest row on."""
+    ranges = " UNION ALL ".join(
+        f"SELECT event_id FROM (SELECT event_id FROM deliveries WHERE account_id = :account_id"  # numbers
+        f" AND webhook_id = :webhook_id AND state = :state{each} AND event_type = :event{each} AND code = :code{each}"
+        f" AND {_SPAN}) AS range{each}"
+        for each in range(number)
+    )
+    found = f"SELECT event_id FROM ({ranges}) AS found ORDER BY event_id DESC LIMIT :limit"
+    return (
+        f"SELECT {_DELIVERY} FROM ({found}) AS page JOIN deliveries d ON d.account_id = :account_id"
+        f" AND d.webhook_id = :webhook_id AND d.event_id = page.event_id {_ENDPOINT} ORDER BY d.event_id DESC"
+    )
+
+
+LIST_IN_FEW_RANGES: Final = Query(Delivery, _in_ranges(FEW_RANGES))
+
+LIST_IN_RANGES: Final = Query(Delivery, _in_ranges(MOST_RANGES))
+
+FIND_DELIVERY: Final = Query(
+    DeliveryRecord,
+    f"SELECT {_DELIVERY}, w.url, e.data FROM deliveries d {_ENDPOINT}"
+    " LEFT JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id"
+    " WHERE d.envelope_id = :delivery_id AND d.account_id = :account_id AND d.webhook_id = :webhook_id",
+)
+
+
+async def list_deliveries(
+    tx: Tx, account_id: str, webhook: Webhook, *, since: str, before: str, limit: int
+) -> list[Delivery]:
+    """Returns deliveries to an endpoint, newest event first, of events with ids from `since` to before `before`."""
+    return await tx.all(
+        LIST_DELIVERIES, account_id=account_id, webhook_id=webhook.id, since=since, before=before, limit=limit
+    )
+
+
+async def list_in_ranges(
+    tx: Tx, account_id: str, webhook: Webhook, ranges: Sequence[Range], *, since: str, before: str, limit: int
+) -> list[Delivery]:
+    """Returns the same of the deliveries in these ranges, 30 at most."""
+    statement, number = (LIST_IN_FEW_RANGES, FEW_RANGES) if len(ranges) <= FEW_RANGES else (LIST_IN_RANGES, MOST_RANGES)
+    values: dict[str, Value] = {}
+    for place in range(number):
+        each = ranges[place] if place < len(ranges) else None
+        values[f"state{place}"] = each.state if each else ""
+        values[f"event{place}"] = each.event if each else ""
+        values[f"code{place}"] = each.code if each else ""
+    return await tx.all(
+        statement, account_id=account_id, webhook_id=webhook.id, since=since, before=before, limit=limit, **values
+    )
+
+
+async def find_delivery(tx: Tx, account_id: str, webhook_id: str, delivery_id: str) -> DeliveryRecord | None:
+    """Returns a delivery to an endpoint by its envelope's id."""
+    return await tx.one(FIND_DELIVERY, account_id=account_id, webhook_id=webhook_id, delivery_id=delivery_id)
