@@ -78,7 +78,7 @@ def check_columns(command: Command, engine: str, columns: Sequence[Column]) -> N
 class Tx(Protocol):
     """An open transaction.
 
-    `now` is its time in milliseconds: everything that it writes bears it. `subscribers` are run in it, by those who
+    `now` is its time in milliseconds: all that it writes has this time. `subscribers` are run in it, by those who
     append events, for each event.
     """
 

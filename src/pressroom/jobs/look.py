@@ -7,7 +7,7 @@ import msgspec
 from pressroom.clock import SECOND
 
 POLL_SECONDS: Final = 1.0
-"""How often a worker looks for work that no signal told it of."""
+"""How often a worker looks for work that no signal announced."""
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -25,7 +25,7 @@ class Look(msgspec.Struct, frozen=True):
 def is_settled(look: Look, *, was_idle: bool, is_idle: bool) -> bool:
     """Returns whether nothing is left to do after a look, before and after which work was under way or not (`idle`).
 
-    Work that was under way before the look may have ended amid it and left something due that the look missed.
+    Work that was under way before the look may have ended during it and left something due that the look missed.
     """
     return was_idle and is_idle and not look.began and not look.unsaved
 

@@ -120,7 +120,9 @@ class JobWorker:
     async def _do(self, handler: Handler, job: Job) -> None:
         try:
             if job.kills > KILLS:
-                await self._failed(handler, job, f"The process was killed {job.kills} times amid it.", last=True)
+                await self._failed(
+                    handler, job, f"The process was killed {job.kills} times while it worked on this job.", last=True
+                )
                 return
             await handler.work(job, self._token)
             self._outages.ended(handler.kind)

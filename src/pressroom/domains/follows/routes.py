@@ -117,7 +117,7 @@ async def accept_follow_request(request: Request[Caller]) -> Response:
     response_example=FollowerOut(False),
 )
 async def reject_follow_request(request: Request[Caller]) -> Response:
-    """Turns the request down. The account that asked is not told, and may ask again."""
+    """Rejects the request. The account that asked is not notified, and may ask again."""
     return await request.once(
         actions.reject_request, follower_shape, 200, request.caller, request.parameters["username"]
     )
@@ -154,7 +154,7 @@ async def list_followers(request: Request[Caller]) -> Response:
     response_example=FollowerOut(False),
 )
 async def remove_follower(request: Request[Caller]) -> Response:
-    """The account follows the caller no longer, and is not told. Where it did not, nothing changes."""
+    """The account no longer follows the caller, and is not notified. If it did not follow, nothing changes."""
     return await request.once(
         actions.remove_follower, follower_shape, 200, request.caller, request.parameters["username"]
     )

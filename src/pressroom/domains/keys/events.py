@@ -24,8 +24,8 @@ class RevocationData(EventData, rename="camel"):
 
     event: ClassVar = EventType.APIKEY_REVOKED
     sent_when: ClassVar = (
-        "The key of this endpoint was revoked: by its owner (`self`), by the operator (`admin`), or by the service for "
-        "hammering on after refusals (`auto`). It is the last event that the key's endpoints get."
+        "The key of this endpoint was revoked: by its owner (`self`), by the operator (`admin`), or by the service, "
+        "because requests went on after many refusals (`auto`). It is the last event that the key's endpoints get."
     )
 
     api_key: Revocation

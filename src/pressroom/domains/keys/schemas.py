@@ -121,7 +121,7 @@ class ApiKeyOut(msgspec.Struct, rename="camel"):
     revoked_at: Time | None
     revoked_by: Annotated[
         Annotated[str, Meta(extra_json_schema={"enum": [who.value for who in RevokedBy]})] | None,
-        Meta(description="self: the owner; admin: the operator; auto: for hammering on after refusals."),
+        Meta(description="self: the owner; admin: the operator; auto: the service, after too many refusals."),
     ]
     reason: Annotated[str | None, Meta(description="Given when the operator or the service revoked the key.")]
 
@@ -131,7 +131,7 @@ class CreatedKeyOut(ApiKeyOut):
 
     key: Annotated[
         Annotated[str, Meta(extra_json_schema={"pattern": "^svc_live_[0-9A-Za-z]{38}$"})] | None,
-        Meta(description="Store it now: only a hash of it is kept here. Null in a replay, which shows it no more."),
+        Meta(description="Store it now: only a hash of it is kept here. Null in a replay."),
     ]
 
 

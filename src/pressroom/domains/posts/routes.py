@@ -355,7 +355,7 @@ async def _await_card(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> None:
-    """Waits a little for the card of the page that a post is about to bear, which `precheck` returns.
+    """Waits a little for the card of the page that a post is about to show, which `precheck` returns.
 
     A repeated request fetches nothing, and what the action would refuse is refused before anything is fetched.
     """

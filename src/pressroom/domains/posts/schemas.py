@@ -51,7 +51,7 @@ class LocationIn(Body):
 
 
 class PostBody(Body, kw_only=True):
-    """What may be said of a post whether it is published as JSON or with media."""
+    """The fields of a new post that JSON and the form with media have in common."""
 
     content: str | None = None
     visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
@@ -59,7 +59,7 @@ class PostBody(Body, kw_only=True):
     hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
 
     def post_fields(self) -> PostFields:
-        """Returns what is stored as it was given."""
+        """Returns the fields that are stored unchanged."""
         place = self.location
         return PostFields(
             visibility=self.visibility or Visibility.PUBLIC,
@@ -71,7 +71,7 @@ class PostBody(Body, kw_only=True):
 
 
 class CreatePost(PostBody, kw_only=True):
-    """What to publish."""
+    """A new post."""
 
     json_schema: ClassVar = {"required": ["content"]}
 
@@ -99,7 +99,7 @@ class CreatePost(PostBody, kw_only=True):
             yield from _link_errors(self.link_preview_url)
 
     def draft(self) -> Draft:
-        """The post to make."""
+        """Returns the post to publish."""
         return Draft(
             content=parse_text(self.content or ""),
             fields=self.post_fields(),
@@ -109,7 +109,7 @@ class CreatePost(PostBody, kw_only=True):
 
 
 class EditPost(Body):
-    """What to change of a post: at least one of the two. What is not given stays as it is."""
+    """Changes to a post: at least one field. A field that is not given stays as it is."""
 
     json_schema: ClassVar = some_given(content={"type": "string"}, visibility={"type": "string"})
 
@@ -125,12 +125,12 @@ class EditPost(Body):
             yield FieldError("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
 
     def edit(self) -> Edit:
-        """The changes."""
+        """Returns the changes."""
         return Edit(None if self.content is None else parse_text(self.content), self.visibility)
 
 
 class BouncePost(Body):
-    """What to say to a bounce; nothing, or white space alone, makes it a plain one."""
+    """A new bounce. Without content, or with white space alone, it is a plain one."""
 
     content: Annotated[str, Meta(max_length=5000, description="Commentary shown above the original.")] | None = None
 
@@ -162,7 +162,7 @@ class SetAudience(Body):
 
 
 def place_errors(place: LocationIn | None) -> Iterator[FieldError]:
-    """Returns what is wrong with a place beyond its types."""
+    """Yields the errors of a place that its types do not find."""
     if place is not None and is_blank(place.name):
         yield FieldError("location.name", Code.TOO_SHORT, "The name of a place must not be blank.")
 
@@ -183,7 +183,7 @@ class LocationOut(msgspec.Struct, omit_defaults=True):
 
 
 class StatsOut(msgspec.Struct, rename="camel"):
-    """What others did with a post."""
+    """Counts of what others did with a post."""
 
     likes: int = 0
     comments: Annotated[int, Meta(description="Replies included.")] = 0
@@ -193,14 +193,14 @@ class StatsOut(msgspec.Struct, rename="camel"):
 
 
 class InteractionsOut(msgspec.Struct):
-    """What the caller did with a post."""
+    """Whether the caller likes and saves a post."""
 
     liked: bool = False
     saved: bool = False
 
 
 class OriginalPostOut(msgspec.Struct, rename="camel"):
-    """A post that a bounce shares: a post without an original of its own."""
+    """The post that a bounce shares; it has no original of its own."""
 
     id: Id
     content: str | None
@@ -215,7 +215,7 @@ class OriginalPostOut(msgspec.Struct, rename="camel"):
     created_at: Time
     updated_at: Time
     edited_at: Annotated[Time | None, Meta(description="When the author last edited it; null: never.")]
-    deleted_at: Annotated[Time | None, Meta(description="When it was deleted; null: it stands.")]
+    deleted_at: Annotated[Time | None, Meta(description="When it was deleted; null: it is not deleted.")]
     author: AuthorOut
     hub: Annotated[PostHubOut | None, Meta(description="The hub that it was made into.")]
     source_api_key: Annotated[
@@ -229,7 +229,7 @@ class OriginalPostOut(msgspec.Struct, rename="camel"):
 
 
 class PostOut(OriginalPostOut):
-    """A post, whole."""
+    """A post."""
 
     original_post: Annotated[
         OriginalPostOut | None,
@@ -245,20 +245,20 @@ class PostList(msgspec.Struct, rename="camel"):
 
 
 class DeletedOut(msgspec.Struct):
-    """What was deleted."""
+    """The post that was deleted."""
 
     message: str
     id: Id
 
 
 class LikedOut(msgspec.Struct):
-    """Whether the caller likes the post now."""
+    """Whether the caller now likes the post."""
 
     liked: bool
 
 
 class SavedOut(msgspec.Struct):
-    """Whether the caller saves the post now."""
+    """Whether the caller now saves the post."""
 
     saved: bool
 
@@ -270,13 +270,13 @@ class AudienceOut(msgspec.Struct):
 
 
 def post_shape(view: PostView, addresses: MediaAddresses, now: int) -> PostOut:
-    """Returns a post as the reader that it was read for sees it at `now` (milliseconds)."""
+    """Returns a post as its reader sees it at `now` (milliseconds)."""
     original = _shape_alone(view.original, addresses, now) if view.original else None
     return PostOut(**msgspec.structs.asdict(_shape_alone(view, addresses, now)), original_post=original)
 
 
 def _shape_alone(view: PostView, addresses: MediaAddresses, now: int) -> OriginalPostOut:
-    """Returns the post without what it shares."""
+    """Returns the post without its original."""
     post, base_url = view.post, addresses.base_url
     public = post.visibility == Visibility.PUBLIC
     author = author_of(post.account_id, post.username, post.display_name, verified=post.verified, base_url=base_url)

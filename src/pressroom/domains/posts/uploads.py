@@ -1,4 +1,4 @@
-"""The form of an upload (docs/media.md#upload): its texts and its files."""
+"""The form that publishes a post with media: its texts and its files (docs/media.md#upload)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
@@ -24,7 +24,7 @@ from pressroom.web.routing import FormSpec
 
 
 class UploadPost(PostBody, kw_only=True):
-    """The texts of a post that is published with media."""
+    """The text fields of a post with media."""
 
     content: Annotated[str, Meta(max_length=5000, description="The text. Not needed beside media.")] | None = None
     location: Annotated[LocationIn | None, Meta(description="Serialised JSON.")] = None
@@ -37,7 +37,7 @@ class UploadPost(PostBody, kw_only=True):
         yield from place_errors(self.location)
 
     def draft(self, files: Sequence[NewMedia]) -> Draft:
-        """The post to make of these files."""
+        """Returns the post to publish with these files."""
         return Draft(
             content=None if self.content is None or is_blank(self.content) else parse_text(self.content),
             fields=self.post_fields(),

@@ -39,13 +39,18 @@ _PERMALINK: Final = re.compile(r"([0-9A-Z]{26})([/?#].*)?", re.DOTALL)
 _PLACE: Final = re.compile(r"([0-9A-Z]{26})-([0-9A-Z]{26})")
 
 ANYBODY: Final[HeaderList] = [(b"cache-control", b"no-cache"), (b"vary", b"cookie")]
-"""Caching of a page that everybody may see, for somebody who is not signed in."""
+"""Headers of a page that everybody may see, for a visitor who is not signed in: caches ask again before they use it."""
 
 ONE_READER: Final[HeaderList] = [(b"cache-control", b"no-store")]
+"""Headers of every other page: no cache stores it."""
 
 
 class CommentEntry(msgspec.Struct):
-    """A comment on a page: how deep it stands, and whom it answers where its place does not show it."""
+    """A comment of a page.
+
+    depth: how far it is indented. answers: the author of the comment that it answers, where the page does not show that
+    comment above it; else None.
+    """
 
     comment: CommentOut
     depth: int
@@ -53,7 +58,7 @@ class CommentEntry(msgspec.Struct):
 
 
 class EarlierVersion(msgspec.Struct):
-    """What a post said before an edit."""
+    """A post as it was before an edit."""
 
     content: str | None
     visibility: str
@@ -61,7 +66,7 @@ class EarlierVersion(msgspec.Struct):
 
 
 class ProfileHead(msgspec.Struct):
-    """What a profile page says of its account."""
+    """The account that a profile page shows."""
 
     username: str
     display_name: str
@@ -75,7 +80,7 @@ class ProfileHead(msgspec.Struct):
 
 
 class OEmbedOut(msgspec.Struct):
-    """A permalink as others embed it."""
+    """The oEmbed document of a permalink."""
 
     type: str
     version: str
@@ -89,6 +94,7 @@ class OEmbedOut(msgspec.Struct):
 
 @declare("GET", "/post/{id}", Visitor(), summary="A post's permalink")
 async def permalink(request: Request[Caller]) -> Response:
+    """Returns the page of a post with its comments; a deleted post is a 410. Counts a view."""
     after = _PLACE.fullmatch(_given(request, "after"))
     start = (after[1], after[2]) if after else ("", "")
     found = await request.db.read(actions.open_permalink, request.parameters["id"], _reader(request), start)
@@ -102,7 +108,7 @@ async def permalink(request: Request[Caller]) -> Response:
 
 @declare("GET", "/@{username}", Visitor(), summary="An account and its posts")
 async def profile(request: Request[Caller]) -> Response:
-    """What the reader may see of an account."""
+    """Returns the page of an account with those of its posts that the reader may see."""
     found = await request.db.read(
         actions.open_profile, request.parameters["username"], _reader(request), _before(request)
     )
@@ -124,7 +130,7 @@ async def profile(request: Request[Caller]) -> Response:
 
 @declare("GET", "/hub/{slug}", Visitor(), summary="A hub and its posts")
 async def hub(request: Request[Caller]) -> Response:
-    """What the reader may see in a hub."""
+    """Returns the page of a hub with those of its posts that the reader may see."""
     found, page = await request.db.read(
         actions.open_hub, request.parameters["slug"], _reader(request), _before(request)
     )
@@ -134,7 +140,7 @@ async def hub(request: Request[Caller]) -> Response:
 
 @declare("GET", "/tag/{name}", Visitor(), summary="The public posts with a hashtag")
 async def tag(request: Request[Caller]) -> Response:
-    """The PUBLIC posts with a hashtag, however it is written."""
+    """Returns the page of the PUBLIC posts with a hashtag, in any spelling."""
     name = tag_identity(request.parameters["name"])
     page = await request.db.read(actions.open_tag, name, _reader(request), _before(request))
     return await _page(request, "reading/tag.html", {"tag": name, "robots": None, **_posts(request, page)})
@@ -142,7 +148,7 @@ async def tag(request: Request[Caller]) -> Response:
 
 @declare("GET", "/clip/{id}", Visitor(), summary="A clip and its player")
 async def clip(request: Request[Caller]) -> Response:
-    """A clip, for those who may see it."""
+    """Returns the page of a clip. Raises NotFound when the reader may not see it."""
     view = await request.db.read(get_clip, request.parameters["id"], _reader(request))
     public = view.clip.visibility == Visibility.PUBLIC
     addresses = addresses_of(request, lasting=False)
@@ -157,7 +163,7 @@ async def clip(request: Request[Caller]) -> Response:
 
 @declare("GET", "/oembed", Visitor(), summary="A permalink as others embed it")
 async def oembed(request: Request[Caller]) -> Response:
-    """The oEmbed document, of type link, of a PUBLIC post's permalink."""
+    """Returns the oEmbed document, of type link, of a PUBLIC post's permalink. Raises NotFound for others."""
     start, address = f"{request.settings.permalink_base}/post/", _given(request, "url")
     place = _PERMALINK.fullmatch(address.removeprefix(start)) if address.startswith(start) else None
     if place is None or _given(request, "format") not in ("", "json"):
@@ -181,7 +187,7 @@ async def oembed(request: Request[Caller]) -> Response:
 
 
 def host_of(address: str) -> str:
-    """`https://www.example.org/a` → `example.org`."""
+    """Returns the host of a URL without `www.`: `example.org` of `https://www.example.org/a`."""
     return (urlsplit(address).hostname or address).removeprefix("www.")
 
 
@@ -208,7 +214,7 @@ async def _post_page(request: Request[Caller], found: Permalink, *, first: bool)
 
 
 def _posts(request: Request[Caller], page: PostPage) -> dict[str, object]:
-    """What a page of posts is rendered from."""
+    """Returns the values that the template of a list of posts needs."""
     here = request.path
     return {
         "posts": _shapes(request, page.posts),
@@ -224,7 +230,7 @@ def _shapes(request: Request[Caller], posts: Sequence[PostView]) -> list[PostOut
 
 
 def _placeholders(posts: Sequence[PostView]) -> dict[str, str | None]:
-    """The few bytes of picture that stand in for each file until it is there."""
+    """Returns the placeholder of each file, by its id: a tiny picture that is shown until the file has loaded."""
     views = [each for view in posts for each in (view, view.original) if each is not None]
     return {media.id: media.placeholder for view in views for media in view.media}
 
@@ -232,7 +238,7 @@ def _placeholders(posts: Sequence[PostView]) -> dict[str, str | None]:
 async def _page(
     request: Request[Caller], template: str, values: dict[str, object], *, code: int = 200, everybody: bool = True
 ) -> Response:
-    """A page of `values` and what all pages are made of. `everybody`: signed-out visitors may see it too."""
+    """Renders a template with `values` and what all need. `everybody`: signed-out visitors may see the page."""
     common: dict[str, object] = {
         "base_url": request.settings.base_url,
         "permalink_base": request.settings.permalink_base,
@@ -256,13 +262,13 @@ def _reader(request: Request[Caller]) -> str:
 
 
 def _before(request: Request[Caller]) -> str:
-    """Where a page of posts begins; one that was never handed out means the beginning."""
+    """Returns the id before which a page of posts begins; BEYOND, for the newest, when none is given."""
     before = _given(request, "before")
     return before if _ID.fullmatch(before) else BEYOND
 
 
 def _given(request: Request[Caller], name: str) -> str:
-    """A parameter of the query string, or nothing."""
+    """Returns a parameter of the query string; "" when it is missing."""
     return dict(parse_qsl(request.query, keep_blank_values=True)).get(name, "")
 
 

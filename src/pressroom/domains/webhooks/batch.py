@@ -51,7 +51,7 @@ FRESH_SECONDS: Final = 0.1
 """How long a delivery that was read may wait to be sent before it is read again."""
 
 RETRY_SOON: Final = "x-service-retry-soon"
-"""The header by which `pressroom listen --fail` asks for short waits; heeded in development mode alone."""
+"""The header by which `pressroom listen --fail` asks for short waits; only development mode obeys it."""
 
 USER_AGENT: Final = f"Pressroom/{__version__}"
 _decoder = msgspec.json.Decoder(list[AttemptRecord])

@@ -55,7 +55,7 @@ class DeliveryWorker:
     """Delivers until it is stopped.
 
     waits: milliseconds between attempts. soon: the waits of a receiver that asks for short ones; None where that is
-    not heeded. jitter: returns a number from -1 to 1.
+    not allowed. jitter: returns a number from -1 to 1.
     """
 
     def __init__(

@@ -232,7 +232,7 @@ async def send_test(request: Request[Caller]) -> Response:
 )
 async def rotate_webhook(request: Request[Caller]) -> Response:
     """Issues a new secret, with which everything is signed from now on. Receivers should accept either for 24
-    hours: a delivery that is under way may bear the old signature."""
+    hours: a delivery that is under way may still have the old signature."""
     account_id, key_id, webhook_id = named(request)
 
     def shape(rotated: tuple[str, int]) -> RotatedOut:

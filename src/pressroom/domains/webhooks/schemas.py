@@ -57,7 +57,7 @@ class CreateWebhook(Body):
         Meta(
             min_length=1,
             max_length=len(CHOOSABLE),
-            description="What it hears of. Reserved events cannot be chosen; webhook.test comes without being chosen.",
+            description="The events to receive. Reserved ones cannot be chosen; webhook.test always comes.",
             extra_json_schema={"uniqueItems": True},
         ),
     ]

@@ -43,13 +43,13 @@ API key: the replay of its creation has null in its place.
 ## Webhooks
 
 The owner has events sent to https addresses, as they happen: signed, tried again with growing pauses, and once more \
-on demand. An envelope can arrive more than once; its `id` tells. What is sent is shown under Webhooks.
+on demand. An envelope can arrive more than once; its `id` identifies it. What is sent is shown under Webhooks.
 
 ## Limits
 
 | Limit | Per | |
 | --- | --- | --- |
-| {per_minute:,} requests in any 60 seconds | key | `X-RateLimit-*` tell its state |
+| {per_minute:,} requests in any 60 seconds | key | `X-RateLimit-*` show its state |
 | {per_day:,} requests in any 24 hours | key | |
 | {posts:,} times `POST /api/posts` in any 60 seconds | key | |
 | {quota:,} posts, clips and bounces a UTC day | account, over all its keys | failed and repeated writes spend nothing |
@@ -145,7 +145,7 @@ SECURITY_SCHEMES: Final[dict[str, dict[str, object]]] = {
         "in": "cookie",
         "name": "session",
         "description": "The cookie of a signed-in browser, from signing up or in. It ends 30 days after its last use: "
-        "an answer to a request that bears it may set it anew, once a day. Unsafe requests must come from the "
+        "a response to a request that sends it may renew it, once a day. Unsafe requests must come from the "
         "service's own origin.",
     },
 }

@@ -35,7 +35,7 @@ async def bounce_post(
 
 
 async def precheck_quote(tx: Tx, caller: Caller, post_id: str, content: ParsedText, allowance: Allowance) -> str | None:
-    """Looks ahead at a quoting `bounce_post` without writing; returns the page whose card the quote will bear.
+    """Looks ahead at a quoting `bounce_post` without writing; returns the page whose card the quote will show.
 
     Raises what that would raise, by the same checks.
     """

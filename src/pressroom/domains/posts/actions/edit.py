@@ -60,7 +60,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
 
 
 async def precheck_edit(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> str | None:
-    """Looks ahead at `edit_post` without writing; returns the page whose card the edited post will newly bear.
+    """Looks ahead at `edit_post` without writing; returns the page whose card the edited post will newly show.
 
     Raises what that would raise, by the same checks.
     """
@@ -87,7 +87,7 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
 
 
 class _Edited(msgspec.Struct, frozen=True):
-    """What a post will be after an edit; `new_card` is a card that it did not bear before."""
+    """What a post will be after an edit; `new_card` is a card that it did not show before."""
 
     content: ParsedText | None
     visibility: Visibility

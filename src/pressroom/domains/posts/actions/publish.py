@@ -50,7 +50,7 @@ async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowanc
 
 
 async def precheck_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> str | None:
-    """Looks ahead at `publish_post` without writing; returns the page whose card the post will bear.
+    """Looks ahead at `publish_post` without writing; returns the page whose card the post will show.
 
     Raises what that would raise, by the same checks.
     """

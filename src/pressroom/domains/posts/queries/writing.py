@@ -149,7 +149,7 @@ async def edit_post(
     preview_url: str | None,
     at: int,
 ) -> None:
-    """Changes what a post says, which page's card it bears and who may see it, `at` (milliseconds)."""
+    """Changes what a post says, which page's card it shows and who may see it, `at` (milliseconds)."""
     await tx.run(
         EDIT_POST,
         account_id=account_id,
