@@ -35,28 +35,23 @@ function togglePassword(button) {
   field.focus()
 }
 
-// --- Text to add: data-fill names the text area that gets the line in data-text.
+// --- Filling in: data-fill names a text area, which gets data-text on a line of its own.
 
 function fill(button) {
   const field = document.getElementById(button.dataset.fill)
+  const { text } = button.dataset
   const lines = field.value.split('\n').filter((line) => line.trim())
-  if (!lines.includes(button.dataset.text)) lines.push(button.dataset.text)
-  field.value = lines.join('\n')
+  if (!lines.includes(text)) field.value = [...lines, text].join('\n')
+  field.dispatchEvent(new Event('input', { bubbles: true }))
   field.focus()
 }
 
 // --- Counters: data-count is the most characters, counted as the server does: code points after normalisation.
 
 function count(field) {
-  let line = document.getElementById(`${field.id}-count`)
-  if (!line) {
-    line = document.createElement('p')
-    line.id = `${field.id}-count`
-    line.className = 'hint count'
-    field.after(line)
-    field.setAttribute('aria-describedby', `${field.getAttribute('aria-describedby') ?? ''} ${line.id}`.trim())
-  }
+  const line = document.getElementById(`${field.id}-count`)
   const left = Number(field.dataset.count) - [...field.value.normalize('NFC')].length
+  if (!line) return
   line.textContent = left < 0 ? `${-left} too many` : `${left} left`
   line.classList.toggle('over', left < 0)
   line.setAttribute('aria-live', left <= 20 ? 'polite' : 'off')
@@ -222,4 +217,3 @@ addEventListener('pageshow', ({ persisted }) => {
 })
 
 enhance(document)
-document.getElementById('errors')?.focus()
