@@ -16,6 +16,9 @@ CHROMIUM: Final = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here; CI has one")
 
 OPTIONS: Final = ("--no-sandbox", "--disable-quic", "--hide-scrollbars", "--autoplay-policy=no-user-gesture-required")
+MOST_WAIT: Final = 20_000
+"""Milliseconds after which what is waited for is not coming."""
+
 OWN: Final = ("about", "blob", "data", "file")
 """Addresses that are nobody's."""
 
@@ -41,6 +44,7 @@ class Chromium:
         """
         with self._awake():
             context = self._browser.new_context(base_url=base_url or None, **options)
+            context.set_default_timeout(MOST_WAIT)
             try:
                 yield Tab(context, base_url)
             finally:
@@ -90,6 +94,12 @@ class Tab:
         """Opens pages with the cookie of a session."""
         self.context.add_cookies([{"name": "session", "value": token, "url": f"http://{self._host}"}])
         return self
+
+    @property
+    def session(self) -> str:
+        """The session that the tab is signed in with, or nothing."""
+        cookies = {cookie.get("name"): cookie.get("value", "") for cookie in self.context.cookies()}
+        return cookies.get("session", "")
 
     def show(self, width: int, height: int = 800, *, dark: bool = False) -> None:
         """How large the window is, in pixels, and which colours its reader prefers."""

@@ -20,6 +20,7 @@ SETTINGS: Final[dict[str, object]] = {
     "REQUESTS_PER_MINUTE": 60,
     "REQUESTS_PER_DAY": 10_000,
     "POSTS_PER_MINUTE": 10,
+    "DAILY_CONTENT_QUOTA": 1_000,
 }
 
 MORNING: Final = """The night ferry is back on its timetable from Monday.

@@ -45,9 +45,20 @@ def _shown() -> Iterator[Shown]:
         ("/hub/{hub}", "nobody"),
         ("/tag/harbour", "nobody"),
         ("/clip/{clip}", "nobody"),
+        ("/settings/keys", "empty", "failing", "full"),
+        ("/settings/keys/new", "empty", "failing"),
+        ("/settings/keys/new?replace={key}", "full"),
+        ("/settings/keys/{key}", "failing", "full"),
+        ("/settings/keys/{revoked}", "full"),
+        ("/settings/keys/{key}/revoke", "full"),
     ):
         for reader in readers:
             yield Shown(path, reader)
+    for path, reader in (
+        ("/settings/keys/new", "empty"),
+        ("/settings/keys/{key}/revoke", "full"),
+    ):
+        yield Shown(path, reader, 400, submitted=True)
     yield Shown("/post/{gone}", "nobody", 410)
     yield Shown("/tag/nothing", "nobody", 404)
     yield Shown("/nowhere", "nobody", 404)
@@ -62,5 +73,6 @@ ELSEWHERE: Final = {
     "/media/{token}/thumbnail": "a file",
     "/media/{token}/poster": "a file",
     "/cards/{token}": "a file",
+    "/settings/keys/{keyId}/first-use": "a part of the page of a new key",
 }
 """Paths that no line above shows, and why."""

@@ -44,6 +44,11 @@ class Stage:
         """What the form is sent when all is well."""
         return texts_of(LINES[path].good, self.ids)
 
+    def close(self) -> None:
+        """Hangs up."""
+        for client in (*self.owner.clients(), *self.stranger.clients()):
+            client.close()
+
     def send(self, path: str, texts: Texts, who: Actor | None = None, **headers: str) -> httpx.Response:
         """Sends a form, as its owner unless somebody else is named."""
         sender = (who or self.owner).web if path in OWNED else nobody
@@ -51,9 +56,11 @@ class Stage:
 
 
 @pytest.fixture(scope="module")
-def stage(server: LocalServer) -> Stage:
+def stage(server: LocalServer) -> Iterator[Stage]:
     """The same for all tests that change nothing."""
-    return Stage(server)
+    stage = Stage(server)
+    yield stage
+    stage.close()
 
 
 def test_every_form_has_its_line() -> None:
@@ -159,6 +166,9 @@ def test_sent_twice_at_once_it_acts_once(server: LocalServer, path: str) -> None
         with ThreadPoolExecutor(times) as threads:
             answers = list(threads.map(lambda client: client.post(stage.address(path), data=texts), clients))  # noqa: B023
         assert all(answer.status_code in (200, 303) for answer in answers), [each.text[-2000:] for each in answers]
+        stage.close()
+        for client in clients:
+            client.close()
         changes.append({name: table.rows - rows[name] for name, table in held(server).items()})
 
     assert changes[0] == changes[1]

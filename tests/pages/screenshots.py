@@ -1,0 +1,86 @@
+"""`scripts/screenshots`: the pictures of the docs, from a server that holds what the tests of the pages look at."""
+
+import io
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from PIL import Image
+
+from tests.harness.browser import CHROMIUM, Chromium
+from tests.harness.local import LocalServer
+from tests.pages.scenes import SETTINGS, Scenes
+
+PORT: Final = 8000
+"""The one that a server has by default, for it is seen in the pictures."""
+
+MOST_BYTES: Final = 150_000
+COLOURS: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A page as a reader of `Scenes` sees it, from its top down to `height` pixels."""
+
+    name: str
+    path: str
+    reader: str = "full"
+    width: int = 1280
+    height: int = 860
+    dark: bool = False
+
+
+PICTURES: Final = (
+    Picture("keys", "/settings/keys"),
+    Picture("key", "/settings/keys/{key}", height=1400),
+    Picture("deliveries", "/settings/keys/{key}/webhooks/{hook}", height=1100),
+    Picture("deliveries-dark", "/settings/keys/{key}/webhooks/{hook}", height=1100, dark=True),
+    Picture("delivery", "/settings/keys/{key}/webhooks/{hook}/deliveries/{delivery}", "failing", height=1200),
+    Picture("redeliver", "/settings/keys/{key}/webhooks/{hook}/redeliver", "failing"),
+    Picture("keys-narrow", "/settings/keys", width=360, height=780, dark=True),
+    Picture("post", "/post/{post}", "marta"),
+)
+
+
+def main(folder: Path) -> None:
+    """Makes every picture, as a PNG in `folder`. Raises AssertionError when one is too large or its page is refused."""
+    if CHROMIUM is None:
+        sys.exit("There is no chromium here to make pictures with.")
+    folder.mkdir(parents=True, exist_ok=True)
+    browser = Chromium()
+    with tempfile.TemporaryDirectory() as data:
+        server = LocalServer(Path(data), PORT=PORT, **SETTINGS).start()
+        scenes = Scenes(server)
+        for picture in PICTURES:
+            content = taken(browser, scenes, picture)
+            (folder / f"{picture.name}.png").write_bytes(content)
+            print(f"{picture.name}.png  {len(content) // 1000} KB")
+        server.stop()
+    browser.stop()
+
+
+def taken(browser: Chromium, scenes: Scenes, picture: Picture) -> bytes:
+    """The picture as a PNG of few colours."""
+    person = scenes.reader(picture.reader)
+    assert person is not None
+    size = {"width": picture.width, "height": picture.height}
+    scheme = "dark" if picture.dark else "light"
+    address = picture.path.format_map({**scenes.full.ids, **person.ids})
+    with browser.tab(scenes.server.base_url, viewport=size, color_scheme=scheme, timezone_id="UTC") as tab:
+        tab.sign_in(person.token)
+        answer = tab.page.goto(address, wait_until="load")
+        assert answer is not None, address
+        assert answer.ok, (address, answer.status)
+        content = tab.page.screenshot()
+    with Image.open(io.BytesIO(content)) as image:
+        few = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    packed = io.BytesIO()
+    few.save(packed, "PNG", optimize=True)
+    assert packed.tell() <= MOST_BYTES, (picture.name, packed.tell())
+    return packed.getvalue()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
