@@ -12,7 +12,7 @@ from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.models import ApiKey, KeyStatus, Usage
 from pressroom.domains.webhooks.actions.endpoints import list_webhooks
 from pressroom.domains.webhooks.models import ENDPOINTS, Webhook
-from pressroom.domains.webhooks.sections import read_endpoints
+from pressroom.domains.webhooks.sections import ListedEndpoint, read_endpoints
 from pressroom.errors import Code, FieldError, Invalid, Unavailable
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
@@ -81,7 +81,7 @@ async def revoke_key(request: Request[Caller], body: ConfirmRevocation) -> Respo
     return redirect(f"/settings/keys/{key_id}", done="key-revoked")
 
 
-async def _read_page(tx: Tx, account_id: str, key_id: str) -> tuple[Usage, list[Webhook]]:
+async def _read_page(tx: Tx, account_id: str, key_id: str) -> tuple[Usage, list[ListedEndpoint]]:
     return await keys.read_usage(tx, account_id, key_id), await read_endpoints(tx, account_id, key_id)
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from pressroom.clock import DAY, HOUR
 from pressroom.domains.events.models import EventType
+from pressroom.domains.keys.models import ApiKey
 from pressroom.ids import time_of
 
 ENDPOINTS: Final = 5
@@ -290,8 +291,9 @@ class PastDelivery(msgspec.Struct):
 
 
 class EndpointReport(msgspec.Struct):
-    """An endpoint, how it does, since when it missed something (milliseconds), and its last test."""
+    """An endpoint, its key, how it does, since when it missed something (milliseconds), and its last test."""
 
+    key: ApiKey
     webhook: Webhook
     figures: EndpointFigures
     missed_since: int | None

@@ -32,8 +32,8 @@ from pressroom.domains.webhooks.schemas import (
     url_error,
     webhook_shape,
 )
+from pressroom.domains.webhooks.vetting import vet_address
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
-from pressroom.outbound import UrlRefused
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
@@ -240,14 +240,6 @@ async def rotate_webhook(request: Request[Caller]) -> Response:
         return RotatedOut(webhook_id, secret, secret[:SHOWN], iso(until))
 
     return await request.once(endpoints.rotate_secret, shape, 200, account_id, key_id, webhook_id)
-
-
-async def vet_address(request: Request[Caller], url: str) -> None:
-    """Raises Invalid for an address that nothing may be sent to."""
-    try:
-        await request.services.outbound.vet(url, request.caller.account.id)
-    except UrlRefused as refused:
-        raise Invalid([url_error(refused.message)]) from None
 
 
 def named(request: Request[Caller]) -> tuple[str, str, str]:

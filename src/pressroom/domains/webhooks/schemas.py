@@ -219,16 +219,21 @@ class LatestOut(msgspec.Struct):
     waiting: Annotated[int, Meta(ge=0, le=LATEST, description="Pending, held or cancelled.")]
 
 
-class WebhookStatusOut(msgspec.Struct, rename="camel"):
+class FiguresOut(msgspec.Struct, rename="camel", kw_only=True):
+    """What waits for a webhook endpoint, and how its latest deliveries went."""
+
+    next_attempt_at: Annotated[Time | None, Meta(description="When something is sent next; null: nothing waits.")]
+    waiting: Annotated[int, Meta(ge=0, le=COUNTED, description="Deliveries that wait, or are held: counted to 1,000.")]
+    more_waiting: Annotated[bool, Meta(description="Whether more than 1,000 wait.")]
+    latest: LatestOut
+
+
+class WebhookStatusOut(FiguresOut, rename="camel", kw_only=True):
     """How a webhook endpoint does."""
 
     id: Id
     status: EndpointStatus
     consecutive_failures: Annotated[int, Meta(ge=0, description="Failures in a row; the fifth disables it.")]
-    next_attempt_at: Annotated[Time | None, Meta(description="When something is sent next; null: nothing waits.")]
-    waiting: Annotated[int, Meta(ge=0, le=COUNTED, description="Deliveries that wait, or are held: counted to 1,000.")]
-    more_waiting: Annotated[bool, Meta(description="Whether more than 1,000 wait.")]
-    latest: LatestOut
     missed_since: MissedSince
     last_test: Annotated[DeliveryOut | None, Meta(description="The last test and its outcome; null: none was sent.")]
 
@@ -309,24 +314,27 @@ def replaced_webhook_shape(replaced: ReplacedWebhook, now: int) -> ReplacedWebho
 
 def status_shape(found: EndpointReport) -> WebhookStatusOut:
     """Returns how an endpoint does, as its owner sees it."""
-    webhook, figures, missed = found.webhook, found.figures, found.missed_since
-    next_at = figures.next_due_at if webhook.status is EndpointStatus.ENABLED else None
+    webhook, missed = found.webhook, found.missed_since
     return WebhookStatusOut(
         id=webhook.id,
         status=webhook.status,
         consecutive_failures=webhook.consecutive_failures,
-        next_attempt_at=None if next_at is None else iso(next_at),
-        waiting=min(figures.waiting, COUNTED),
-        more_waiting=figures.waiting > COUNTED,
-        latest=latest_shape(figures),
         missed_since=None if missed is None else iso(missed),
         last_test=None if found.last_test is None else delivery_shape(found.last_test),
+        **msgspec.structs.asdict(figures_shape(webhook, found.figures)),
     )
 
 
-def latest_shape(figures: EndpointFigures) -> LatestOut:
-    """Returns how the latest deliveries to an endpoint went."""
-    return LatestOut(figures.delivered, figures.failed, figures.latest - figures.delivered - figures.failed)
+def figures_shape(webhook: Webhook, figures: EndpointFigures) -> FiguresOut:
+    """Returns what waits for an endpoint, and how its latest deliveries went."""
+    next_at = figures.next_due_at if webhook.status is EndpointStatus.ENABLED else None
+    rest = figures.latest - figures.delivered - figures.failed
+    return FiguresOut(
+        next_attempt_at=None if next_at is None else iso(next_at),
+        waiting=min(figures.waiting, COUNTED),
+        more_waiting=figures.waiting > COUNTED,
+        latest=LatestOut(figures.delivered, figures.failed, rest),
+    )
 
 
 def _moment(text: str | None) -> int | None:

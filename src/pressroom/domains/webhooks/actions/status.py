@@ -4,7 +4,6 @@ from typing import Final
 
 from pressroom.db import Tx
 from pressroom.domains.keys.actions import get_key
-from pressroom.domains.webhooks.actions.endpoints import get_webhook
 from pressroom.domains.webhooks.models import (
     ENDPOINTS,
     EndpointFigures,
@@ -22,12 +21,13 @@ LOOKED_AT: Final = 20
 
 async def get_status(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> EndpointReport:
     """Returns an endpoint of one of the account's keys and how it does. Raises NotFound."""
-    webhook = await get_webhook(tx, account_id, key_id, webhook_id)
+    key = await get_key(tx, account_id, key_id)
+    webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id)
     figures = await status.find_figures(tx, account_id, key_id, webhook_id)
-    if figures is None:
+    if webhook is None or figures is None:
         raise NotFound("There is no such webhook endpoint.")
     missed = await find_missed(tx, account_id, webhook, figures.oldest_waiting)
-    return EndpointReport(webhook, figures, missed, await status.find_last_test(tx, account_id, webhook_id))
+    return EndpointReport(key, webhook, figures, missed, await status.find_last_test(tx, account_id, webhook_id))
 
 
 async def list_statuses(tx: Tx, account_id: str, key_id: str) -> list[tuple[Webhook, EndpointFigures]]:

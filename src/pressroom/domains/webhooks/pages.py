@@ -1,0 +1,286 @@
+"""The pages of endpoints: adding, watching, testing, rotating, replacing, removing (docs/web-app.md#endpoints)."""
+
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import SECOND
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.keys.actions import get_key
+from pressroom.domains.keys.models import ApiKey
+from pressroom.domains.webhooks import delivery_pages
+from pressroom.domains.webhooks.actions import endpoints, queueing, replacing, status
+from pressroom.domains.webhooks.models import ENDPOINTS, EndpointReport
+from pressroom.domains.webhooks.schemas import (
+    CreateWebhook,
+    TestSentOut,
+    created_webhook_shape,
+    replaced_webhook_shape,
+    status_shape,
+    webhook_shape,
+)
+from pressroom.domains.webhooks.vetting import vet_address
+from pressroom.ids import BEYOND
+from pressroom.web import filters
+from pressroom.web.access import Page
+from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.rendering import NO_STORE, redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+
+_KEY: Final = "/settings/keys/{keyId}"
+_NEW: Final = f"{_KEY}/webhooks/new"
+_ONE: Final = f"{_KEY}/webhooks/{{webhookId}}"
+_ENDPOINT: Final = FormFields(lists={"events"})
+
+
+class MadeSecret(msgspec.Struct, rename="camel"):
+    """A secret as its page shows it; None when it was shown before. `expires_at`: of the one before, milliseconds."""
+
+    id: str
+    secret: str | None
+    missed_since: str | None = None
+    expires_at: int | None = None
+
+
+class NewEndpointPage(msgspec.Struct):
+    """What the form of a new endpoint is shown with."""
+
+    key: ApiKey
+    number: int
+
+
+@declare("GET", _NEW, Page(), summary="The form of a new webhook endpoint")
+async def new_endpoint(request: Request[Caller]) -> Response:
+    """An empty form, with all events chosen."""
+    return await show_new_endpoint(request, FormState())
+
+
+async def show_new_endpoint(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page with the form in its state."""
+    found = await request.db.read(_read_new, request.caller.account.id, request.parameters["keyId"])
+    values: dict[str, object] = {"key": found.key, "number": found.number, "most": ENDPOINTS, "replaced": None}
+    return await render(request, "webhooks/new.html", values, form=form)
+
+
+@declare_form(
+    _NEW, Page(), takes=CreateWebhook, fields=_ENDPOINT, again=show_new_endpoint, summary="Add a webhook endpoint"
+)
+async def add_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
+    """Adds the endpoint and shows its secret, this once."""
+    account_id, key_id = request.caller.account.id, request.parameters["keyId"]
+    once = request.once.hiding("secret")
+    answer = await once.stored()
+    if answer is None:
+        await request.db.read(endpoints.check_key, account_id, key_id)
+        await vet_address(request, body.url)
+        now = request.clock.now()
+        answer = await once(
+            endpoints.add_webhook,
+            lambda added: created_webhook_shape(*added, now),
+            201,
+            account_id,
+            key_id,
+            body.new_webhook(),
+        )
+    return await _show_secret(request, answer, "added")
+
+
+@declare("GET", _ONE, Page(), summary="A webhook endpoint")
+async def endpoint(request: Request[Caller]) -> Response:
+    """How it does, what can be done with it, and what it was sent."""
+    return await show_endpoint(request, FormState())
+
+
+async def show_endpoint(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page of an endpoint, whose form is that of a test."""
+    report, deliveries = await request.db.read(_read_endpoint, *_named(request), request.query)
+    values = {**_head_of(request, report), **deliveries}
+    return await render(request, "webhooks/endpoint.html", values, form=form)
+
+
+@declare("GET", f"{_ONE}/head", Page(), summary="How a webhook endpoint does, as part of its page")
+async def endpoint_head(request: Request[Caller]) -> Response:
+    """The head of the endpoint's page; 204 while nothing in it has changed."""
+    values = _head_of(request, await request.db.read(status.get_status, *_named(request)))
+    if request.query == f"state={values['state']}":
+        return Response(204, b"", headers=[*NO_STORE])
+    return await render(request, "webhooks/_head.html", values)
+
+
+@declare_form(f"{_ONE}/test", Page(), takes=NoFields, again=show_endpoint, summary="Send a test")
+async def send_test(request: Request[Caller], body: NoFields) -> Response:
+    """Queues a test; its outcome appears in the head of the endpoint's page."""
+    await request.once(queueing.send_test, TestSentOut, 202, *_named(request))
+    return redirect(_path(request, _ONE), done="test-sent")
+
+
+@declare("GET", f"{_ONE}/rotate", Page(recent=True), summary="What rotating a signing secret does")
+async def rotation(request: Request[Caller]) -> Response:
+    """The page that asks whether the secret is to be rotated."""
+    return await show_rotation(request, FormState())
+
+
+async def show_rotation(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page that asks whether the secret is to be rotated."""
+    report = await request.db.read(status.get_status, *_named(request))
+    return await render(request, "webhooks/rotate.html", _head_of(request, report), form=form)
+
+
+@declare_form(
+    f"{_ONE}/rotate", Page(recent=True), takes=NoFields, again=show_rotation, summary="Rotate a signing secret"
+)
+async def rotate_secret(request: Request[Caller], body: NoFields) -> Response:
+    """Makes a new secret and shows it, this once."""
+    webhook_id = request.parameters["webhookId"]
+    answer = await request.once.hiding("secret")(
+        endpoints.rotate_secret,
+        lambda rotated: MadeSecret(webhook_id, rotated[0], expires_at=rotated[1]),
+        200,
+        *_named(request),
+    )
+    return await _show_secret(request, answer, "rotated")
+
+
+@declare("GET", f"{_ONE}/replace", Page(), summary="The form of an endpoint that takes the place of another")
+async def replacement(request: Request[Caller]) -> Response:
+    """The form, filled in from the endpoint that is to be replaced."""
+    return await show_replacement(request, None)
+
+
+async def show_replacement(request: Request[Caller], form: FormState | None) -> Response:
+    """Returns the page with the form in its state; None: filled in from the endpoint that is to be replaced."""
+    report = await request.db.read(status.get_status, *_named(request))
+    webhook = report.webhook
+    if form is None:
+        form = FormState(typed={"url": [webhook.url], "events": webhook.events.split()})
+    figures = status_shape(report)
+    values: dict[str, object] = {
+        "key": report.key,
+        "replaced": webhook,
+        "waiting": figures.waiting,
+        "more_waiting": figures.more_waiting,
+    }
+    return await render(request, "webhooks/new.html", values, form=form)
+
+
+@declare_form(
+    f"{_ONE}/replace",
+    Page(),
+    takes=CreateWebhook,
+    fields=_ENDPOINT,
+    again=show_replacement,
+    summary="Replace a webhook endpoint",
+)
+async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
+    """Puts another endpoint in the place of this one, shows its secret, and offers what the old one missed."""
+    once = request.once.hiding("secret")
+    answer = await once.stored()
+    if answer is None:
+        await request.db.read(endpoints.get_webhook, *_named(request))
+        await vet_address(request, body.url)
+        now = request.clock.now()
+        answer = await once(
+            replacing.replace_webhook,
+            lambda replaced: replaced_webhook_shape(replaced, now),
+            201,
+            *_named(request),
+            body.new_webhook(),
+        )
+    return await _show_secret(request, answer, "replaced")
+
+
+@declare("GET", f"{_ONE}/remove", Page(), summary="What removing a webhook endpoint does")
+async def removal(request: Request[Caller]) -> Response:
+    """The page that asks whether the endpoint is to be removed, and says how many deliveries wait."""
+    return await show_removal(request, FormState())
+
+
+async def show_removal(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page that asks whether the endpoint is to be removed."""
+    report = await request.db.read(status.get_status, *_named(request))
+    return await render(request, "webhooks/remove.html", _head_of(request, report), form=form)
+
+
+@declare_form(f"{_ONE}/remove", Page(), takes=NoFields, again=show_removal, summary="Remove a webhook endpoint")
+async def remove_endpoint(request: Request[Caller], body: NoFields) -> Response:
+    """Removes the endpoint."""
+    webhook_id = request.parameters["webhookId"]
+    await request.once(endpoints.remove_webhook, lambda _: {"id": webhook_id}, 200, *_named(request))
+    return redirect(_path(request, _KEY), done="endpoint-removed")
+
+
+@cache
+def receiver_code() -> dict[str, str]:
+    """Returns the programs by which receivers verify what they get, by name (docs/webhooks.md#signatures)."""
+    shown, modules = files("pressroom.web") / "templates" / "webhooks" / "code", files("pressroom")
+    programs = {file.name.removesuffix(".txt"): file for file in shown.iterdir() if file.name.endswith(".txt")}
+    programs |= {name: modules / name for name in ("verification.py", "verification.mjs")}
+    return {name: file.read_text("utf-8") for name, file in programs.items()}
+
+
+async def _read_new(tx: Tx, account_id: str, key_id: str) -> NewEndpointPage:
+    key = await get_key(tx, account_id, key_id)
+    return NewEndpointPage(key, len(await endpoints.list_webhooks(tx, account_id, key_id, BEYOND, ENDPOINTS)))
+
+
+async def _read_endpoint(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, query: str
+) -> tuple[EndpointReport, dict[str, object]]:
+    report = await status.get_status(tx, account_id, key_id, webhook_id)
+    return report, await delivery_pages.read_deliveries(tx, account_id, report.webhook, query)
+
+
+def _head_of(request: Request[Caller], report: EndpointReport) -> dict[str, object]:
+    """Returns what the head of an endpoint's page shows. `state` changes whenever that does."""
+    now = request.clock.now()
+    until = report.webhook.previous_secret_expires_at
+    values: dict[str, object] = {
+        "key": report.key,
+        "endpoint": webhook_shape(report.webhook, now),
+        "report": status_shape(report),
+        "overlap": None if until is None or until <= now else -(-(until - now) // SECOND),
+    }
+    overlap = values["overlap"]
+    shown = [values["endpoint"], values["report"], report.key.status(now)]
+    text = filters.duration(overlap) if isinstance(overlap, int) else ""
+    digest = blake2b(msgspec.json.encode([*shown, text]), digest_size=8).hexdigest()
+    return {**values, "state": digest}
+
+
+async def _show_secret(request: Request[Caller], answer: Response, act: str) -> Response:
+    """Returns the page of a secret that was just made, or of one that was shown before."""
+    made = msgspec.json.decode(answer.body, type=MadeSecret)
+    account_id, key_id = request.caller.account.id, request.parameters["keyId"]
+    key = await request.db.read(get_key, account_id, key_id)
+    values = {"key": key, "made": made, "act": act, "code": receiver_code()}
+    return await render(request, "webhooks/secret.html", values, secret=True)
+
+
+def _named(request: Request[Caller]) -> tuple[str, str, str]:
+    """Returns the ids of the caller's account and of the key and the endpoint in the path."""
+    return request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
+
+
+def _path(request: Request[Caller], pattern: str) -> str:
+    return pattern.format(**request.parameters)
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (
+    new_endpoint,
+    add_endpoint,
+    endpoint,
+    endpoint_head,
+    send_test,
+    rotation,
+    rotate_secret,
+    replacement,
+    replace_endpoint,
+    removal,
+    remove_endpoint,
+)
