@@ -2,6 +2,7 @@
 
 import re
 
+import httpx
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
@@ -225,21 +226,21 @@ def test_the_same_button_pressed_twice_sends_one_test(alice: Actor, endpoint: Ma
 
 def test_the_head_comes_anew_when_something_changed_and_else_not(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint()
+    part = attributes_of(read(alice, page_path(hook)), "#endpoint-head[data-live]")
+    assert part["hx-get"] == page_path(hook, "head")
 
-    def asked() -> str:
-        part = attributes_of(read(alice, page_path(hook)), "#endpoint-head")["hx-get"]
-        assert part is not None
-        return part
+    def ask(version: str | None) -> httpx.Response:
+        return alice.web.get(page_path(hook, "head"), headers={"If-None-Match": f'"{version}"'})
 
-    head = asked()
-    assert alice.web.get(head).status_code == 204
+    assert ask(part["data-version"]).status_code == 204
     body_of(hook.test(), 202)
-    changed = alice.web.get(head)
+    changed = ask(part["data-version"])
     assert (changed.status_code, "On its way" in changed.text) == (200, True)
-    assert changed.text.lstrip().startswith("<section")
+    assert "<html" not in changed.text
     alice.server.deliver()
-    assert "Delivered" in alice.web.get(head).text
-    assert alice.web.get(asked()).status_code == 204
+    version = changed.headers["etag"].removeprefix("W/").strip('"')
+    assert "Delivered" in ask(version).text
+    assert ask(attributes_of(read(alice, page_path(hook)), "#endpoint-head")["data-version"]).status_code == 204
 
 
 def test_a_secret_is_rotated_and_the_overlap_counted_down(alice: Actor, endpoint: MakeEndpoint) -> None:

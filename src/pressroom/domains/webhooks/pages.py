@@ -15,6 +15,7 @@ from pressroom.domains.keys.models import ApiKey
 from pressroom.domains.webhooks import delivery_pages
 from pressroom.domains.webhooks.actions import endpoints, queueing, replacing, status
 from pressroom.domains.webhooks.models import ENDPOINTS, EndpointReport
+from pressroom.domains.webhooks.routes import named
 from pressroom.domains.webhooks.schemas import (
     CreateWebhook,
     TestSentOut,
@@ -28,7 +29,7 @@ from pressroom.ids import BEYOND
 from pressroom.web import filters
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState, NoFields
-from pressroom.web.rendering import NO_STORE, redirect, render
+from pressroom.web.rendering import redirect, render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import Route, declare, declare_form
@@ -99,7 +100,7 @@ async def endpoint(request: Request[Caller]) -> Response:
 
 async def show_endpoint(request: Request[Caller], form: FormState) -> Response:
     """Returns the page of an endpoint, whose form is that of a test."""
-    report, deliveries = await request.db.read(_read_endpoint, *_named(request), request.query)
+    report, deliveries = await request.db.read(_read_endpoint, *named(request), request.query)
     values = {**_head_of(request, report), **deliveries}
     return await render(request, "webhooks/endpoint.html", values, form=form)
 
@@ -107,16 +108,15 @@ async def show_endpoint(request: Request[Caller], form: FormState) -> Response:
 @declare("GET", f"{_ONE}/head", Page(), summary="How a webhook endpoint does, as part of its page")
 async def endpoint_head(request: Request[Caller]) -> Response:
     """The head of the endpoint's page; 204 while nothing in it has changed."""
-    values = _head_of(request, await request.db.read(status.get_status, *_named(request)))
-    if request.query == f"state={values['state']}":
-        return Response(204, b"", headers=[*NO_STORE])
-    return await render(request, "webhooks/_head.html", values)
+    values = _head_of(request, await request.db.read(status.get_status, *named(request)))
+    version = str(values["version"])
+    return unchanged(request, version) or await render(request, "webhooks/_head.html", values, version=version)
 
 
 @declare_form(f"{_ONE}/test", Page(), takes=NoFields, again=show_endpoint, summary="Send a test")
 async def send_test(request: Request[Caller], body: NoFields) -> Response:
     """Queues a test; its outcome appears in the head of the endpoint's page."""
-    await request.once(queueing.send_test, TestSentOut, 202, *_named(request))
+    await request.once(queueing.send_test, TestSentOut, 202, *named(request))
     return redirect(_path(request, _ONE), done="test-sent")
 
 
@@ -128,7 +128,7 @@ async def rotation(request: Request[Caller]) -> Response:
 
 async def show_rotation(request: Request[Caller], form: FormState) -> Response:
     """Returns the page that asks whether the secret is to be rotated."""
-    report = await request.db.read(status.get_status, *_named(request))
+    report = await request.db.read(status.get_status, *named(request))
     return await render(request, "webhooks/rotate.html", _head_of(request, report), form=form)
 
 
@@ -142,7 +142,7 @@ async def rotate_secret(request: Request[Caller], body: NoFields) -> Response:
         endpoints.rotate_secret,
         lambda rotated: MadeSecret(webhook_id, rotated[0], expires_at=rotated[1]),
         200,
-        *_named(request),
+        *named(request),
     )
     return await _show_secret(request, answer, "rotated")
 
@@ -155,7 +155,7 @@ async def replacement(request: Request[Caller]) -> Response:
 
 async def show_replacement(request: Request[Caller], form: FormState | None) -> Response:
     """Returns the page with the form in its state; None: filled in from the endpoint that is to be replaced."""
-    report = await request.db.read(status.get_status, *_named(request))
+    report = await request.db.read(status.get_status, *named(request))
     webhook = report.webhook
     if form is None:
         form = FormState(typed={"url": [webhook.url], "events": webhook.events.split()})
@@ -182,14 +182,14 @@ async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Res
     once = request.once.hiding("secret")
     answer = await once.stored()
     if answer is None:
-        await request.db.read(endpoints.get_webhook, *_named(request))
+        await request.db.read(endpoints.get_webhook, *named(request))
         await vet_address(request, body.url)
         now = request.clock.now()
         answer = await once(
             replacing.replace_webhook,
             lambda replaced: replaced_webhook_shape(replaced, now),
             201,
-            *_named(request),
+            *named(request),
             body.new_webhook(),
         )
     return await _show_secret(request, answer, "replaced")
@@ -203,7 +203,7 @@ async def removal(request: Request[Caller]) -> Response:
 
 async def show_removal(request: Request[Caller], form: FormState) -> Response:
     """Returns the page that asks whether the endpoint is to be removed."""
-    report = await request.db.read(status.get_status, *_named(request))
+    report = await request.db.read(status.get_status, *named(request))
     return await render(request, "webhooks/remove.html", _head_of(request, report), form=form)
 
 
@@ -211,7 +211,7 @@ async def show_removal(request: Request[Caller], form: FormState) -> Response:
 async def remove_endpoint(request: Request[Caller], body: NoFields) -> Response:
     """Removes the endpoint."""
     webhook_id = request.parameters["webhookId"]
-    await request.once(endpoints.remove_webhook, lambda _: {"id": webhook_id}, 200, *_named(request))
+    await request.once(endpoints.remove_webhook, lambda _: {"id": webhook_id}, 200, *named(request))
     return redirect(_path(request, _KEY), done="endpoint-removed")
 
 
@@ -237,7 +237,7 @@ async def _read_endpoint(
 
 
 def _head_of(request: Request[Caller], report: EndpointReport) -> dict[str, object]:
-    """Returns what the head of an endpoint's page shows. `state` changes whenever that does."""
+    """Returns what the head of an endpoint's page shows. `version` changes whenever that does."""
     now = request.clock.now()
     until = report.webhook.previous_secret_expires_at
     values: dict[str, object] = {
@@ -250,7 +250,7 @@ def _head_of(request: Request[Caller], report: EndpointReport) -> dict[str, obje
     shown = [values["endpoint"], values["report"], report.key.status(now)]
     text = filters.duration(overlap) if isinstance(overlap, int) else ""
     digest = blake2b(msgspec.json.encode([*shown, text]), digest_size=8).hexdigest()
-    return {**values, "state": digest}
+    return {**values, "version": digest}
 
 
 async def _show_secret(request: Request[Caller], answer: Response, act: str) -> Response:
@@ -260,11 +260,6 @@ async def _show_secret(request: Request[Caller], answer: Response, act: str) -> 
     key = await request.db.read(get_key, account_id, key_id)
     values = {"key": key, "made": made, "act": act, "code": receiver_code()}
     return await render(request, "webhooks/secret.html", values, secret=True)
-
-
-def _named(request: Request[Caller]) -> tuple[str, str, str]:
-    """Returns the ids of the caller's account and of the key and the endpoint in the path."""
-    return request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
 
 
 def _path(request: Request[Caller], pattern: str) -> str:
