@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from pressroom.document import describe_api
+from pressroom.domains.accounts.confirmation import ask_password
 from pressroom.domains.accounts.guard import SessionGuard
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.idempotency.actions import WriteIdentity
@@ -77,9 +78,11 @@ class PackageGuards(Guards[Caller]):
     async def check_recent(
         self, request: Request[Caller], who: Caller, typed: Mapping[str, Sequence[str]] | None
     ) -> Response | None:
-        if not who.is_recent(self._clock.now()) and request.path.startswith("/api/"):
+        if who.is_recent(self._clock.now()):
+            return None
+        if request.path.startswith("/api/"):
             raise ConfirmationRequired("Confirm your password first: POST /api/auth/confirm")
-        return None
+        return await ask_password(request, typed)
 
     async def check_writes(self, who: Caller) -> None:
         subject, rates = account_subject(who.account.id), self._session_rates

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pressroom.domains.accounts import link_routes as account_links
 from pressroom.domains.accounts import routes as accounts
+from pressroom.domains.accounts import security_pages, sign_in_pages
 from pressroom.domains.accounts import two_factor_routes as two_factor
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.clips import routes as clips
@@ -45,6 +46,8 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
 PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *reading.ROUTES,
     *media.ROUTES,
+    *sign_in_pages.ROUTES,
+    *security_pages.ROUTES,
     *key_pages.ROUTES,
     *settings_pages.ROUTES,
     *webhook_pages.ROUTES,

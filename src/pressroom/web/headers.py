@@ -83,8 +83,13 @@ def read_headers(received: HeaderList) -> Headers:
 
 def session_token(cookie: str) -> str | None:
     """Returns the value of the cookie `session`; None when there is none."""
+    return cookie_value(cookie, "session")
+
+
+def cookie_value(cookie: str, wanted: str) -> str | None:
+    """Returns the value of the cookie of this name; None when there is none."""
     for part in cookie.split(";") if cookie else ():
         name, _, value = part.strip().partition("=")
-        if name == "session" and value:
+        if name == wanted and value:
             return value
     return None

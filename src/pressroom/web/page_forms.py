@@ -24,6 +24,9 @@ from pressroom.web.error_responses import label_of
 IDEMPOTENCY_FIELD: Final = "idempotency_key"
 """The hidden field that makes a form act once, however often it is sent."""
 
+PASSWORD_FIELD: Final = "confirmed_password"  # noqa: S105  # a name
+"""The field in which a form that was held back brings the password that was asked for again."""
+
 ZONE_SUFFIX: Final = "_zone"
 """Ends the name of the hidden field that holds the zone of a local time, such as `+02:00`; empty: UTC."""
 

@@ -38,7 +38,7 @@ from pressroom.web.multipart import discard
 from pressroom.web.once import Once
 from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.page_form_bodies import decode_typed, rules_of
-from pressroom.web.page_forms import IDEMPOTENCY_FIELD, SHOWN_AGAIN, NoFields, refused_state
+from pressroom.web.page_forms import IDEMPOTENCY_FIELD, PASSWORD_FIELD, SHOWN_AGAIN, NoFields, refused_state
 from pressroom.web.rendering import error_page, sign_in_first
 from pressroom.web.request import Request, Viewer
 from pressroom.web.response import Response
@@ -82,8 +82,8 @@ class Guards(Protocol[C]):
     ) -> Response | None:
         """Returns None when the caller confirmed the password a short time ago, else the page that asks for it.
 
-        `typed` is what was typed into a form, without its secrets; None when no form was sent. Raises SessionRequired
-        on routes of the API.
+        `typed` is what was typed into a form, without its secrets, and with the password if that was asked for; None
+        when no form was sent. Raises ConfirmationRequired on routes of the API.
         """
         ...
 
@@ -273,11 +273,13 @@ class Pipeline(Generic[C]):
         takes, fields = route.takes or NoFields, form.fields
         typed, field_errors = await self._bodies.read_typed(request.body, request.headers, rules_of(takes, fields))
         key = read_key(next(iter(typed.get(IDEMPOTENCY_FIELD, ())), None), field_errors)
+        sent = {name: texts for name, texts in typed.items() if name not in fields.secrets}
+        typed.pop(PASSWORD_FIELD, None)
         shown = {name: texts for name, texts in typed.items() if name not in {IDEMPOTENCY_FIELD, *fields.secrets}}
         try:
             if request.who is not None and _is_limited(route.access):
                 await self._guards.check_writes(request.who)
-            if (asking := await self._ask_password(request, route, shown)) is not None:
+            if (asking := await self._ask_password(request, route, sent)) is not None:
                 return asking
             body = decode_typed(takes, typed, fields, field_errors, self._clock.now())
             request.once = self._guards.once(request, key, typed_fingerprint(shown))

@@ -105,12 +105,16 @@ async def forget_failures(tx: Tx, attempt: SignInAttempt) -> None:
     await queries.forgive_attempt(tx, attempt.address)
 
 
-async def await_code(tx: Tx, account_id: str, attempt: SignInAttempt) -> str:
+async def await_code(tx: Tx, account_id: str, attempt: SignInAttempt) -> str | None:
     """Takes an attempt out of both counts, whose password was right and whose code is still to come.
 
-    Returns the token that the code must come with. Earlier failures stay: guesses at the code are among them.
+    Returns the token that the code must come with; None when the account is suspended. Earlier failures stay: guesses
+    at the code are among them.
     """
     await forgive_sign_in(tx, attempt)
+    now = await status.find_status(tx, account_id)
+    if now is None or now.suspended_at is not None:
+        return None
     return await issue_token(tx, account_id, Purpose.SIGN_IN_CODE)
 
 

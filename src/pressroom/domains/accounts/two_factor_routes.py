@@ -1,5 +1,6 @@
 """The routes of two-factor sign-in: set up, confirm, take off, new recovery codes."""
 
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -71,13 +72,8 @@ async def begin_two_factor(request: Request[Caller]) -> Response:
     """Makes a secret for an authenticator app, and shows it this once. Nothing changes for signing in until a code
     confirms it; a set-up that was begun before is forgotten."""
     account = request.caller.account
-    host = urlsplit(request.settings.base_url).netloc
     return await request.once.hiding("secret", "otpauthUri")(
-        two_factor.begin,
-        lambda secret: TwoFactorSetupOut(secret, codes.enrolment_uri(secret, account.username, host)),
-        200,
-        account.id,
-        codes.new_secret(),
+        two_factor.begin, setup_shape(account.username, host_of(request)), 200, account.id, codes.new_secret()
     )
 
 
@@ -146,6 +142,16 @@ async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> 
         request.caller.account.id,
         attempt,
     )
+
+
+def setup_shape(username: str, host: str) -> Callable[[str], TwoFactorSetupOut]:
+    """Returns what shapes a new secret for the account `username` of the server `host`."""
+    return lambda secret: TwoFactorSetupOut(secret, codes.enrolment_uri(secret, username, host))
+
+
+def host_of(request: Request[Caller]) -> str:
+    """Returns the host of this server's base address, with its port."""
+    return urlsplit(request.settings.base_url).netloc
 
 
 async def prove(request: Request[Caller], body: RemoveTwoFactor) -> attempts.SignInAttempt:

@@ -1,0 +1,176 @@
+"""The pages of two-factor sign-in (docs/web-app.md#two-factor-sign-in)."""
+
+import io
+from typing import Final
+
+import msgspec
+
+from pressroom.domains.accounts import attempts, codes, two_factor
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.two_factor_routes import host_of, prove, setup_shape
+from pressroom.domains.accounts.two_factor_schemas import (
+    ConfirmTwoFactor,
+    RecoveryCodesOut,
+    RemoveTwoFactor,
+    TwoFactorSetupOut,
+)
+from pressroom.web.access import Page
+from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.rendering import redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+
+SECURITY: Final = "/settings/security"
+TWO_FACTOR: Final = f"{SECURITY}/two-factor"
+RECENT: Final = Page(recent=True)
+
+
+async def show_security_form(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page that says whether two-factor sign-in is on."""
+    state = await request.db.read(two_factor.find_state, request.caller.account.id)
+    return await render(request, "accounts/security.html", {"state": state}, form=form)
+
+
+@declare("GET", SECURITY, Page(), summary="Two-factor sign-in")
+async def show_security(request: Request[Caller]) -> Response:
+    """Whether it is on, what is left of the recovery codes, and what can be done."""
+    return await show_security_form(request, FormState())
+
+
+@declare_form(TWO_FACTOR, RECENT, takes=NoFields, again=show_security_form, summary="Set up two-factor sign-in")
+async def begin_two_factor(request: Request[Caller], body: NoFields) -> Response:
+    """Makes a secret and shows it as a QR code, this once, with the form of the first code."""
+    account = request.caller.account
+    answer = await request.once.hiding("secret", "otpauthUri")(
+        two_factor.begin, setup_shape(account.username, host_of(request)), 200, account.id, codes.new_secret()
+    )
+    return await _show_setup(request, FormState(), msgspec.json.decode(answer.body, type=TwoFactorSetupOut))
+
+
+@declare("GET", TWO_FACTOR, RECENT, summary="The set-up of two-factor sign-in")
+async def show_setup(request: Request[Caller]) -> Response:
+    """The form of the first code while a set-up waits for it; its secret is not shown again."""
+    if await request.db.read(two_factor.find_begun, request.caller.account.id) is None:
+        return redirect(SECURITY)
+    return await show_code_form(request, FormState())
+
+
+async def show_code_form(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page of the set-up without its secret, which was shown once."""
+    return await _show_setup(request, form, TwoFactorSetupOut(None, None))
+
+
+@declare_form(
+    f"{TWO_FACTOR}/code", RECENT, takes=ConfirmTwoFactor, again=show_code_form, summary="Turn two-factor sign-in on"
+)
+async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -> Response:
+    """Turns it on and shows the recovery codes, this once."""
+    answer = await request.once.hiding("recoveryCodes")(
+        two_factor.confirm, RecoveryCodesOut, 200, request.caller.account.id, body.code
+    )
+    return await _show_recovery_codes(request, answer)
+
+
+@declare("GET", f"{TWO_FACTOR}/code", RECENT, summary="The first code of two-factor sign-in")
+async def show_first_code(request: Request[Caller]) -> Response:
+    """The page of the set-up."""
+    return redirect(TWO_FACTOR)
+
+
+async def ask_for_recovery_codes(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page that says what new recovery codes do."""
+    state = await request.db.read(two_factor.find_state, request.caller.account.id)
+    if state.enabled_at is None:
+        return redirect(SECURITY)
+    return await render(request, "accounts/recovery_codes.html", {"state": state, "codes": None}, form=form)
+
+
+@declare("GET", f"{SECURITY}/recovery-codes", RECENT, summary="What new recovery codes do")
+async def show_recovery_codes(request: Request[Caller]) -> Response:
+    """The page that makes new recovery codes."""
+    return await ask_for_recovery_codes(request, FormState())
+
+
+@declare_form(
+    f"{SECURITY}/recovery-codes",
+    RECENT,
+    takes=NoFields,
+    again=ask_for_recovery_codes,
+    summary="Make new recovery codes",
+)
+async def renew_recovery_codes(request: Request[Caller], body: NoFields) -> Response:
+    """Replaces the recovery codes and shows the new ones, this once."""
+    answer = await request.once.hiding("recoveryCodes")(
+        two_factor.renew_recovery_codes, RecoveryCodesOut, 200, request.caller.account.id
+    )
+    return await _show_recovery_codes(request, answer)
+
+
+async def ask_to_remove(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page that says what it means to take two-factor sign-in off, and asks for the password or a code."""
+    state = await request.db.read(two_factor.find_state, request.caller.account.id)
+    if state.enabled_at is None:
+        return redirect(SECURITY)
+    return await render(request, "accounts/two_factor_remove.html", {"state": state}, form=form)
+
+
+@declare("GET", f"{TWO_FACTOR}/remove", RECENT, summary="What taking two-factor sign-in off does")
+async def show_removal(request: Request[Caller]) -> Response:
+    """The page that takes it off."""
+    return await ask_to_remove(request, FormState())
+
+
+@declare_form(
+    f"{TWO_FACTOR}/remove",
+    RECENT,
+    takes=RemoveTwoFactor,
+    fields=FormFields(secrets={"password", "code"}),
+    again=ask_to_remove,
+    summary="Take two-factor sign-in off",
+)
+async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> Response:
+    """Takes it off with the password or a code."""
+    if await request.once.stored() is None:
+        attempt = await prove(request, body)
+        await request.once(attempts.remove_two_factor, lambda _: {}, 200, request.caller.account.id, attempt)
+    return redirect(SECURITY, done="two-factor-off")
+
+
+async def _show_setup(request: Request[Caller], form: FormState, setup: TwoFactorSetupOut) -> Response:
+    values: dict[str, object] = {
+        "setup": setup,
+        "drawing": None if setup.otpauth_uri is None else _draw(setup.otpauth_uri),
+    }
+    return await render(request, "accounts/two_factor.html", values, form=form, secret=setup.secret is not None)
+
+
+async def _show_recovery_codes(request: Request[Caller], answer: Response) -> Response:
+    made = msgspec.json.decode(answer.body, type=RecoveryCodesOut)
+    values: dict[str, object] = {"codes": made.recovery_codes, "was_shown": made.recovery_codes is None}
+    return await render(request, "accounts/recovery_codes_made.html", values, secret=made.recovery_codes is not None)
+
+
+def _draw(uri: str) -> str:
+    """Returns the QR code of an address as SVG, dark on light in every colour scheme."""
+    import segno
+
+    drawing = io.BytesIO()
+    segno.make(uri, error="m", micro=False).save(
+        drawing,
+        kind="svg",
+        xmldecl=False,
+        omitsize=True,
+        border=4,
+        dark="#000",
+        light="#fff",
+        svgclass=None,
+        lineclass=None,
+    )
+    return drawing.getvalue().decode()
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (
+    *(show_security, begin_two_factor, show_setup, confirm_two_factor, show_first_code),
+    *(show_recovery_codes, renew_recovery_codes, show_removal, remove_two_factor),
+)
