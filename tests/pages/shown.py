@@ -59,6 +59,8 @@ def _shown() -> Iterator[Shown]:
         ("/settings/keys/{key}/revoke", "full"),
     ):
         yield Shown(path, reader, 400, submitted=True)
+    yield Shown("/login", "nobody")
+    yield Shown("/settings/security", "empty")
     yield Shown("/post/{gone}", "nobody", 410)
     yield Shown("/tag/nothing", "nobody", 404)
     yield Shown("/nowhere", "nobody", 404)
