@@ -12,8 +12,8 @@ from tests.api.actors import Actor, nobody
 from tests.api.conftest import actor, alice
 from tests.api.sockets import Wire
 from tests.conftest import database_settings
+from tests.harness import example_pages
 from tests.harness.local import LocalServer
-from tests.web import example_pages
 
 __all__ = ["actor", "alice"]
 

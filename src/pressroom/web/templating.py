@@ -77,6 +77,11 @@ def page(template: str, values: Mapping[str, object], *, code: int = 200, policy
     return _page(_environment.get_template(template).render(values), code, policy.replace("{elsewhere}", ""))
 
 
+def render_text(source: str, values: Mapping[str, object]) -> str:
+    """Returns a template that is given as text, rendered with everything that templates of files know."""
+    return _environment.from_string(source).render(values)
+
+
 def _page(html: str, code: int, policy: str) -> Response:
     return Response(code, html.encode(), b"text/html; charset=utf-8", _page_headers(policy))
 

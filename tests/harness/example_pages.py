@@ -1,6 +1,6 @@
 """A form of every kind of field, behind the server's own checks: what tests of forms send to."""
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
@@ -10,7 +10,7 @@ from pressroom.errors import Code, Conflict, FieldError, RateLimited, Unavailabl
 from pressroom.web.access import Page, Visitor
 from pressroom.web.bodies import Body
 from pressroom.web.page_forms import FormFields, FormState, NoFields
-from pressroom.web.rendering import redirect
+from pressroom.web.rendering import redirect, render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import Route, declare, declare_form, declare_with_body
@@ -89,6 +89,58 @@ async def visit(request: Request[Caller], body: NoFields) -> Response:
     return redirect("/example", done="signed-out")
 
 
+FORM: Final = """{% extends "settings.html" %}
+{% from "macros/forms.html" import button, checkboxes, field, hidden_key, local_time, summary_of_errors, textarea %}
+{% from "macros/ui.html" import copyable, live, time %}
+{% block content %}<h1>Example</h1>
+{{ summary_of_errors(form, {"label": "Label", "scopes": "Scopes"}) }}
+<form class="stack" method="post" action="/example/page">
+{{ hidden_key(form) }}{{ field(form, "label", "Label", count=10, autocomplete="username") }}
+{{ field(form, "password", "Password", type="password", required=false, autocomplete="current-password") }}
+{{ checkboxes(form, "scopes", "Scopes", [("a", "A"), ("b", "B")]) }}
+{{ textarea(form, "networks", "Networks", required=false) }}
+{{ local_time(form, "since", "Since", required=false) }}
+{{ button("Send", busy="Sending…") }}</form>
+{{ copyable("to be copied", "the text") }}
+<p id="when">{{ time(1_800_000_000_000) }}</p>
+{% call live("part", "/example/part", version) %}{% include "example_part" %}{% endcall %}
+{% endblock %}"""
+PART: Final = """<details id="more"><summary>More</summary>{{ version }}</details><input id="in" aria-label="In">
+<p id="state">{{ version }}</p>"""
+TEMPLATES: Final = {"example_form": FORM, "example_part": PART}
+
+
+class Seen:
+    """What the pages show, and what was sent to them."""
+
+    version = "1"
+    polls: ClassVar[list[str | None]] = []
+    sent: ClassVar[list[Example]] = []
+
+
+async def show_page(request: Request[Caller], form: FormState) -> Response:
+    """The page with the form, as a package's would be."""
+    return await render(request, "example_form", {"version": Seen.version}, form=form)
+
+
+@declare("GET", "/example/page", Page(), summary="A page with a form")
+async def get_page(request: Request[Caller]) -> Response:
+    return await show_page(request, FormState())
+
+
+@declare_form("/example/page", Page(), takes=Example, fields=FIELDS, again=show_page, summary="Send it")
+async def send_page(request: Request[Caller], body: Example) -> Response:
+    Seen.sent.append(body)
+    return redirect("/example/page", done="signed-out")
+
+
+@declare("GET", "/example/part", Page(), summary="A part that is kept up to date")
+async def part(request: Request[Caller]) -> Response:
+    Seen.polls.append(request.headers.if_none_match)
+    values = {"version": Seen.version}
+    return unchanged(request, Seen.version) or await render(request, "example_part", values, version=Seen.version)
+
+
 ERRORS: Final = {
     "conflict": Conflict("There are five."),
     "unprocessable": Unprocessable([FieldError("label", Code.NOT_ALLOWED, "Not now.")]),
@@ -104,4 +156,4 @@ async def fail(request: Request[Caller], body: NoFields) -> Response:
     raise ERRORS[request.parameters["error"]]
 
 
-ROUTES: Final[tuple[Route[Caller], ...]] = (get, send, send_json, edit, visit, fail)
+ROUTES: Final[tuple[Route[Caller], ...]] = (get, send, send_json, edit, visit, fail, get_page, send_page, part)
