@@ -110,11 +110,11 @@ def test_a_form_is_sent_once_and_says_so(server: LocalServer, alice: Actor, open
     tab.page.evaluate("""() => {
       const button = document.querySelector('form button[type=submit]')
       button.click(); button.click(); button.click()
-      window.name = button.textContent + button.getAttribute('aria-disabled')
+      sessionStorage.said = button.textContent + button.getAttribute('aria-disabled')
     }""")
 
     tab.page.wait_for_url("**/example/page?done=signed-out")
-    assert tab.page.evaluate("window.name") == "Sending…true"
+    assert tab.page.evaluate("sessionStorage.said") == "Sending…true"
     assert len(Seen.sent) == 1
     assert tab.page.locator("#done").text_content() == "You are signed out."
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from pressroom.errors import Code, FieldError
 from pressroom.web.filters import duration, field_id
@@ -48,6 +48,13 @@ def refused(**more: object) -> FormState:
     )
 
 
+def the(tree: LexborHTMLParser, selector: str) -> LexborNode:
+    """The first element of this kind."""
+    node = tree.css_first(selector)
+    assert node is not None
+    return node
+
+
 @pytest.mark.parametrize("source", MACROS.values(), ids=MACROS)
 @pytest.mark.parametrize("form", [FormState, refused], ids=["new", "again"])
 def test_hostile_text_stays_text(source: str, form: Callable[[], FormState]) -> None:
@@ -63,7 +70,7 @@ def test_what_was_typed_comes_back_to_the_letter() -> None:
     form = FormState(status=400, typed={"x": ["\n a\r\n<b>\n"]})
     html = render_text(MACROS["textarea"], {"form": form, "t": "T"})
 
-    assert LexborHTMLParser(html).css_first("textarea").text() == "\n a\n<b>\n"
+    assert the(LexborHTMLParser(html), "textarea").text() == "\n a\n<b>\n"
 
 
 def test_a_password_is_never_shown_again() -> None:
@@ -76,14 +83,14 @@ def test_a_password_is_never_shown_again() -> None:
 def test_an_error_stands_beside_its_field_and_is_linked(macro: str) -> None:
     form = FormState(status=400, field_errors=[FieldError("x[2]", Code.TOO_LONG, "Too long.")])
     tree = LexborHTMLParser(render_text(MACROS["summary"] + MACROS[macro], {"form": form, "t": "Name"}))
-    field = tree.css_first("[aria-invalid=true]")
+    field = the(tree, "[aria-invalid=true]")
     described = (field.attributes["aria-describedby"] or "").split()
 
-    assert tree.css_first("label").attributes["for"] == field.id == field_id("x")
-    assert "Too long." in [tree.css_first(f"[id='{each}']").text(strip=True) for each in described]
-    assert tree.css_first("#errors a").attributes["href"] == f"#{field.id}"
-    assert tree.css_first("#errors").attributes["tabindex"] == "-1"
-    assert "autofocus" in tree.css_first("#errors").attributes
+    assert the(tree, "label").attributes["for"] == field.id == field_id("x")
+    assert "Too long." in [the(tree, f"[id='{each}']").text(strip=True) for each in described]
+    assert the(tree, "#errors a").attributes["href"] == f"#{field.id}"
+    assert the(tree, "#errors").attributes["tabindex"] == "-1"
+    assert "autofocus" in the(tree, "#errors").attributes
 
 
 @pytest.mark.parametrize(
