@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import httpx
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tests.api.actors import Actor
 
@@ -30,8 +30,7 @@ def page_of(answer: httpx.Response, status: int = 200) -> LexborHTMLParser:
 
 def text_of(page: LexborHTMLParser, selector: str = "main") -> str:
     """What a reader reads in a part of a page, in one line."""
-    node = page.css_first(selector)
-    assert node is not None, f"There is no {selector}: {page.html}"
+    node = node_of(page, selector)
     return " ".join(node.text(separator=" ").split())
 
 
@@ -54,6 +53,11 @@ def send(who: Actor, path: str, typed: Typed | None = None, action: str = "", at
 
 def attributes_of(page: LexborHTMLParser, selector: str) -> Mapping[str, str | None]:
     """The attributes of the first element that fits."""
-    node = page.css_first(selector)
-    assert node is not None, f"There is no {selector}: {page.html}"
-    return node.attributes
+    return node_of(page, selector).attributes
+
+
+def node_of(part: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
+    """The first element that fits, which must be there."""
+    node = part.css_first(selector)
+    assert node is not None, f"There is no {selector}: {part.html}"
+    return node
