@@ -8,7 +8,12 @@ from pressroom.db import Query
 from pressroom.db.migrate import all_migrations
 from tests.harness.local import LocalServer
 
-WRITTEN_BEHIND = {("rate_windows", ""), ("api_keys", "last_used_at")}
+WRITTEN_BEHIND = {
+    ("rate_windows", ""),
+    ("api_keys", "last_used_at"),
+    ("api_key_usage", ""),
+    ("api_key_refusals", ""),
+}
 """Tables and columns that any request with a key changes, some time after it."""
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n(.*?)^\);", re.MULTILINE | re.DOTALL)

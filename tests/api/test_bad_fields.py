@@ -161,9 +161,19 @@ def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
         assert removed.status_code == 200, "no key has more than five"
 
 
+WRITES_NOTHING = {"preview_redelivery"}
+"""Operations that take a body only to answer it."""
+
+
 @one_engine
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if case.name == "good" and SUCCESS.get(case.operation) != 422], ids=str
+    "case",
+    [
+        case
+        for case in CASES
+        if case.name == "good" and SUCCESS.get(case.operation) != 422 and case.operation not in WRITES_NOTHING
+    ],
+    ids=str,
 )
 def test_what_is_taken_would_be_seen_to_be_written(stage: Stage, case: Case) -> None:
     newcomer = Stage(stage.server)
