@@ -5,17 +5,19 @@ A test (tests/web/test_routes.py) finds every declared route and fails when one 
 
 from typing import Any, Final
 
+from pressroom.domains.accounts import entry_pages, security_pages, sign_in_pages
 from pressroom.domains.accounts import link_routes as account_links
 from pressroom.domains.accounts import routes as accounts
-from pressroom.domains.accounts import security_pages, sign_in_pages
 from pressroom.domains.accounts import two_factor_routes as two_factor
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.clips import routes as clips
 from pressroom.domains.comments import routes as comments
 from pressroom.domains.follows import routes as follows
+from pressroom.domains.home import pages as home
 from pressroom.domains.hubs import routes as hubs
 from pressroom.domains.keys import pages as key_pages
 from pressroom.domains.keys import routes as keys
+from pressroom.domains.mail import pages as mail
 from pressroom.domains.media import serving as media
 from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.posts import routes as posts
@@ -44,6 +46,9 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
 """The operations of the API, in the order of the API reference."""
 
 PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
+    *home.ROUTES,
+    *entry_pages.ROUTES,
+    *mail.ROUTES,
     *reading.ROUTES,
     *media.ROUTES,
     *sign_in_pages.ROUTES,

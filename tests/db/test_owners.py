@@ -26,6 +26,8 @@ _KEY: Final = "the label of the key that something was written with"
 _HUB: Final = "the name of the hub that something was written into"
 _FOLLOWS: Final = "the condition follows_sql: what a reader may see depends on who follows whom"
 
+_STEPS: Final = "which of the first steps an account has done"
+
 READERS: Final = {
     ("keys", "accounts"): "a request by key finds key and account in one read",
     ("follows", "accounts"): _AUTHOR,
@@ -44,6 +46,9 @@ READERS: Final = {
     ("media", "posts"): "a file is seen by whoever may see the post that it belongs to",
     ("media", "clips"): "a file is seen by whoever may see the clip that it belongs to",
     ("webhooks", "events"): "a delivery is made of its event; an event stays while a delivery of it waits",
+    ("home", "api_keys"): _STEPS,
+    ("home", "posts"): _STEPS,
+    ("home", "webhooks"): _STEPS,
     ("db", "sqlite_master"): "whether the table of migrations is there yet",
 }
 """Who reads tables of another package, and why."""

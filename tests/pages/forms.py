@@ -33,6 +33,12 @@ class Line:
 
 
 LINES: Final[dict[str, Line]] = {
+    "/signup": Line({"username": "ferry_news", "email": "ferry@news.example", "password": "nine plums and a kettle"}),
+    "/forgot": Line({"email": "ferry@news.example"}),
+    "/reset/{token}": Line({"password": "nine plums and a kettle"}, wrong=({"password": "nine"},)),
+    "/verify/{token}": Line(),
+    "/login/link/{token}": Line(),
+    "/verify/send": Line(),
     "/settings/keys/new": Line({"label": "Ferry bot", "scopes": ["posts:write", "media:write"], "expiry": "90d"}),
     "/settings/keys/{keyId}/revoke": Line({"label": "{label}"}, wrong=({"label": "Another"}, {"label": ""})),
 }

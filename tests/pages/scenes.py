@@ -8,6 +8,9 @@ import httpx
 from pressroom.clock import DAY, HOUR, MINUTE, SECOND, iso
 from pressroom.db import Command
 from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.accounts.links import request_reset
+from pressroom.domains.accounts.models import Purpose
+from pressroom.domains.accounts.tokens import issue_token
 from tests.api.actors import Json, body_of, new_client
 from tests.harness.local import LocalServer
 from tests.harness.receiver import Receiver, answer
@@ -110,11 +113,20 @@ class Scenes:
         self._publish()
         for person in (self.empty, self.full, self.failing, self.marta):
             person.sign_in()
+        self._send_links()
 
     def reader(self, name: str) -> Person | None:
         """The person of a name; None: somebody who is not signed in."""
         found: Person | None = getattr(self, name, None)
         return found
+
+    def _send_links(self) -> None:
+        """Links as mails hold them, and a mail."""
+        db, person = self.server.runtime.db, self.full
+        for name, purpose in (("reset", Purpose.RESET), ("verify", Purpose.VERIFY), ("link", Purpose.SIGN_IN)):
+            person.ids[name] = self.server.run(db.transact(issue_token, person.account.id, purpose))
+        self.server.run(db.transact(request_reset, person.account.email, "127.0.0.1", 100))
+        self.server.do_jobs()
 
     def pass_time(self, milliseconds: int) -> None:
         """Moves the clock, and does what has become due."""

@@ -61,6 +61,13 @@ def _shown() -> Iterator[Shown]:
         yield Shown(path, reader, 400, submitted=True)
     yield Shown("/login", "nobody")
     yield Shown("/settings/security", "empty")
+    for path in ("/signup", "/forgot", "/reset/{reset}"):
+        yield Shown(path, "nobody")
+        yield Shown(path, "nobody", 400, submitted=True)
+    for path in ("/verify/{verify}", "/login/link/{link}", "/dev/mail"):
+        yield Shown(path, "nobody")
+    for path in ("/reset/spent", "/verify/spent", "/login/link/spent"):
+        yield Shown(path, "nobody", 404)
     yield Shown("/post/{gone}", "nobody", 410)
     yield Shown("/tag/nothing", "nobody", 404)
     yield Shown("/nowhere", "nobody", 404)

@@ -39,7 +39,7 @@ from pressroom.web.once import Once
 from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.page_form_bodies import decode_typed, rules_of
 from pressroom.web.page_forms import IDEMPOTENCY_FIELD, PASSWORD_FIELD, SHOWN_AGAIN, NoFields, refused_state
-from pressroom.web.rendering import error_page, sign_in_first
+from pressroom.web.rendering import error_page, hide_address, sign_in_first
 from pressroom.web.request import Request, Viewer
 from pressroom.web.response import Response
 from pressroom.web.router import Router
@@ -135,13 +135,16 @@ class Pipeline(Generic[C]):
             started = self._clock.now()
             request = self._begin(scope, receive)
             response = await self._respond(scope, request)
+            shown_path = self._router.without_token(request.path)
+            if shown_path is not request.path:
+                hide_address(response)
             response = await self._send(request, response, receive, send)
             now = self._clock.now()
             self._log.request(
                 now,
                 request.id,
                 request.method,
-                self._router.without_token(request.path),
+                shown_path,
                 response.status,
                 now - started,
                 request.client,

@@ -10,7 +10,7 @@ from pressroom.web.error_responses import error_response, label_of
 from pressroom.web.page_forms import FormState
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.templating import APP_POLICY, page, page_in_slices
+from pressroom.web.templating import APP_POLICY, POLICY, page, page_in_slices
 
 NO_STORE: Final[HeaderList] = [(b"cache-control", b"no-store")]
 LONGEST_CODE: Final = 40
@@ -25,6 +25,7 @@ async def render(
     status: int = 200,
     secret: bool = False,
     version: str | None = None,
+    script: bool = True,
 ) -> Response:
     """Returns a page of the web app, or a part of one, which nobody may store.
 
@@ -36,6 +37,7 @@ async def render(
         status: The status otherwise.
         secret: The page shows a secret: it is never compressed.
         version: Of a part that is asked for again and again: what names the state that it shows. See `unchanged`.
+        script: False for a page that people only read: it may load no script.
     """
     common: dict[str, object] = {
         "base_url": request.settings.base_url,
@@ -56,7 +58,7 @@ async def render(
         {**common, **values},
         code=code,
         media_from=request.services.blobs.origin,
-        policy=APP_POLICY,
+        policy=APP_POLICY if script else POLICY,
     )
     response.headers += NO_STORE
     response.holds_secret = secret
@@ -71,6 +73,14 @@ def unchanged(request: Request[Any], version: str) -> Response | None:
     if any(tag.strip().removeprefix("W/") == f'"{version}"' for tag in known):
         return Response(204, b"", b"text/html; charset=utf-8", [*NO_STORE])
     return None
+
+
+def hide_address(response: Response) -> None:
+    """Has browsers tell nobody, ourselves included, the address of a page: it holds a token, and proxies log referrers.
+
+    The origin stays, without which forms could not be told from those of other sites.
+    """
+    response.headers = [(name, b"origin" if name == b"referrer-policy" else value) for name, value in response.headers]
 
 
 def redirect(path: str, *, done: str | None = None, **query: str) -> Response:

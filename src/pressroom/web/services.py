@@ -1,6 +1,6 @@
 """What routes work with beside the database. The packages behind it need not know each other, nor `web` know them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +29,11 @@ class MailStatus(Protocol):
     @property
     def is_available(self) -> bool:
         """Whether mail reaches anybody at all."""
+        ...
+
+    @property
+    def kept(self) -> Iterable[object] | None:
+        """The latest messages in development mode, for its page; None otherwise."""
         ...
 
 

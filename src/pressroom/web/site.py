@@ -59,12 +59,6 @@ async def docs(request: Request[Any]) -> Response:
     return page("docs.html", {"title": "API reference"}, policy=DOCS_POLICY)
 
 
-@declare("GET", "/", Public(), summary="The front page")
-async def home(request: Request[Any]) -> Response:
-    """What this server is, and where to begin."""
-    return page("home.html", {"base_url": request.settings.base_url})
-
-
 @declare("GET", "/settings", Page(), summary="One's own account")
 async def settings(request: Request[Any]) -> Response:
     """What can be set, and where."""
@@ -120,7 +114,7 @@ VERIFIER_ROUTES: Final = tuple(
 STATIC_ROUTES: Final = tuple(
     _file_route(static_path(name), "Style sheets and scripts", partial(static_file, name)) for name in static_names()
 )
-ROUTES: Final = (health, ready, openapi, docs, home, settings, avatar, hub_avatar, *VERIFIER_ROUTES, *STATIC_ROUTES)
+ROUTES: Final = (health, ready, openapi, docs, settings, avatar, hub_avatar, *VERIFIER_ROUTES, *STATIC_ROUTES)
 
 
 def preload_files() -> None:

@@ -78,21 +78,7 @@ async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     e-mail address. Where the operator has closed
     sign-up, it is a 404. Whatever becomes of them, sign-ups are counted by address; after too many within an hour,
     wait as long as the answer says."""
-    settings = request.settings
-    if not settings.signup:
-        raise NotFound(CLOSED)
-    await request.db.read(attempts.check_sign_up, request.client, settings.signups_per_hour)
-    attempted_at = await request.db.transact(attempts.attempt_sign_up, request.client, settings.signups_per_hour)
-    await request.db.read(actions.check_not_taken, body.username, body.email)
-    try:
-        password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
-    except Unavailable:
-        await request.db.transact(attempts.forgive_sign_up, request.client, attempted_at)
-        raise
-    new = actions.NewAccount(body.username, body.email, password_hash, body.display_name)
-    account, token = await request.db.transact(
-        links.sign_up, new, request.client, verify=request.services.mail.is_available
-    )
+    account, token = await make_account(request, body)
     return _signed_in(request, account, token, 201)
 
 
@@ -203,6 +189,24 @@ async def edit_me(request: Request[Caller], body: EditProfile) -> Response:
         )
     except ConstraintViolated:
         raise Conflict(f"The user name {body.username} was taken at this very moment.") from None
+
+
+async def make_account(request: Request[Caller], body: SignUp) -> tuple[Account, str]:
+    """Makes an account with a session; returns both the account and the session's token. Raises Conflict,
+    TooManyAttempts, NotFound where sign-up is closed, and Unavailable."""
+    settings = request.settings
+    if not settings.signup:
+        raise NotFound(CLOSED)
+    await request.db.read(attempts.check_sign_up, request.client, settings.signups_per_hour)
+    attempted_at = await request.db.transact(attempts.attempt_sign_up, request.client, settings.signups_per_hour)
+    await request.db.read(actions.check_not_taken, body.username, body.email)
+    try:
+        password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
+    except Unavailable:
+        await request.db.transact(attempts.forgive_sign_up, request.client, attempted_at)
+        raise
+    new = actions.NewAccount(body.username, body.email, password_hash, body.display_name)
+    return await request.db.transact(links.sign_up, new, request.client, verify=request.services.mail.is_available)
 
 
 def _signed_in(request: Request[Caller], account: Account, token: str, status: int) -> Response:

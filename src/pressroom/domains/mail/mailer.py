@@ -7,6 +7,8 @@ from email.errors import MessageError
 from functools import partial
 from typing import Final
 
+import msgspec
+
 from pressroom.clock import Clock
 from pressroom.domains.mail.handing_in import hand_in
 from pressroom.domains.mail.messages import Mail, compose
@@ -17,11 +19,17 @@ KEPT: Final = 50
 """Messages that development mode shows at /dev/mail, the latest."""
 
 
+class Sent(msgspec.Struct, frozen=True):
+    """A message, and when it was sent (milliseconds)."""
+
+    at: int
+    mail: Mail
+
+
 class Mailer:
     """Sends mail as the settings say.
 
-    `kept` are the latest messages in development mode, newest first, with when they were sent (milliseconds); None
-    otherwise.
+    `kept` are the latest messages in development mode, newest first; None otherwise.
     """
 
     def __init__(self, settings: Settings, clock: Clock, show: Callable[[str], None] | None = None) -> None:
@@ -29,7 +37,7 @@ class Mailer:
         self._sender = settings.mail_from
         self._clock = clock
         self._show = show or partial(print, flush=True)
-        self.kept: deque[tuple[int, Mail]] | None = deque(maxlen=KEPT) if settings.dev else None
+        self.kept: deque[Sent] | None = deque(maxlen=KEPT) if settings.dev else None
 
     @property
     def is_available(self) -> bool:
@@ -52,6 +60,6 @@ class Mailer:
             sender, recipient = message["From"].addresses[0], message["To"].addresses[0]
             await hand_in(self._server, message, sender.addr_spec, recipient.addr_spec, sender.domain)
         if self.kept is not None:
-            self.kept.appendleft((now, mail))
+            self.kept.appendleft(Sent(now, mail))
             with contextlib.suppress(OSError, ValueError):  # whoever read it has gone
                 self._show(f"\nMail to {mail.to}: {mail.subject}\n\n{mail.text}")

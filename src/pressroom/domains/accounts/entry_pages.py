@@ -1,0 +1,152 @@
+"""Pages for people who come in without a password: sign-up, a forgotten password, links (docs/web-app.md#coming-in)."""
+
+from typing import Final
+
+from pressroom.domains.accounts import links
+from pressroom.domains.accounts.cookies import session_cookie
+from pressroom.domains.accounts.link_routes import ask_for_reset, reset
+from pressroom.domains.accounts.models import Caller, Purpose
+from pressroom.domains.accounts.routes import make_account
+from pressroom.domains.accounts.schemas import ForgotPassword, NewPassword, ResetPassword, SignUp
+from pressroom.domains.accounts.tokens import find_token
+from pressroom.web.access import Visitor
+from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.rendering import redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import declare, declare_form
+
+PASSWORDS: Final = FormFields(secrets={"password"})
+
+
+async def show_sign_up(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page of sign-up; where it is closed, one that says so."""
+    if request.who is not None:
+        return redirect("/")
+    if not request.settings.signup:
+        return await render(request, "accounts/sign_up_closed.html", {}, status=404)
+    return await render(request, "accounts/sign_up.html", {}, form=form)
+
+
+@declare("GET", "/signup", Visitor(), summary="Make an account")
+async def sign_up_page(request: Request[Caller]) -> Response:
+    """A form for user name, e-mail address and password."""
+    return await show_sign_up(request, FormState())
+
+
+@declare_form(
+    "/signup", Visitor(), takes=SignUp, fields=PASSWORDS, again=show_sign_up, summary="Make an account and sign it in"
+)
+async def sign_up(request: Request[Caller], body: SignUp) -> Response:
+    """Makes an account like POST /api/auth/signup."""
+    if not request.settings.signup:
+        return await show_sign_up(request, FormState())
+    _, token = await make_account(request, body)
+    return _signed_in(request, token, "signed-up")
+
+
+async def show_forgot(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page on which a link to set a new password is asked for; without mail, who can make one."""
+    values = {"has_mail": request.services.mail.is_available, "is_dev": request.services.mail.kept is not None}
+    return await render(request, "accounts/forgot.html", values, form=form)
+
+
+@declare("GET", "/forgot", Visitor(), summary="Ask for a new password")
+async def forgot_page(request: Request[Caller]) -> Response:
+    """A form for the e-mail address."""
+    return await show_forgot(request, FormState())
+
+
+@declare_form("/forgot", Visitor(), takes=ForgotPassword, again=show_forgot, summary="Have a link mailed")
+async def forgot(request: Request[Caller], body: ForgotPassword) -> Response:
+    """Answers the same whether there is such an account or not."""
+    if not request.services.mail.is_available:
+        return await show_forgot(request, FormState())
+    await ask_for_reset(request, body)
+    return redirect("/forgot", done="reset-asked")
+
+
+async def show_reset(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page on which a new password is set; when the link does not hold, one that says so."""
+    return await _page_of_link(request, "accounts/reset.html", Purpose.RESET, form)
+
+
+@declare("GET", "/reset/{token}", Visitor(), summary="Set a new password by link")
+async def reset_page(request: Request[Caller]) -> Response:
+    """A form for the new password. To open it does not use the link up."""
+    return await show_reset(request, FormState())
+
+
+@declare_form(
+    "/reset/{token}",
+    Visitor(),
+    takes=NewPassword,
+    fields=PASSWORDS,
+    again=show_reset,
+    summary="Set it, and end all sessions",
+)
+async def reset_password(request: Request[Caller], body: NewPassword) -> Response:
+    """Sets the password like POST /api/auth/reset, and leads to the sign-in."""
+    await reset(request, ResetPassword(request.parameters["token"], body.password))
+    response = redirect("/login", done="password-set")
+    response.headers.append(session_cookie("", secure=_secure(request)))
+    return response
+
+
+async def show_verify(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page with the button that confirms an address."""
+    return await _page_of_link(request, "accounts/verify.html", Purpose.VERIFY, form)
+
+
+@declare("GET", "/verify/{token}", Visitor(), summary="Confirm an e-mail address by link")
+async def verify_page(request: Request[Caller]) -> Response:
+    """One button. To open it does not use the link up: programs that scan mail do so."""
+    return await show_verify(request, FormState())
+
+
+@declare_form("/verify/{token}", Visitor(), takes=NoFields, again=show_verify, summary="Confirm it")
+async def verify(request: Request[Caller], body: NoFields) -> Response:
+    """Confirms the address like POST /api/auth/verify."""
+    await request.db.transact(links.verify_email, request.parameters["token"])
+    return redirect("/", done="email-confirmed")
+
+
+async def show_sign_in_link(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page with the button that signs in."""
+    return await _page_of_link(request, "accounts/sign_in_link.html", Purpose.SIGN_IN, form)
+
+
+@declare("GET", "/login/link/{token}", Visitor(), summary="Sign in by the link of the first start")
+async def sign_in_link_page(request: Request[Caller]) -> Response:
+    """One button. To open it does not use the link up."""
+    return await show_sign_in_link(request, FormState())
+
+
+@declare_form("/login/link/{token}", Visitor(), takes=NoFields, again=show_sign_in_link, summary="Sign in")
+async def sign_in_by_link(request: Request[Caller], body: NoFields) -> Response:
+    """Signs in like POST /api/auth/login/link."""
+    _, token = await request.db.transact(links.sign_in_by_link, request.parameters["token"], request.client)
+    return _signed_in(request, token, "signed-in")
+
+
+async def _page_of_link(request: Request[Caller], template: str, purpose: Purpose, form: FormState) -> Response:
+    """Renders the page of a link: a 404 when it does not hold."""
+    holds = await request.db.read(find_token, request.parameters["token"], purpose) is not None
+    values = {"holds": holds, "has_mail": request.services.mail.is_available}
+    return await render(request, template, values, form=form, status=200 if holds else 404)
+
+
+def _signed_in(request: Request[Caller], token: str, done: str) -> Response:
+    response = redirect("/", done=done)
+    response.headers.append(session_cookie(token, secure=_secure(request)))
+    return response
+
+
+def _secure(request: Request[Caller]) -> bool:
+    return request.settings.base_url.startswith("https://")
+
+
+ROUTES: Final = (
+    *(sign_up_page, sign_up, forgot_page, forgot, reset_page, reset_password),
+    *(verify_page, verify, sign_in_link_page, sign_in_by_link),
+)

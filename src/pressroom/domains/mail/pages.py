@@ -1,0 +1,22 @@
+"""The page on which development mode shows the mail that it sent (docs/mail.md#settings)."""
+
+from typing import Any, Final
+
+from pressroom.errors import NotFound
+from pressroom.web.access import Visitor
+from pressroom.web.rendering import render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import declare
+
+
+@declare("GET", "/dev/mail", Visitor(), summary="The mail that development mode sent")
+async def show_mail(request: Request[Any]) -> Response:
+    """The latest mails of this process, with their links; a 404 outside development mode."""
+    kept = request.services.mail.kept
+    if kept is None:
+        raise NotFound("There is nothing at this address. The API reference is at /docs.")
+    return await render(request, "mail/sent.html", {"mails": list(kept)}, secret=True)
+
+
+ROUTES: Final = (show_mail,)

@@ -1,0 +1,236 @@
+"""Coming in without a password: sign-up, a forgotten password, and the links in mails, as forms without script."""
+
+import itertools
+
+import httpx
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from pressroom.clock import DAY
+from pressroom.domains.accounts.links import issue_reset
+from pressroom.domains.accounts.models import Purpose
+from pressroom.domains.accounts.tokens import issue_token
+from tests.api.actors import Actor, nobody
+from tests.harness.local import LocalServer
+
+SETTINGS = {"DEV": 1, "TRUSTED_PROXIES": "127.0.0.1/32"}
+PASSWORD = "nine plums and a kettle"
+OTHER = "ten plums and a kettle"
+
+_numbers = itertools.count(1)
+
+
+def parse(answer: httpx.Response, status: int = 200) -> LexborHTMLParser:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-store"
+    return LexborHTMLParser(answer.text)
+
+
+def text(page: LexborHTMLParser, selector: str = "main") -> str:
+    found = page.css_first(selector)
+    assert found is not None, f"there is no {selector}"
+    return " ".join(found.text().split())
+
+
+def get(server: LocalServer, path: str, cookie: str = "") -> httpx.Response:
+    return nobody.get(server.base_url + path, headers={"Cookie": cookie} if cookie else {})
+
+
+def send(server: LocalServer, path: str, cookie: str = "", client: str = "", **fields: str) -> httpx.Response:
+    headers = {"X-Forwarded-For": client or f"198.51.100.{next(_numbers) % 250}", "Sec-Fetch-Site": "same-origin"}
+    headers |= {"Cookie": cookie} if cookie else {}
+    return nobody.post(server.base_url + path, data=fields, headers=headers)
+
+
+def session_of(answer: httpx.Response) -> str:
+    cookie = answer.headers["set-cookie"].partition(";")[0]
+    assert len(cookie) == len("session=") + 43
+    return cookie
+
+
+def newcomer() -> dict[str, str]:
+    name = f"comer{next(_numbers)}"
+    return {"username": name, "email": f"{name}@example.org", "password": PASSWORD, "displayName": ""}
+
+
+def latest(server: LocalServer, page: str, email: str) -> str:
+    """The path of the link in the newest mail to an address, as /dev/mail shows it."""
+    server.do_jobs()
+    letters = [each for each in parse(get(server, "/dev/mail")).css(".letter") if email in each.text()]
+    found = letters[0].css_first("a")
+    assert found is not None
+    link = found.attributes["href"] or ""
+    assert link.startswith(f"{server.base_url}/{page}/")
+    return link.removeprefix(server.base_url)
+
+
+def test_somebody_signs_up_and_confirms_the_address(server: LocalServer) -> None:
+    page = parse(get(server, "/signup"))
+    assert [each.attributes.get("autocomplete") for each in page.css("form input:not([type=hidden])")] == [
+        *("username", "email", "new-password", "name"),
+    ]
+    body = newcomer()
+    made = send(server, "/signup", **body)
+    assert (made.status_code, made.headers["location"]) == (303, "/?done=signed-up")
+    cookie = session_of(made)
+    home = parse(get(server, "/?done=signed-up", cookie))
+    assert "Your account is made" in text(home, "#done")
+    assert f"We mailed a link to {body['email']}" in text(home)
+
+    link = latest(server, "verify", body["email"])
+    for _ in range(2):
+        assert "Confirm your e-mail address" in text(parse(get(server, link)))
+    assert get(server, link).headers["referrer-policy"] == "origin"
+    confirmed = send(server, link)
+    assert (confirmed.status_code, confirmed.headers["location"]) == (303, "/?done=email-confirmed")
+    assert "We mailed" not in text(parse(get(server, "/", cookie)))
+    assert "does not work any more" in text(parse(get(server, link), 404))
+    assert "does not work any more" in text(parse(send(server, link), 422))
+    assert link.rpartition("/")[2] not in server.stream.getvalue()
+
+
+def test_what_is_wrong_with_a_sign_up_stands_beside_its_field(server: LocalServer) -> None:
+    sent = {"username": "a b", "email": "<b>@x", "password": "short", "displayName": "\u202e<i>"}
+    page = parse(send(server, "/signup", **sent), 400)
+    assert {each.attributes.get("id") for each in page.css("[aria-invalid=true]")} == {
+        "f-username",
+        "f-email",
+        "f-password",
+    }
+    assert {each.attributes.get("href") for each in page.css("#errors a")} == {"#f-username", "#f-email", "#f-password"}
+    shown = {each.attributes.get("name"): each.attributes.get("value") for each in page.css("form input")}
+    assert (shown["username"], shown["email"], shown["password"]) == ("a b", "<b>@x", None)
+    assert "short" not in page.html  # type: ignore[operator]  # a page has a text
+
+    body = newcomer()
+    send(server, "/signup", **body)
+    taken = parse(send(server, "/signup", **{**body, "email": "another@example.org"}), 409)
+    assert f"The user name {body['username']} is taken." in text(taken, "#errors")
+
+
+def test_a_limit_is_told_with_its_time(server: LocalServer) -> None:
+    client = f"203.0.113.{next(_numbers)}"
+    email = f"limited{next(_numbers)}@example.org"
+    for _ in range(3):
+        assert send(server, "/forgot", client=client, email=email).status_code == 303
+    limited = send(server, "/forgot", client=client, email=email)
+    page = parse(limited, 429)
+    assert "3 mails an hour" in text(page, "#errors")
+    assert "Try again in" in text(page, "#errors")
+    field = page.css_first("#f-email")
+    assert field is not None
+    assert field.attributes["value"] == email
+
+
+def test_a_forgotten_password(server: LocalServer) -> None:
+    body = newcomer()
+    cookie = session_of(send(server, "/signup", **body))
+    server.do_jobs()
+    answers = [send(server, "/forgot", email=email) for email in (body["email"], "nobody@nowhere.example")]
+    assert [(answer.status_code, answer.headers["location"]) for answer in answers] == [
+        (303, "/forgot?done=reset-asked")
+    ] * 2
+    assert "If there is an account" in text(parse(get(server, "/forgot?done=reset-asked")), "#done")
+
+    link = latest(server, "reset", body["email"])
+    shown = parse(get(server, link))
+    assert "signed out" in text(shown)
+    assert not [each for each in shown.css("[action]") if link in (each.attributes["action"] or "")]
+    again = parse(send(server, link, password="short"), 400)
+    assert "10" in text(again, "#f-password-error")
+    done = send(server, link, password=OTHER)
+    assert (done.status_code, done.headers["location"]) == (303, "/login?done=password-set")
+    assert get(server, "/api/auth/me", cookie).status_code == 401
+    login = {"login": body["username"], "password": OTHER}
+    assert nobody.post(f"{server.base_url}/api/auth/login", json=login).status_code == 200
+    assert "does not work any more" in text(parse(send(server, link, password=PASSWORD), 422))
+    assert "does not work any more" in text(parse(get(server, link), 404))
+    server.runtime.log.flush()
+    assert link.rpartition("/")[2] not in server.stream.getvalue()
+    assert "/reset/[token]" in server.stream.getvalue()
+
+
+def test_the_first_link_signs_in_by_its_button_alone(server: LocalServer) -> None:
+    account = server.account()
+    token = server.run(server.runtime.db.transact(issue_token, account.id, Purpose.SIGN_IN))
+    for _ in range(2):
+        assert "set-cookie" not in get(server, f"/login/link/{token}").headers
+    done = send(server, f"/login/link/{token}")
+    assert (done.status_code, done.headers["location"]) == (303, "/?done=signed-in")
+    assert f"Hello, {account.display_name}" in text(parse(get(server, "/", session_of(done))))
+    assert send(server, f"/login/link/{token}").status_code == 422
+
+
+@pytest.mark.parametrize("page", ["reset", "verify", "login/link"])
+def test_another_site_cannot_send_the_form(server: LocalServer, page: str) -> None:
+    account = server.account()
+    purpose = {"reset": Purpose.RESET, "verify": Purpose.VERIFY, "login/link": Purpose.SIGN_IN}[page]
+    token = server.run(server.runtime.db.transact(issue_token, account.id, purpose, email=account.email))
+    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example"}):
+        answer = nobody.post(f"{server.base_url}/{page}/{token}", data={"password": OTHER}, headers=headers)
+        assert answer.status_code == 403
+    assert send(server, f"/{page}/{token}", password=OTHER).status_code in (303, 400)
+
+
+def test_the_confirmation_is_sent_again_three_times_an_hour(server: LocalServer) -> None:
+    cookie = session_of(send(server, "/signup", **newcomer()))
+    for _ in range(2):
+        answer = send(server, "/verify/send", cookie)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/?done=verification-sent")
+    limited = parse(send(server, "/verify/send", cookie), 429)
+    assert "3 mails an hour" in text(limited, "#errors")
+    assert send(server, "/verify/send").headers["location"].startswith("/login")
+
+
+def test_a_closed_server_without_mail_says_so(local_server: type[LocalServer]) -> None:
+    plain = local_server(SIGNUP="closed")  # type: ignore[call-arg]  # the fixture makes servers
+    assert "Sign-up is closed" in text(parse(get(plain, "/signup"), 404))
+    assert "Sign-up is closed" in text(parse(send(plain, "/signup", **newcomer()), 404))
+    forgot = parse(get(plain, "/forgot"))
+    assert "sends no mail" in text(forgot)
+    assert "pressroom account reset" in text(forgot)
+    assert forgot.css_first("form") is None
+    assert send(plain, "/forgot", email="a@example.org").status_code == 200
+    assert get(plain, "/dev/mail").status_code == 404
+    assert "Make an account" not in text(parse(get(plain, "/")))
+    name = plain.account().username
+    token = plain.run(plain.runtime.db.transact(issue_reset, name))
+    assert send(plain, f"/reset/{token}", password=OTHER).status_code == 303
+    plain.clock.advance(DAY)
+
+
+def test_the_front_page_says_what_this_is(server: LocalServer) -> None:
+    page = parse(get(server, "/"))
+    links = {each.attributes.get("href") for each in page.css("main a")}
+    assert {"/signup", "/docs"} <= links
+    assert page.css("script") == []
+
+
+def test_the_front_page_ticks_what_was_done(server: LocalServer, actor: object) -> None:
+    account = server.account()
+    token = server.run(server.runtime.db.transact(issue_token, account.id, Purpose.SIGN_IN))
+    cookie = session_of(send(server, f"/login/link/{token}"))
+
+    def ticked() -> list[bool]:
+        steps = parse(get(server, "/", cookie)).css(".steps > .step")
+        return ["done" in (each.attributes["class"] or "").split() for each in steps]
+
+    assert ticked() == [False, False, False]
+    _, key = server.key(account)
+    assert ticked() == [True, False, False]
+    headers = {"Authorization": f"Bearer {key}"}
+    assert nobody.post(f"{server.base_url}/api/posts", json={"content": "One"}, headers=headers).status_code == 201
+    assert ticked() == [True, True, False]
+    keys = get(server, "/api/auth/api-keys", cookie).json()["apiKeys"]
+    endpoint = {"url": "http://127.0.0.1:9/hook", "events": ["post.created"]}
+    made = nobody.post(
+        f"{server.base_url}/api/auth/api-keys/{keys[0]['id']}/webhooks", json=endpoint, headers={"Cookie": cookie}
+    )
+    assert made.status_code == 201
+    assert ticked() == [True, True, True]
+
+
+def test_somebody_signed_in_needs_no_sign_up(server: LocalServer, alice: Actor) -> None:
+    answer = alice.web.get("/signup")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
