@@ -117,6 +117,21 @@ def test_an_answer_with_a_secret_is_never_compressed(alice: Actor) -> None:
     assert "content-encoding" not in answer.headers
 
 
+@one_engine
+def test_a_new_endpoint_s_secret_is_never_compressed(alice: Actor) -> None:
+    long_url = f"https://93.184.216.34/{'a' * 1_500}"
+    path = f"/api/auth/api-keys/{alice.record.id}/webhooks"
+    sent = {"url": long_url, "events": ["post.created"]}
+    for _ in ("new", "again"):
+        headers = {"Accept-Encoding": "gzip", "Idempotency-Key": "one"}
+        answer = alice.web.post(path, json=sent, headers=headers)
+        assert answer.is_success, answer.text
+        assert "content-encoding" not in answer.headers
+    assert len(answer.content) > 1_024
+    listed = alice.web.get(path, headers={"Accept-Encoding": "gzip"})
+    assert listed.headers["content-encoding"] == "gzip"
+
+
 def imported(name: str, found: set[str]) -> set[str]:
     """The script `name` and all that it imports at its start."""
     if name not in found:

@@ -82,6 +82,7 @@ async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Respo
     """Has the chosen events of the key's account sent to the address from now on. Its signing secret is in this
     answer and its replays, and nowhere else, ever again. A key has at most 5 endpoints; the sixth is a 409."""
     if (response := await request.once.stored()) is not None:
+        response.holds_secret = True
         return response
     account_id, key_id = request.caller.account.id, request.parameters["keyId"]
     await request.db.read(
@@ -89,7 +90,7 @@ async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Respo
     )  # first: the address is not looked up for an unknown key
     await vet_address(request, body.url)
     now = request.clock.now()
-    return await request.once(
+    response = await request.once(
         endpoints.add_webhook,
         lambda added: created_webhook_shape(*added, now),
         201,
@@ -97,6 +98,8 @@ async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Respo
         key_id,
         body.new_webhook(),
     )
+    response.holds_secret = True
+    return response
 
 
 @declare(
@@ -239,7 +242,9 @@ async def rotate_webhook(request: Request[Caller]) -> Response:
         secret, until = rotated
         return RotatedOut(webhook_id, secret, secret[:SHOWN], iso(until))
 
-    return await request.once(endpoints.rotate_secret, shape, 200, account_id, key_id, webhook_id)
+    response = await request.once(endpoints.rotate_secret, shape, 200, account_id, key_id, webhook_id)
+    response.holds_secret = True
+    return response
 
 
 def named(request: Request[Caller]) -> tuple[str, str, str]:
