@@ -18,6 +18,8 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "a": {"href", "class", "rel", "tabindex", "aria-hidden", "aria-label"},
     "header": {"class"},
     "nav": {"class", "aria-label"},
+    "form": {"method", "action"},
+    "button": {"type"},
     "main": {"class", "id"},
     "article": {"class"},
     "section": {"class", "id", "aria-label", "aria-labelledby"},
@@ -49,6 +51,9 @@ META: Final = {
 RELATIONS: Final = {"icon", "stylesheet", "canonical", "alternate"}
 WORDS: Final = {"content", "title", "href", "alt", "aria-label"}
 """Attributes that may hold what people wrote."""
+
+SIGN_OUT: Final = "/logout"
+"""Where the only form of these pages leads, in the head of whoever is signed in."""
 
 FOREIGN: Final = "nofollow noopener ugc"
 CARD: Final = "nofollow ugc noopener noreferrer"
@@ -83,6 +88,8 @@ def _strange(node: LexborNode, base_url: str) -> Iterator[str]:
     for name in {"src", "poster"} & set(attributes):
         if not _comes_well(attributes[name] or "", base_url):
             yield f"<{tag} {attributes}>"
+    if tag == "form" and attributes.get("action") != SIGN_OUT:
+        yield f"<{tag} {attributes}>"
     if tag == "meta" and "content" in attributes:
         if (attributes.get("name") or attributes.get("property")) not in META:
             yield f"<{tag} {attributes}>"
