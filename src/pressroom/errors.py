@@ -7,9 +7,9 @@ PressroomError
 │   │   ├── MissingKey · InvalidKey · RevokedKey · ExpiredKey
 │   │   └── NotSignedIn · WrongCredentials
 │   ├── Forbidden
-│   │   ├── AddressNotAllowed · MissingScope
-│   │   ├── SessionRequired (ConfirmationRequired) · CrossOrigin
-│   │   └── AccountSuspended
+│   │   ├── AddressNotAllowed · MissingScope · CrossOrigin · AccountSuspended
+│   │   └── SessionRequired
+│   │       └── ConfirmationRequired
 │   ├── NotFound               absent, or not visible to this caller
 │   ├── Conflict               it exists already, or a cap is reached
 │   └── Unprocessable          well-formed, but stored state forbids it
