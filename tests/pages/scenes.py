@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import httpx
+from pyotp.totp import TOTP
 
 from pressroom.clock import DAY, HOUR, MINUTE, SECOND, iso
 from pressroom.db import Command
 from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.accounts.codes import STEP
 from pressroom.domains.accounts.links import request_reset
 from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.accounts.tokens import issue_token
@@ -110,10 +112,12 @@ class Scenes:
             self._break(receiver)
             old = receiver.url("")
             server.run(server.runtime.db.transact(lambda tx: tx.run(MOVE, old=old, new=ELSEWHERE)))
+        self.idle = Person(server, "idle_hands", "Idle Hands", "")
         self._publish()
         for person in (self.empty, self.full, self.failing, self.marta):
             person.sign_in()
         self._send_links()
+        self._guard()
 
     def reader(self, name: str) -> Person | None:
         """The person of a name; None: somebody who is not signed in."""
@@ -194,6 +198,13 @@ class Scenes:
                 each for each in body_of(web.get(f"{path}/deliveries"))["deliveries"] if each["state"] == "failed"
             ]
         failing.ids |= {"key": keys[0]["id"], "hook": hook["id"], "delivery": failed[0]["id"]}
+
+    def _guard(self) -> None:
+        """Two-factor sign-in: one person's is on, another's is begun."""
+        self.failing.ask("/api/auth/two-factor")
+        totp = TOTP(self.full.ask("/api/auth/two-factor")["secret"])
+        code = totp.generate_otp(self.server.clock.now() // STEP)
+        self.full.ask("/api/auth/two-factor/confirm", code=code)
 
     def _dispatch(self, key: Json, first: int, *, times: int) -> None:
         with self._bearing(key) as api:

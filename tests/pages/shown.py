@@ -51,16 +51,24 @@ def _shown() -> Iterator[Shown]:
         ("/settings/keys/{key}", "failing", "full"),
         ("/settings/keys/{revoked}", "full"),
         ("/settings/keys/{key}/revoke", "full"),
+        ("/login", "nobody"),
+        ("/login/confirm?next=/settings/keys", "idle"),
+        ("/settings/security", "empty", "full"),
+        ("/settings/security/two-factor", "failing"),
+        ("/settings/security/two-factor/remove", "full"),
+        ("/settings/security/recovery-codes", "full"),
     ):
         for reader in readers:
             yield Shown(path, reader)
     for path, reader in (
         ("/settings/keys/new", "empty"),
         ("/settings/keys/{key}/revoke", "full"),
+        ("/login", "nobody"),
+        ("/login/confirm", "idle"),
+        ("/settings/security/two-factor", "failing"),
+        ("/settings/security/two-factor/remove", "full"),
     ):
         yield Shown(path, reader, 400, submitted=True)
-    yield Shown("/login", "nobody")
-    yield Shown("/settings/security", "empty")
     for path in ("/signup", "/forgot", "/reset/{reset}"):
         yield Shown(path, "nobody")
         yield Shown(path, "nobody", 400, submitted=True)
@@ -78,6 +86,8 @@ SHOWN: Final = tuple(_shown())
 ELSEWHERE: Final = {
     "/docs": "somebody else's program draws it; test_docs.py counts what it costs",
     "/oembed": "JSON",
+    "/login/code": "test_sign_in.py looks at it: it takes a right password first",
+    "/settings/security/two-factor/code": "leads to the page of the set-up",
     "/media/{token}": "a file",
     "/media/{token}/thumbnail": "a file",
     "/media/{token}/poster": "a file",

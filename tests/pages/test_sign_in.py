@@ -15,6 +15,8 @@ from pressroom.domains.accounts.codes import STEP
 from pressroom.domains.moderation.actions import suspend_account
 from tests.api.actors import body_of
 from tests.api.people import PASSWORD, Person
+from tests.harness.axe import complaints, needs_axe
+from tests.harness.browser import OpenTab, needs_chromium
 from tests.harness.local import LocalServer
 from tests.pages.without_script import Browser, goes_to, one, words
 
@@ -321,3 +323,26 @@ def test_whoever_signed_out_meanwhile_signs_in_first(mira: Browser) -> None:
     answer = mira.send(tree, password=PASSWORD)
     assert urlsplit(goes_to(answer)).path == "/login"
     assert parse_qs(urlsplit(goes_to(answer)).query).get("next", ["/"])[0] in ("/", "/login/confirm")
+
+
+@needs_chromium
+@needs_axe
+def test_both_steps_in_a_browser(guarded: Browser, open_tab: OpenTab) -> None:
+    tab = open_tab(guarded.person.server)
+    tab.open(f"/login?next={SECURITY}")
+    tab.page.fill("[name=login]", guarded.person.name)
+    tab.page.fill("[name=password]", PASSWORD)
+    tab.page.click("[data-show-password]")
+    assert tab.page.input_value("input[type=text][name=password]") == PASSWORD
+    tab.page.press("[name=password]", "Enter")
+    tab.page.wait_for_url("**/login/code**")
+    for width in (1280, 320):
+        for dark in (False, True):
+            tab.show(width, dark=dark)
+            assert list(complaints(tab.page)) == []
+            assert tab.page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+    tab.page.keyboard.type(present(guarded))
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_url(f"**{SECURITY}")
+    tab.page.click("header button")
+    tab.page.wait_for_url(re.compile("done=signed-out"))
