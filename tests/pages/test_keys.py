@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,15 +10,18 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from pressroom.clock import DAY, MINUTE
+from pressroom.db import Query
 from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.keys.models import Scope
-from tests.api.actors import Actor, body_of, new_client, nobody
+from tests.api.actors import Actor, body_of, new_client, nobody, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
+from tests.services import redis
 from tests.services.process import wait_until
 
 KEYS = "/settings/keys"
 SETTINGS = {"REQUESTS_PER_MINUTE": 20}
+STORED = Query(str, "SELECT body FROM idempotent_answers")
 KEY = re.compile(r"svc_live_[0-9A-Za-z]{38}")
 
 
@@ -135,7 +139,7 @@ def test_ended_keys_come_in_pages(alice: Actor) -> None:
         assert len(page(alice.web, f"{KEYS}?before={odd}").css("table.rows tbody tr")) == 20
 
 
-def test_a_key_is_shown_once_and_made_once(newcomer: httpx.Client) -> None:
+def test_a_key_is_shown_once_and_made_once(server: LocalServer, newcomer: httpx.Client) -> None:
     tree = page(newcomer, f"{KEYS}/new")
     fields = filled(tree)
     assert "scopes" not in fields, "none is preset"
@@ -160,6 +164,8 @@ def test_a_key_is_shown_once_and_made_once(newcomer: httpx.Client) -> None:
     assert made["expiresAt"] is not None
     bearer = {"Authorization": f"Bearer {key}"}
     assert nobody.get(f"{newcomer.base_url}/api/auth/me", headers=bearer).status_code == 200
+    assert key not in server.stream.getvalue(), "it is in no log"
+    assert key[9:] not in "".join(rows(server, STORED)), "nor in a stored answer"
 
     again = newcomer.post(f"{KEYS}/new", data=sent)
 
@@ -383,3 +389,21 @@ def test_the_page_of_a_key_while_time_passes(alice: Actor) -> None:
     assert tree.css_first("table.limits") is None
     bearer = {"Authorization": f"Bearer {key}"}
     assert nobody.get(f"{alice.server.base_url}/api/auth/me", headers=bearer).status_code == 401
+
+
+def test_while_the_limiter_is_away_the_page_says_so(tmp_path: Path) -> None:
+    if reason := redis.available():
+        pytest.skip(reason)
+    with redis.RedisServer.start(tmp_path / "redis") as limits:
+        server = LocalServer(tmp_path / "server", REDIS_URL=limits.url).start()
+        alice = Actor(server)
+        path = f"{KEYS}/{alice.record.id}"
+        assert page(alice.web, path).css_first("table.limits") is not None
+
+        limits.kill()
+
+        assert "cannot be told right now" in said(page(alice.web, path))
+        assert alice.web.get(f"/api/auth/api-keys/{alice.record.id}/usage").status_code == 503
+        for client in alice.clients():
+            client.close()
+        server.stop()
