@@ -23,6 +23,7 @@ from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.posts import routes as posts
 from pressroom.domains.reading import pages as reading
 from pressroom.domains.settings_pages import pages as settings_pages
+from pressroom.domains.webhooks import delivery_pages
 from pressroom.domains.webhooks import delivery_routes as deliveries
 from pressroom.domains.webhooks import pages as webhook_pages
 from pressroom.domains.webhooks import routes as webhooks
@@ -56,6 +57,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *key_pages.ROUTES,
     *settings_pages.ROUTES,
     *webhook_pages.ROUTES,
+    *delivery_pages.ROUTES,
 )
 """The pages that people read and the media in them, and the pages on which they do something."""
 

@@ -41,6 +41,13 @@ LINES: Final[dict[str, Line]] = {
     "/verify/send": Line(),
     "/settings/keys/new": Line({"label": "Ferry bot", "scopes": ["posts:write", "media:write"], "expiry": "90d"}),
     "/settings/keys/{keyId}/revoke": Line({"label": "{label}"}, wrong=({"label": "Another"}, {"label": ""})),
+    "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries/{deliveryId}/resend": Line(),
+    "/settings/keys/{keyId}/webhooks/{webhookId}/redeliver/preview": Line(
+        {"since": "2027-01-14T10:30", "until": "", "eventTypes": ["post.created", "comment.created"]}
+    ),
+    "/settings/keys/{keyId}/webhooks/{webhookId}/redeliver": Line(
+        {"since": "2027-01-14T10:30:00.000Z", "until": "2027-01-15T08:00:00.000Z"}
+    ),
 }
 """By the path as declared."""
 

@@ -76,6 +76,10 @@ def _shown() -> Iterator[Shown]:
         yield Shown(path, "nobody")
     for path in ("/reset/spent", "/verify/spent", "/login/link/spent"):
         yield Shown(path, "nobody", 404)
+    endpoint = "/settings/keys/{key}/webhooks/{hook}"
+    for reader in ("full", "failing"):
+        yield Shown(f"{endpoint}/deliveries/{{delivery}}", reader)
+        yield Shown(f"{endpoint}/redeliver", reader)
     yield Shown("/post/{gone}", "nobody", 410)
     yield Shown("/tag/nothing", "nobody", 404)
     yield Shown("/nowhere", "nobody", 404)
@@ -88,6 +92,8 @@ ELSEWHERE: Final = {
     "/oembed": "JSON",
     "/login/code": "test_sign_in.py looks at it: it takes a right password first",
     "/settings/security/two-factor/code": "leads to the page of the set-up",
+    "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries": "a part of the endpoint's page",
+    "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries/{deliveryId}/attempts": "a part of the delivery's page",
     "/media/{token}": "a file",
     "/media/{token}/thumbnail": "a file",
     "/media/{token}/poster": "a file",

@@ -102,7 +102,7 @@ def _given(
         source = fields.others[name]
         text = next(iter(typed.get(source, ())), "")
     if source in fields.times:
-        text = _with_zone(text, next(iter(typed.get(source + ZONE_SUFFIX, ())), ""))
+        text = with_zone(text, next(iter(typed.get(source + ZONE_SUFFIX, ())), ""))
     if not text and source != name:
         field_errors.append(FieldError(name, Code.REQUIRED, "Fill in what belongs to this choice."))
     if not text:
@@ -119,7 +119,7 @@ def _number(kind: inspect.Type, text: str) -> object:
     return text
 
 
-def _with_zone(text: str, zone: str) -> str:
+def with_zone(text: str, zone: str) -> str:
     """`2026-11-22T10:30` and `+02:00` → `2026-11-22T10:30+02:00`; without a zone it is UTC."""
     if not _LOCAL_TIME.fullmatch(text):
         return text

@@ -1,9 +1,186 @@
-"""The pages of deliveries, and the list of them on the page of an endpoint."""
+"""Deliveries on pages: those of an endpoint, one in full, and sending them again (docs/web-app.md#deliveries)."""
 
+from typing import Final
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from pressroom.clock import DAY, iso, parse_iso
 from pressroom.db import Tx
-from pressroom.domains.webhooks.models import Webhook
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.webhooks.actions import reading, redelivery
+from pressroom.domains.webhooks.actions.endpoints import get_webhook
+from pressroom.domains.webhooks.delivery_schemas import DeliveryDetailOut, delivery_detail_shape, preview_shape
+from pressroom.domains.webhooks.delivery_sections import DeliverySection, page_of, read_section, version_of
+from pressroom.domains.webhooks.models import Redelivery, RedeliveryPreview, Webhook
+from pressroom.domains.webhooks.schemas import RedeliveredOut, RedeliverEvents
+from pressroom.web.access import Page
+from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.rendering import redirect, render, unchanged
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+
+_ONE: Final = "/settings/keys/{keyId}/webhooks/{webhookId}"
+_DELIVERY: Final = _ONE + "/deliveries/{deliveryId}"
+_SPAN: Final = FormFields(lists={"eventTypes"}, times={"since", "until"})
 
 
 async def read_deliveries(tx: Tx, account_id: str, webhook: Webhook, query: str) -> dict[str, object]:
     """Returns what the template `webhooks/_deliveries.html` shows below an endpoint; `query` is that of the page."""
-    return {}
+    return {"deliveries": await read_section(tx, account_id, webhook, query)}
+
+
+@declare("GET", _ONE + "/deliveries", Page(), summary="The part of an endpoint's page that lists its deliveries")
+async def show_rows(request: Request[Caller]) -> Response:
+    """What the endpoint was sent, as the page's filters say; 204 while there is nothing new in it."""
+    section = await request.db.read(_read_rows, *_named(request), request.query)
+    known = unchanged(request, section.version)
+    return known or await render(
+        request, "webhooks/_delivery_rows.html", {"deliveries": section}, version=section.version
+    )
+
+
+@declare("GET", _DELIVERY, Page(), summary="One delivery with all that was sent")
+async def show_delivery(request: Request[Caller]) -> Response:
+    """What was sent, which secret signed it, and what came back."""
+    return await _show_delivery(request, FormState())
+
+
+@declare("GET", _DELIVERY + "/attempts", Page(), summary="The part of a delivery's page that tells how it went")
+async def show_attempts(request: Request[Caller]) -> Response:
+    """The state and the attempts; 204 while there is nothing new in them."""
+    values, version = await _read_delivery(request)
+    return unchanged(request, version) or await render(request, "webhooks/_attempts.html", values, version=version)
+
+
+async def _show_delivery(request: Request[Caller], form: FormState) -> Response:
+    values, version = await _read_delivery(request)
+    return await render(request, "webhooks/delivery.html", {**values, "version": version}, form=form)
+
+
+@declare_form(_DELIVERY + "/resend", Page(), takes=NoFields, again=_show_delivery, summary="Send a delivery again")
+async def resend_delivery(request: Request[Caller], body: NoFields) -> Response:
+    """Queues the same envelope once more."""
+    delivery_id = request.parameters["deliveryId"]
+    answer = await request.once(
+        redelivery.resend, lambda resent: {"queued": resent.queued}, 202, *_named(request), delivery_id
+    )
+    queued = msgspec.json.decode(answer.body, type=dict[str, bool])["queued"]
+    path = f"{_page(request)}/deliveries/{delivery_id}"
+    return redirect(path, done="delivery-resent" if queued else "delivery-waits")
+
+
+@declare("GET", _ONE + "/redeliver", Page(), summary="The form that redelivers past events")
+async def ask_to_redeliver(request: Request[Caller]) -> Response:
+    """The span of time and the kinds of events; what was just queued, after a redelivery."""
+    return await show_form(request, FormState())
+
+
+async def show_form(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page with the form, filled in from the address: `since` and `until` are times with a zone."""
+    webhook = await request.db.read(get_webhook, *_named(request))
+    given = dict(parse_qsl(request.query)) if request.is_safe else {}
+    values: dict[str, object] = {
+        **_common(request, webhook),
+        "since": _time(given, "since") or request.clock.now() - DAY,
+        "until": _time(given, "until"),
+        "kinds": webhook.events.split(),
+        "queued": _count(given, "queued"),
+        "skipped": _count(given, "skipped"),
+    }
+    return await render(request, "webhooks/redeliver.html", values, form=form)
+
+
+@declare_form(
+    _ONE + "/redeliver/preview",
+    Page(),
+    takes=RedeliverEvents,
+    fields=_SPAN,
+    again=show_form,
+    summary="Preview a redelivery",
+)
+async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) -> Response:
+    """Shows what would be queued, and asks whether to."""
+    wanted = body.redelivery(request.clock.now())
+    webhook, found = await request.db.read(_read_preview, *_named(request), wanted)
+    values: dict[str, object] = {
+        **_common(request, webhook),
+        "preview": preview_shape(found, wanted),
+        "since": iso(wanted.since),
+        "event_types": body.event_types or (),
+    }
+    return await render(request, "webhooks/redeliver_preview.html", values, form=FormState())
+
+
+@declare_form(
+    _ONE + "/redeliver", Page(), takes=RedeliverEvents, fields=_SPAN, again=show_form, summary="Redeliver events"
+)
+async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> Response:
+    """Queues what the preview told of, and says how many events that were."""
+    answer = await request.once(
+        redelivery.redeliver,
+        lambda result: RedeliveredOut(result.queued, result.skipped_duplicates),
+        200,
+        *_named(request),
+        body.redelivery(request.clock.now()),
+    )
+    done = msgspec.json.decode(answer.body, type=RedeliveredOut)
+    figures = {"queued": str(done.queued), "skipped": str(done.skipped_duplicates)}
+    return redirect(f"{_page(request)}/redeliver", done="events-redelivered", **figures)
+
+
+async def _read_rows(tx: Tx, account_id: str, key_id: str, webhook_id: str, query: str) -> DeliverySection:
+    webhook = await get_webhook(tx, account_id, key_id, webhook_id)
+    return await read_section(tx, account_id, webhook, query)
+
+
+async def _read_delivery(request: Request[Caller]) -> tuple[dict[str, object], str]:
+    """Returns what the page of a delivery shows, and its version."""
+    webhook, delivery = await request.db.read(reading.get_delivery, *_named(request), request.parameters["deliveryId"])
+    shown: DeliveryDetailOut = delivery_detail_shape(delivery)
+    return {**_common(request, webhook), "delivery": shown}, version_of([delivery])
+
+
+async def _read_preview(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: Redelivery
+) -> tuple[Webhook, RedeliveryPreview]:
+    found = await redelivery.preview(tx, account_id, key_id, webhook_id, wanted)
+    return await get_webhook(tx, account_id, key_id, webhook_id), found
+
+
+def _common(request: Request[Caller], webhook: Webhook) -> dict[str, object]:
+    return {"webhook": webhook, "path": _page(request), "key_id": request.parameters["keyId"]}
+
+
+def _named(request: Request[Caller]) -> tuple[str, str, str]:
+    return request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
+
+
+def _page(request: Request[Caller]) -> str:
+    return page_of(request.parameters["keyId"], request.parameters["webhookId"])
+
+
+def _time(given: dict[str, str], name: str) -> int | None:
+    """Returns a time of the address in milliseconds; None for what is none."""
+    try:
+        return parse_iso(given.get(name, ""))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _count(given: dict[str, str], name: str) -> int | None:
+    """Returns a number of the address; None for what is none."""
+    text = given.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= len("1000") else None
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (
+    show_rows,
+    show_delivery,
+    show_attempts,
+    resend_delivery,
+    ask_to_redeliver,
+    preview_redelivery,
+    redeliver_events,
+)

@@ -73,6 +73,13 @@ function localise(element) {
   element.textContent = words
 }
 
+function fillLocal(field) {
+  const at = new Date(field.dataset.at)
+  delete field.dataset.at
+  if (Number.isNaN(at.getTime())) return
+  field.value = new Date(at.getTime() - at.getTimezoneOffset() * MINUTE).toISOString().slice(0, -1)
+}
+
 function zoneAt(local) {
   const at = local ? new Date(local) : new Date()
   const minutes = -(Number.isNaN(at.getTime()) ? new Date() : at).getTimezoneOffset()
@@ -194,6 +201,7 @@ function enhance(root) {
   for (const button of root.querySelectorAll('[data-copy], [data-show-password], [data-fill]')) button.hidden = false
   for (const element of root.querySelectorAll('time[data-local-time]')) localise(element)
   for (const field of root.querySelectorAll('[data-count]')) count(field)
+  for (const field of root.querySelectorAll('[data-at]')) fillLocal(field)
   for (const field of root.querySelectorAll('[data-zone]')) setZone(field)
 }
 

@@ -1,0 +1,108 @@
+"""The deliveries of an endpoint as pages show them: filtered by the page's address, and kept up to date by themselves.
+
+A page of another module reads the section in its own transaction and includes `webhooks/_deliveries.html`:
+
+    section = await read_section(tx, account_id, webhook, request.query)    →    {"deliveries": section}
+"""
+
+import hashlib
+from typing import Final
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+
+from pressroom.db import Tx
+from pressroom.domains.webhooks.actions.reading import list_filtered
+from pressroom.domains.webhooks.delivery_filters import CODES, read_filter
+from pressroom.domains.webhooks.models import Delivery, DeliveryFilter, State, Webhook
+from pressroom.domains.webhooks.schemas import DeliveryOut, delivery_shape
+from pressroom.errors import FieldError
+from pressroom.ids import BEYOND
+from pressroom.web.page_form_bodies import with_zone
+from pressroom.web.page_forms import ZONE_SUFFIX, FormState
+from pressroom.web.paging import cursor_field_errors
+
+SHOWN: Final = 20
+"""Deliveries on one page."""
+
+_FIELDS: Final = ("state", "event", "code", "since", "until")
+_TIMES: Final = ("since", "until")
+_NAMED: Final = frozenset({*_FIELDS, *(name + ZONE_SUFFIX for name in _TIMES)})
+
+
+class DeliverySection(msgspec.Struct):
+    """What `webhooks/_deliveries.html` shows.
+
+    Attributes:
+        path: The path of the endpoint's page.
+        rows: The deliveries, newest event first.
+        form: The filters as they were given, and what is wrong with them.
+        is_filtered: Whether there is a filter.
+        address: Where the part of the page is that is asked for again and again.
+        version: Names what the part shows.
+        next_page: The address of the next page, if there is one.
+        first_page: The address of the first page, if this is another.
+        states: What can be asked for as a state.
+        codes: What can be asked for as a class of codes.
+    """
+
+    path: str
+    rows: list[DeliveryOut]
+    form: FormState
+    is_filtered: bool
+    address: str
+    version: str
+    next_page: str | None
+    first_page: str | None
+    states: tuple[str, ...] = tuple(State)
+    codes: tuple[str, ...] = CODES
+
+
+async def read_section(tx: Tx, account_id: str, webhook: Webhook, query: str) -> DeliverySection:
+    """Returns the deliveries of an endpoint that the query string of a page asks for.
+
+    Fields that are empty are not given; what is wrong with a filter is said beside it, and it counts as not given.
+    """
+    given = {name: text for name, text in parse_qsl(query) if name in _NAMED}
+    field_errors: list[FieldError] = []
+    wanted = _read(given, field_errors)
+    cursor = dict(parse_qsl(query)).get("cursor")
+    if cursor_field_errors(cursor):
+        cursor = None
+    found = await list_filtered(tx, account_id, webhook, wanted, cursor or BEYOND, SHOWN + 1)
+    path = page_of(webhook.key_id, webhook.id)
+    filters = urlencode(given)
+    last = found[SHOWN - 1].event_id if len(found) > SHOWN else None
+    return DeliverySection(
+        path=path,
+        rows=[delivery_shape(each) for each in found[:SHOWN]],
+        form=FormState(typed={name: [text] for name, text in given.items()}, field_errors=field_errors),
+        is_filtered=wanted != DeliveryFilter(),
+        address=_address(f"{path}/deliveries", filters, cursor),
+        version=version_of(found),
+        next_page=None if last is None else _address(path, filters, last),
+        first_page=None if cursor is None else _address(path, filters, None),
+    )
+
+
+def page_of(key_id: str, webhook_id: str) -> str:
+    """Returns the path of an endpoint's page."""
+    return f"/settings/keys/{key_id}/webhooks/{webhook_id}"
+
+
+def version_of(shown: list[Delivery]) -> str:
+    """Returns a name for the state of these deliveries, which changes when anything that is shown of them does."""
+    return hashlib.blake2b(msgspec.msgpack.encode(shown), digest_size=12).hexdigest()
+
+
+def _read(given: dict[str, str], field_errors: list[FieldError]) -> DeliveryFilter:
+    texts = {name: given[name] for name in _FIELDS if name in given}
+    for name in _TIMES:
+        if name in texts:
+            texts[name] = with_zone(texts[name], given.get(name + ZONE_SUFFIX, ""))
+    return read_filter(texts, field_errors)
+
+
+def _address(path: str, filters: str, cursor: str | None) -> str:
+    query = "&".join(part for part in (filters, f"cursor={cursor}" if cursor else "") if part)
+    return f"{path}?{query}" if query else path
