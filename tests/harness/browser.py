@@ -142,7 +142,8 @@ class Tab:
             self.context.unroute(pattern)
 
     def _note(self, message: ConsoleMessage) -> None:
-        self.reports.append(f"{message.type}: {message.text}")
+        if str(message.type) != "verbose":  # Hints, which a console shows only when asked for them.
+            self.reports.append(f"{message.type}: {message.text}")
 
     def _look_at(self, request: Request) -> None:
         self.requests.append(request)

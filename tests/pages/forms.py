@@ -24,13 +24,19 @@ class Line:
     Attributes:
         good: Fields that are taken; `{key}` stands for what `Stage.ids` names so.
         wrong: Fields that are not taken, for forms whose struct no JSON route has: each with what is said beside it.
-        is_final: What the form does can be done once: it is sent for the last time.
+        acts_once: Sent twice with one idempotency key it does one thing. A sign-in does not: it makes two sessions.
+        elsewhere: The tests that bring the form about; here it is only sent by those who may not.
     """
 
     good: Mapping[str, str | Sequence[str]] = field(default_factory=dict[str, str | Sequence[str]])
     wrong: Sequence[Mapping[str, str]] = ()
-    is_final: bool = False
+    acts_once: bool = True
+    elsewhere: str = ""
 
+
+PASSWORD: Final = "seven boats by the pier"
+HOOK: Final = "http://127.0.0.1:9/hook"
+ONE: Final = "/settings/keys/{keyId}/webhooks/{webhookId}"
 
 LINES: Final[dict[str, Line]] = {
     "/signup": Line({"username": "ferry_news", "email": "ferry@news.example", "password": "nine plums and a kettle"}),
@@ -39,6 +45,19 @@ LINES: Final[dict[str, Line]] = {
     "/verify/{token}": Line(),
     "/login/link/{token}": Line(),
     "/verify/send": Line(),
+    "/login": Line({"login": "{username}", "password": PASSWORD}, acts_once=False),
+    "/login/code": Line({"code": "123456"}, elsewhere="tests/pages/test_two_factor.py"),
+    "/login/confirm": Line({"password": PASSWORD}, acts_once=False),
+    "/logout": Line(acts_once=False),
+    "/settings/security/two-factor": Line(acts_once=False),
+    "/settings/security/two-factor/code": Line({"code": "123456"}, elsewhere="tests/pages/test_two_factor.py"),
+    "/settings/security/two-factor/remove": Line({"code": "123456"}, elsewhere="tests/pages/test_two_factor.py"),
+    "/settings/security/recovery-codes": Line(elsewhere="tests/pages/test_two_factor.py"),
+    "/settings/keys/{keyId}/webhooks/new": Line({"url": HOOK, "events": ["post.created", "apikey.revoked"]}),
+    f"{ONE}/test": Line(),
+    f"{ONE}/rotate": Line(),
+    f"{ONE}/replace": Line({"url": f"{HOOK}/again", "events": ["post.created"]}),
+    f"{ONE}/remove": Line(),
     "/settings/keys/new": Line({"label": "Ferry bot", "scopes": ["posts:write", "media:write"], "expiry": "90d"}),
     "/settings/keys/{keyId}/revoke": Line({"label": "{label}"}, wrong=({"label": "Another"}, {"label": ""})),
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries/{deliveryId}/resend": Line(),

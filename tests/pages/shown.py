@@ -51,6 +51,13 @@ def _shown() -> Iterator[Shown]:
         ("/settings/keys/{key}", "failing", "full"),
         ("/settings/keys/{revoked}", "full"),
         ("/settings/keys/{key}/revoke", "full"),
+        ("/settings/keys/new", "idle"),
+        ("/settings/keys/{key}/webhooks/new", "full"),
+        ("/settings/keys/{key}/webhooks/{hook}", "failing", "full"),
+        ("/settings/keys/{key}/webhooks/{shaky}", "full"),
+        ("/settings/keys/{key}/webhooks/{hook}/rotate", "full"),
+        ("/settings/keys/{key}/webhooks/{hook}/replace", "failing"),
+        ("/settings/keys/{key}/webhooks/{hook}/remove", "failing"),
         ("/login", "nobody"),
         ("/login/confirm?next=/settings/keys", "idle"),
         ("/settings/security", "empty", "full"),
@@ -63,6 +70,7 @@ def _shown() -> Iterator[Shown]:
     for path, reader in (
         ("/settings/keys/new", "empty"),
         ("/settings/keys/{key}/revoke", "full"),
+        ("/settings/keys/{key}/webhooks/new", "full"),
         ("/login", "nobody"),
         ("/login/confirm", "idle"),
         ("/settings/security/two-factor", "failing"),
@@ -99,5 +107,6 @@ ELSEWHERE: Final = {
     "/media/{token}/poster": "a file",
     "/cards/{token}": "a file",
     "/settings/keys/{keyId}/first-use": "a part of the page of a new key",
+    "/settings/keys/{keyId}/webhooks/{webhookId}/head": "a part of the page of an endpoint",
 }
 """Paths that no line above shows, and why."""

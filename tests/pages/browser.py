@@ -1,0 +1,155 @@
+"""A real Chromium under the hand of a test, by Playwright: one browser for a run, a tab of its own for each reader."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, Route
+from playwright.sync_api import sync_playwright as playwright
+
+CHROMIUM: Final = shutil.which("chromium")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here; CI has one")
+
+OPTIONS: Final = ("--no-sandbox", "--disable-quic", "--hide-scrollbars", "--autoplay-policy=no-user-gesture-required")
+MOST_WAIT: Final = 20_000
+"""Milliseconds after which what is waited for is not coming."""
+
+OWN: Final = ("about", "blob", "data", "file")
+"""Addresses that are nobody's."""
+
+WAIT: Final = """() => new Promise((done, fail) => {
+  const late = setTimeout(() => fail(new Error("not within 20 s")), 20000)
+  const look = () => (CONDITION) ? (clearTimeout(late), done()) : requestAnimationFrame(look)
+  look()
+})"""
+
+
+class Chromium:
+    """The browser of a run. It is started for the first tab, for it takes longer to start than to show a page."""
+
+    def __init__(self) -> None:
+        self._playwright: Playwright | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @contextmanager
+    def tab(self, base_url: str = "", **options: Any) -> Generator["Tab"]:
+        """A tab of a reader of its own, who shares neither cookies nor cache with others, for as long as its block.
+
+        Playwright's event loop is the thread's own for as long as well: tests without a browser run loops of theirs.
+        """
+        with self._awake():
+            context = self._browser.new_context(base_url=base_url or None, **options)
+            context.set_default_timeout(MOST_WAIT)
+            try:
+                yield Tab(context, base_url)
+            finally:
+                context.close()
+
+    def stop(self) -> None:
+        """Ends the browser."""
+        if self._playwright is not None:
+            with self._awake():
+                self._browser.close()
+                self._playwright.stop()
+
+    @cached_property
+    def _browser(self) -> Browser:
+        self._playwright = playwright().start()
+        self._loop = asyncio.get_running_loop()
+        return self._playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+
+    @contextmanager
+    def _awake(self) -> Generator[None]:
+        outer = asyncio._get_running_loop()
+        asyncio._set_running_loop(self._loop)
+        try:
+            yield
+        finally:
+            asyncio._set_running_loop(outer)
+
+
+class Tab:
+    """One page of a browser and what there was to complain of.
+
+    Attributes:
+        reports: What came to the console, what failed, and what was asked of any other host.
+    """
+
+    def __init__(self, context: BrowserContext, base_url: str) -> None:
+        self.context = context
+        self.reports: list[str] = []
+        self.requests: list[Request] = []
+        self.page: Page = context.new_page()
+        self._host = urlsplit(base_url).netloc
+        context.on("console", self._note)
+        context.on("weberror", lambda error: self.reports.append(str(error.error)))
+        context.on("request", self._look_at)
+
+    def sign_in(self, token: str) -> Self:
+        """Opens pages with the cookie of a session."""
+        self.context.add_cookies([{"name": "session", "value": token, "url": f"http://{self._host}"}])
+        return self
+
+    @property
+    def session(self) -> str:
+        """The session that the tab is signed in with, or nothing."""
+        cookies = {cookie.get("name"): cookie.get("value", "") for cookie in self.context.cookies()}
+        return cookies.get("session", "")
+
+    def show(self, width: int, height: int = 800, *, dark: bool = False) -> None:
+        """How large the window is, in pixels, and which colours its reader prefers."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(color_scheme="dark" if dark else "light")
+
+    def open(self, path: str) -> None:
+        """Opens a page and waits until all of it has loaded."""
+        self.page.goto(path, wait_until="load")
+
+    def forgive_status(self, status: int) -> None:
+        """Takes back the browser's complaint that a page was answered with a status from 400 on, which it should be."""
+        self.reports = [report for report in self.reports if f"with a status of {status} " not in report]
+
+    def wait(self, expression: str) -> None:
+        """Waits until an expression in the page is true. Raises Error.
+
+        Playwright's own `wait_for_function` compiles text in the page, which our policy forbids.
+        """
+        self.page.evaluate(WAIT.replace("CONDITION", expression))
+
+    @contextmanager
+    def holding(self, pattern: str) -> Generator[None]:
+        """Keeps requests back that match a pattern until the block ends."""
+        held: list[Route] | None = []
+
+        def hold(route: Route) -> None:
+            if held is None:
+                route.continue_()
+            else:
+                held.append(route)
+
+        self.context.route(pattern, hold)
+        try:
+            yield
+        finally:
+            waiting, held = held, None
+            for route in waiting:
+                route.continue_()
+            self.context.unroute(pattern)
+
+    def _note(self, message: ConsoleMessage) -> None:
+        self.reports.append(f"{message.type}: {message.text}")
+
+    def _look_at(self, request: Request) -> None:
+        self.requests.append(request)
+        address = urlsplit(request.url)
+        if address.scheme not in OWN and address.netloc != self._host:
+            self.reports.append(f"asks another host: {request.url}")
+
+
+OpenTab = Callable[..., Tab]
+"""`open_tab(server)`: a tab whose paths are those of a server; `open_tab(server, reader, dark=True, width=360)`."""
