@@ -166,3 +166,47 @@ def test_an_address_that_no_browser_would_send_is_refused(setting: str, address:
 )
 def test_an_address_that_browsers_send_is_taken(address: str) -> None:
     assert Settings({"PRESSROOM_BASE_URL": address}).base_url == address
+
+
+@pytest.mark.parametrize(
+    ("value", "host", "port", "tls", "username"),
+    [
+        ("smtp://mail.example", "mail.example", 587, "starttls", None),
+        ("smtp://u%40x:p%2Fw@mail.example:2525", "mail.example", 2525, "starttls", "u@x"),
+        ("smtps://u:p@mail.example/", "mail.example", 465, "implicit", "u"),
+        ("smtp://localhost:25?tls=off", "localhost", 25, "off", None),
+        ("smtp://[::1]:25?tls=off", "::1", 25, "off", None),
+    ],
+)
+def test_a_mail_server(value: str, host: str, port: int, tls: str, username: str | None) -> None:
+    found = Settings({"PRESSROOM_SMTP_URL": value}).smtp_url
+    assert found is not None
+    assert (found.host, found.port, found.tls, found.username) == (host, port, tls, username)
+    assert "p/w" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("mail.example", "http://mail.example", "smtp://", "smtp://h:x", "smtp://h/path", "smtp://h#x"),
+        *("smtp://h?tls=on", "smtp://h?a=b", "smtps://h?tls=off", "smtp://hunter2@h", "smtp://u:hunter2@h?tls=off"),
+        *("smtp://u:hunter2@h:99999", "smtp://u:hunter2@[h"),
+    ],
+)
+def test_a_mail_server_that_is_none_is_refused_without_its_password(value: str) -> None:
+    with pytest.raises(SettingError) as refused:
+        Settings({"PRESSROOM_SMTP_URL": value})
+    assert refused.value.message.startswith("PRESSROOM_SMTP_URL ")
+    assert "hunter2" not in refused.value.message
+
+
+def test_who_mail_is_from() -> None:
+    assert Settings({}).mail_from.address == "pressroom@localhost"
+    its = Settings({"PRESSROOM_BASE_URL": "https://news.example"}).mail_from
+    assert (its.name, its.address) == ("Pressroom", "pressroom@news.example")
+    its = Settings({"PRESSROOM_MAIL_FROM": "The Press <press@news.example>"}).mail_from
+    assert (its.name, its.address) == ("The Press", "press@news.example")
+    assert Settings({"PRESSROOM_MAIL_FROM": "a@b.example"}).mail_from.name == ""
+    for wrong in ("press", "a@b\r\nBcc: c@d", "<a@b", "a@b>", "a b@c", "x\ny <a@b>"):
+        with pytest.raises(SettingError):
+            Settings({"PRESSROOM_MAIL_FROM": wrong})

@@ -7,9 +7,11 @@ import httpx
 import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE
-from pressroom.db import Query
+from pressroom.db import Query, Tx
+from pressroom.domains.accounts import two_factor
 from pressroom.domains.accounts.links import issue_reset
 from pressroom.domains.accounts.models import Purpose
+from pressroom.domains.accounts.queries import two_factor as factors
 from pressroom.domains.accounts.tokens import issue_token
 from pressroom.domains.moderation.actions import suspend_account
 from tests.api.actors import body_of, nobody, objections, refusal, rows
@@ -243,6 +245,18 @@ def test_a_link_signs_in_once(server: LocalServer) -> None:
     answer = send(server, "login/link", token=token)
     assert body_of(answer)["id"] == account.id
     assert me(server, answer.headers["set-cookie"].partition(";")[0]).status_code == 200
+    assert objections(send(server, "login/link", token=token)) == [("token", "not_allowed")]
+
+
+def test_a_link_signs_nobody_in_around_two_factor_sign_in(server: LocalServer) -> None:
+    account = server.account()
+    token = server.run(server.runtime.db.transact(issue_token, account.id, Purpose.SIGN_IN))
+
+    async def turn_on(tx: Tx) -> None:
+        await two_factor.begin(tx, account.id, "A" * 32)
+        assert await factors.enable(tx, account.id, "A" * 32, 1)
+
+    server.run(server.runtime.db.transact(turn_on))
     assert objections(send(server, "login/link", token=token)) == [("token", "not_allowed")]
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from pressroom.db import Tx
-from pressroom.domains.accounts import actions, attempts, queries
+from pressroom.domains.accounts import actions, attempts, queries, two_factor
 from pressroom.domains.accounts.actions import hash_token
 from pressroom.domains.accounts.models import Account, Purpose, folded
 from pressroom.domains.accounts.queries import status, tokens
@@ -91,9 +91,11 @@ async def verify_email(tx: Tx, token: str) -> None:
 async def sign_in_by_link(tx: Tx, token: str, client: str) -> tuple[Account, str]:
     """Begins a session of the account that a link signs in, from the address `client`.
 
-    Returns the account and the session's token. Raises Unprocessable.
+    Returns the account and the session's token. Raises Unprocessable, also once the account has two-factor sign-in.
     """
     account_id = await _lock_account(tx, token, Purpose.SIGN_IN)
+    if (await two_factor.find_state(tx, account_id)).enabled_at is not None:  # since the link was made
+        raise Unprocessable([SPENT])
     await _consume(tx, token, Purpose.SIGN_IN)
     await actions.remember_address(tx, account_id, client)
     return await actions.get_account(tx, account_id), await actions.begin_session(tx, account_id)
