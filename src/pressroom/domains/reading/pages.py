@@ -249,6 +249,8 @@ async def _page(
         "shown_time": shown_time,
         "host_of": host_of,
         "viewer": request.who.account.username if request.who else None,
+        "has_page": request.services.has_page,
+        "request_path": request.path,
     }
     response = await page_in_slices(
         request.services.slices, template, {**common, **values}, code=code, media_from=request.services.blobs.origin
