@@ -108,7 +108,7 @@ def test_a_form_is_sent_once_and_says_so(server: LocalServer, alice: Actor, open
     tab.page.locator("#f-label").fill("One")
     tab.page.get_by_label("A", exact=True).check()
     tab.page.evaluate("""() => {
-      const button = document.querySelector('form button[type=submit]')
+      const button = document.querySelector('main form button[type=submit]')
       button.click(); button.click(); button.click()
       sessionStorage.said = button.textContent + button.getAttribute('aria-disabled')
     }""")
