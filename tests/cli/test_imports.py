@@ -35,6 +35,10 @@ def test_a_server_that_sends_no_mail_does_not_load_its_client():
     assert "aiosmtplib" not in loaded_by("import pressroom.serve")
 
 
+def test_a_server_loads_what_two_factor_sign_in_needs_when_somebody_does():
+    assert not loaded_by("import pressroom.serve") & {"pyotp", "segno"}
+
+
 def test_a_command_on_the_database_loads_no_server():
     loaded = loaded_by("import pressroom.cli.console, pressroom.database")
     assert not loaded & {"granian", "jinja2", "pressroom.blobs", "pressroom.runtime"}
