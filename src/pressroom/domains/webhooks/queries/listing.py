@@ -15,7 +15,6 @@ _DELIVERY: Final = (
     " d.redelivery, d.due_at, w.probe_at, d.attempts"
 )
 _ENDPOINT: Final = "JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id"
-_SPAN: Final = "event_id < :before AND event_id >= :since ORDER BY event_id DESC LIMIT :limit"
 
 DELIVERIES_OF_ENDPOINT: Final = (
     f"SELECT {_DELIVERY} FROM deliveries d {_ENDPOINT} WHERE d.account_id = :account_id AND d.webhook_id = :webhook_id"
@@ -27,18 +26,25 @@ LIST_DELIVERIES: Final = Query(
 )
 
 
+_PLACE: Final = "(state, event_type, code, event_id)"
+
+
 def _in_ranges(number: int) -> str:
-    """Returns the statement for deliveries in so many ranges of the index, each read from its newest row on."""
+    """Returns the statement for deliveries in so many ranges of the index, each read from its newest row on.
+
+    A range is written as places between two others, in the order of the index, and its rows are joined with nothing
+    but their endpoint: otherwise a planner may walk through all rows of the endpoint, which are in the order wanted.
+    """
     ranges = " UNION ALL ".join(
-        f"SELECT event_id FROM (SELECT event_id FROM deliveries WHERE account_id = :account_id"  # numbers
-        f" AND webhook_id = :webhook_id AND state = :state{each} AND event_type = :event{each} AND code = :code{each}"
-        f" AND {_SPAN}) AS range{each}"
+        f"SELECT * FROM (SELECT * FROM deliveries WHERE account_id = :account_id AND webhook_id = :webhook_id"
+        f" AND {_PLACE} < (:state{each}, :event{each}, :code{each}, :before)"
+        f" AND {_PLACE} >= (:state{each}, :event{each}, :code{each}, :since)"
+        f" ORDER BY state DESC, event_type DESC, code DESC, event_id DESC LIMIT :limit) AS range{each}"
         for each in range(number)
     )
-    found = f"SELECT event_id FROM ({ranges}) AS found ORDER BY event_id DESC LIMIT :limit"
     return (
-        f"SELECT {_DELIVERY} FROM ({found}) AS page JOIN deliveries d ON d.account_id = :account_id"
-        f" AND d.webhook_id = :webhook_id AND d.event_id = page.event_id {_ENDPOINT} ORDER BY d.event_id DESC"
+        f"SELECT {_DELIVERY} FROM (SELECT * FROM ({ranges}) AS found ORDER BY event_id DESC LIMIT :limit) AS d"
+        " JOIN webhooks w ON w.account_id = :account_id AND w.id = :webhook_id ORDER BY d.event_id DESC"
     )
 
 

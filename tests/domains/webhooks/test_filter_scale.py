@@ -1,0 +1,149 @@
+"""A filter that matches none of a hundred thousand deliveries costs what one does that matches all: by its work."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import asyncpg
+import pytest
+
+from pressroom.clock import SettableClock
+from pressroom.db import Command, Database, Tx
+from pressroom.db.migrate import migrate
+from pressroom.db.postgres import open_postgres
+from pressroom.db.sqlite import connect, open_sqlite
+from pressroom.domains.accounts.actions import NewAccount, create_account
+from pressroom.domains.events.models import EventType
+from pressroom.domains.keys.actions import create_key
+from pressroom.domains.keys.models import NewKey, Scope
+from pressroom.domains.webhooks.actions.endpoints import add_webhook
+from pressroom.domains.webhooks.actions.reading import get_delivery, list_deliveries
+from pressroom.domains.webhooks.models import CodeClass, DeliveryFilter, NewWebhook, State
+from pressroom.ids import BEYOND
+from tests.harness.plans import Asked, Cost, Engine, Noting, Postgres, Sqlite
+
+pytestmark = pytest.mark.xdist_group("scale")
+
+MANY: Final = 100_000
+PAGE: Final = 21
+LIMIT: Final = 1.5
+"""How many times the work of the whole list a filter may be, for each range of the index that it reads."""
+
+FILL: Final = Command(
+    "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
+    " attempts, due_at, code) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+    " SELECT CAST(:account_id AS TEXT), CAST(:webhook_id AS TEXT), '01KW2F3B6E00000' || CAST(1000000 + i AS TEXT),"
+    " 'evt_' || CAST(i AS TEXT), 'post.created', CAST(:state AS TEXT), FALSE, 1, '[]', 1, CAST(:code AS TEXT) FROM n"
+)
+
+FILTERS: Final = [
+    DeliveryFilter(state=state, event=event, code=code)
+    for state in (None, *State)
+    for event in (None, EventType.POST_CREATED, EventType.COMMENT_CREATED)
+    for code in (None, CodeClass.SUCCESS, CodeClass.SERVER_ERROR, CodeClass.NONE)
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A database with an endpoint that has a hundred thousand deliveries, all alike."""
+
+    db: Database
+    engine: Engine
+    named: tuple[str, str, str]
+    run: Callable[[Any], Any]
+
+    def page(self, wanted: DeliveryFilter) -> tuple[int, list[tuple[Asked, list[Cost]]]]:
+        """How many deliveries a filter shows, and what each statement takes."""
+        asked: list[Asked] = []
+
+        async def read(tx: Tx) -> int:
+            return len(await list_deliveries(Noting(tx, asked), *self.named, wanted, BEYOND, PAGE))
+
+        found = self.run(self.db.read(read))
+        return found, [(each, self.run(self.engine.explain(each))) for each in asked]
+
+
+async def fill(db: Database, state: State, code: CodeClass) -> tuple[str, str, str]:
+    """Makes an account, a key and an endpoint with its deliveries."""
+    await migrate(db)
+    account = await db.transact(create_account, NewAccount("alice", "alice@example.org", "hash", "Alice"))
+    key, _ = await db.transact(create_key, account.id, NewKey("key", [Scope.POSTS_WRITE]))
+    new = NewWebhook("https://hooks.example.org/", [EventType.POST_CREATED])
+    webhook, _ = await db.transact(add_webhook, account.id, key.id, new)
+
+    async def put(tx: Tx) -> None:
+        await tx.run(FILL, account_id=account.id, webhook_id=webhook.id, state=state, code=code, count=MANY)
+
+    await db.transact(put)
+    return account.id, key.id, webhook.id
+
+
+@pytest.fixture(scope="module", params=["sqlite", "sqlite without statistics", "postgres"])
+def engine_kind(request: pytest.FixtureRequest) -> str:
+    """The engines; SQLite's also as the server leaves it, without statistics."""
+    return str(request.param)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        (State.DELIVERED, CodeClass.SUCCESS),
+        (State.FAILED, CodeClass.SERVER_ERROR),
+        (State.PENDING, CodeClass.UNTRIED),
+    ],
+    ids=["delivered", "failed", "pending"],
+)
+def listed(
+    request: pytest.FixtureRequest, engine_kind: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Listed]:
+    """An endpoint whose deliveries are all of one state."""
+    with asyncio.Runner() as runner:
+        connection: asyncpg.Connection | None = None
+        if engine_kind == "postgres":
+            name = f"filters_{os.getpid()}_{request.param[0]}"
+            url = request.getfixturevalue("postgres_server").create_database(name)
+            db: Database = runner.run(open_postgres(url, SettableClock()))
+            connection = runner.run(asyncpg.connect(url))
+            engine: Engine = Postgres(connection, {"deliveries"})
+        else:
+            file = tmp_path_factory.mktemp("filters") / "pressroom.db"
+            db = open_sqlite(file, SettableClock())
+            engine = Sqlite(connect(file))
+        named = runner.run(fill(db, *request.param))
+        if engine_kind != "sqlite without statistics":
+            runner.run(db.script("ANALYZE"))
+        yield Listed(db, engine, named, runner.run)
+        if connection is not None:
+            runner.run(connection.close())
+        runner.run(db.close())
+
+
+def test_no_filter_costs_more_than_its_page(listed: Listed) -> None:
+    """Of a hundred thousand rows none reads more than the rows it shows, and a look at each range of the index."""
+    whole, costs = listed.page(DeliveryFilter())
+    assert whole == PAGE
+    ways = range(len(costs[0][1]))
+    page = [sum(each[way].work for _, each in costs) for way in ways]
+
+    for wanted in FILTERS:
+        found, costs = listed.page(wanted)
+        assert found in (0, PAGE), wanted
+        assert len(costs) <= 3
+        for way in ways:
+            work = sum(each[way].work for _, each in costs)
+            assert work <= 8 * LIMIT * page[way], (wanted, found, work, page[way])
+        for asked, each in costs[2:]:
+            assert all("deliveries" not in " ".join(cost.walked) for cost in each), (wanted, asked.command.text)
+
+
+def test_a_delivery_is_found_by_its_envelope(listed: Listed) -> None:
+    asked: list[Asked] = []
+    listed.run(listed.db.read(lambda tx: get_delivery(Noting(tx, asked), *listed.named, f"evt_{MANY // 2}")))
+
+    costs = [cost for each in asked for cost in listed.run(listed.engine.explain(each))]
+
+    assert any("deliveries_envelope" in cost.indexes for cost in costs)
+    assert sum(cost.work for cost in costs) < 500
