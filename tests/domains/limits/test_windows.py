@@ -13,6 +13,7 @@ from pressroom.clock import DAY, MINUTE, SECOND, SettableClock, seconds_until
 from pressroom.domains.limits.models import Rates, Verdict
 from pressroom.domains.limits.redis import RedisLimiter
 from pressroom.domains.limits.windows import StoredWindows, Windows
+from pressroom.errors import Unavailable
 from tests.domains.limits.naive import NaiveLog
 from tests.services.redis import RedisServer
 
@@ -128,6 +129,18 @@ def test_a_limiter_that_is_closed_holds_no_connection(redis_server: RedisServer)
 
     before = connections_to(redis_server.port)
     assert asyncio.run(use()) == (before + 1, before)
+
+
+def test_a_limiter_without_its_redis_says_so() -> None:
+    async def use() -> None:
+        limiter = RedisLimiter(RATES, "redis://127.0.0.1:1")
+        with pytest.raises(Unavailable):
+            await limiter.ping()
+        with pytest.raises(Unavailable):
+            await limiter.attempt("key", is_post=False)
+        await limiter.close()
+
+    asyncio.run(use())
 
 
 def connections_to(port: int) -> int:
