@@ -36,7 +36,7 @@ def text_of(page: LexborHTMLParser, selector: str = "main") -> str:
 
 def fields_of(page: LexborHTMLParser, action: str = "") -> dict[str, list[str]]:
     """What a form would send as it stands: the one whose action ends so, by default the first."""
-    form = next(each for each in page.css("form") if (each.attributes.get("action") or "").endswith(action))
+    form = next(each for each in page.css("main form") if (each.attributes.get("action") or "").endswith(action))
     fields: dict[str, list[str]] = {}
     for field in form.css("input[name]"):
         attributes = field.attributes
