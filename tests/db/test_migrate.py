@@ -133,6 +133,15 @@ INSERT INTO jobs (id, kind, subject, account_id, tries, due_at, leased_until, cr
 INSERT INTO webhooks (id, account_id, key_id, url, events, secret, created_at, consecutive_failures, leased_until,
     removed_at, sweep_at) VALUES ('w1', 'ann', 'key', 'https://x', 'post.created', 's', 1, 0, 0, NULL, NULL),
     ('w2', 'ann', 'key', 'https://x', 'post.created', 's', 1, 0, 0, 50, 51);
+INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries, attempts,
+    due_at) VALUES
+    ('ann', 'w1', 'e1', 'evt_1', 'post.created', 'delivered', FALSE, 1, '[{"number":1,"httpCode":200}]', 1),
+    ('ann', 'w1', 'e2', 'evt_2', 'post.created', 'pending', FALSE, 0, '[]', 1),
+    ('ann', 'w1', 'e3', 'evt_3', 'post.created', 'pending', FALSE, 2,
+     '[{"number":1,"httpCode":503,"error":"x"},{"number":2,"httpCode":404,"responseBody":"{\\"httpCode\\":200}"}]', 1),
+    ('ann', 'w1', 'e4', 'evt_4', 'post.created', 'failed', FALSE, 5, '[{"httpCode":302},{"httpCode":null}]', 1),
+    ('ann', 'w1', 'e5', 'evt_5', 'post.created', 'failed', FALSE, 1, '[{"number":1,"httpCode":302,"error":null}]', 1),
+    ('ann', 'w1', 'e6', 'evt_6', 'post.created', 'failed', FALSE, 1, '[{"number":1,"httpCode":999,"error":null}]', 1);
 """
 
 BECAME = {
@@ -149,6 +158,7 @@ BECAME = {
     "SELECT key_id || ' ' || updated_at FROM rate_windows": ("key 6",),
     "SELECT account_id || ' ' || used || ' ' || used_signed_in FROM content_quotas": ("ann 7 0",),
     "SELECT idempotency_key || body_hash FROM idempotent_answers": ("k",),
+    "SELECT event_id || ' ' || code FROM deliveries": ("e1 2xx", "e2 ", "e3 4xx", "e4 none", "e5 3xx", "e6 none"),
 }
 
 

@@ -101,13 +101,13 @@ def listed(
 ) -> Iterator[Listed]:
     """An endpoint whose deliveries are all of one state."""
     with asyncio.Runner() as runner:
-        connection: asyncpg.Connection | None = None
+        opened: list[asyncpg.Connection] = []
         if engine_kind == "postgres":
             name = f"filters_{os.getpid()}_{request.param[0]}"
             url = request.getfixturevalue("postgres_server").create_database(name)
             db: Database = runner.run(open_postgres(url, SettableClock()))
-            connection = runner.run(asyncpg.connect(url))
-            engine: Engine = Postgres(connection, {"deliveries"})
+            opened.append(runner.run(asyncpg.connect(url)))
+            engine: Engine = Postgres(opened[0], {"deliveries"})
         else:
             file = tmp_path_factory.mktemp("filters") / "pressroom.db"
             db = open_sqlite(file, SettableClock())
@@ -116,7 +116,7 @@ def listed(
         if engine_kind != "sqlite without statistics":
             runner.run(db.script("ANALYZE"))
         yield Listed(db, engine, named, runner.run)
-        if connection is not None:
+        for connection in opened:
             runner.run(connection.close())
         runner.run(db.close())
 
