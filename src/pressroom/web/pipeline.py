@@ -204,6 +204,7 @@ class Pipeline(Generic[C]):
             self._log.failure(request.id, error)
         elif isinstance(error, CrossOrigin):
             self._log.info("cross-origin request refused", request_id=request.id, reason=error.message)
+        _let_go(error)
 
     async def _send(self, request: Request[C], response: Response, receive: Receive, send: Send) -> Response:
         """Sends the response, or one to try again later when too many large ones are under way; returns what it sent.
@@ -337,6 +338,16 @@ class Pipeline(Generic[C]):
             return read_texts(route.form, form, route.takes, self._clock.now())
         given = raw if raw or not route.body_optional else b"{}"
         return bodies.decode(route.takes, given, [], self._clock.now())
+
+
+def _let_go(error: BaseException) -> None:
+    """Takes from an error, and those it followed from, what they hold of the request: some errors are constants, which
+    would otherwise keep every request, with its body, that ever raised them."""
+    link: BaseException | None = error
+    while link is not None:
+        following = link.__context__
+        link.__traceback__ = link.__context__ = None
+        link = following
 
 
 def _is_limited(access: Access) -> bool:
