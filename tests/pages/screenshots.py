@@ -35,10 +35,9 @@ class Picture:
 PICTURES: Final = (
     Picture("keys", "/settings/keys"),
     Picture("key", "/settings/keys/{key}", height=1400),
-    Picture("deliveries", "/settings/keys/{key}/webhooks/{hook}", height=1100),
+    Picture("deliveries", "/settings/keys/{key}/webhooks/{hook}", height=1000),
     Picture("deliveries-dark", "/settings/keys/{key}/webhooks/{hook}", height=1100, dark=True),
     Picture("delivery", "/settings/keys/{key}/webhooks/{hook}/deliveries/{delivery}", "failing", height=1200),
-    Picture("redeliver", "/settings/keys/{key}/webhooks/{hook}/redeliver", "failing"),
     Picture("keys-narrow", "/settings/keys", width=360, height=780, dark=True),
     Picture("post", "/post/{post}", "marta"),
 )
