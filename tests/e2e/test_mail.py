@@ -83,3 +83,14 @@ def test_the_first_start_prints_a_link_that_signs_in_once(process_server: MakePr
     server.start()
     assert len(re.findall("/login/link/[\\w-]{43}", server.output())) == 1, "neither logged nor printed again"
     assert server.stop() == 0
+
+
+def test_doctor_says_whether_mail_can_be_handed_in(process_server: MakeProcess, mails: MailServer) -> None:
+    server = process_server(SMTP_URL=mails.url)
+    away = server.command("doctor", check=False).stdout
+    assert f"The mail server 127.0.0.1:{mails.port} cannot be used: " in away
+    mails.start()
+    assert f"127.0.0.1:{mails.port} takes mail of pressroom@localhost" in server.command("doctor", check=False).stdout
+    del server.settings["SMTP_URL"]
+    assert "PRESSROOM_SMTP_URL is not set" in server.command("doctor", check=False).stdout
+    assert mails.tried == [], "it sends nothing"
