@@ -34,7 +34,7 @@ LIMIT: Final = 1.5
 FILL: Final = Command(
     "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
     " attempts, due_at, code) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
-    " SELECT CAST(:account_id AS TEXT), CAST(:webhook_id AS TEXT), '01KW2F3B6E00000' || CAST(1000000 + i AS TEXT),"
+    " SELECT CAST(:account_id AS TEXT), CAST(:webhook_id AS TEXT), '01KW2F3B6E000000000' || CAST(1000000 + i AS TEXT),"
     " 'evt_' || CAST(i AS TEXT), 'post.created', CAST(:state AS TEXT), FALSE, 1, '[]', 1, CAST(:code AS TEXT) FROM n"
 )
 
