@@ -97,7 +97,7 @@ def _shown() -> Iterator[Shown]:
 SHOWN: Final = tuple(_shown())
 
 ELSEWHERE: Final = {
-    "/docs": "somebody else's program draws it; test_docs.py counts what it costs",
+    "/docs": "somebody else's program draws it; tests/web/test_compression.py counts what it sends",
     "/oembed": "JSON",
     "/login/code": "test_sign_in.py looks at it: it takes a right password first",
     "/settings/security/two-factor/code": "leads to the page of the set-up",
