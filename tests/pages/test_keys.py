@@ -156,7 +156,11 @@ def test_a_key_is_shown_once_and_made_once(server: LocalServer, newcomer: httpx.
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
     key = KEY.findall(answer.text)[0]
     assert set(KEY.findall(answer.text)) == {key}
-    assert "curl -X POST" in answer.text
+    shown = LexborHTMLParser(answer.text)
+    command = one(shown, "pre code").text()
+    assert command.startswith("curl -X POST")
+    assert f'"Authorization: Bearer {key}"' in command
+    assert command in [button.attributes["data-copy"] for button in shown.css("[data-copy]")]
     assert "Waiting for the first request" in answer.text
     (made,) = keys_of(newcomer)
     assert (made["label"], made["scopes"]) == ("Night desk", ["posts:write", "media:write"])
@@ -345,6 +349,17 @@ def test_revoking_takes_the_label(alice: Actor) -> None:
     assert tree.css_first("a.danger") is None
     assert alice.post().json()["error"] == "API key revoked"
     assert "revoked already" in said(page(alice.web, path))
+
+
+@pytest.mark.parametrize("label", ["CI  bot\t2", "night\u200b desk", "\u200b"])
+def test_a_label_is_typed_as_it_is_shown(newcomer: httpx.Client, label: str) -> None:
+    made = body_of(newcomer.post("/api/auth/api-keys", json={"label": label, "scopes": ["posts:write"]}), 201)
+    path = f"{KEYS}/{made['id']}/revoke"
+    shown = " ".join(label.replace("\u200b", "").split())
+
+    answer = newcomer.post(path, data={**filled(page(newcomer, path)), "label": shown or made["keyPrefix"]})
+
+    assert answer.status_code == 303
 
 
 PATHS = ["", "/new?replace={id}", "/{id}", "/{id}/revoke", "/{id}/first-use"]

@@ -1,5 +1,6 @@
 """The page of a key, with its usage and its endpoints, and the page that revokes it (docs/web-app.md#keys)."""
 
+import unicodedata
 from typing import Annotated, Final
 
 import msgspec
@@ -75,10 +76,18 @@ async def revoke_key(request: Request[Caller], body: ConfirmRevocation) -> Respo
     """Revokes the key whose label was typed."""
     account_id, key_id = _named(request)
     key = await request.db.read(keys.get_key, account_id, key_id)
-    if body.label.strip() != key.label.strip():
-        raise Invalid([FieldError("label", Code.INVALID_CHOICE, "That is not the label of this key.")])
+    if _typed(key.label) != _typed(body.label) and body.label.strip() != key.key_prefix:
+        raise Invalid(
+            [FieldError("label", Code.INVALID_CHOICE, "That is neither the label nor the prefix of this key.")]
+        )
     await request.once(keys.revoke_own_key, lambda revoked: {"id": revoked.id}, 200, account_id, key_id)
     return redirect(f"/settings/keys/{key_id}", done="key-revoked")
+
+
+def _typed(label: str) -> str:
+    """Returns a label as somebody types what a page shows: without what is invisible, spaces joined."""
+    visible = "".join(character for character in label if unicodedata.category(character) != "Cf")
+    return " ".join(visible.split())
 
 
 async def _read_page(tx: Tx, account_id: str, key_id: str) -> tuple[Usage, list[ListedEndpoint]]:
