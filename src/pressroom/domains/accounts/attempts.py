@@ -13,9 +13,16 @@ import msgspec
 from pressroom.clock import HOUR, MINUTE, seconds_until
 from pressroom.db import Tx
 from pressroom.domains.accounts import actions, queries, two_factor
-from pressroom.domains.accounts.models import KNOWN_ADDRESS_LIFE, Purpose, folded, network_of, without_passed
+from pressroom.domains.accounts.models import (
+    KNOWN_ADDRESS_LIFE,
+    WRONG_CREDENTIALS,
+    Purpose,
+    folded,
+    network_of,
+    without_passed,
+)
 from pressroom.domains.accounts.queries import status
-from pressroom.domains.accounts.tokens import consume_token, issue_token
+from pressroom.domains.accounts.tokens import consume_token, find_token, issue_token
 from pressroom.errors import TooManyAttempts, WrongCredentials
 
 SIGN_IN_WINDOW: Final = 15 * MINUTE
@@ -87,13 +94,13 @@ async def complete_sign_in(tx: Tx, client: str, account_id: str, attempt: SignIn
 
     Uses up the code, deletes the account's failures, takes the attempt out of the address's count, and remembers the
     address. Locks the account, so that no session begins while it is being suspended. Raises WrongCredentials when
-    another request has used the code meanwhile.
+    the password was changed or another request has used the code meanwhile.
     """
-    now = (await status.lock_status(tx, account_id)).get(account_id)
+    is_suspended = await _lock(tx, account_id, attempt)
     if attempt.demand.proof is not None:
         await two_factor.use_proof(tx, account_id, attempt.demand.proof)
     await forget_failures(tx, attempt)
-    if now is None or now.suspended_at is not None:
+    if is_suspended:
         return None
     await actions.remember_address(tx, account_id, client)
     return await actions.begin_session(tx, account_id)
@@ -109,11 +116,11 @@ async def await_code(tx: Tx, account_id: str, attempt: SignInAttempt) -> str | N
     """Takes an attempt out of both counts, whose password was right and whose code is still to come.
 
     Returns the token that the code must come with; None when the account is suspended. Earlier failures stay: guesses
-    at the code are among them.
+    at the code are among them. Raises WrongCredentials when the password was changed meanwhile.
     """
+    is_suspended = await _lock(tx, account_id, attempt)
     await forgive_sign_in(tx, attempt)
-    now = await status.find_status(tx, account_id)
-    if now is None or now.suspended_at is not None:
+    if is_suspended:
         return None
     return await issue_token(tx, account_id, Purpose.SIGN_IN_CODE)
 
@@ -123,7 +130,10 @@ async def complete_pending(tx: Tx, client: str, token: str, attempt: SignInAttem
 
     Raises WrongCredentials when the wait has ended or another request has used the code.
     """
-    account_id = await consume_token(tx, token, Purpose.SIGN_IN_CODE)
+    account_id = await find_token(tx, token, Purpose.SIGN_IN_CODE)
+    if account_id is not None:  # The account is locked before its tokens, as by whoever removes them all.
+        await status.lock_status(tx, account_id)
+        account_id = await consume_token(tx, token, Purpose.SIGN_IN_CODE)
     if account_id is None:
         raise WrongCredentials("The time for the code has passed; sign in again.")
     return await complete_sign_in(tx, client, account_id, attempt)
@@ -192,6 +202,18 @@ async def purge_attempts(tx: Tx, batch: int) -> int:
     sign_ins = await queries.purge_attempts(tx, batch)
     sign_ups = await queries.purge_sign_ups(tx, before=tx.now - SIGN_UP_WINDOW, batch=batch)
     return sign_ins + sign_ups + await queries.purge_addresses(tx, before=tx.now - KNOWN_ADDRESS_LIFE, batch=batch)
+
+
+async def _lock(tx: Tx, account_id: str, attempt: SignInAttempt) -> bool:
+    """Locks an account and returns whether it is suspended.
+
+    Raises WrongCredentials when its password is no longer the one that the attempt was verified against.
+    """
+    now = (await status.lock_status(tx, account_id)).get(account_id)
+    present, verified = await queries.find_own_credentials(tx, account_id), attempt.credentials
+    if present is None or verified is None or present.password_hash != verified.password_hash:
+        raise WrongCredentials(WRONG_CREDENTIALS)
+    return now is None or now.suspended_at is not None
 
 
 def _refuse_sign_up(stored: str, now: int, per_hour: int) -> list[int]:

@@ -34,6 +34,9 @@ _EMAIL: Final = re.compile(
     r"[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f]+@[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f.]+(\.[^\s@.<>\"(),:;\\\[\]\x00-\x1f\x7f]+)*"
 )
 
+WRONG_CREDENTIALS: Final = "The user name, e-mail address, password or code is wrong."
+"""The one sentence of a sign-in that fails (docs/sign-in.md#one-answer)."""
+
 LONGEST_ONE_TIME_TOKEN: Final = 100
 """Characters of what is looked up as a one-time token; ours have 43."""
 

@@ -6,7 +6,7 @@ from typing import Final
 from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions, attempts, links
 from pressroom.domains.accounts.cookies import session_cookie
-from pressroom.domains.accounts.models import Account, Caller, network_of
+from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Account, Caller, network_of
 from pressroom.domains.accounts.schemas import (
     ACCOUNT_EXAMPLE,
     CONFIRMATION_EXAMPLE,
@@ -21,7 +21,7 @@ from pressroom.domains.accounts.schemas import (
     SignUp,
     account_shape,
 )
-from pressroom.domains.accounts.signing_in import WRONG_CREDENTIALS, begin_session, check_own_password, check_password
+from pressroom.domains.accounts.signing_in import begin_session, check_own_password, check_password
 from pressroom.errors import (
     AccountSuspended,
     Code,
@@ -102,7 +102,7 @@ async def sign_in(request: Request[Caller], body: SignIn) -> Response:
     of its own."""
     attempt = await check_password(request, body.login, body.password, body.code)
     if attempt.lacks_code:
-        raise WRONG_CREDENTIALS
+        raise WrongCredentials(WRONG_CREDENTIALS)
     account, token = await begin_session(request, attempt)
     return _signed_in(request, account, token, 200)
 

@@ -9,11 +9,10 @@ from pressroom.domains.accounts import actions, attempts
 from pressroom.domains.accounts.codes import LONGEST_CODE
 from pressroom.domains.accounts.confirmation import confirm, show_question
 from pressroom.domains.accounts.cookies import CODE_COOKIE, code_cookie, session_cookie
-from pressroom.domains.accounts.models import Caller, Purpose
+from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Caller, Purpose
 from pressroom.domains.accounts.schemas import Confirmation, SignIn
 from pressroom.domains.accounts.signing_in import (
     SUSPENDED,
-    WRONG_CREDENTIALS,
     begin_session,
     check_own_code,
     check_password,
@@ -31,8 +30,8 @@ from pressroom.web.routing import Route, declare, declare_form
 
 PASSWORDS: Final = FormFields(secrets={"password"})
 CODES: Final = FormFields(secrets={"code"})
-WRONG_LOGIN: Final = WrongCredentials("The user name, e-mail address or password is wrong.")
-WRONG_CODE: Final = WrongCredentials("This code is wrong, or it was used already. The app shows another one soon.")
+WRONG_LOGIN: Final = "The user name, e-mail address or password is wrong."
+WRONG_CODE: Final = "This code is wrong, or it was used already. The app shows another one soon."
 
 
 class SignInCode(Body):
@@ -67,10 +66,10 @@ async def sign_in(request: Request[Caller], body: SignIn) -> Response:
         if attempt.lacks_code and body.code is None:
             return await _ask_for_code(request, attempt)
         if attempt.lacks_code:
-            raise WRONG_CREDENTIALS
+            raise WrongCredentials(WRONG_CREDENTIALS)
         _, token = await begin_session(request, attempt)
     except WrongCredentials:
-        raise WRONG_LOGIN from None
+        raise WrongCredentials(WRONG_LOGIN) from None
     except AccountSuspended as error:
         return await show_sign_in(request, FormState(typed={"login": [body.login]}, message=error.message, status=403))
     return _signed_in(request, token)
@@ -99,10 +98,10 @@ async def sign_in_with_code(request: Request[Caller], body: SignInCode) -> Respo
         return _begin_anew(request)
     attempt = await check_own_code(request, account_id, body.code)
     if attempt.lacks_code:
-        raise WRONG_CODE
+        raise WrongCredentials(WRONG_CODE)
     token = await request.db.transact(attempts.complete_pending, request.client, _code_token(request), attempt)
     if token is None:
-        raise SUSPENDED
+        raise AccountSuspended(SUSPENDED)
     response = _signed_in(request, token)
     response.headers.append(code_cookie("", secure=_secure(request)))
     return response
@@ -157,7 +156,7 @@ async def _ask_for_code(request: Request[Caller], attempt: attempts.SignInAttemp
     account = attempt.credentials
     token = await request.db.transact(attempts.await_code, account.id if account else "", attempt)
     if token is None:
-        raise SUSPENDED
+        raise AccountSuspended(SUSPENDED)
     response = redirect(_with_next(request, "/login/code"))
     response.headers.append(code_cookie(token, secure=_secure(request)))
     return response

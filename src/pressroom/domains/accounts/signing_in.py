@@ -8,12 +8,11 @@ from typing import Final
 
 from pressroom.domains.accounts import attempts
 from pressroom.domains.accounts.attempts import SignInAttempt
-from pressroom.domains.accounts.models import Account, Caller, network_of
+from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Account, Caller, network_of
 from pressroom.errors import AccountSuspended, Unavailable, WrongCredentials
 from pressroom.web.request import Request
 
-WRONG_CREDENTIALS: Final = WrongCredentials("The user name, e-mail address, password or code is wrong.")
-SUSPENDED: Final = AccountSuspended("This account is suspended. Ask the operator of this server.")
+SUSPENDED: Final = "This account is suspended. Ask the operator of this server."
 
 
 async def check_password(request: Request[Caller], login: str, password: str, code: str | None = None) -> SignInAttempt:
@@ -46,14 +45,14 @@ async def check_own_code(request: Request[Caller], account_id: str, code: str | 
 async def begin_session(request: Request[Caller], attempt: SignInAttempt) -> tuple[Account, str]:
     """Begins the session of an attempt whose password and code were right; returns the account and the token.
 
-    Raises AccountSuspended, or WrongCredentials when another request has used the code meanwhile.
+    Raises AccountSuspended, or WrongCredentials when the code was used or the password changed meanwhile.
     """
     account = attempt.credentials
     if account is None:
-        raise WRONG_CREDENTIALS
+        raise WrongCredentials(WRONG_CREDENTIALS)
     token = await request.db.transact(attempts.complete_sign_in, request.client, account.id, attempt)
     if token is None:
-        raise SUSPENDED
+        raise AccountSuspended(SUSPENDED)
     return account, token
 
 
@@ -66,7 +65,7 @@ async def _verified(request: Request[Caller], attempt: SignInAttempt, password: 
         await request.db.transact(attempts.forgive_sign_in, attempt)
         raise
     if not matches:
-        raise WRONG_CREDENTIALS
+        raise WrongCredentials(WRONG_CREDENTIALS)
     return attempt
 
 

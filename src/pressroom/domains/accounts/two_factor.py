@@ -9,6 +9,7 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import codes, queries
+from pressroom.domains.accounts.models import WRONG_CREDENTIALS
 from pressroom.domains.accounts.queries import status, two_factor
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable, WrongCredentials
 
@@ -60,7 +61,7 @@ async def use_proof(tx: Tx, account_id: str, proof: Proof) -> None:
     else:
         used = await two_factor.use_recovery_code(tx, account_id, proof.recovery_hash or "")
     if not used:
-        raise WrongCredentials("The user name, e-mail address, password or code is wrong.")
+        raise WrongCredentials(WRONG_CREDENTIALS)
 
 
 async def find_state(tx: Tx, account_id: str) -> State:

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from pressroom.clock import iso
 from pressroom.domains.accounts import attempts, codes, two_factor
-from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Caller
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.schemas import MessageOut
-from pressroom.domains.accounts.signing_in import WRONG_CREDENTIALS, check_own_code, check_own_password
+from pressroom.domains.accounts.signing_in import check_own_code, check_own_password
 from pressroom.domains.accounts.two_factor_schemas import (
     CONFIRM_TWO_FACTOR_EXAMPLE,
     RECOVERY_CODES_EXAMPLE,
@@ -161,13 +161,13 @@ async def prove(request: Request[Caller], body: RemoveTwoFactor) -> attempts.Sig
     """
     state = await request.db.read(two_factor.find_state, request.caller.account.id)
     if state.enabled_at is None:
-        raise _OFF
+        raise NotFound(_OFF.message)
     if body.password is not None:
         attempt = await check_own_password(request, body.password, body.code)
     else:
         attempt = await check_own_code(request, request.caller.account.id, body.code)
     if body.code is not None and attempt.lacks_code:
-        raise WRONG_CREDENTIALS
+        raise WrongCredentials(WRONG_CREDENTIALS)
     return attempt
 
 
