@@ -109,6 +109,13 @@ def test_what_is_wrong_with_a_sign_up_stands_beside_its_field(server: LocalServe
     assert f"The user name {body['username']} is taken." in text(taken, "#errors")
 
 
+def test_a_form_of_sign_up_sent_after_another_tab_signed_up_leads_to_the_front_page(server: LocalServer) -> None:
+    body = newcomer()
+    cookie = session_of(send(server, "/signup", **body))
+    again = send(server, "/signup", cookie, **body)
+    assert (again.status_code, again.headers["location"]) == (303, "/")
+
+
 def test_a_limit_is_told_with_its_time(server: LocalServer) -> None:
     client = f"203.0.113.{next(_numbers)}"
     email = f"limited{next(_numbers)}@example.org"
@@ -181,6 +188,33 @@ def test_the_confirmation_is_sent_again_three_times_an_hour(server: LocalServer)
     limited = parse(send(server, "/verify/send", cookie), 429)
     assert "3 mails an hour" in text(limited, "#errors")
     assert send(server, "/verify/send").headers["location"].startswith("/login")
+
+
+def test_the_confirmation_sent_again_after_it_was_confirmed_says_so(server: LocalServer) -> None:
+    body = newcomer()
+    cookie = session_of(send(server, "/signup", **body))
+    assert send(server, latest(server, "verify", body["email"])).status_code == 303
+    page = parse(send(server, "/verify/send", cookie), 422)
+    assert "Your e-mail address is confirmed already." in text(page, "#errors")
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        *(("", 200), ("LOCALHOST:1", 200), ("127.0.0.9", 200), ("[::1]:8000", 200)),
+        *(("rebound.example", 404), ("127.0.0.1.example:8000", 404), ("10.0.0.1", 404), ("[", 404), ("[::2]", 404)),
+    ],
+)
+def test_the_mail_of_development_mode_shows_under_no_foreign_name(server: LocalServer, host: str, status: int) -> None:
+    headers = {"Host": host} if host else {}
+    assert nobody.get(f"{server.base_url}/dev/mail", headers=headers).status_code == status
+
+
+def test_the_mail_of_development_mode_shows_under_the_base_address(local_server: type[LocalServer]) -> None:
+    dev = local_server(DEV=1, BASE_URL="http://10.1.2.3:8000")  # type: ignore[call-arg]  # the fixture makes servers
+    for host, status in (("10.1.2.3:8000", 200), ("127.0.0.1", 200), ("evil.example", 404)):
+        answer = nobody.get(f"http://127.0.0.1:{dev.port}/dev/mail", headers={"Host": host})
+        assert answer.status_code == status, host
 
 
 def test_a_closed_server_without_mail_says_so(local_server: type[LocalServer]) -> None:

@@ -1,5 +1,6 @@
 """Where a request says that it comes from and goes to: the same-origin rule, and the header Host."""
 
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from pressroom.errors import Code, CrossOrigin, FieldError, Invalid
@@ -27,6 +28,21 @@ def check_host(http_version: str, headers: Headers) -> None:
         raise Invalid([FieldError("header.Host", Code.REQUIRED, "A request of HTTP/1.1 needs a Host header.")])
     if "\n" in headers.host:
         raise Invalid([FieldError("header.Host", Code.DUPLICATE, "A request has one Host header, not several.")])
+
+
+def names_own_host(headers: Headers, base_url: str) -> bool:
+    """Returns whether the request asks for the host of the base address or a loopback host.
+
+    Any other name may be one that a foreign site leads here, to read as a page of its own (DNS rebinding).
+    """
+    host = headers.host.strip().lower()
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if name in ("localhost", urlsplit(base_url).hostname):
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
 
 
 def _explained(headers: Headers, base_url: str) -> str:

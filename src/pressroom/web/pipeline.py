@@ -290,8 +290,9 @@ class Pipeline(Generic[C]):
             return await route.run(request, body)
         except SHOWN_AGAIN as error:
             response = await form.again(request, refused_state(error, shown, fields, key))
-            response.status = label_of(error)[0]
-            response.headers += error_response(error).headers
+            if response.status != 303:  # The page leads elsewhere: there is no form to show any more.
+                response.status = label_of(error)[0]
+                response.headers += error_response(error).headers
             self._note(request, error, response.status)
             return response
 
