@@ -134,7 +134,9 @@ def test_hostile_words_stay_words(stage: Stage, path: str) -> None:
         if not texts:
             continue
         answer = stage.send(path, stage.good(path) | texts)
-        assert answer.status_code in (400, 401, 422), (texts, answer.status_code)
+        refusals = (303,) if path == "/logout" else (400, 401, 422)  # it has no page of its own to come back to
+        assert answer.status_code in refusals, (texts, answer.status_code)
+        assert "done=" not in answer.headers.get("location", "")
         assert list(harmful(Page(answer.text))) == []
 
     assert held(stage.server) == before
