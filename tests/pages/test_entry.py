@@ -6,7 +6,7 @@ import httpx
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from pressroom.clock import DAY
+from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.domains.accounts.links import issue_reset
 from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.accounts.tokens import issue_token
@@ -114,6 +114,61 @@ def test_a_form_of_sign_up_sent_after_another_tab_signed_up_leads_to_the_front_p
     cookie = session_of(send(server, "/signup", **body))
     again = send(server, "/signup", cookie, **body)
     assert (again.status_code, again.headers["location"]) == (303, "/")
+
+
+def test_a_sign_up_sent_twice_signs_in(server: LocalServer) -> None:
+    body = newcomer()
+    made, again = (send(server, "/signup", **body) for _ in range(2))
+    assert {(each.status_code, each.headers["location"]) for each in (made, again)} == {(303, "/?done=signed-up")}
+    assert f"Hello, {body['username']}" in text(parse(get(server, "/", session_of(again))))
+    for other in ({"password": OTHER}, {"email": "other@example.org"}):
+        assert send(server, "/signup", **{**body, **other}).status_code == 409
+    server.clock.advance(5 * MINUTE + 1)
+    assert send(server, "/signup", **body).status_code == 409
+
+
+def test_a_link_s_form_sent_twice_says_the_same(server: LocalServer) -> None:
+    account = server.account()
+
+    def link(page: str, purpose: Purpose) -> str:
+        return (
+            f"/{page}/{server.run(server.runtime.db.transact(issue_token, account.id, purpose, email=account.email))}"
+        )
+
+    def sent_twice(path: str, **fields: str) -> str:
+        key = one_key(server, path)
+        first, second = (send(server, path, idempotency_key=key, **fields) for _ in range(2))
+        assert first.status_code == second.status_code == 303
+        assert first.headers["location"] == second.headers["location"]
+        assert send(server, path, idempotency_key="another", **fields).status_code == 422
+        assert send(server, path, **fields).status_code == 422
+        return key
+
+    sent_twice(link("verify", Purpose.VERIFY))
+    path = link("reset", Purpose.RESET)
+    key = sent_twice(path, password=OTHER)
+    assert send(server, path, idempotency_key=key, password=PASSWORD).status_code == 422, "it set another password"
+    server.clock.advance(HOUR)
+    assert send(server, path, idempotency_key=key, password=OTHER).status_code == 422
+
+
+def test_the_sign_in_link_s_form_sent_twice_signs_in_for_a_minute(server: LocalServer) -> None:
+    account = server.account()
+    path = f"/login/link/{server.run(server.runtime.db.transact(issue_token, account.id, Purpose.SIGN_IN))}"
+    key = one_key(server, path)
+    sessions = {session_of(send(server, path, idempotency_key=key)) for _ in range(2)}
+    for cookie in sessions:
+        assert f"Hello, {account.display_name}" in text(parse(get(server, "/", cookie)))
+    assert send(server, path, idempotency_key="another").status_code == 422
+    server.clock.advance(MINUTE)
+    assert send(server, path, idempotency_key=key).status_code == 422
+
+
+def one_key(server: LocalServer, path: str) -> str:
+    """The key that the form of a page holds."""
+    field = parse(get(server, path)).css_first("[name=idempotency_key]")
+    assert field is not None
+    return field.attributes["value"] or ""
 
 
 def test_a_limit_is_told_with_its_time(server: LocalServer) -> None:

@@ -286,6 +286,7 @@ class Pipeline(Generic[C]):
             if (asking := await self._ask_password(request, route, sent)) is not None:
                 return asking
             body = decode_typed(takes, typed, fields, field_errors, self._clock.now())
+            request.form_key = key or ""
             request.once = self._guards.once(request, key, typed_fingerprint(shown))
             return await route.run(request, body)
         except SHOWN_AGAIN as error:

@@ -46,6 +46,7 @@ class Request(msgspec.Struct, Generic[C]):
         key_id: The API key that it came with, likewise.
         session_token: The token of the caller's session; None for a request by key.
         once: Carries out the route's write; set just before the route is called.
+        form_key: The Idempotency-Key of a page's form; empty without one.
         files: The files of a form.
         viewer: Whom the page shows as signed in; None on other routes, and when nobody is.
     """
@@ -69,6 +70,7 @@ class Request(msgspec.Struct, Generic[C]):
     account_id: str | None = None
     key_id: str | None = None
     session_token: str | None = None
+    form_key: str = ""
     files: Sequence[IncomingFile] = ()
     viewer: Viewer | None = None
 

@@ -5,10 +5,12 @@ from typing import Final
 from pressroom.domains.accounts import links
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.link_routes import ask_for_reset, reset
-from pressroom.domains.accounts.models import Caller, Purpose
+from pressroom.domains.accounts.models import Caller, Purpose, network_of
 from pressroom.domains.accounts.routes import make_account
 from pressroom.domains.accounts.schemas import ForgotPassword, NewPassword, ResetPassword, SignUp
-from pressroom.domains.accounts.tokens import find_token
+from pressroom.domains.accounts.signing_in import begin_session, check_password
+from pressroom.domains.accounts.tokens import find_form, find_token
+from pressroom.errors import AccountSuspended, Conflict, TooManyAttempts, Unprocessable, WrongCredentials
 from pressroom.web.access import Visitor
 from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import redirect, render
@@ -38,10 +40,16 @@ async def sign_up_page(request: Request[Caller]) -> Response:
     "/signup", Visitor(), takes=SignUp, fields=PASSWORDS, again=show_sign_up, summary="Make an account and sign it in"
 )
 async def sign_up(request: Request[Caller], body: SignUp) -> Response:
-    """Makes an account like POST /api/auth/signup."""
+    """Makes an account like POST /api/auth/signup. Sent again, it signs in to the account that it made."""
     if not request.settings.signup:
         return await show_sign_up(request, FormState())
-    _, token = await make_account(request, body)
+    try:
+        _, token = await make_account(request, body)
+    except Conflict:
+        again = None if request.who is not None else await _sign_in_again(request, body)
+        if again is None:
+            raise
+        token = again
     return _signed_in(request, token, "signed-up")
 
 
@@ -87,7 +95,15 @@ async def reset_page(request: Request[Caller]) -> Response:
 )
 async def reset_password(request: Request[Caller], body: NewPassword) -> Response:
     """Sets the password like POST /api/auth/reset, and leads to the sign-in."""
-    await reset(request, ResetPassword(request.parameters["token"], body.password))
+    token = request.parameters["token"]
+    try:
+        await reset(request, ResetPassword(token, body.password))
+    except Unprocessable:
+        account = await request.db.read(links.find_reset_again, token, request.form_key)
+        if account is None or not await request.services.passwords.verify(
+            body.password, account.password_hash, network_of(request.client)
+        ):
+            raise
     response = redirect("/login", done="password-set")
     response.headers.append(session_cookie("", secure=_secure(request)))
     return response
@@ -107,7 +123,12 @@ async def verify_page(request: Request[Caller]) -> Response:
 @declare_form("/verify/{token}", Visitor(), takes=NoFields, again=show_verify, summary="Confirm it")
 async def verify(request: Request[Caller], body: NoFields) -> Response:
     """Confirms the address like POST /api/auth/verify."""
-    await request.db.transact(links.verify_email, request.parameters["token"])
+    token = request.parameters["token"]
+    try:
+        await request.db.transact(links.verify_email, token, request.form_key)
+    except Unprocessable:
+        if await request.db.read(find_form, token, request.form_key, Purpose.FORM) is None:
+            raise
     return redirect("/", done="email-confirmed")
 
 
@@ -125,8 +146,23 @@ async def sign_in_link_page(request: Request[Caller]) -> Response:
 @declare_form("/login/link/{token}", Visitor(), takes=NoFields, again=show_sign_in_link, summary="Sign in")
 async def sign_in_by_link(request: Request[Caller], body: NoFields) -> Response:
     """Signs in like POST /api/auth/login/link."""
-    _, token = await request.db.transact(links.sign_in_by_link, request.parameters["token"], request.client)
+    link, key = request.parameters["token"], request.form_key
+    try:
+        _, token = await request.db.transact(links.sign_in_by_link, link, request.client, key)
+    except Unprocessable:
+        token = await request.db.transact(links.sign_in_again, link, key)
     return _signed_in(request, token, "signed-in")
+
+
+async def _sign_in_again(request: Request[Caller], body: SignUp) -> str | None:
+    """Returns the token of a session when a sign-up was sent again: its account was just made, with its password."""
+    if not await request.db.read(links.was_just_made, body.username, body.email):
+        return None
+    try:
+        attempt = await check_password(request, body.username, body.password)
+        return None if attempt.lacks_code else (await begin_session(request, attempt))[1]
+    except (WrongCredentials, TooManyAttempts, AccountSuspended):
+        return None
 
 
 async def _page_of_link(request: Request[Caller], template: str, purpose: Purpose, form: FormState) -> Response:

@@ -140,7 +140,7 @@ async def reset(request: Request[Caller], body: ResetPassword) -> None:
     """Sets a new password by the token of a link. Raises Unprocessable; then no password was hashed."""
     await request.db.read(links.check_link, body.token, Purpose.RESET)
     password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
-    await request.db.transact(links.reset_password, body.token, password_hash)
+    await request.db.transact(links.reset_password, body.token, password_hash, request.form_key)
 
 
 async def ask_for_verification(request: Request[Caller]) -> Response:

@@ -2,12 +2,13 @@
 
 from typing import Final
 
+from pressroom.clock import MINUTE
 from pressroom.db import Tx
 from pressroom.domains.accounts import actions, attempts, queries, two_factor
 from pressroom.domains.accounts.actions import hash_token
 from pressroom.domains.accounts.models import Account, Purpose, folded
 from pressroom.domains.accounts.queries import status, tokens
-from pressroom.domains.accounts.tokens import consume_token, find_token, issue_token
+from pressroom.domains.accounts.tokens import consume_token, find_form, find_token, issue_token, remember_form
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.jobs import queue
 
@@ -19,6 +20,9 @@ It is enqueued for every address that is asked for, so that a request does the s
 
 VERIFICATION_MAIL_JOB: Final = "verification mail"
 """The kind of job that mails a link to verify an address; its subject is the account's id."""
+
+JUST_MADE: Final = 5 * MINUTE
+"""For how long the form that made an account, sent again, signs in to it."""
 
 SPENT: Final = FieldError(
     "token", Code.NOT_ALLOWED, "This link was used already, or its time is over. Ask for another one."
@@ -37,6 +41,14 @@ async def sign_up(tx: Tx, new: actions.NewAccount, client: str, *, verify: bool)
     if verify:
         await request_verification(tx, account.id)
     return account, await actions.begin_session(tx, account.id)
+
+
+async def was_just_made(tx: Tx, username: str, email: str) -> bool:
+    """Returns whether there is an account with these two that was made within the last minutes."""
+    account = await queries.find_credentials(tx, folded(username))
+    if account is None or folded(account.email) != folded(email):
+        return False
+    return account.created_at >= tx.now - JUST_MADE
 
 
 async def request_reset(tx: Tx, email: str, client: str, per_address: int) -> None:
@@ -69,7 +81,7 @@ async def check_link(tx: Tx, token: str, purpose: Purpose) -> None:
         raise Unprocessable([SPENT])
 
 
-async def reset_password(tx: Tx, token: str, password_hash: str) -> None:
+async def reset_password(tx: Tx, token: str, password_hash: str, form_key: str = "") -> None:
     """Sets the password of the account that a link is for, and ends its sessions and all its links.
 
     Whoever has the link has read the mail, so the address is verified as well. Raises Unprocessable.
@@ -78,17 +90,25 @@ async def reset_password(tx: Tx, token: str, password_hash: str) -> None:
     await status.verify_email(tx, account_id, hash_token(token))
     await _consume(tx, token, Purpose.RESET)
     await actions.set_password(tx, account_id, password_hash)
+    await remember_form(tx, account_id, token, form_key, Purpose.FORM)
 
 
-async def verify_email(tx: Tx, token: str) -> None:
+async def find_reset_again(tx: Tx, token: str, form_key: str) -> queries.Credentials | None:
+    """Returns the account whose password the form with this key has set, if any, to be verified against."""
+    account_id = await find_form(tx, token, form_key, Purpose.FORM)
+    return None if account_id is None else await queries.find_own_credentials(tx, account_id)
+
+
+async def verify_email(tx: Tx, token: str, form_key: str = "") -> None:
     """Marks the e-mail address that a link was sent to as verified. Raises Unprocessable."""
     account_id = await _lock_account(tx, token, Purpose.VERIFY)
     await status.verify_email(tx, account_id, hash_token(token))
     await _consume(tx, token, Purpose.VERIFY)
     await tokens.delete_tokens(tx, account_id, Purpose.VERIFY.value)
+    await remember_form(tx, account_id, token, form_key, Purpose.FORM)
 
 
-async def sign_in_by_link(tx: Tx, token: str, client: str) -> tuple[Account, str]:
+async def sign_in_by_link(tx: Tx, token: str, client: str, form_key: str = "") -> tuple[Account, str]:
     """Begins a session of the account that a link signs in, from the address `client`.
 
     Returns the account and the session's token. Raises Unprocessable, also once the account has two-factor sign-in.
@@ -97,8 +117,23 @@ async def sign_in_by_link(tx: Tx, token: str, client: str) -> tuple[Account, str
     if (await two_factor.find_state(tx, account_id)).enabled_at is not None:  # since the link was made
         raise Unprocessable([SPENT])
     await _consume(tx, token, Purpose.SIGN_IN)
+    await remember_form(tx, account_id, token, form_key, Purpose.SIGN_IN_FORM)
     await actions.remember_address(tx, account_id, client)
     return await actions.get_account(tx, account_id), await actions.begin_session(tx, account_id)
+
+
+async def sign_in_again(tx: Tx, token: str, form_key: str) -> str:
+    """Begins another session for the form that used the link up within the last minute; returns its token.
+
+    Its first answer may never have arrived. Raises Unprocessable, also once the account has two-factor sign-in.
+    """
+    account_id = await find_form(tx, token, form_key, Purpose.SIGN_IN_FORM)
+    if account_id is not None:
+        await queries.lock_wholly(tx, account_id)
+        account_id = await find_form(tx, token, form_key, Purpose.SIGN_IN_FORM)
+    if account_id is None or (await two_factor.find_state(tx, account_id)).enabled_at is not None:
+        raise Unprocessable([SPENT])
+    return await actions.begin_session(tx, account_id)
 
 
 async def issue_reset(tx: Tx, username: str) -> str:

@@ -48,11 +48,16 @@ class Purpose(StrEnum):
     RESET = "reset"
     SIGN_IN = "sign-in"
     SIGN_IN_CODE = "sign-in code"
+    FORM = "form"  # sent again after its token was used up
+    SIGN_IN_FORM = "sign-in form"
 
     @property
     def life(self) -> int:
         """Returns for how many milliseconds a token holds."""
-        return {Purpose.VERIFY: DAY, Purpose.SIGN_IN_CODE: 10 * MINUTE}.get(self, HOUR)
+        return _LIVES.get(self, HOUR)
+
+
+_LIVES: Final = {Purpose.VERIFY: DAY, Purpose.SIGN_IN_CODE: 10 * MINUTE, Purpose.SIGN_IN_FORM: MINUTE}
 
 
 class Account(msgspec.Struct):

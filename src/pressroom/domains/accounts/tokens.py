@@ -26,6 +26,24 @@ async def issue_token(tx: Tx, account_id: str, purpose: Purpose, *, email: str |
     return token
 
 
+async def remember_form(tx: Tx, account_id: str, token: str, form_key: str, purpose: Purpose) -> None:
+    """Records, under `purpose`, that the form with this key used the token up; nothing for an empty key."""
+    if form_key:
+        await tokens.insert_token(
+            tx,
+            token_hash=hash_token(_of_form(token, form_key)),
+            account_id=account_id,
+            purpose=purpose.value,
+            email=None,
+            expires_at=tx.now + purpose.life,
+        )
+
+
+async def find_form(tx: Tx, token: str, form_key: str, purpose: Purpose) -> str | None:
+    """Returns the id of the account whose token the form with this key has used up, or None."""
+    return await find_token(tx, _of_form(token, form_key), purpose)
+
+
 async def find_token(tx: Tx, token: str, purpose: Purpose) -> str | None:
     """Returns the id of the account that a token is for, None when it does not hold; the token stays good."""
     if len(token) > LONGEST_ONE_TIME_TOKEN:
@@ -46,3 +64,7 @@ async def consume_token(tx: Tx, token: str, purpose: Purpose) -> str | None:
 async def revoke_tokens(tx: Tx, account_id: str, purpose: Purpose | None = None) -> None:
     """Has the account's tokens of a purpose, or all of them, hold no longer."""
     await tokens.delete_tokens(tx, account_id, purpose.value if purpose else "")
+
+
+def _of_form(token: str, form_key: str) -> str:
+    return f"{token} {form_key}"
