@@ -38,6 +38,17 @@ def test_a_time_without_a_zone_is_none(text: str) -> None:
         parse_iso(text)
 
 
+@pytest.mark.parametrize("text", ["0001-01-01T00:00+23:59", "9999-12-31T23:59-00:01"])
+def test_a_time_that_its_zone_carries_out_of_the_calendar_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match="1 to 9999"):
+        parse_iso(text)
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])
+def test_the_ends_of_the_calendar_are_written_as_they_are_read(text: str) -> None:
+    assert iso(parse_iso(text)) == text
+
+
 @pytest.mark.parametrize(
     ("later", "now", "seconds"), [(1_000, 0, 1), (1_001, 0, 2), (1, 0, 1), (0, 0, 1), (60_000, 1, 60)]
 )

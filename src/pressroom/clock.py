@@ -14,6 +14,9 @@ DAY = 24 * HOUR
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
+_FIRST: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
+_LAST: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
+
 _ISO: Final = re.compile(
     r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}T[0-9]{2}:?[0-9]{2}(:?[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})"
 )
@@ -80,15 +83,18 @@ def iso(at: int) -> str:
 
 @lru_cache(1024)  # a busy second is formatted once
 def _to_the_second(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
 
 
 def parse_iso(text: str) -> int:
-    """Returns an ISO 8601 time in milliseconds. Raises ValueError, also for a time without a zone."""
+    """Returns an ISO 8601 time in milliseconds. Raises ValueError for one without a zone or outside years 1 to 9999."""
     if not _ISO.fullmatch(text):
         raise ValueError("not an ISO 8601 time with a zone")
     # timestamp() returns a float, which is sometimes off by a millisecond.
-    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
+    at = (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
+    if not _FIRST <= at <= _LAST:  # Its zone carries it out of what iso() can write.
+        raise ValueError("not a time of the years 1 to 9999 in UTC")
+    return at
 
 
 def next_midnight(now: int) -> int:

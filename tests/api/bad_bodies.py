@@ -106,6 +106,12 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
     "verify_email": {"nothing": ({}, {"token": "required"})},
     "sign_in_by_link": {"nothing": ({}, {"token": "required"})},
     "sign_in": {"nothing": ({}, {"login": "required", "password": "required"})},
+    "confirm_password": {"nothing": ({}, {"password": "required"})},
+    "confirm_two_factor": {"nothing": ({}, {"code": "required"})},
+    "remove_two_factor": {
+        "nothing": ({}, {"body": "required"}),
+        "null for both": ({"password": None, "code": None}, {"body": "required"}),
+    },
     "edit_me": {
         "nothing": ({}, {"body": "required"}),
         "null for a name": ({"username": None}, {"body": "required"}),
@@ -162,6 +168,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
     },
 }
 """Bodies in which several fields come together, with their field errors."""
+WHOLE["replace_webhook"] = WHOLE["create_webhook"]
 WHOLE["preview_redelivery"] = WHOLE["redeliver_events"]
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from pressroom.domains.accounts.codes import LONGEST_CODE
 from tests.api.bad_endpoints import REDELIVERY, WEBHOOK
 from tests.api.bad_values import (
     REQUIRED,
@@ -360,11 +361,24 @@ FIELDS: dict[str, Fields] = {
     "reset_password": {"token": LINK, "password": SIGN_UP["password"]},
     "verify_email": {"token": LINK},
     "sign_in_by_link": {"token": LINK},
-    "sign_in": {"login": text(254, null=REQUIRED), "password": text(200, null=REQUIRED)},
+    "sign_in": {
+        "login": text(254, null=REQUIRED),
+        "password": text(200, null=REQUIRED),
+        "code": text(LONGEST_CODE, null=TAKEN),
+    },
+    "confirm_password": {"password": text(200, null=REQUIRED)},
+    "confirm_two_factor": {"code": text(LONGEST_CODE, null=REQUIRED, empty=TOO_SHORT)},
+    "remove_two_factor": {
+        "password": text(200, null=TAKEN),
+        "code": text(LONGEST_CODE, null=TAKEN, empty=TOO_SHORT),
+    },
     "edit_me": PROFILE,
     "create_key": KEY,
     "create_hub": HUB,
     "create_webhook": WEBHOOK,
+    "replace_webhook": WEBHOOK,
     "redeliver_events": REDELIVERY,
-    "preview_redelivery": REDELIVERY,
+    "preview_redelivery": {
+        name: replace(field, kept=name not in ("since", "until")) for name, field in REDELIVERY.items()
+    },
 }

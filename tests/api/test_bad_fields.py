@@ -34,8 +34,16 @@ SETTINGS = {
 }
 
 POLL = {"options": [str(number) for number in range(10)], "multiple": True}
-SUCCESS = {"sign_in": 401, "reset_password": 422, "verify_email": 422, "sign_in_by_link": 422}
-"""Nobody has the password, or the link, that is tried."""
+SUCCESS = {
+    "sign_in": 401,
+    "confirm_password": 401,
+    "remove_two_factor": 404,
+    "confirm_two_factor": 404,
+    "reset_password": 422,
+    "verify_email": 422,
+    "sign_in_by_link": 422,
+}
+"""Nobody has the password, the code or the link that is tried."""
 
 
 def routes() -> dict[str, Route[Caller]]:
@@ -156,13 +164,15 @@ def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
     if case.operation == "create_key":
         revoked = stage.somebody.web.delete(f"/api/auth/api-keys/{answer.json()['id']}")
         assert revoked.status_code == 200, "no account has more than five that are active"
+    if case.operation == "replace_webhook":
+        stage.webhook_id = answer.json()["id"]
     if case.operation == "create_webhook":
         removed = stage.somebody.web.delete(f"{stage.webhooks}/{answer.json()['id']}")
         assert removed.status_code == 200, "no key has more than five"
 
 
-WRITES_NOTHING = {"preview_redelivery"}
-"""Operations that take a body only to answer it."""
+WRITES_NOTHING = {"preview_redelivery", "confirm_two_factor", "remove_two_factor"}
+"""Operations that take a body only to answer it, or find that there is nothing to do."""
 
 
 @one_engine

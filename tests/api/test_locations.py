@@ -11,7 +11,9 @@ from tests.harness.writes import SETTINGS as TAKING
 from tests.harness.writes import WRITES, People
 
 SETTINGS = {**ROOMY, **TAKING}
-CREATING = ["create_post", "bounce_post", "create_comment", "create_key", "create_webhook", "create_hub"]
+CREATING = [
+    *("create_post", "bounce_post", "create_comment", "create_key", "create_webhook", "replace_webhook", "create_hub"),
+]
 ELSEWHERE = ["upload_post", "publish_clip", "sign_up"]
 
 

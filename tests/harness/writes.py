@@ -119,6 +119,7 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "create_webhook": lambda people: Write("POST", f"{people.key()}/webhooks", ENDPOINT, 201),
     "remove_webhook": lambda people: Write("DELETE", people.webhook()),
     "send_test": lambda people: Write("POST", f"{people.webhook()}/test", None, 202),
+    "replace_webhook": lambda people: Write("POST", f"{people.webhook()}/replace", ENDPOINT, 201),
     "rotate_webhook": lambda people: Write("POST", f"{people.webhook()}/rotate"),
     "resend_delivery": _resending,
     "redeliver_events": _redelivery,

@@ -140,7 +140,7 @@ def test_what_was_uploaded_goes_when_it_is_ready(alice: Actor) -> None:
 
     alice.server.do_jobs()
 
-    assert blobs_below(data_dir, "uploads/") == []
+    assert blobs_below(data_dir, f"uploads/{name}") == []
     assert blobs_below(data_dir, f"media/{name}/") == [f"media/{name}/large.webp", f"media/{name}/thumbnail.webp"]
     assert list((data_dir / "processing").iterdir()) == []
     assert alice.server.run(alice.server.runtime.db.one(JOBS, media_id=media_of(post)["id"])) == 0
@@ -151,8 +151,9 @@ def test_what_was_uploaded_goes_when_it_failed(alice: Actor) -> None:
     alice.server.do_jobs()
 
     assert media_of(read(alice, post["id"]))["processingStatus"] == "FAILED"
-    assert blobs_below(alice.server.settings.data_dir, "uploads/") == []
-    assert blobs_below(alice.server.settings.data_dir, f"media/{media_of(post)['id'].lower()}") == []
+    name = media_of(post)["id"].lower()
+    assert blobs_below(alice.server.settings.data_dir, f"uploads/{name}") == []
+    assert blobs_below(alice.server.settings.data_dir, f"media/{name}") == []
 
 
 def test_the_table_of_states_holds_in_the_database(alice: Actor) -> None:

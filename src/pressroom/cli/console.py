@@ -23,10 +23,15 @@ def errors() -> "Console":
 
 
 def plain(text: str) -> str:
-    """Returns `text` on one line, without secrets, and escaped for the console's markup."""
+    """Returns `text` on one line, without secrets, and escaped for the console: its markup, and what is not visible."""
     from pressroom.logs import without_secrets
 
-    return " ".join(without_secrets(text).split()).replace("[", r"\[")
+    return visible(" ".join(without_secrets(text).split())).replace("[", r"\[")
+
+
+def visible(text: str) -> str:
+    """Returns `text` with characters that control a terminal, or are invisible, as `\\x1b`."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def current_settings() -> Settings:

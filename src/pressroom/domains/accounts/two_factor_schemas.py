@@ -24,6 +24,7 @@ class ConfirmTwoFactor(Body):
 class RemoveTwoFactor(Body):
     """What proves that the owner takes two-factor sign-in off: the password, or a code."""
 
+    required_unless: ClassVar = {"body": ("password", "code")}
     json_schema: ClassVar = some_given(password={"type": "string"}, code={"type": "string"})
 
     password: GivenPassword | None = None

@@ -39,7 +39,7 @@ def table(found: RecordList) -> Table:
             each.username,
             each.status,
             "yes" if each.is_admin else "",
-            escape(each.email),
+            escape(each.email if each.email.isprintable() else ascii(each.email)[1:-1]),
             str(each.total_posts),
             str(each.total_followers),
             each.created_at,
