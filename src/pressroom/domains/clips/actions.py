@@ -3,6 +3,7 @@
 from pressroom.clock import iso
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.queries import lock_account
 from pressroom.domains.clips import queries
 from pressroom.domains.clips.events import ClipCreatedData, CreatedClip
 from pressroom.domains.clips.models import ClipDraft, ClipView
@@ -46,6 +47,7 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allo
         processing_status=ProcessingStatus.PROCESSING,
         created_at=iso(tx.now),
     )
+    await lock_account(tx, account.id)  # as every publisher does: docs/architecture.md#locks
     await emit(tx, ClipCreatedData(created), account_id=account.id)
     return await get_clip(tx, clip_id, account.id)
 

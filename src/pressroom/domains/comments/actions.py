@@ -2,6 +2,7 @@
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.queries import lock_account
 from pressroom.domains.comments import queries
 from pressroom.domains.comments.events import comment_created
 from pressroom.domains.comments.models import (
@@ -28,6 +29,7 @@ async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft)
     parent = await _parent(tx, post_id, draft.parent_id) if draft.parent_id is not None else None
     comment = _comment(tx, caller, post_id, draft, parent)
     await queries.insert_comment(tx, comment)
+    await lock_account(tx, caller.account.id)  # as every publisher does: docs/architecture.md#locks
     await emit(tx, comment_created(comment), account_id=caller.account.id)
     return comment
 

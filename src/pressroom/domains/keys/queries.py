@@ -50,7 +50,8 @@ LIST_ENDED_KEYS: Final = Query(
 
 FIND_KEY: Final = Query(ApiKey, f"SELECT {_KEY} FROM api_keys WHERE id = :key_id")
 
-LOCK_KEY: Final = Query(ApiKey, f"{FIND_KEY.text} FOR UPDATE")
+# Against a revocation, and not against whoever writes a row that refers to the key: they lock the account after it.
+LOCK_KEY: Final = Query(ApiKey, f"{FIND_KEY.text} FOR NO KEY UPDATE")
 
 LIST_KEYS: Final = Query(
     ApiKey,
