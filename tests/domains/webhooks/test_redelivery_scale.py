@@ -1,0 +1,98 @@
+"""A redelivery costs what it finds, however many events of other kinds happened in between: by its work."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from typing import Final
+
+import asyncpg
+import pytest
+
+from pressroom.clock import SettableClock
+from pressroom.db import Command, Database, Tx
+from pressroom.db.migrate import migrate
+from pressroom.db.postgres import open_postgres
+from pressroom.db.sqlite import connect, open_sqlite
+from pressroom.domains.accounts.actions import NewAccount, create_account
+from pressroom.domains.events.models import EventType
+from pressroom.domains.keys.actions import create_key
+from pressroom.domains.keys.models import NewKey, Scope
+from pressroom.domains.webhooks.actions.endpoints import add_webhook
+from pressroom.domains.webhooks.actions.redelivery import preview
+from pressroom.domains.webhooks.models import NewWebhook, Redelivery, RedeliveryPreview
+from pressroom.ids import new_id
+from tests.harness.plans import Asked, Engine, Noting, Postgres, Sqlite
+
+pytestmark = pytest.mark.xdist_group("scale")
+
+MANY: Final = 100_000
+MOST_WORK: Final = 2_000
+"""Far less than any walk through the many."""
+
+EVENTS: Final = Command(
+    "INSERT INTO events (id, account_id, type, data, created_at)"
+    " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+    " SELECT CAST(:time AS TEXT) || '0000000' || CAST(:first + i AS TEXT), CAST(:account_id AS TEXT),"
+    " CAST(:type AS TEXT), '{}', 1 FROM n"
+)
+
+DELIVERIES: Final = Command(
+    "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
+    " attempts, due_at, code) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+    " SELECT CAST(:account_id AS TEXT), CAST(:webhook_id AS TEXT), CAST(:time AS TEXT) || '0000000' ||"
+    " CAST(:first + i AS TEXT), 'evt_' || CAST(i AS TEXT), 'post.created', 'delivered', FALSE, 1, '[]', 1, '2xx' FROM n"
+)
+
+Previewed = tuple[RedeliveryPreview, list[list[float]]]
+
+
+async def fill(db: Database) -> tuple[str, str, str]:
+    """Makes an endpoint that has had a hundred thousand posts and has not had three comments after them."""
+    await migrate(db)
+    account = await db.transact(create_account, NewAccount("alice", "alice@example.org", "hash", "Alice"))
+    key, _ = await db.transact(create_key, account.id, NewKey("key", [Scope.POSTS_WRITE]))
+    new = NewWebhook("https://hooks.example.org/", [EventType.COMMENT_CREATED, EventType.POSTCLIP_CREATED])
+    webhook, _ = await db.transact(add_webhook, account.id, key.id, new)
+
+    async def put(tx: Tx) -> None:
+        common = {"account_id": account.id, "time": new_id(tx.now)[:10]}
+        posts = {**common, "first": 10**8, "count": MANY}
+        await tx.run(EVENTS, type=EventType.POST_CREATED, **posts)
+        await tx.run(DELIVERIES, webhook_id=webhook.id, **posts)
+        await tx.run(EVENTS, type=EventType.COMMENT_CREATED, **{**common, "first": 2 * 10**8, "count": 3})
+
+    await db.transact(put)
+    return account.id, key.id, webhook.id
+
+
+@pytest.fixture(scope="module", params=["sqlite", "sqlite without statistics", "postgres"])
+def previewed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Previewed]:
+    """What the preview of all that the endpoint chose finds, and the work of its statements, each way of each."""
+    with asyncio.Runner() as runner:
+        clock = SettableClock()
+        if request.param == "postgres":
+            url = request.getfixturevalue("postgres_server").create_database(f"redelivery_{os.getpid()}")
+            db: Database = runner.run(open_postgres(url, clock))
+            connection = runner.run(asyncpg.connect(url))
+            engine: Engine = Postgres(connection, {"events", "deliveries"})
+        else:
+            file = tmp_path_factory.mktemp("redelivery") / "pressroom.db"
+            db, connection = open_sqlite(file, clock), None
+            engine = Sqlite(connect(file))
+        named = runner.run(fill(db))
+        if request.param != "sqlite without statistics":
+            runner.run(db.script("ANALYZE"))
+        asked: list[Asked] = []
+        wanted = Redelivery(0, clock.now(), list(EventType))
+        found = runner.run(db.read(lambda tx: preview(Noting(tx, asked), *named, wanted)))
+        yield found, [[cost.work for cost in runner.run(engine.explain(each))] for each in asked]
+        if connection is not None:
+            runner.run(connection.close())
+        runner.run(db.close())
+
+
+def test_three_comments_among_a_hundred_thousand_posts_are_found_by_an_index(previewed: Previewed) -> None:
+    found, works = previewed
+
+    assert [(each.event, each.count) for each in found.kinds] == [(EventType.COMMENT_CREATED, 3)]
+    assert max(work for each in works for work in each) < MOST_WORK, works
