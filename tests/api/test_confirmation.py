@@ -50,6 +50,7 @@ def test_which_acts_ask() -> None:
     assert {route.name for route in RECENT} >= {
         "create_key",
         "rotate_webhook",
+        "replace_webhook",
         "begin_two_factor",
         "confirm_two_factor",
         "renew_recovery_codes",

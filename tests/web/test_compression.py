@@ -7,7 +7,11 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from pressroom.domains.accounts.models import Caller
+from pressroom.routes import API_ROUTES
+from pressroom.web import compression
 from pressroom.web.compression import accepts_gzip
+from pressroom.web.routing import Route
 from pressroom.web.static_files import static_file, static_names, static_path
 from tests.api.actors import Actor, body_of, nobody
 from tests.api.conftest import actor, alice, one_engine, server
@@ -117,19 +121,38 @@ def test_an_answer_with_a_secret_is_never_compressed(alice: Actor) -> None:
     assert "content-encoding" not in answer.headers
 
 
+WITH_SECRET = [route for route in API_ROUTES if "secret" in getattr(route.gives, "__struct_fields__", ())]
+
+
+def test_which_answers_hold_a_secret() -> None:
+    assert {route.name for route in WITH_SECRET} >= {
+        "create_webhook",
+        "replace_webhook",
+        "rotate_webhook",
+        "begin_two_factor",
+    }
+
+
 @one_engine
-def test_a_new_endpoint_s_secret_is_never_compressed(alice: Actor) -> None:
-    long_url = f"https://93.184.216.34/{'a' * 1_500}"
-    path = f"/api/auth/api-keys/{alice.record.id}/webhooks"
-    sent = {"url": long_url, "events": ["post.created"]}
-    for _ in ("new", "again"):
-        headers = {"Accept-Encoding": "gzip", "Idempotency-Key": "one"}
-        answer = alice.web.post(path, json=sent, headers=headers)
-        assert answer.is_success, answer.text
-        assert "content-encoding" not in answer.headers
-    assert len(answer.content) > 1_024
-    listed = alice.web.get(path, headers={"Accept-Encoding": "gzip"})
-    assert listed.headers["content-encoding"] == "gzip"
+@pytest.mark.parametrize("route", WITH_SECRET, ids=lambda route: route.name)
+def test_no_answer_with_a_secret_is_compressed(
+    alice: Actor, route: Route[Caller], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = f"/api/auth/api-keys/{alice.record.id}/webhooks"
+    hook = {"url": "https://93.184.216.34/", "events": ["post.created"]}
+    hook_id = body_of(alice.web.post(hooks, json=hook), 201)["id"]
+    path = route.path.format(keyId=alice.record.id, webhookId=hook_id)
+    monkeypatch.setattr(compression, "SMALLEST", 0)
+    body = hook if route.example else None
+    headers = {"Accept-Encoding": "gzip", "Idempotency-Key": "one"}
+
+    new, again = (alice.web.request(route.method, path, json=body, headers=headers) for _ in range(2))
+
+    assert new.json()["secret"]
+    assert "content-encoding" not in new.headers
+    assert again.headers["idempotent-replayed"] == "true"
+    assert not again.json()["secret"] or "content-encoding" not in again.headers
+    assert alice.web.get(hooks, headers=headers).headers["content-encoding"] == "gzip"
 
 
 def imported(name: str, found: set[str]) -> set[str]:

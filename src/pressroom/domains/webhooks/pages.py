@@ -15,7 +15,7 @@ from pressroom.domains.keys.models import ApiKey
 from pressroom.domains.webhooks import delivery_pages
 from pressroom.domains.webhooks.actions import endpoints, queueing, replacing, status
 from pressroom.domains.webhooks.models import ENDPOINTS, EndpointReport
-from pressroom.domains.webhooks.routes import named
+from pressroom.domains.webhooks.routes import find_replacement, named
 from pressroom.domains.webhooks.schemas import (
     CreateWebhook,
     TestSentOut,
@@ -147,7 +147,7 @@ async def rotate_secret(request: Request[Caller], body: NoFields) -> Response:
     return await _show_secret(request, answer, "rotated")
 
 
-@declare("GET", f"{_ONE}/replace", Page(), summary="The form of an endpoint that takes the place of another")
+@declare("GET", f"{_ONE}/replace", Page(recent=True), summary="The form of an endpoint that takes the place of another")
 async def replacement(request: Request[Caller]) -> Response:
     """The form, filled in from the endpoint that is to be replaced."""
     return await show_replacement(request, None)
@@ -171,7 +171,7 @@ async def show_replacement(request: Request[Caller], form: FormState | None) -> 
 
 @declare_form(
     f"{_ONE}/replace",
-    Page(),
+    Page(recent=True),
     takes=CreateWebhook,
     fields=_ENDPOINT,
     again=show_replacement,
@@ -180,9 +180,8 @@ async def show_replacement(request: Request[Caller], form: FormState | None) -> 
 async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
     """Puts another endpoint in the place of this one, shows its secret, and offers what the old one missed."""
     once = request.once.hiding("secret")
-    answer = await once.stored()
+    answer = await find_replacement(request, once)
     if answer is None:
-        await request.db.read(endpoints.get_webhook, *named(request))
         await vet_address(request, body.url)
         now = request.clock.now()
         answer = await once(

@@ -35,6 +35,7 @@ from pressroom.domains.webhooks.schemas import (
 from pressroom.domains.webhooks.vetting import vet_address
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import SessionOnly
+from pressroom.web.once import Once
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -156,7 +157,7 @@ async def show_status(request: Request[Caller]) -> Response:
 @declare_with_body(
     "POST",
     ONE + "/replace",
-    SessionOnly(),
+    SessionOnly(recent=True),
     summary="Replace a webhook endpoint",
     takes=CreateWebhook,
     gives=ReplacedWebhookOut,
@@ -172,18 +173,20 @@ async def replace_webhook(request: Request[Caller], body: CreateWebhook) -> Resp
     """Removes an endpoint and adds another in its place, both or neither: so a disabled one is enabled again, and what
     it hears of is changed. With the same URL the new one continues the old one: `redeliver` since `missedSince` brings
     what that missed. The signing secret is in this answer and its replays, and nowhere else, ever again."""
-    if (response := await request.once.stored()) is not None:
+    if (response := await find_replacement(request, request.once)) is not None:
+        response.holds_secret = True
         return response
-    await request.db.read(endpoints.get_webhook, *named(request))
     await vet_address(request, body.url)
     now = request.clock.now()
-    return await request.once(
+    response = await request.once(
         replacing.replace_webhook,
         lambda replaced: replaced_webhook_shape(replaced, now),
         201,
         *named(request),
         body.new_webhook(),
     )
+    response.holds_secret = True
+    return response
 
 
 @declare(
@@ -245,6 +248,20 @@ async def rotate_webhook(request: Request[Caller]) -> Response:
     response = await request.once(endpoints.rotate_secret, shape, 200, account_id, key_id, webhook_id)
     response.holds_secret = True
     return response
+
+
+async def find_replacement(request: Request[Caller], once: Once) -> Response | None:
+    """Returns the stored answer to this very request; None when it is still to be done. Raises NotFound.
+
+    The endpoint is looked for first: a copy of the request may replace it at any moment, and then the answer is stored.
+    """
+    try:
+        await request.db.read(endpoints.get_webhook, *named(request))
+    except NotFound:
+        if (response := await once.stored()) is None:
+            raise
+        return response
+    return await once.stored()
 
 
 def named(request: Request[Caller]) -> tuple[str, str, str]:
