@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from pressroom.clock import MINUTE
 from pressroom.domains.accounts.codes import STEP
 from pressroom.domains.moderation.actions import suspend_account
-from tests.api.actors import body_of
+from tests.api.actors import Actor, body_of
 from tests.api.people import PASSWORD, Person
 from tests.harness.axe import complaints, needs_axe
 from tests.harness.browser import OpenTab, needs_chromium
@@ -346,3 +346,8 @@ def test_both_steps_in_a_browser(guarded: Browser, open_tab: OpenTab) -> None:
     tab.page.wait_for_url(f"**{SECURITY}")
     tab.page.click("header button")
     tab.page.wait_for_url(re.compile("done=signed-out"))
+
+
+def test_pages_ignore_the_password_of_a_proxy(alice: Actor) -> None:
+    assert alice.web.get("/settings/keys", headers={"Authorization": "Basic YTpi"}).status_code == 200
+    assert alice.web.get("/settings/keys", headers={"Authorization": "Bearer x"}).status_code == 401

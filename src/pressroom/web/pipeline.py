@@ -245,7 +245,7 @@ class Pipeline(Generic[C]):
         access, headers = route.access, request.headers
         if isinstance(access, Public):
             return None
-        if headers.authorization is not None and not isinstance(access, Visitor):
+        if headers.authorization is not None and not _ignores(access, headers.authorization):
             return await self._guards.by_key(request, access)
         who = None
         if token := session_token(headers.cookie):
@@ -350,6 +350,11 @@ def _let_go(error: BaseException) -> None:
         following = link.__context__
         link.__traceback__ = link.__context__ = None
         link = following
+
+
+def _ignores(access: Access, authorization: str) -> bool:
+    """Returns whether the header means nothing to a route: a proxy before pages may ask for passwords of its own."""
+    return isinstance(access, Visitor) or (isinstance(access, Page) and authorization[:7].lower() != "bearer ")
 
 
 def _is_limited(access: Access) -> bool:

@@ -175,7 +175,8 @@ function liveAnswered(event) {
   const { raw, headers } = event.detail.ctx.response
   if (raw.redirected) {
     event.preventDefault()
-    return location.reload()
+    // What is shown once would be lost by loading the page again.
+    return document.querySelector('[data-shown-once]') ? showStopped(part, true) : location.reload()
   }
   const version = headers.get('etag')?.match(/"([^"]*)"/)?.[1]
   if (version) part.dataset.version = version
