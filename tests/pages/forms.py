@@ -35,7 +35,7 @@ class Line:
 
 
 PASSWORD: Final = "seven boats by the pier"
-HOOK: Final = "http://127.0.0.1:9/hook"
+HOOK: Final = "https://8.8.8.8/hook"
 ONE: Final = "/settings/keys/{keyId}/webhooks/{webhookId}"
 
 LINES: Final[dict[str, Line]] = {

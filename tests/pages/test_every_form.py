@@ -20,12 +20,18 @@ from tests.api.tables import Held
 from tests.api.tables import held as everything_held
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
-from tests.pages.forms import FORMS, LINES, OWNED, PASSWORD, Texts, bad_cases, spec, texts_of
+from tests.pages.forms import FORMS, HOOK, LINES, OWNED, PASSWORD, Texts, bad_cases, spec, texts_of
 from tests.pages.hostile import HOSTILE, RUNS
 from tests.pages.reader import Page
 from tests.webhooks.endpoints import CHOOSABLE
 
-SETTINGS = {**ROOMY, "DEV": 1, "SIGN_IN_FAILURES_PER_ACCOUNT": 10_000, "SIGN_IN_FAILURES_PER_ADDRESS": 100_000}
+SETTINGS = {
+    **ROOMY,
+    "SMTP_URL": "smtp://localhost:25?tls=off",
+    "MAIL_FROM": "press@news.example",
+    "SIGN_IN_FAILURES_PER_ACCOUNT": 10_000,
+    "SIGN_IN_FAILURES_PER_ADDRESS": 100_000,
+}
 
 HASH: Final = ARGON2.hash(PASSWORD)
 SET_PASSWORD: Final = Command("UPDATE accounts SET password_hash = :hash WHERE id = :id")
@@ -60,7 +66,7 @@ class Stage:
         server.run(server.runtime.db.transact(lambda tx: tx.run(SET_PASSWORD, **own)))
 
     def _endpoint(self, path: str) -> dict[str, str]:
-        body = {"url": "http://127.0.0.1:9/hook", "events": list(CHOOSABLE)}
+        body = {"url": HOOK, "events": list(CHOOSABLE)}
         webhook_id = body_of(self.owner.web.post(path, json=body), 201)["id"]
         delivery_id = body_of(self.owner.web.post(f"{path}/{webhook_id}/test"), 202)["id"]
         return {"webhookId": webhook_id, "deliveryId": delivery_id}
