@@ -25,8 +25,8 @@ from pressroom.errors import AddressNotAllowed, ConfirmationRequired, SessionReq
 from pressroom.routes import ROUTES
 from pressroom.runtime import Runtime
 from pressroom.web.access import Access, Keyed
+from pressroom.web.cached_body import CachedBody
 from pressroom.web.client_address import allowed
-from pressroom.web.kept_bodies import KeptBody
 from pressroom.web.once import Once
 from pressroom.web.pipeline import Guards, Pipeline
 from pressroom.web.request import Request, Viewer
@@ -34,7 +34,7 @@ from pressroom.web.response import Response
 from pressroom.web.router import Router
 from pressroom.web.services import Services
 from pressroom.web.site import preload_files
-from pressroom.web.slices import Slices
+from pressroom.web.sliced_rendering import Slices
 
 
 class PackageGuards(Guards[Caller]):
@@ -129,7 +129,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         note_view=runtime.views.note,
         may_see=may_see,
         limiter=runtime.limiter,
-        openapi=KeptBody(msgspec.json.encode(describe_api(runtime.settings))),
+        openapi=CachedBody(msgspec.json.encode(describe_api(runtime.settings))),
         has_page=Router(ROUTES).has_page,
     )
     return Pipeline(ROUTES, PackageGuards(runtime), runtime.db, services, runtime.settings, runtime.clock, runtime.log)

@@ -22,7 +22,7 @@ from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.events.queries import find_latest_time
 from pressroom.domains.limits.guard import rates_of
 from pressroom.domains.limits.redis import RedisLimiter
-from pressroom.domains.mail.handing_in import check_server
+from pressroom.domains.mail.smtp import check_server
 from pressroom.domains.media.actions import expected_blobs
 from pressroom.domains.media.confinement import check_confinement, find_confinement
 from pressroom.errors import PressroomError, SettingError, Unavailable

@@ -1,4 +1,4 @@
-"""Everything that can go wrong, as one tree. It knows no HTTP: `web.error_responses` maps it to responses.
+"""Everything that can go wrong, as one tree. It knows no HTTP: `web.error_labels` has status and label of each.
 
 PressroomError
 ├── Refused                    the request cannot be carried out; trying it again unchanged is no use
@@ -20,7 +20,7 @@ PressroomError
 │   └── BlobsAway (blobs.store)
 ├── SettingError               a setting that cannot be used; for the operator
 │   └── DatabaseNotReached (db)
-├── MethodNotAllowed · RequestTimeout · PayloadTooLarge · UnsupportedMediaType (web.error_responses)
+├── MethodNotAllowed · RequestTimeout · PayloadTooLarge · UnsupportedMediaType (web.error_labels)
 ├── UrlRefused · OutboundFailed (outbound.failures)
 ├── BlobMissing (blobs.store)
 │

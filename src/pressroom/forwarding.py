@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.errors import SettingError
 from pressroom.outbound import OutboundClient, OutboundFailed, Policy, UrlRefused
-from pressroom.outbound.reachable import DEVELOPMENT
+from pressroom.outbound.allowed_addresses import DEVELOPMENT
 
 SECONDS: Final = 10.0
 """Seconds that the program may take: as long as the sender waits."""

@@ -8,7 +8,7 @@ from msgspec import Meta
 from pressroom.domains.accounts.models import Caller
 from pressroom.errors import Code, Conflict, FieldError, RateLimited, Unavailable, Unprocessable, WrongCredentials
 from pressroom.web.access import Page, Visitor
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import redirect, render, unchanged
 from pressroom.web.request import Request

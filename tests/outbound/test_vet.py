@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pressroom.outbound import Failure, OutboundClient, OutboundFailed, Policy, UrlRefused
 from pressroom.outbound import client as outbound_client
-from pressroom.outbound.reachable import policy_of
+from pressroom.outbound.allowed_addresses import policy_of
 from pressroom.outbound.urls import read_url
 from pressroom.settings import Settings
 from tests.outbound import peers

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeGuard
 from pressroom.domains.accounts.models import Caller
 from pressroom.routes import API_ROUTES, ROUTES
 from pressroom.web.access import Page
-from pressroom.web.form_data import MOST_PARTS
+from pressroom.web.multipart_rules import MOST_PARTS
 from pressroom.web.routing import PageForm, Route
 from tests.api.bad_bodies import Case, all_cases
 from tests.api.bad_values import Raw

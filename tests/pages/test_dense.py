@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from pressroom.web.slices import SLICE, Slices
+from pressroom.web.sliced_rendering import SLICE, Slices
 from tests.api.actors import Actor, Json, body_of
 from tests.api.conftest import one_engine
 from tests.harness.local import LocalServer

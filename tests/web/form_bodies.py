@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 from pressroom.errors import Code, FieldError, Invalid
-from pressroom.web.form_data import (
+from pressroom.web.multipart import discard, read_form
+from pressroom.web.multipart_rules import (
     Form,
     FormRules,
 )
-from pressroom.web.multipart import discard, read_form
 
 RULES = FormRules("media", 4, 200_000, ("content", "location", "altText"), frozenset({"altText"}))
 TYPE = "multipart/form-data; boundary=b"

@@ -6,8 +6,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from pressroom.errors import Code, FieldError
-from pressroom.web.filters import duration, field_id
 from pressroom.web.page_forms import FormState
+from pressroom.web.template_filters import duration, field_id
 from pressroom.web.templating import render_text
 
 HOSTILE = """"'><script>alert(1)</script><img src=x onerror=alert(2)>&amp;{{ 7 * 7 }}\u202e\x00"""

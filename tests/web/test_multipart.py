@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from pressroom.errors import MAX_FIELD_ERRORS, Code, Invalid, PressroomError
-from pressroom.web.error_responses import UnsupportedMediaType
-from pressroom.web.form_data import (
+from pressroom.web.error_labels import UnsupportedMediaType
+from pressroom.web.multipart import HEAD_BYTES
+from pressroom.web.multipart_rules import (
     LONGEST_NAME,
     MOST_PARTS,
     TEXT_BYTES,
@@ -14,7 +15,6 @@ from pressroom.web.form_data import (
     boundary_of,
     form_schema,
 )
-from pressroom.web.multipart import HEAD_BYTES
 from tests.web.form_bodies import END, RULES, field_errors, file, part, read, seen, text
 
 GOOD = (

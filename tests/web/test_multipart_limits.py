@@ -13,12 +13,12 @@ import pytest
 
 from pressroom.errors import Code, Unavailable
 from pressroom.web import spool
-from pressroom.web.error_responses import PayloadTooLarge
-from pressroom.web.form_data import (
+from pressroom.web.error_labels import PayloadTooLarge
+from pressroom.web.multipart import discard, read_form
+from pressroom.web.multipart_rules import (
     FormRules,
     most_bytes,
 )
-from pressroom.web.multipart import discard, read_form
 from tests.web.form_bodies import END, RULES, TYPE, file, read, stream
 
 

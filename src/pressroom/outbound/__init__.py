@@ -1,8 +1,8 @@
 """The only client to the outside world: webhooks and link previews leave through it, and nothing else leaves."""
 
+from pressroom.outbound.allowed_addresses import Policy, check_development, policy_of
 from pressroom.outbound.client import OutboundClient, OutboundResponse
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
-from pressroom.outbound.reachable import Policy, check_development, policy_of
 
 __all__ = [
     "Failure",

@@ -12,11 +12,11 @@ import msgspec
 from yarl import URL
 
 from pressroom.logs import Log
+from pressroom.outbound.allowed_addresses import Policy
 from pressroom.outbound.connections import EXCHANGE, Connector, Exchange, Resolve, Resolver, Shares
 from pressroom.outbound.explain import explained
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.lookups import LookUps
-from pressroom.outbound.reachable import Policy
 from pressroom.outbound.urls import Target
 
 VET_SECONDS: Final = 5.0

@@ -22,9 +22,9 @@ from aiohttp.http import RawResponseMessage
 from aiohttp.streams import StreamReader
 from aiohttp.tracing import Trace
 
+from pressroom.outbound.allowed_addresses import Policy
 from pressroom.outbound.explain import is_ours
 from pressroom.outbound.failures import Failure, OutboundFailed
-from pressroom.outbound.reachable import Policy
 
 IDLE_SECONDS: Final = 15.0
 KEPT: Final = 1_024

@@ -14,7 +14,7 @@ import idna
 import msgspec
 
 from pressroom.outbound.failures import UrlRefused
-from pressroom.outbound.public_addresses import IpAddress
+from pressroom.outbound.ip_ranges import IpAddress
 
 MOST_CHARACTERS: Final = 2_048
 _PORTS: Final = {"https": 443, "http": 80}

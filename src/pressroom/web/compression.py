@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from pressroom.web.asgi import HeaderList
+from pressroom.web.cached_body import CachedBody, compress
 from pressroom.web.headers import Headers
-from pressroom.web.kept_bodies import KeptBody, compress
 from pressroom.web.response import Response
 
 SMALLEST: Final = 1_024
@@ -29,19 +29,19 @@ async def encode(response: Response, headers: Headers, *, is_safe: bool) -> Resp
     """
     if response.stream is not None or response.holds_secret or not response.content_type.startswith(_TEXT):
         return response
-    kept = response.kept
-    if kept is None and len(response.body) <= SMALLEST:
+    cached = response.cached
+    if cached is None and len(response.body) <= SMALLEST:
         return response
     as_gzip = accepts_gzip(headers.accept_encoding) and len(response.body) > SMALLEST
     added = _varying(response.headers)
-    if kept is not None:
-        added.append((b"etag", kept.etag(gzipped=as_gzip)))
-        if is_safe and response.status == 200 and _is_known(kept, headers.if_none_match):
-            return msgspec.structs.replace(response, status=304, body=b"", headers=added, kept=None)
+    if cached is not None:
+        added.append((b"etag", cached.etag(gzipped=as_gzip)))
+        if is_safe and response.status == 200 and _is_known(cached, headers.if_none_match):
+            return msgspec.structs.replace(response, status=304, body=b"", headers=added, cached=None)
     if not as_gzip:
         return msgspec.structs.replace(response, headers=added)
-    if kept is not None:
-        body = await kept.gzipped()
+    if cached is not None:
+        body = await cached.gzipped()
     elif len(response.body) > LARGE:
         body = await asyncio.to_thread(compress, response.body)
     else:
@@ -72,12 +72,12 @@ def _weight(parameter: str) -> float:
         return 0.0
 
 
-def _is_known(kept: KeptBody, if_none_match: str | None) -> bool:
+def _is_known(cached: CachedBody, if_none_match: str | None) -> bool:
     """Returns whether the client has the body, in either encoding: the 304 lets it keep what it has."""
     if if_none_match is None:
         return False
     known = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
-    return "*" in known or any(kept.etag(gzipped=each).decode() in known for each in (True, False))
+    return "*" in known or any(cached.etag(gzipped=each).decode() in known for each in (True, False))
 
 
 def _varying(headers: HeaderList) -> HeaderList:

@@ -6,7 +6,7 @@ from hashlib import sha256
 import msgspec
 
 from pressroom.errors import Code, FieldError
-from pressroom.web.form_data import Form
+from pressroom.web.multipart_rules import Form
 
 
 def read_key(header: str | None, field_errors: list[FieldError]) -> str | None:

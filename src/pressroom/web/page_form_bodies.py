@@ -10,9 +10,9 @@ import msgspec
 from msgspec import inspect
 
 from pressroom.errors import Code, FieldError, Invalid
-from pressroom.web import bodies
-from pressroom.web.bodies import struct_info, takes_none
-from pressroom.web.form_data import CHARSET_FIELD, LONGEST_NAME, MOST_PARTS, FormRules, malformed
+from pressroom.web import json_bodies
+from pressroom.web.json_bodies import struct_info, takes_none
+from pressroom.web.multipart_rules import CHARSET_FIELD, LONGEST_NAME, MOST_PARTS, FormRules, malformed
 from pressroom.web.page_forms import IDEMPOTENCY_FIELD, OTHER, TRUE, ZONE_SUFFIX, FormFields
 
 B = TypeVar("B", bound=msgspec.Struct)
@@ -71,7 +71,7 @@ def decode_typed(
             _put(value, name, absent)
     for name in typed.keys() - leaves.keys() - set(_companions(fields)):
         value.setdefault(name[:LONGEST_NAME], typed[name][0])  # The struct does not know it and says so.
-    body = bodies.decode(kind, msgspec.json.encode(value), field_errors, now)
+    body = json_bodies.decode(kind, msgspec.json.encode(value), field_errors, now)
     if field_errors:
         raise Invalid(field_errors)
     return body

@@ -18,8 +18,8 @@ from pressroom.errors import (
     Unprocessable,
     WrongCredentials,
 )
-from pressroom.web.bodies import Body
-from pressroom.web.error_responses import label_of
+from pressroom.web.error_labels import label_of
+from pressroom.web.json_bodies import Body
 
 IDEMPOTENCY_FIELD: Final = "idempotency_key"
 """The hidden field that makes a form act once, however often it is sent."""

@@ -22,19 +22,20 @@ from pressroom.errors import (
 )
 from pressroom.logs import Log
 from pressroom.settings import Settings
-from pressroom.web import bodies
+from pressroom.web import json_bodies
 from pressroom.web.access import Access, Anyone, Keyed, Page, Public, SessionOnly, Visitor
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address
 from pressroom.web.compression import encode
-from pressroom.web.error_responses import MethodNotAllowed, error_response, label_of
-from pressroom.web.form_data import Form
-from pressroom.web.forms import read_texts
+from pressroom.web.error_labels import MethodNotAllowed, label_of
+from pressroom.web.error_responses import error_response
 from pressroom.web.headers import read_headers, session_token
 from pressroom.web.idempotency_key import fingerprint, read_key, typed_fingerprint
-from pressroom.web.incoming import BodyReader, IncomingBody
-from pressroom.web.locations import location_of
+from pressroom.web.incoming_body import BodyReader, IncomingBody
+from pressroom.web.location_header import location_of
 from pressroom.web.multipart import discard
+from pressroom.web.multipart_rules import Form
+from pressroom.web.multipart_texts import read_texts
 from pressroom.web.once import Once
 from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.page_form_bodies import decode_typed, rules_of
@@ -42,9 +43,9 @@ from pressroom.web.page_forms import IDEMPOTENCY_FIELD, PASSWORD_FIELD, SHOWN_AG
 from pressroom.web.rendering import error_page, hide_address, sign_in_first
 from pressroom.web.request import Request, Viewer
 from pressroom.web.response import Response
+from pressroom.web.response_sending import RETRY_SECONDS, SendBudget, held_bytes, send_response
 from pressroom.web.router import Router
 from pressroom.web.routing import PageForm, Route
-from pressroom.web.sending import RETRY_SECONDS, SendBudget, held_bytes, send_response
 from pressroom.web.services import Services
 
 C = TypeVar("C")
@@ -339,7 +340,7 @@ class Pipeline(Generic[C]):
         if route.form is not None and form is not None:
             return read_texts(route.form, form, route.takes, self._clock.now())
         given = raw if raw or not route.body_optional else b"{}"
-        return bodies.decode(route.takes, given, [], self._clock.now())
+        return json_bodies.decode(route.takes, given, [], self._clock.now())
 
 
 def _let_go(error: BaseException) -> None:

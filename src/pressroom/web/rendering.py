@@ -6,7 +6,8 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from pressroom.errors import Invalid, PressroomError, TooMany, Unavailable, Unprocessable
 from pressroom.web.asgi import HeaderList
-from pressroom.web.error_responses import error_response, label_of
+from pressroom.web.error_labels import label_of
+from pressroom.web.error_responses import error_response
 from pressroom.web.page_forms import FormState
 from pressroom.web.request import Request
 from pressroom.web.response import Response

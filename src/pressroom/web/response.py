@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from pressroom.web.asgi import HeaderList
-from pressroom.web.kept_bodies import KeptBody
+from pressroom.web.cached_body import CachedBody
 
 JSON: Final = b"application/json"
 _encoder = msgspec.json.Encoder()
@@ -18,7 +18,7 @@ class Response(msgspec.Struct):
     A `stream` of `length` bytes takes the place of a `body` that is too large to be held in memory. `replayed` says
     that it is the stored response of an earlier request, and that this one changed nothing. `label` is that of the
     error (docs/errors.md#labels) in the response to one. `holds_secret`: it is never compressed, for the size of what
-    is compressed tells something of it. `kept`: the body again, when it is sent many times.
+    is compressed tells something of it. `cached`: the body again, when it is sent many times.
     """
 
     status: int
@@ -30,7 +30,7 @@ class Response(msgspec.Struct):
     replayed: bool = False
     label: str = ""
     holds_secret: bool = False
-    kept: KeptBody | None = None
+    cached: CachedBody | None = None
 
 
 def json_response(shape: object, status: int = 200) -> Response:

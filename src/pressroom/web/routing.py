@@ -23,7 +23,7 @@ import msgspec
 
 from pressroom.errors import FieldError, PressroomError
 from pressroom.web.access import Access, Page, Visitor
-from pressroom.web.form_data import Form, FormRules
+from pressroom.web.multipart_rules import Form, FormRules
 from pressroom.web.page_forms import FormFields, FormState
 from pressroom.web.request import Request
 from pressroom.web.response import Response

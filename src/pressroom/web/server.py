@@ -42,7 +42,7 @@ class ReadersServer(Server):
     """A server whose connections end when the client takes nothing for `reader_seconds` (docs/limits.md#readers).
 
     Only the kernel sees whether the client took a single byte. On systems without these options of Linux, clients that
-    stall use what `web.sending` allows them.
+    stall use what `web.response_sending` allows them.
     """
 
     _shd: Any

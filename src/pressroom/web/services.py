@@ -7,8 +7,8 @@ from typing import Protocol
 from pressroom.blobs import Blobs
 from pressroom.db import Database
 from pressroom.outbound import OutboundClient
-from pressroom.web.kept_bodies import KeptBody
-from pressroom.web.slices import Slices
+from pressroom.web.cached_body import CachedBody
+from pressroom.web.sliced_rendering import Slices
 
 
 class PasswordHasher(Protocol):
@@ -95,5 +95,5 @@ class Services:
     note_view: Callable[[str, str, int], None]
     may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
     limiter: RateLimits
-    openapi: KeptBody
+    openapi: CachedBody
     has_page: Callable[[str], bool]

@@ -11,7 +11,7 @@ from pressroom.db import Query
 from pressroom.errors import NotFound, Unavailable
 from pressroom.web.access import Page, Public
 from pressroom.web.avatars import draw_avatar, draw_hub_avatar
-from pressroom.web.kept_bodies import KeptBody
+from pressroom.web.cached_body import CachedBody
 from pressroom.web.rendering import render
 from pressroom.web.request import Request
 from pressroom.web.response import JSON, Response, json_response
@@ -50,7 +50,7 @@ async def ready(request: Request[Any]) -> Response:
 async def openapi(request: Request[Any]) -> Response:
     """The document under this server's settings; scripts of other sites may read it."""
     headers = [(b"access-control-allow-origin", b"*"), (b"cache-control", b"no-cache")]
-    return Response(200, request.services.openapi.body, JSON, headers, kept=request.services.openapi)
+    return Response(200, request.services.openapi.body, JSON, headers, cached=request.services.openapi)
 
 
 @declare("GET", "/docs", Public(), summary="The API reference")
@@ -82,7 +82,7 @@ def verifier(name: str) -> Response:
     """Returns one of `VERIFIERS`, ready to be sent."""
     headers = [(b"cache-control", b"public, max-age=3600"), (b"x-content-type-options", b"nosniff")]
     content = (files("pressroom") / name).read_bytes()
-    return Response(200, content, VERIFIERS[name], headers, kept=KeptBody(content))
+    return Response(200, content, VERIFIERS[name], headers, cached=CachedBody(content))
 
 
 def _file_route(path: str, summary: str, load: Callable[[], Response]) -> Route[Any]:

@@ -6,7 +6,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Final
 
-from pressroom.web.kept_bodies import KeptBody
+from pressroom.web.cached_body import CachedBody
 from pressroom.web.response import Response
 
 FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
@@ -41,7 +41,7 @@ def static_file(name: str) -> Response:
     content_type += "; charset=utf-8" if content_type.startswith("text/") else ""
     content = _read(name)
     headers = [FOREVER, (b"x-content-type-options", b"nosniff")]
-    return Response(200, content, content_type.encode(), headers, kept=KeptBody(content))
+    return Response(200, content, content_type.encode(), headers, cached=CachedBody(content))
 
 
 def _group(name: str) -> str:

@@ -5,10 +5,10 @@ from typing import Final, cast
 
 import jinja2
 
-from pressroom.web import filters
+from pressroom.web import template_filters
 from pressroom.web.page_forms import base_name
 from pressroom.web.response import Response
-from pressroom.web.slices import Slices
+from pressroom.web.sliced_rendering import Slices
 from pressroom.web.static_files import static_path
 
 _environment: Final = jinja2.Environment(
@@ -21,13 +21,13 @@ _environment: Final = jinja2.Environment(
 _environment.filters.update(
     {
         "base_name": base_name,
-        "clock_time": filters.clock_time,
-        "duration": filters.duration,
-        "field_id": filters.field_id,
-        "iso_time": filters.iso_time,
-        "number": filters.number,
-        "shown_day": filters.shown_day,
-        "shown_time": filters.shown_time,
+        "clock_time": template_filters.clock_time,
+        "duration": template_filters.duration,
+        "field_id": template_filters.field_id,
+        "iso_time": template_filters.iso_time,
+        "number": template_filters.number,
+        "shown_day": template_filters.shown_day,
+        "shown_time": template_filters.shown_time,
     }
 )
 

@@ -11,7 +11,7 @@ import trustme
 from pressroom.clock import HOUR, MINUTE
 from pressroom.db import Query
 from pressroom.domains.accounts.links import request_reset
-from pressroom.domains.mail import handing_in
+from pressroom.domains.mail import smtp
 from tests.api.actors import rows
 from tests.api.conftest import server
 from tests.harness.local import LocalServer
@@ -123,7 +123,7 @@ def test_a_server_that_is_away_costs_no_try(local_server: MakeServer, mails: Mak
 def test_a_server_that_says_nothing_keeps_nobody_waiting_for_ever(
     local_server: MakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handing_in, "STEP_SECONDS", 0.05)
+    monkeypatch.setattr(smtp, "STEP_SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         port = mute.getsockname()[1]
         local = local_server(SMTP_URL=f"smtp://127.0.0.1:{port}?tls=off")
@@ -136,7 +136,7 @@ def test_a_server_that_says_nothing_keeps_nobody_waiting_for_ever(
 def test_a_server_that_dribbles_has_a_bounded_time_too(
     local_server: MakeServer, mails: MakeMails, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handing_in, "WHOLE_SECONDS", 0.0)
+    monkeypatch.setattr(smtp, "WHOLE_SECONDS", 0.0)
     mail_server = mails()
     local = local_server(SMTP_URL=mail_server.url)
     forgot(local)

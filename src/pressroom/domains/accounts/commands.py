@@ -13,7 +13,7 @@ from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.schemas import SignUp
 from pressroom.domains.accounts.tokens import issue_token
 from pressroom.errors import Conflict
-from pressroom.web.bodies import decode
+from pressroom.web.json_bodies import decode
 
 
 class FirstAccount(msgspec.Struct):

@@ -16,7 +16,7 @@ from pressroom.domains.accounts.models import (
     username_errors,
 )
 from pressroom.errors import Code, FieldError
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Id, Time, Url
 
 Username = Annotated[

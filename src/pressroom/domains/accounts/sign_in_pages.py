@@ -20,8 +20,8 @@ from pressroom.domains.accounts.signing_in import (
 from pressroom.domains.accounts.tokens import find_token
 from pressroom.errors import AccountSuspended, WrongCredentials
 from pressroom.web.access import Page, Visitor
-from pressroom.web.bodies import Body
 from pressroom.web.headers import cookie_value
+from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import own_path, redirect, render
 from pressroom.web.request import Request

@@ -9,7 +9,7 @@ from msgspec import Meta
 from pressroom.domains.accounts.codes import LONGEST_CODE
 from pressroom.domains.accounts.schemas import GivenPassword
 from pressroom.errors import Code, FieldError
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Time, some_given
 
 GivenCode = Annotated[str, Meta(min_length=1, max_length=LONGEST_CODE, description="The code, as somebody types it.")]

@@ -8,13 +8,13 @@ from pressroom.domains.clips import actions
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import CLIP_EXAMPLE, PUBLISH_CLIP_EXAMPLE, ClipOut, PublishClip, clip_shape
 from pressroom.domains.limits.allowance import allowance_of
-from pressroom.domains.media.forms import file_errors
-from pressroom.domains.media.intake import staged_uploads
+from pressroom.domains.media.file_checks import file_errors
 from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN
+from pressroom.domains.media.staging import staged_uploads
 from pressroom.domains.media.urls import addresses_of
 from pressroom.errors import Code, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed
-from pressroom.web.form_data import Form, FormRules
+from pressroom.web.multipart_rules import Form, FormRules
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import FormSpec, Tag, declare, declare_with_body

@@ -16,7 +16,7 @@ from pressroom.domains.media.urls import MediaAddresses, variant_address
 from pressroom.domains.posts.schemas import VISIBILITY_HELP
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.text import is_blank
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Id, Time, Url
 
 

@@ -13,7 +13,7 @@ from pressroom.domains.comments.models import Comment, CommentDraft, CommentMedi
 from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.wire import VISIBLE, Id, Time, Url, some_given
 
 

@@ -10,7 +10,7 @@ from pressroom.clock import iso
 from pressroom.domains.hubs.models import Hub, NewHub, slug_errors
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Id, Time, Url
 
 

@@ -9,7 +9,7 @@ from pressroom.domains.accounts.actions import get_account_by_username, get_reco
 from pressroom.domains.keys import actions
 from pressroom.domains.keys.models import NewKey, RevokedBy, Scope, check_reason
 from pressroom.domains.keys.schemas import CreateKey
-from pressroom.web.bodies import decode
+from pressroom.web.json_bodies import decode
 
 
 async def create(

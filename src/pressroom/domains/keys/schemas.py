@@ -10,7 +10,7 @@ from pressroom.clock import iso, parse_iso
 from pressroom.domains.keys.models import EXPIRIES, ApiKey, KeyStatus, NewKey, RevokedBy, Scope, canonical_network
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.wire import VISIBLE, Id, Time
 
 _EXPIRY_HELP = "Must be never, 30d, 90d, 1y, or an ISO 8601 time with a zone, in the future."

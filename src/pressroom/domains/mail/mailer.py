@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from pressroom.clock import Clock
-from pressroom.domains.mail.handing_in import hand_in
 from pressroom.domains.mail.messages import Mail, compose
+from pressroom.domains.mail.smtp import hand_in
 from pressroom.jobs.worker import GiveUp
 from pressroom.settings import Settings
 

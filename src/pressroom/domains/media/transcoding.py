@@ -22,7 +22,7 @@ from av.video.stream import VideoStream
 from pressroom.domains.media.decoding import VIDEO_RATE, DecodingLimits, Undecodable
 from pressroom.domains.media.geometry import Orientation
 from pressroom.domains.media.kinds import FileKind
-from pressroom.domains.media.opening import THREADS, OpenedVideo, open_output, open_video, too_long
+from pressroom.domains.media.video_files import THREADS, OpenedVideo, open_output, open_video, too_long
 
 TICKS: Final = 90_000
 """Time units per second in the output."""

@@ -46,8 +46,8 @@ from pressroom.domains.media.geometry import (
     plays_everywhere,
 )
 from pressroom.domains.media.kinds import FileKind
-from pressroom.domains.media.opening import OpenedVideo, open_output, open_video, too_long
 from pressroom.domains.media.transcoding import NO_SEI, Pictures, frame_seconds, transcode
+from pressroom.domains.media.video_files import OpenedVideo, open_output, open_video, too_long
 
 POSTER_FRAMES: Final = 48
 """Frames at the beginning among which the poster is searched: the first that is not black."""

@@ -17,7 +17,7 @@ from pressroom.domains.moderation import actions
 from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
 from pressroom.errors import Invalid
 from pressroom.ids import BEYOND
-from pressroom.web.bodies import decode
+from pressroom.web.json_bodies import decode
 from pressroom.web.paging import cursor_field_errors
 
 

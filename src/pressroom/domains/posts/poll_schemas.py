@@ -10,7 +10,7 @@ from pressroom.clock import MINUTE, iso
 from pressroom.domains.posts.models import NewPoll, Poll
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.wire import VISIBLE, Time
 
 DAY_IN_MINUTES: Final = 1_440

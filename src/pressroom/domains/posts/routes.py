@@ -6,7 +6,7 @@ from typing import Concatenate, Final, ParamSpec
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.limits.allowance import allowance_of
-from pressroom.domains.media.intake import staged_uploads
+from pressroom.domains.media.staging import staged_uploads
 from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.actions import bounce, edit, lookup, publish, reach, react
 from pressroom.domains.posts.examples import (

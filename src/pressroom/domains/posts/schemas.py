@@ -23,7 +23,7 @@ from pressroom.domains.previews.urls import normalised
 from pressroom.errors import Code, FieldError
 from pressroom.outbound import UrlRefused
 from pressroom.text import is_blank
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.wire import VISIBLE, Id, Time, some_given
 
 VISIBILITY_HELP = (

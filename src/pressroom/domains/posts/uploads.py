@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from pressroom.domains.media.forms import alt_text_errors, file_errors
+from pressroom.domains.media.file_checks import alt_text_errors, file_errors
 from pressroom.domains.media.models import (
     ALT_TEXT_LIMIT,
     FILE_BYTES_BY_KEY,
@@ -19,7 +19,7 @@ from pressroom.domains.posts.parsed_text import parse_text
 from pressroom.domains.posts.schemas import LocationIn, PostBody, place_errors
 from pressroom.errors import FieldError
 from pressroom.text import is_blank
-from pressroom.web.form_data import Form, FormRules
+from pressroom.web.multipart_rules import Form, FormRules
 from pressroom.web.routing import FormSpec
 
 

@@ -24,14 +24,14 @@ from pressroom.domains.reading import actions
 from pressroom.domains.reading.actions import Permalink, PostPage
 from pressroom.domains.reading.markup import excerpt, linked, linked_parts, shortened
 from pressroom.errors import NotFound
+from pressroom.hashtags_and_mentions import tag_identity
 from pressroom.ids import BEYOND
-from pressroom.text import tag_identity
 from pressroom.web.access import Visitor
 from pressroom.web.asgi import HeaderList
-from pressroom.web.filters import shown_time
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import declare
+from pressroom.web.template_filters import shown_time
 from pressroom.web.templating import page_in_slices
 
 _ID: Final = re.compile(r"[0-9A-Z]{26}")

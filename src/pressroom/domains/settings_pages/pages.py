@@ -17,7 +17,7 @@ from pressroom.domains.webhooks.sections import ListedEndpoint, read_endpoints
 from pressroom.errors import Code, FieldError, Invalid, Unavailable
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormState
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request

@@ -26,7 +26,7 @@ from pressroom.domains.webhooks.schemas import (
 )
 from pressroom.domains.webhooks.vetting import vet_address
 from pressroom.ids import BEYOND
-from pressroom.web import filters
+from pressroom.web import template_filters
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import redirect, render, unchanged
@@ -247,7 +247,7 @@ def _head_of(request: Request[Caller], report: EndpointReport) -> dict[str, obje
     }
     overlap = values["overlap"]
     shown = [values["endpoint"], values["report"], report.key.status(now)]
-    text = filters.duration(overlap) if isinstance(overlap, int) else ""
+    text = template_filters.duration(overlap) if isinstance(overlap, int) else ""
     digest = blake2b(msgspec.json.encode([*shown, text]), digest_size=8).hexdigest()
     return {**values, "version": digest}
 

@@ -27,7 +27,7 @@ from pressroom.errors import Code, FieldError
 from pressroom.ids import time_of
 from pressroom.outbound import UrlRefused
 from pressroom.outbound.urls import MOST_CHARACTERS, read_url
-from pressroom.web.bodies import Body
+from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Id, Time
 
 _CHOICES = {"enum": [kind.value for kind in CHOOSABLE]}

@@ -6,7 +6,7 @@ from typing import Final, TypeVar, cast
 import msgspec
 
 from pressroom.web.access import Access, Anyone, Keyed, Public
-from pressroom.web.form_data import form_schema
+from pressroom.web.multipart_rules import form_schema
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.refusals import Refusals
 from pressroom.web.openapi.samples import curl_sample

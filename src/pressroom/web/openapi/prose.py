@@ -4,7 +4,7 @@ from typing import Final
 
 from pressroom.errors import Code
 from pressroom.settings import Settings
-from pressroom.web.incoming import JSON_LIMIT
+from pressroom.web.incoming_body import JSON_LIMIT
 
 _INTRODUCTION: Final = """\
 Pressroom publishes for programs. A program holds an API key, the key stands for one account, and what it publishes \

@@ -38,18 +38,17 @@ from pressroom.errors import (
 )
 from pressroom.settings import Settings
 from pressroom.web.access import Anyone, Keyed, Public, SessionOnly
-from pressroom.web.error_responses import (
+from pressroom.web.error_labels import (
     INTERNAL,
     LABELS,
     MethodNotAllowed,
     PayloadTooLarge,
-    Problem,
     RequestTimeout,
     UnsupportedMediaType,
-    error_response,
     label_of,
 )
-from pressroom.web.incoming import JSON_LIMIT
+from pressroom.web.error_responses import Problem, error_response
+from pressroom.web.incoming_body import JSON_LIMIT
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.schemas import Json, Schemas
 from pressroom.web.request import SAFE_METHODS

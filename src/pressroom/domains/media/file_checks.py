@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pressroom.domains.media.kinds import agrees, sniff
 from pressroom.errors import Code, FieldError
-from pressroom.web.form_data import Form
+from pressroom.web.multipart_rules import Form
 
 _TAKEN = "JPEG, PNG, GIF, WebP, MP4, MPEG, QuickTime and WebM"
 

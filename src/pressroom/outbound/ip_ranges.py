@@ -1,6 +1,6 @@
 """Which addresses are public. Pure, with tables of our own: what `ipaddress` calls global changes with Python.
 
-`reachable` decides which addresses the server may connect to.
+`allowed_addresses` decides which of them the server may connect to.
 """
 
 import ipaddress

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pressroom.errors import SettingError
 from pressroom.outbound.failures import UrlRefused
-from pressroom.outbound.public_addresses import NEVER, IpAddress, embedded, is_public, not_public, parse_address
+from pressroom.outbound.ip_ranges import NEVER, IpAddress, embedded, is_public, not_public, parse_address
 from pressroom.outbound.urls import Target, read_url
 from pressroom.settings import Networks, Settings
 

@@ -11,7 +11,7 @@ from pressroom.domains.media.kinds import sniff
 from pressroom.domains.media.models import NewMedia, source
 from pressroom.errors import Refused, TooMany, Unavailable
 from pressroom.ids import new_id
-from pressroom.web.form_data import IncomingFile
+from pressroom.web.multipart_rules import IncomingFile
 from pressroom.web.response import Response
 
 REMOVE_SECONDS: Final = 2.0

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressroom.outbound.public_addresses import IpAddress, embedded, is_public, not_public, parse_address
+from pressroom.outbound.ip_ranges import IpAddress, embedded, is_public, not_public, parse_address
 
 ALSO_REFUSED = [
     ipaddress.ip_network(text)

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Iterator
 
-from pressroom.web.slices import SLICE, Slices
+from pressroom.web.sliced_rendering import SLICE, Slices
 
 PIECE = "x" * 100
 

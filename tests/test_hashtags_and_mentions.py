@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pressroom import text as module
-from pressroom.text import EntityKind, entities, hashtags, mentions, tag_identity
+from pressroom import hashtags_and_mentions as module
+from pressroom.hashtags_and_mentions import EntityKind, entities, hashtags, mentions, tag_identity
 
 Found = tuple[EntityKind, str, str]
 Case = tuple[str, list[Found]]

@@ -7,10 +7,10 @@ from typing import Final
 from pressroom.errors import Code, FieldError, Invalid, Unavailable
 from pressroom.settings import Settings
 from pressroom.web.asgi import Receive
-from pressroom.web.error_responses import PayloadTooLarge, RequestTimeout, UnsupportedMediaType
-from pressroom.web.form_data import Form, FormRules
+from pressroom.web.error_labels import PayloadTooLarge, RequestTimeout, UnsupportedMediaType
 from pressroom.web.headers import Headers
 from pressroom.web.multipart import read_form
+from pressroom.web.multipart_rules import Form, FormRules
 from pressroom.web.page_form_bodies import Typed, parse_urlencoded
 
 JSON_LIMIT: Final = 256 * 1024

@@ -11,7 +11,7 @@ BEST: Final = 9
 """Levels of compression for what is sent once, and for what is sent many times."""
 
 
-class KeptBody:
+class CachedBody:
     """A body that is sent many times. It is compressed once, when the first client asks for that."""
 
     def __init__(self, body: bytes) -> None:

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.routes import API_ROUTES
-from pressroom.web.bodies import DECOMPOSED, Body, decode
+from pressroom.web.json_bodies import DECOMPOSED, Body, decode
 
 NOW = 1_800_000_000_000
 

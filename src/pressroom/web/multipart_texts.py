@@ -5,8 +5,8 @@ from typing import TypeVar
 import msgspec
 
 from pressroom.errors import Code, FieldError, Invalid
-from pressroom.web import bodies
-from pressroom.web.form_data import Form
+from pressroom.web import json_bodies
+from pressroom.web.multipart_rules import Form
 from pressroom.web.routing import FormSpec
 
 B = TypeVar("B", bound=msgspec.Struct)
@@ -27,7 +27,7 @@ def read_texts(spec: FormSpec, form: Form, kind: type[B], now: int) -> B:
             value[name] = _json(name, texts[0], field_errors)
         elif texts[0]:
             value[name] = texts[0]
-    body = bodies.decode(kind, msgspec.json.encode(value), field_errors, now)
+    body = json_bodies.decode(kind, msgspec.json.encode(value), field_errors, now)
     if field_errors:
         raise Invalid(field_errors)
     return body
