@@ -15,6 +15,7 @@ from pressroom.domains.accounts.jobs import mail_handlers
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.queries.tokens import purge_tokens
 from pressroom.domains.accounts.queries.usernames import purge_reserved
+from pressroom.domains.audit.actions import purge_entries
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
 from pressroom.domains.follows.jobs import request_handler
@@ -202,6 +203,7 @@ def _entries(
         Every(60, "attempts to sign in and up", lambda: _purge(db, attempts.purge_attempts)),
         Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
         Every(60, "usage of keys of last month", lambda: _purge(db, keys.purge_usage)),
+        Every(60, "audit log", lambda: _purge(db, purge_entries)),
         Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
         Every(60, "link cards", lambda: _purge(db, previews.purge_failures)),
         Every(600, "uploads left behind", lambda: processing.sweep(SystemClock().now())),

@@ -30,6 +30,7 @@ _STEPS: Final = "which of the first steps an account has done"
 
 READERS: Final = {
     ("keys", "accounts"): "a request by key finds key and account in one read",
+    ("audit", "accounts"): "the present name of the admin who acted",
     ("follows", "accounts"): _AUTHOR,
     ("notifications", "accounts"): _AUTHOR,
     ("posts", "accounts"): _AUTHOR,

@@ -1,0 +1,75 @@
+"""Adding to the audit log and reading it. Each action takes an open transaction first.
+
+An act and its entry are written in one transaction, so that neither is there without the other.
+"""
+
+import msgspec
+
+from pressroom.db import Tx
+from pressroom.domains.audit import queries
+from pressroom.domains.audit.models import LONGEST_VALUE, RETENTION, UNKNOWN, Actor, Entry, Kind, Source, counted_as
+from pressroom.ids import new_id
+
+
+async def record(tx: Tx, account_id: str, kind: Kind, source: Source = UNKNOWN, **detail: str | int | None) -> None:
+    """Adds an entry to the log of an account.
+
+    Args:
+        tx: The transaction of the act itself.
+        account_id: The account that it is about; empty for acts of admins that are about none.
+        kind: What was done.
+        source: Who did it, and from where.
+        detail: What it was done to, such as `label`: names in camel case, short values, never a secret. None is left
+            out.
+    """
+    shortened = {
+        name: value[:LONGEST_VALUE] if isinstance(value, str) else value
+        for name, value in detail.items()
+        if value is not None
+    }
+    await queries.insert_entry(
+        tx,
+        account_id=account_id,
+        entry_id=new_id(tx.now),
+        kind=kind.value,
+        actor=source.actor.value,
+        admin_id=source.admin_id,
+        address=source.address,
+        detail=msgspec.json.encode(shortened).decode(),
+    )
+
+
+async def count(tx: Tx, account_id: str, kind: Kind, network: str) -> None:
+    """Counts what strangers can do to an account, from the network address `network`.
+
+    What comes from one address within one hour is one entry, so that nobody can fill the log.
+    """
+    await queries.count_entry(
+        tx,
+        account_id=account_id,
+        entry_id=new_id(tx.now),
+        kind=kind.value,
+        actor=Actor.SELF.value,
+        address=network,
+        counted_as=counted_as(kind, network, tx.now),
+    )
+
+
+async def list_entries(tx: Tx, account_id: str, before: str, limit: int) -> list[Entry]:
+    """Returns at most `limit` entries of an account with ids before `before`, newest first."""
+    return await queries.list_entries(tx, account_id, before=before, limit=limit)
+
+
+async def list_admin_entries(tx: Tx, before: str, limit: int) -> list[Entry]:
+    """Returns at most `limit` acts of admins and of the operator with ids before `before`, newest first."""
+    return await queries.list_admin_entries(tx, before=before, limit=limit)
+
+
+async def erase_entries(tx: Tx, account_id: str, batch: int) -> int:
+    """Deletes at most `batch` entries of a deleted account and returns how many. What admins did to it stays."""
+    return await queries.erase_entries(tx, account_id, batch)
+
+
+async def purge_entries(tx: Tx, batch: int) -> int:
+    """Removes at most `batch` entries that are older than a year; returns their number."""
+    return await queries.purge_entries(tx, until=tx.now - RETENTION, batch=batch)

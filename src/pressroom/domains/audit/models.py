@@ -1,0 +1,120 @@
+"""Entries of the audit log, and who is behind them."""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import DAY, HOUR
+
+RETENTION: Final = 365 * DAY
+
+LONGEST_VALUE: Final = 300
+"""Characters of one value in the detail of an entry."""
+
+LONGEST_AGENT: Final = 300
+"""Characters that are kept of a User-Agent."""
+
+
+class Kind(StrEnum):
+    """What was done."""
+
+    SIGNED_UP = "account.created"
+    SIGNED_IN = "session.started"
+    SIGN_IN_FAILED = "sign-in.failed"
+    SIGNED_OUT = "session.ended"
+    OTHERS_SIGNED_OUT = "sessions.ended"
+    PASSWORD_CHANGED = "password.changed"  # noqa: S105  # a name
+    PASSWORD_RESET = "password.reset"  # noqa: S105  # a name
+    EMAIL_CHANGED = "email.changed"
+    EMAIL_CONFIRMED = "email.confirmed"
+    PROFILE_CHANGED = "profile.changed"
+    USERNAME_CHANGED = "username.changed"
+    TWO_FACTOR_ON = "two-factor.on"
+    TWO_FACTOR_OFF = "two-factor.off"
+    RECOVERY_CODES_MADE = "recovery-codes.made"
+    RECOVERY_CODE_USED = "recovery-code.used"
+    KEY_MADE = "key.made"
+    KEY_REVOKED = "key.revoked"
+    ENDPOINT_ADDED = "endpoint.added"
+    ENDPOINT_REMOVED = "endpoint.removed"
+    ENDPOINT_DISABLED = "endpoint.disabled"
+    SECRET_ROTATED = "endpoint.rotated"  # noqa: S105  # a name
+    EXPORT_REQUESTED = "export.requested"
+    EXPORT_DOWNLOADED = "export.downloaded"
+    DELETION_REQUESTED = "deletion.requested"
+    ACCOUNT_DELETED = "account.deleted"
+    ACCOUNT_VERIFIED = "account.verified"
+    ACCOUNT_SUSPENDED = "account.suspended"
+    ACCOUNT_RESTORED = "account.restored"
+    ADMIN_GIVEN = "admin.given"
+    ADMIN_TAKEN = "admin.taken"
+    JOB_RETRIED = "job.retried"
+    INVITATION_MADE = "invitation.made"
+    INVITATION_REVOKED = "invitation.revoked"
+    CONTENT_HIDDEN = "content.hidden"
+    CONTENT_DELETED = "content.deleted"
+    REPORT_DISMISSED = "report.dismissed"
+
+
+class Actor(StrEnum):
+    """Who did it: the account itself, an admin in the browser, the operator by a command, the service by itself."""
+
+    SELF = "self"
+    ADMIN = "admin"
+    OPERATOR = "operator"
+    SERVICE = "service"
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Who acts and from where.
+
+    Attributes:
+        address: The client's address; empty for the operator and the service.
+        agent: The client's User-Agent, which sessions keep.
+        actor: Who acts.
+        admin_id: The account of the admin who acts.
+    """
+
+    address: str = ""
+    agent: str = ""
+    actor: Actor = Actor.SELF
+    admin_id: str | None = None
+
+
+UNKNOWN: Final = Source()
+OPERATOR: Final = Source(actor=Actor.OPERATOR)
+SERVICE: Final = Source(actor=Actor.SERVICE)
+
+
+class Entry(msgspec.Struct):
+    """An entry of the log.
+
+    Attributes:
+        id: Its id, by which the log is ordered.
+        account_id: The account that it is about; empty for none.
+        kind: What was done.
+        at: When (milliseconds); of an entry that counts, the last time.
+        times: How often: failed sign-ins of one address and hour are one entry.
+        actor: Who did it.
+        admin_id: The admin who did it.
+        admin: The admin's present user name.
+        address: Where the request came from; empty for the operator and the service.
+        detail: What it was done to: JSON of names and short values.
+    """
+
+    id: str
+    account_id: str
+    kind: str
+    at: int
+    times: int
+    actor: str
+    admin_id: str | None
+    admin: str | None
+    address: str
+    detail: str
+
+
+def counted_as(kind: Kind, address: str, now: int) -> str:
+    """Returns what entries of one kind, address and hour have in common. `now` is in milliseconds."""
+    return f"{kind.value} {now // HOUR} {address}"

@@ -1,0 +1,103 @@
+"""SQL of the audit package."""
+
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+from pressroom.domains.audit.models import Entry
+
+INSERT_ENTRY: Final = Command(
+    "INSERT INTO audit_entries (account_id, id, kind, at, times, actor, admin_id, address, detail, counted_as)"
+    " VALUES (:account_id, :id, :kind, :now, 1, :actor, :admin_id, :address, :detail, NULL)"
+)
+
+COUNT_ENTRY: Final = Command(
+    "INSERT INTO audit_entries (account_id, id, kind, at, times, actor, admin_id, address, detail, counted_as)"
+    " VALUES (:account_id, :id, :kind, :now, 1, :actor, NULL, :address, '{}', :counted_as)"
+    " ON CONFLICT (account_id, counted_as) WHERE counted_as IS NOT NULL"
+    " DO UPDATE SET times = audit_entries.times + 1, at = excluded.at"
+)
+
+_ENTRY: Final = (
+    "SELECT e.id, e.account_id, e.kind, e.at, e.times, e.actor, e.admin_id, a.username AS admin, e.address, e.detail"
+    " FROM audit_entries e LEFT JOIN accounts a ON a.id = e.admin_id"
+)
+
+LIST_ENTRIES: Final = Query(
+    Entry, f"{_ENTRY} WHERE e.account_id = :account_id AND e.id < :before ORDER BY e.id DESC LIMIT :limit"
+)
+
+# The condition is that of the index audit_entries_admin.
+LIST_ADMIN_ENTRIES: Final = Query(
+    Entry, f"{_ENTRY} WHERE e.actor IN ('admin', 'operator') AND e.id < :before ORDER BY e.id DESC LIMIT :limit"
+)
+
+ERASE_ENTRIES: Final = Command(
+    "DELETE FROM audit_entries WHERE account_id = :account_id AND id IN (SELECT id FROM audit_entries"
+    " WHERE account_id = :account_id AND actor NOT IN ('admin', 'operator') LIMIT :batch)"
+)
+
+PURGE_ENTRIES: Final = Command(
+    "DELETE FROM audit_entries WHERE at <= :until AND (account_id, id) IN"
+    " (SELECT account_id, id FROM audit_entries WHERE at <= :until ORDER BY at LIMIT :batch)"
+)
+
+
+async def insert_entry(
+    tx: Tx,
+    *,
+    account_id: str,
+    entry_id: str,
+    kind: str,
+    actor: str,
+    admin_id: str | None,
+    address: str,
+    detail: str,
+) -> None:
+    """Inserts an entry."""
+    await tx.run(
+        INSERT_ENTRY,
+        account_id=account_id,
+        id=entry_id,
+        kind=kind,
+        actor=actor,
+        admin_id=admin_id,
+        address=address,
+        detail=detail,
+        now=tx.now,
+    )
+
+
+async def count_entry(
+    tx: Tx, *, account_id: str, entry_id: str, kind: str, actor: str, address: str, counted_as: str
+) -> None:
+    """Inserts an entry, or counts once more the one that is counted in the same way."""
+    await tx.run(
+        COUNT_ENTRY,
+        account_id=account_id,
+        id=entry_id,
+        kind=kind,
+        actor=actor,
+        address=address,
+        counted_as=counted_as,
+        now=tx.now,
+    )
+
+
+async def list_entries(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Entry]:
+    """Returns at most `limit` entries of the account with ids before `before`, newest first."""
+    return await tx.all(LIST_ENTRIES, account_id=account_id, before=before, limit=limit)
+
+
+async def list_admin_entries(tx: Tx, *, before: str, limit: int) -> list[Entry]:
+    """Returns at most `limit` acts of admins and of the operator with ids before `before`, newest first."""
+    return await tx.all(LIST_ADMIN_ENTRIES, before=before, limit=limit)
+
+
+async def erase_entries(tx: Tx, account_id: str, batch: int) -> int:
+    """Deletes entries of the account but for acts of admins and the operator, and returns how many."""
+    return await tx.run(ERASE_ENTRIES, account_id=account_id, batch=batch)
+
+
+async def purge_entries(tx: Tx, *, until: int, batch: int) -> int:
+    """Removes entries made up to `until` (milliseconds), oldest first, and returns how many."""
+    return await tx.run(PURGE_ENTRIES, until=until, batch=batch)
