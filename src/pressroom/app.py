@@ -2,7 +2,7 @@
 
 A keyed request:   key 401 → address 403 → rate limits 429 → session-only route 403 → scope 403
                    → body 400 → idempotent replay → state 404 409 422 → quota 429 → effect
-A session request: session 401 → same origin 403 → rate limit 429 → password given recently 403 → body 400
+A session request: session 401 → same origin 403 → admin 404 → rate limit 429 → password given recently 403 → body 400
                    → idempotent replay → state 404 409 422 → quota 429 → effect
 """
 
@@ -73,7 +73,10 @@ class PackageGuards(Guards[Caller]):
         return who
 
     def viewer(self, who: Caller) -> Viewer:
-        return Viewer(who.account.username, f"/avatars/{who.account.id}.svg")
+        return Viewer(who.account.username, f"/avatars/{who.account.id}.svg", is_admin=who.is_admin)
+
+    def is_admin(self, who: Caller) -> bool:
+        return who.is_admin
 
     async def check_recent(
         self, request: Request[Caller], who: Caller, typed: Mapping[str, Sequence[str]] | None

@@ -62,4 +62,14 @@ class Page:
     is_limited: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class AdminOnly(SessionOnly):
+    """For the session of an admin. To other sessions the route is not there: they get the 404 of an unknown path."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdminPage(Page):
+    """For the pages and forms of an admin. To others who are signed in they are not there."""
+
+
 Access = Keyed | SessionOnly | Anyone | Visitor | Page | Public

@@ -23,7 +23,7 @@ from pressroom.errors import (
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import json_bodies
-from pressroom.web.access import Access, Anyone, Keyed, Page, Public, SessionOnly, Visitor
+from pressroom.web.access import Access, AdminOnly, AdminPage, Anyone, Keyed, Page, Public, SessionOnly, Visitor
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address
 from pressroom.web.compression import encode
@@ -51,6 +51,7 @@ from pressroom.web.services import Services
 C = TypeVar("C")
 
 _TOO_MANY_LARGE: Final = Unavailable("Too many large answers are being sent, in all or to this address.", RETRY_SECONDS)
+NOTHING_HERE: Final = "There is nothing at this address. The API reference is at /docs."
 HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 """On every response of a server whose base address is https."""
 
@@ -76,6 +77,10 @@ class Guards(Protocol[C]):
 
     def viewer(self, who: C) -> Viewer:
         """Returns whom pages show as signed in."""
+        ...
+
+    def is_admin(self, who: C) -> bool:
+        """Returns whether the caller is an admin."""
         ...
 
     async def check_recent(
@@ -230,7 +235,7 @@ class Pipeline(Generic[C]):
         """Returns the route of a request and sets its `route` and `parameters`. Raises NotFound or MethodNotAllowed."""
         found = self._router.find(request.path, scope["raw_path"])
         if found is None:
-            raise NotFound("There is nothing at this address. The API reference is at /docs.")
+            raise NotFound(NOTHING_HERE)
         methods, request.parameters = found
         route = methods.get(request.method)
         if route is None:
@@ -260,6 +265,8 @@ class Pipeline(Generic[C]):
             raise MissingKey("Send the header Authorization: Bearer <API key>.")
         if who is None and isinstance(access, SessionOnly | Page):
             raise NotSignedIn("Sign in first: this is done with a session, not with an API key.")
+        if who is not None and isinstance(access, AdminOnly | AdminPage) and not self._guards.is_admin(who):
+            raise NotFound(NOTHING_HERE)
         if who is not None and not request.is_safe and route.page_form is None and _is_limited(access):
             await self._guards.check_writes(who)
         return who

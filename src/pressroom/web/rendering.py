@@ -47,6 +47,7 @@ async def render(
         "query": request.query,
         "viewer": request.viewer.username if request.viewer else None,
         "viewer_avatar": request.viewer.avatar if request.viewer else None,
+        "viewer_is_admin": request.viewer is not None and request.viewer.is_admin,
         "has_page": request.services.has_page,
         "done": done_of(request.query),
         "now": request.clock.now(),

@@ -26,6 +26,7 @@ class Viewer(msgspec.Struct):
 
     username: str
     avatar: str
+    is_admin: bool = False
 
 
 class Request(msgspec.Struct, Generic[C]):

@@ -33,4 +33,4 @@ class SessionGuard:
         if actions.needs_renewal(session.renewed_at, now):
             await self._db.transact(actions.renew_session, token)
             response_headers.append(session_cookie(token, secure=self._secure))
-        return Caller(session, confirmed_at=session.confirmed_at)
+        return Caller(session, confirmed_at=session.confirmed_at, is_admin=session.is_admin)

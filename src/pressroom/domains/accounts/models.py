@@ -121,12 +121,13 @@ class SourceKey(msgspec.Struct):
 class Caller(msgspec.Struct):
     """The account that makes a request, by one of its keys or (`key` None) signed in.
 
-    `confirmed_at` is when the password was last given in the session (milliseconds).
+    `confirmed_at` is when the password was last given in the session (milliseconds). `is_admin`: signed in as an admin.
     """
 
     account: Account
     key: SourceKey | None = None
     confirmed_at: int = 0
+    is_admin: bool = False
 
     @property
     def key_id(self) -> str | None:

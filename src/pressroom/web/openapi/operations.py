@@ -5,7 +5,7 @@ from typing import Final, TypeVar, cast
 
 import msgspec
 
-from pressroom.web.access import Access, Anyone, Keyed, Public
+from pressroom.web.access import Access, AdminOnly, Anyone, Keyed, Public
 from pressroom.web.multipart_rules import form_schema
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.refusals import Refusals
@@ -68,6 +68,8 @@ def _who(access: Access) -> str:
             return "For everybody, signed in or not. An API key is refused."
         case Public():
             return "For everybody."
+        case AdminOnly():
+            return "For an admin who is signed in; for others there is nothing here. An API key is refused."
         case _:
             return "For the signed-in owner alone. An API key is refused, whatever its scopes."
 

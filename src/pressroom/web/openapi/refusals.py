@@ -37,7 +37,7 @@ from pressroom.errors import (
     WrongCredentials,
 )
 from pressroom.settings import Settings
-from pressroom.web.access import Anyone, Keyed, Public, SessionOnly
+from pressroom.web.access import AdminOnly, Anyone, Keyed, Public, SessionOnly
 from pressroom.web.error_labels import (
     INTERNAL,
     LABELS,
@@ -163,6 +163,8 @@ class Refusals:
                 yield NotSignedIn
                 if route.access.recent:
                     yield ConfirmationRequired
+                if isinstance(route.access, AdminOnly):
+                    yield NotFound
             yield AddressNotAllowed
             if not isinstance(route.access, Keyed):
                 yield SessionRequired

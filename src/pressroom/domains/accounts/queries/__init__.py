@@ -77,11 +77,12 @@ class SessionRow(Account):
     renewed_at: int
     expires_at: int
     confirmed_at: int
+    is_admin: bool
 
 
 FIND_SESSION: Final = Query(
     SessionRow,
-    f"SELECT {_ACCOUNT}, s.renewed_at, s.expires_at, s.confirmed_at FROM sessions s"
+    f"SELECT {_ACCOUNT}, s.renewed_at, s.expires_at, s.confirmed_at, a.is_admin FROM sessions s"
     " JOIN accounts a ON a.id = s.account_id WHERE s.token_hash = :token_hash AND a.suspended_at IS NULL",
 )
 
