@@ -94,6 +94,14 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             {"content": "too_long", "media.url": "invalid_format"},
         ),
     },
+    "edit_clip": {
+        "nothing": ({}, {"body": "required"}),
+        "nulls": ({"caption": None, "visibility": None}, {"body": "required"}),
+        "an unknown field alone": ({"content": "a"}, {"content": "unknown_field", "body": "required"}),
+        "an empty caption alone": ({"caption": ""}, {}),
+        "visibility alone": ({"visibility": "CUSTOM"}, {}),
+        "a wrong caption alone": ({"caption": 5}, {"caption": "type"}),
+    },
     "sign_up": {
         "nothing": ({}, {"username": "required", "email": "required", "password": "required"}),
         "everything too short": (

@@ -355,6 +355,7 @@ FIELDS: dict[str, Fields] = {
             {"another case": (READER.upper(), TAKEN)},
         ),
     },
+    "edit_clip": {"caption": text(2200, null=TAKEN), "visibility": visibility()},
     "create_comment": COMMENT,
     "sign_up": SIGN_UP,
     "forgot_password": {"email": SIGN_UP["email"]},

@@ -21,6 +21,7 @@ from tests.api.bad_values import spelled
 from tests.api.conftest import one_engine
 from tests.api.tables import held
 from tests.harness.local import LocalServer
+from tests.harness.writes import CLIP
 
 SETTINGS = {
     "REQUESTS_PER_MINUTE": 1_000_000,
@@ -67,6 +68,8 @@ class Stage:
         self.renew()
         self.webhooks = f"/api/auth/api-keys/{self.somebody.record.id}/webhooks"
         endpoint = self.somebody.web.post(self.webhooks, json={"url": PUBLIC, "events": ["post.created"]})
+        clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
+        self.clip_id: str = body_of(self.somebody.web.post("/api/clips", files=clip), 201)["id"]
         self.webhook_id: str = body_of(endpoint, 201)["id"]
 
     def renew(self) -> None:
@@ -77,7 +80,8 @@ class Stage:
         """Sends the case's body to its route, as whoever may call it."""
         route = ROUTES[case.operation]
         body = spelled(case.body, next(numbers), escaped=escaped).encode()
-        path = route.path.replace("{id}", self.post_id).replace("{webhookId}", self.webhook_id)
+        own = self.clip_id if route.path.startswith("/api/clips") else self.post_id
+        path = route.path.replace("{id}", own).replace("{webhookId}", self.webhook_id)
         path = path.replace("{keyId}", self.somebody.record.id)
         return self._client(route).request(route.method, path, content=body, headers=headers)
 

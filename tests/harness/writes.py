@@ -43,6 +43,12 @@ class People:
         key = self.key()
         return f"{key}/webhooks/{self.made(f'{key}/webhooks', **ENDPOINT)}"
 
+    def clip(self) -> str:
+        """A new clip's path."""
+        answer = self.web.post("/api/clips", files={"video": ("clip.mp4", CLIP, "video/mp4")})
+        assert answer.status_code == 201, answer.text
+        return f"/api/clips/{answer.json()['id']}"
+
     def hub(self, maker: httpx.Client) -> str:
         """A new hub's path."""
         answer = maker.post("/api/hubs", json=new_hub())
@@ -79,6 +85,9 @@ class People:
 
 
 ENDPOINT: Final = {"url": "http://127.0.0.1:9/hook", "events": ["post.created"]}
+CLIP: Final = b"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"
+"""As much of a clip as its publication looks at."""
+
 LONG_AGO: Final = "2000-01-01T00:00:00Z"
 
 
@@ -112,6 +121,8 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "unsave_post": lambda people: Write("DELETE", people.after(f"{people.post()}/save")),
     "vote": lambda people: Write("POST", f"{people.post(poll={'options': ['a', 'b']})}/poll/votes", {"choices": [0]}),
     "set_audience": lambda people: Write("PUT", f"{people.post()}/audience", {"usernames": [people.name()]}),
+    "edit_clip": lambda people: Write("PATCH", people.clip(), {"caption": "Two"}),
+    "delete_clip": lambda people: Write("DELETE", people.clip()),
     "edit_me": lambda _: Write("PATCH", "/api/auth/me", {"bio": "One"}),
     "send_verification": lambda _: Write("POST", "/api/auth/verify/send"),
     "create_key": lambda _: Write("POST", "/api/auth/api-keys", {"label": "One", "scopes": ["posts:write"]}, 201),

@@ -1,4 +1,6 @@
-"""Publishing clips and reading them. Each takes an open transaction first."""
+"""Publishing clips, reading, editing and deleting them. Each takes an open transaction first."""
+
+from collections.abc import Sequence
 
 from pressroom.clock import iso
 from pressroom.db import Tx
@@ -6,12 +8,19 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.queries import lock_account
 from pressroom.domains.clips import queries
 from pressroom.domains.clips.events import ClipCreatedData, CreatedClip
-from pressroom.domains.clips.models import ClipDraft, ClipView
+from pressroom.domains.clips.models import Clip, ClipDraft, ClipEdit, ClipView
 from pressroom.domains.events.actions import emit
 from pressroom.domains.limits.allowance import Allowance
-from pressroom.domains.media.actions import attach_media, list_of_owners, take_storage
+from pressroom.domains.media.actions import (
+    attach_media,
+    hide_of_owner,
+    list_of_owners,
+    move_of_owner,
+    take_storage,
+)
 from pressroom.domains.media.models import ProcessingStatus
 from pressroom.domains.posts.actions.publish import get_joined_hub, spend_quota
+from pressroom.domains.posts.visibility import Visibility, narrows
 from pressroom.errors import NotFound
 from pressroom.ids import new_id
 
@@ -53,9 +62,60 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allo
 
 
 async def get_clip(tx: Tx, clip_id: str, reader: str, *, by_key: bool = False) -> ClipView:
-    """Returns a clip that `reader` (an account's id, or empty; with `by_key`: their key) may see. Raises NotFound."""
+    """Returns a clip that stands and that `reader` (an account's id, or empty; with `by_key`: their key) may see.
+
+    Raises NotFound, whatever the reason.
+    """
+    view = await find_clip(tx, clip_id, reader)
+    if view is None or view.clip.deleted_at is not None or (by_key and not view.clip.may_be_read_by_key()):
+        raise _no_clip()
+    return view
+
+
+async def find_clip(tx: Tx, clip_id: str, reader: str) -> ClipView | None:
+    """Returns the clip, deleted or not, if the reader may see it."""
     clip = await queries.find_clip(tx, clip_id, reader=reader)
-    if clip is None or not clip.may_be_seen() or (by_key and not clip.may_be_read_by_key()):
-        raise NotFound("There is no such clip.")
-    videos = await list_of_owners(tx, [clip_id])
-    return ClipView(clip, videos[clip_id][0])
+    if clip is None or not clip.may_be_seen():
+        return None
+    return (await _complete(tx, [clip]))[0]
+
+
+async def list_own(tx: Tx, account_id: str, before: str, limit: int) -> list[ClipView]:
+    """Returns the account's clips, of every visibility, newest first, with ids below `before`."""
+    return await _complete(tx, await queries.list_own(tx, account_id, before=before, limit=limit))
+
+
+async def edit_clip(tx: Tx, caller: Caller, clip_id: str, edit: ClipEdit) -> ClipView:
+    """Changes the given fields of the caller's own clip and returns it. Raises NotFound, also for somebody else's."""
+    author = caller.account.id
+    before = await queries.lock_own(tx, author, clip_id)
+    if before is None:
+        raise _no_clip()
+    visibility = edit.visibility or Visibility(before.visibility)
+    caption = before.caption if edit.caption is None else edit.caption or None
+    await queries.edit_clip(tx, author, clip_id, caption=caption, visibility=visibility)
+    if narrows(Visibility(before.visibility), visibility):
+        await move_of_owner(tx, clip_id)
+    return await get_clip(tx, clip_id, author)
+
+
+async def delete_clip(tx: Tx, caller: Caller, clip_id: str) -> str:
+    """Marks the caller's own clip as deleted and returns its id.
+
+    Raises NotFound, also for somebody else's clip and for a second deletion.
+    """
+    author = caller.account.id
+    if await queries.lock_own(tx, author, clip_id) is None:
+        raise _no_clip()
+    await queries.delete_clip(tx, author, clip_id)
+    await hide_of_owner(tx, clip_id)
+    return clip_id
+
+
+async def _complete(tx: Tx, clips: Sequence[Clip]) -> list[ClipView]:
+    videos = await list_of_owners(tx, [clip.id for clip in clips])
+    return [ClipView(clip, videos[clip.id][0]) for clip in clips]
+
+
+def _no_clip() -> NotFound:
+    return NotFound("There is no such clip.")

@@ -15,6 +15,20 @@ class ClipDraft(msgspec.Struct):
     video: NewMedia
 
 
+class ClipEdit(msgspec.Struct):
+    """What an edit changes; None leaves a field as it is. An empty caption takes the caption away."""
+
+    caption: str | None
+    visibility: Visibility | None
+
+
+class OwnClip(msgspec.Struct):
+    """What an author's own verbs need to know of a clip."""
+
+    caption: str | None
+    visibility: Visibility
+
+
 class Clip(msgspec.Struct):
     """A stored clip with its author, key and hub, and the reader's relationship to it. Times are in milliseconds."""
 
@@ -25,6 +39,8 @@ class Clip(msgspec.Struct):
     visibility: Visibility
     hub_id: str | None
     created_at: int
+    edited_at: int | None
+    deleted_at: int | None
     username: str
     display_name: str
     verified: bool
@@ -38,7 +54,7 @@ class Clip(msgspec.Struct):
     suspended: bool
 
     def may_be_seen(self) -> bool:
-        """Returns whether the reader may see it. A clip has no allowlist: a CUSTOM one is its author's alone."""
+        """Returns whether the reader may see it, deleted or not. It has no allowlist: CUSTOM is for the author."""
         relationship = Relationship(self.is_author, self.follows, self.followed_back, suspended=self.suspended)
         return may_see(Visibility(self.visibility), relationship)
 

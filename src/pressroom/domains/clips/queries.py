@@ -3,7 +3,7 @@
 from typing import Final
 
 from pressroom.db import Command, Query, Tx
-from pressroom.domains.clips.models import Clip
+from pressroom.domains.clips.models import Clip, OwnClip
 from pressroom.domains.follows.queries import follows_sql
 from pressroom.domains.limits.models import KeyWrite
 
@@ -12,16 +12,37 @@ INSERT_CLIP: Final = Command(
     " VALUES (:id, :account_id, :key_id, :caption, :visibility, :hub_id, :now)"
 )
 
-FIND_CLIP: Final = Query(
-    Clip,
-    "SELECT c.id, c.account_id, c.key_id, c.caption, c.visibility, c.hub_id, c.created_at, a.username, a.display_name,"
-    " a.verified, k.label AS key_label, k.key_prefix, h.name AS hub_name, h.slug AS hub_slug,"
+_SEEN: Final = (
+    "SELECT c.id, c.account_id, c.key_id, c.caption, c.visibility, c.hub_id, c.created_at, c.edited_at, c.deleted_at,"
+    " a.username, a.display_name, a.verified, k.label AS key_label, k.key_prefix, h.name AS hub_name,"
+    " h.slug AS hub_slug,"
     " c.account_id = :reader AS is_author,"
     f" {follows_sql(':reader', 'c.account_id')} AS follows, {follows_sql('c.account_id', ':reader')} AS followed_back,"
     " a.suspended_at IS NOT NULL AS suspended"
     " FROM clips c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
-    " LEFT JOIN hubs h ON h.id = c.hub_id WHERE c.id = :clip_id",
+    " LEFT JOIN hubs h ON h.id = c.hub_id"
 )
+
+FIND_CLIP: Final = Query(Clip, f"{_SEEN} WHERE c.id = :clip_id")
+
+LIST_OWN: Final = Query(
+    Clip,
+    f"{_SEEN} WHERE c.account_id = :reader AND c.deleted_at IS NULL AND c.id < :before ORDER BY c.id DESC LIMIT :limit",
+)
+
+# Whoever holds this row's lock is alone in changing the clip.
+LOCK_OWN: Final = Query(
+    OwnClip,
+    "UPDATE clips SET caption = caption WHERE account_id = :account_id AND id = :clip_id AND deleted_at IS NULL"
+    " RETURNING caption, visibility",
+)
+
+EDIT_CLIP: Final = Command(
+    "UPDATE clips SET caption = :caption, visibility = :visibility, edited_at = :now"
+    " WHERE account_id = :account_id AND id = :clip_id"
+)
+
+DELETE_CLIP: Final = Command("UPDATE clips SET deleted_at = :now WHERE account_id = :account_id AND id = :clip_id")
 
 # What a key wrote since a time: of use when the process that counted its requests was killed.
 CLIPS_BY_KEY: Final = Query(
@@ -65,3 +86,23 @@ async def insert_clip(
 async def find_clip(tx: Tx, clip_id: str, *, reader: str) -> Clip | None:
     """Returns the clip with this id, visible or not, as `reader` (an account's id, or empty) finds it."""
     return await tx.one(FIND_CLIP, clip_id=clip_id, reader=reader)
+
+
+async def list_own(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Clip]:
+    """Returns the account's clips that are not deleted, newest first, with ids below `before`."""
+    return await tx.all(LIST_OWN, reader=account_id, before=before, limit=limit)
+
+
+async def lock_own(tx: Tx, account_id: str, clip_id: str) -> OwnClip | None:
+    """Returns the account's own clip, if it stands; nobody else changes it until the transaction ends."""
+    return await tx.one(LOCK_OWN, account_id=account_id, clip_id=clip_id)
+
+
+async def edit_clip(tx: Tx, account_id: str, clip_id: str, *, caption: str | None, visibility: str) -> None:
+    """Changes what a clip says and who may see it."""
+    await tx.run(EDIT_CLIP, account_id=account_id, clip_id=clip_id, caption=caption, visibility=visibility, now=tx.now)
+
+
+async def delete_clip(tx: Tx, account_id: str, clip_id: str) -> None:
+    """Marks a clip as deleted."""
+    await tx.run(DELETE_CLIP, account_id=account_id, clip_id=clip_id, now=tx.now)

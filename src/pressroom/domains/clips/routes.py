@@ -6,15 +6,27 @@ from typing import Final
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.clips import actions
 from pressroom.domains.clips.models import ClipView
-from pressroom.domains.clips.schemas import CLIP_EXAMPLE, PUBLISH_CLIP_EXAMPLE, ClipOut, PublishClip, clip_shape
+from pressroom.domains.clips.schemas import (
+    CLIP_EXAMPLE,
+    EDIT_CLIP_EXAMPLE,
+    EDITED_CLIP_EXAMPLE,
+    PUBLISH_CLIP_EXAMPLE,
+    ClipList,
+    ClipOut,
+    DeletedClipOut,
+    EditClip,
+    PublishClip,
+    clip_shape,
+)
 from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.file_checks import file_errors
 from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN
 from pressroom.domains.media.staging import staged_uploads
 from pressroom.domains.media.urls import addresses_of
 from pressroom.errors import Code, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
-from pressroom.web.access import Keyed
+from pressroom.web.access import Keyed, SessionOnly
 from pressroom.web.multipart_rules import Form, FormRules
+from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import FormSpec, Tag, declare, declare_with_body
@@ -90,9 +102,75 @@ async def show_clip(request: Request[Caller]) -> Response:
     return json_response(_shown(request)(view))
 
 
+@declare(
+    "GET",
+    "/api/clips",
+    SessionOnly(),
+    summary="List your clips",
+    gives=ClipList,
+    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
+    tag=TAG,
+    paged=True,
+    response_example=ClipList([CLIP_EXAMPLE], None),
+)
+async def list_clips(request: Request[Caller]) -> Response:
+    """What the account published as clips and did not delete, of every visibility, newest first."""
+    page = read_page(request.query)
+    views = await request.db.read(actions.list_own, request.caller.account.id, page.before, page.limit + 1)
+    shown, cursor = split(views, page, lambda view: view.clip.id)
+    return json_response(ClipList([_shown(request)(view) for view in shown], cursor))
+
+
+@declare_with_body(
+    "PATCH",
+    "/api/clips/{id}",
+    SessionOnly(),
+    summary="Edit a clip",
+    takes=EditClip,
+    gives=ClipOut,
+    fails=(
+        Invalid([FieldError("body", Code.REQUIRED, "Give at least one of caption and visibility.")]),
+        NotFound("There is no such clip."),
+    ),
+    idempotent=True,
+    tag=TAG,
+    example=EDIT_CLIP_EXAMPLE,
+    response_example=EDITED_CLIP_EXAMPLE,
+)
+async def edit_clip(request: Request[Caller], body: EditClip) -> Response:
+    """Replaces the caption, the visibility or both of one of the account's own clips. Where fewer may see it than
+    before, its video moves to other addresses."""
+    return await request.once(
+        actions.edit_clip, _shown(request), 200, request.caller, request.parameters["id"], body.edit()
+    )
+
+
+@declare(
+    "DELETE",
+    "/api/clips/{id}",
+    SessionOnly(),
+    summary="Delete a clip",
+    gives=DeletedClipOut,
+    fails=(NotFound("There is no such clip."),),
+    idempotent=True,
+    tag=TAG,
+    response_example=DeletedClipOut("Clip deleted", CLIP_EXAMPLE.id),
+)
+async def delete_clip(request: Request[Caller]) -> Response:
+    """Deletes one of the account's own clips: it is shown no more, its page answers 410 and its video 404. A second
+    deletion is a 404; under the same Idempotency-Key it is a replay. Spent quota stays spent."""
+    return await request.once(
+        actions.delete_clip,
+        lambda clip_id: DeletedClipOut("Clip deleted", clip_id),
+        200,
+        request.caller,
+        request.parameters["id"],
+    )
+
+
 def _shown(request: Request[Caller]) -> Callable[[ClipView], ClipOut]:
     addresses = addresses_of(request)
     return lambda view: clip_shape(view, addresses)
 
 
-ROUTES: Final = (publish_clip, show_clip)
+ROUTES: Final = (publish_clip, list_clips, show_clip, edit_clip, delete_clip)

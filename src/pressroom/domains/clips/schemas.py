@@ -1,13 +1,14 @@
 """Wire shapes of the clips package."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
-from pressroom.domains.clips.models import Clip, ClipDraft, ClipView
+from pressroom.domains.clips.models import Clip, ClipDraft, ClipEdit, ClipView
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
 from pressroom.domains.media.models import NewMedia, ProcessingStatus, Variant
@@ -15,9 +16,10 @@ from pressroom.domains.media.schemas import MEDIA_EXAMPLE
 from pressroom.domains.media.urls import MediaAddresses, variant_address
 from pressroom.domains.posts.schemas import VISIBILITY_HELP
 from pressroom.domains.posts.visibility import Visibility
+from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import Id, Time, Url
+from pressroom.web.wire import Id, Time, Url, some_given
 
 
 class PublishClip(Body):
@@ -31,6 +33,26 @@ class PublishClip(Body):
         """The clip to make of this video."""
         caption = None if is_blank(self.caption) else self.caption
         return ClipDraft(caption, self.visibility or Visibility.PUBLIC, self.hub_id, video)
+
+
+class EditClip(Body):
+    """Changes to a clip: at least one field. A field that is not given stays as it is."""
+
+    json_schema: ClassVar = some_given(caption={"type": "string"}, visibility={"type": "string"})
+
+    required_unless: ClassVar = {"body": ("caption", "visibility")}
+
+    caption: Annotated[str, Meta(max_length=2200, description="Empty: the clip has none.")] | None = None
+    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        if self.caption is None and self.visibility is None:
+            yield FieldError("body", Code.REQUIRED, "Give at least one of caption and visibility.")
+
+    def edit(self) -> ClipEdit:
+        """Returns the changes."""
+        caption = self.caption
+        return ClipEdit("" if caption is not None and is_blank(caption) else caption, self.visibility)
 
 
 class ClipOut(msgspec.Struct, rename="camel"):
@@ -49,6 +71,20 @@ class ClipOut(msgspec.Struct, rename="camel"):
     source_api_key: Annotated[
         SourceKeyOut | None, Meta(description="The key that made the clip; null: made with a session.")
     ]
+
+
+class ClipList(msgspec.Struct, rename="camel"):
+    """A page of clips, newest first."""
+
+    clips: list[ClipOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class DeletedClipOut(msgspec.Struct):
+    """The clip that was deleted."""
+
+    message: str
+    id: Id
 
 
 def clip_shape(view: ClipView, addresses: MediaAddresses) -> ClipOut:
@@ -89,4 +125,8 @@ CLIP_EXAMPLE = ClipOut(
     thumbnail_url=MEDIA_EXAMPLE.thumbnail_url,
     created_at="2026-11-20T16:08:12.345Z",
     source_api_key=SOURCE_KEY_EXAMPLE,
+)
+EDIT_CLIP_EXAMPLE = EditClip(caption="Inking the forme, second take", visibility=Visibility.FOLLOWERS)
+EDITED_CLIP_EXAMPLE = msgspec.structs.replace(
+    CLIP_EXAMPLE, caption=EDIT_CLIP_EXAMPLE.caption, visibility=Visibility.FOLLOWERS
 )

@@ -10,7 +10,7 @@ import msgspec
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller, network_of
 from pressroom.domains.accounts.schemas import avatar_address
-from pressroom.domains.clips.actions import get_clip
+from pressroom.domains.clips.actions import find_clip
 from pressroom.domains.clips.schemas import clip_shape
 from pressroom.domains.comments.schemas import CommentOut, comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
@@ -148,11 +148,16 @@ async def tag(request: Request[Caller]) -> Response:
 
 @declare("GET", "/clip/{id}", Visitor(), summary="A clip and its player")
 async def clip(request: Request[Caller]) -> Response:
-    """Returns the page of a clip. Raises NotFound when the reader may not see it."""
-    view = await request.db.read(get_clip, request.parameters["id"], _reader(request))
+    """Returns the page of a clip; a deleted one is a 410. Raises NotFound when the reader may not see it."""
+    view = await request.db.read(find_clip, request.parameters["id"], _reader(request))
+    if view is None:
+        raise NotFound("There is no such clip.")
+    if view.clip.deleted_at is not None:
+        return await _page(request, "reading/clip.html", {"gone": True, "robots": "noindex"}, code=410, everybody=False)
     public = view.clip.visibility == Visibility.PUBLIC
     addresses = addresses_of(request, lasting=False)
     values: dict[str, object] = {
+        "gone": False,
         "clip": clip_shape(view, addresses),
         "video": media_shape(view.video, addresses, public=public),
         "placeholders": {view.video.id: view.video.placeholder},
