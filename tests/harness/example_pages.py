@@ -56,6 +56,7 @@ async def show(request: Request[Caller], form: FormState) -> Response:
             name: form.errors(name)
             for name in (*Example.__struct_encode_fields__, "place.name", "place.latitude", "body")
         },
+        "faults": len(form.field_errors),
         "message": form.message,
         "retryAfter": form.retry_after,
         "key": form.idempotency_key,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 import httpx
+import pytest
 
 from pressroom.routes import ROUTES
 from tests.api.actors import Actor, body_of, nobody, publish
@@ -142,7 +143,7 @@ def test_every_page_has_a_policy(alice: Actor) -> None:
     seen: defaultdict[str, set[int]] = defaultdict(set)
 
     for path, answer in answers(alice, known):
-        if answer.headers["content-type"].startswith("text/html") and answer.status_code != 303:
+        if answer.headers["content-type"].startswith("text/html"):
             if path in STATUSES and answer.status_code not in ELSEWHERE:
                 seen[path].add(answer.status_code)
             check_policy(path, answer)
@@ -160,3 +161,14 @@ def test_pages_for_reading_hold_no_script(alice: Actor) -> None:
             answer = fetch(alice.server, address, reader)
             assert "<script" not in answer.text.lower()
             assert "script-src" not in answer.headers.get("content-security-policy", "")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_an_answer_without_a_body_has_a_policy(alice: Actor, method: str) -> None:
+    part = f"/settings/keys/{alice.record.id}/first-use"
+    version = fetch(alice.server, part, alice).headers["etag"]
+    answer = fetch(alice.server, part, alice, method, **{"If-None-Match": version})
+
+    assert answer.status_code == 204
+    assert "content-length" not in answer.headers
+    check_policy(part, answer)

@@ -351,3 +351,13 @@ def test_both_steps_in_a_browser(guarded: Browser, open_tab: OpenTab) -> None:
 def test_pages_ignore_the_password_of_a_proxy(alice: Actor) -> None:
     assert alice.web.get("/settings/keys", headers={"Authorization": "Basic YTpi"}).status_code == 200
     assert alice.web.get("/settings/keys", headers={"Authorization": "Bearer x"}).status_code == 401
+
+
+def test_a_nul_is_refused_before_the_password_is_asked_for(mira: Browser) -> None:
+    """The question would keep it in a hidden field, and browsers read another character there."""
+    stale(mira)
+
+    for typed in ({"label": "a\0b"}, {"label": "One", "scopes": "posts:write\0"}, {"label": "One", "expiryAt": "\0"}):
+        refused = mira.ask("POST", "/settings/keys/new", data={"scopes": "posts:write", "expiry": "90d", **typed})
+        assert refused.status_code == 400
+        assert "Confirm your password" not in words(refused)

@@ -1,5 +1,7 @@
 """Which requests come from this site itself."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from pressroom.errors import CrossOrigin
@@ -34,9 +36,8 @@ OURS = [
     ("https://press.example:8443", None, HOST),
     ("https://press.example:8443", None, "10.0.0.1:8000"),
     ("https://press.example:8443", None, ""),
-    ("https://www.press.example", None, "www.press.example"),
-    ("https://[::1]:8000", None, "[::1]:8000"),
     ("https://press.example:8443", None, "PRESS.example:8443"),
+    ("https://press.example:8443", None, "elsewhere.example"),
 ]
 
 
@@ -47,6 +48,10 @@ def test_ours(origin: str | None, fetch_site: str | None, host: str) -> None:
 
 THEIRS = [
     ("http://[::1]:8000", None, "[::1]:8000"),
+    ("https://elsewhere.example", None, "elsewhere.example"),
+    ("https://www.press.example", None, "www.press.example"),
+    ("https://[::1]:8000", None, "[::1]:8000"),
+    ("https://127.0.0.1", None, "127.0.0.1"),
     ("ftp://press.example:8443", None, HOST),
     (None, "cross-site", HOST),
     (None, "same-site", HOST),
@@ -73,6 +78,27 @@ THEIRS = [
 def test_theirs(origin: str | None, fetch_site: str | None, host: str) -> None:
     with pytest.raises(CrossOrigin):
         check_same_origin(headers(origin, fetch_site, host), BASE)
+
+
+LOCAL = [
+    ("http://127.0.0.1:8000", "http://localhost:8000", "localhost:8000", True),
+    ("http://127.0.0.1:8000", "http://localhost:9000", "localhost:9000", True),  # a tunnel, a container's port
+    ("http://localhost:8000", "http://[::1]:8000", "[::1]:8000", True),
+    ("http://0.0.0.0:8000", "http://192.168.0.7:8000", "192.168.0.7:8000", True),
+    ("http://127.0.0.1:8000", "http://localhost:3000", "localhost:8000", False),
+    ("http://127.0.0.1:8000", "http://rebound.example:8000", "rebound.example:8000", False),
+    ("http://127.0.0.1:8000", "http://127.0.0.1.example:8000", "127.0.0.1.example:8000", False),
+    ("http://10.1.2.3:8000", "http://10.1.2.4:8000", "10.1.2.4:8000", False),
+    ("https://press.example:443", "https://press.example", "press.example", True),
+    ("http://press.example:80", "http://press.example", "x", True),
+    ("https://press.example", "https://press.example:80", "press.example:80", False),
+]
+
+
+@pytest.mark.parametrize(("base", "origin", "host", "passes"), LOCAL)
+def test_names_of_a_server_on_this_machine(base: str, origin: str, host: str, passes: bool) -> None:
+    with nullcontext() if passes else pytest.raises(CrossOrigin):
+        check_same_origin(headers(origin, None, host), base)
 
 
 def test_a_refusal_names_what_was_sent_and_what_was_expected() -> None:

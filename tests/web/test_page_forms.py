@@ -112,6 +112,32 @@ def test_the_faults_are_those_of_the_json_body(alice: Actor, fields: Any, as_jso
     assert answer.json()["typed"] == typed, "what was typed is kept, but for secrets"
 
 
+MULTIPART: dict[str, list[tuple[str, tuple[str | None, bytes]]]] = {
+    "NUL": [("label", (None, b"a\0b"))],
+    "a file": [("label", ("a.txt", b"x"))],
+    "not UTF-8": [("label", (None, b"\xff"))],
+    "too many bytes": [("label", (None, b"x" * 100_000))],
+    "twice": [("label", (None, b"x")), ("label", (None, b"y"))],
+    "a name that nobody knows": [("label", (None, b"x")), ("other", (None, b"y"))],
+    "a NUL in a line": [("label", (None, b"x")), ("networks", (None, b"1\n\0"))],
+}
+
+
+@pytest.mark.parametrize("parts", MULTIPART.values(), ids=MULTIPART)
+def test_a_fault_of_a_part_is_told_once(alice: Actor, parts: list[tuple[str, tuple[str | None, bytes]]]) -> None:
+    answer = alice.web.post("/example", files=[*parts, ("scopes", (None, b"a"))])
+
+    assert answer.status_code == 400
+    assert sum(len(messages) for messages in answer.json()["errors"].values()) <= 1
+    assert answer.json()["faults"] == 1
+
+
+def test_a_nul_in_a_field_that_is_not_needed_is_refused(alice: Actor) -> None:
+    answer = send(alice, {**GOOD, "expiry": "90d", "expiryAt": "\0"})
+
+    assert answer.json()["errors"]["body"] == ["A form must not hold the NUL character."]
+
+
 def test_a_line_is_named_by_its_number(alice: Actor) -> None:
     errors = send(alice, BAD["a bad line"][0]).json()["errors"]
 
@@ -160,6 +186,7 @@ def test_who_is_signed_out_is_sent_to_sign_in(server: LocalServer, target: str, 
     assert (answer.status_code, answer.headers["location"]) == (303, location)
     assert answer.headers["cache-control"] == "no-store"
     assert answer.content == b""
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 
 @pytest.mark.parametrize(("path", "location"), [("/example", "/login?next=%2Fexample"), ("/example/edit", "/login")])

@@ -54,11 +54,12 @@ def decode(kind: type[B], raw: bytes, field_errors: list[FieldError], now: int) 
     Args:
         kind: The struct of the body.
         raw: The body's bytes.
-        field_errors: What is already known to be wrong with the request; what is found is added.
+        field_errors: What is already known to be wrong with the request; what is found is added, but not of the same
+            fields.
         now: The time in milliseconds.
     """
     # Plain ASCII without \u escapes contains nothing that normalising could change, and no NUL.
-    if raw.isascii() and b"\\u" not in raw:
+    if raw.isascii() and b"\\u" not in raw and not field_errors:
         try:
             body = cast("B", _decoder(kind).decode(raw))
         except (msgspec.MsgspecError, RecursionError):
@@ -143,15 +144,18 @@ class _Walk:
         self.field_errors = field_errors
         self.more = False
         """Whether errors were left out because there are already as many as a response names."""
+        self.known = {name for error in field_errors for name in (error.field, error.field.partition("[")[0])}
+        """Fields and items that were known to be wrong before, of which nothing more is said."""
         self.wrong: set[str] = set()
         """Paths of the fields and list items that are wrong or missing."""
 
     def has_said(self, field_error: FieldError, kind: type[msgspec.Struct]) -> bool:
         """Returns whether an error only follows from one that the types have already shown."""
+        if field_error.code is Code.REQUIRED and field_error.field == "body" and self.known:
+            return True
         unless = kind.required_unless if issubclass(kind, Body) and field_error.code is Code.REQUIRED else {}
-        return field_error.field in self.wrong or any(
-            field in self.wrong for field in unless.get(field_error.field, ())
-        )
+        said = self.wrong | self.known
+        return field_error.field in said or any(field in said for field in unless.get(field_error.field, ()))
 
     def fields(self, info: inspect.StructType, value: dict[str, object], at: str) -> dict[str, object]:
         """Returns the fields of an object by their Python names, with None for those that are wrong."""
@@ -208,8 +212,8 @@ class _Walk:
                 raise TypeError(f"There is no rule for {at}, a {type(info).__name__}.")
 
     def add_error(self, at: str, code: Code, message: str) -> _Wrong:
-        """Adds one error, unless there are too many already. Returns _WRONG."""
-        if not self._is_full():
+        """Adds one error, unless one is known or there are too many already. Returns _WRONG."""
+        if at not in self.known and not self._is_full():
             self.field_errors.append(FieldError(at, code, message))
         return _WRONG
 

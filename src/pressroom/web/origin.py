@@ -1,16 +1,21 @@
 """Where a request says that it comes from and goes to: the same-origin rule, and the header Host."""
 
 from ipaddress import ip_address
+from typing import Final
 from urllib.parse import urlsplit
 
 from pressroom.errors import Code, CrossOrigin, FieldError, Invalid
 from pressroom.web.headers import Headers
 
+_DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
+"""Ports that browsers leave out of an origin."""
+
 
 def check_same_origin(headers: Headers, base_url: str) -> None:
     """Raises CrossOrigin when a browser says that another site made the request.
 
-    `Sec-Fetch-Site` decides if it is there, otherwise `Origin`. A client that sends neither is no browser.
+    `Sec-Fetch-Site` decides if it is there, otherwise `Origin`, which must be that of the base address
+    (docs/proxy.md#what-any-proxy-must-do). A client that sends neither is no browser.
     """
     if headers.fetch_site is not None:
         if headers.fetch_site in ("same-origin", "none"):
@@ -35,8 +40,7 @@ def names_own_host(headers: Headers, base_url: str) -> bool:
 
     Any other name may be one that a foreign site leads here, to read as a page of its own (DNS rebinding).
     """
-    host = headers.host.strip().lower()
-    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    name = _name_of(headers.host.strip().lower())
     if name in ("localhost", urlsplit(base_url).hostname):
         return True
     try:
@@ -63,7 +67,43 @@ def _quoted(value: str) -> str:
 
 
 def _is_ours(headers: Headers, base_url: str) -> bool:
+    """Returns whether the origin is that of the base address.
+
+    A server on this machine alone has several names, and tunnels give it other ports: with a loopback base address the
+    name that it was asked by passes too, if that is `localhost` or an address, which no foreign site can have.
+    """
     # Compared as text: a client may send anything here, and a parser would fail on some of it.
     scheme, _, host = (headers.origin or "").lower().partition("://")
     base = urlsplit(base_url.lower())
-    return scheme == base.scheme and host in (headers.host.lower(), base.netloc) and host != ""
+    if scheme != base.scheme or not host:
+        return False
+    if host == base.netloc.removesuffix(_DEFAULT_PORTS.get(scheme, "")):
+        return True
+    return host == headers.host.lower() and _is_local(base.hostname or "") and _is_unclaimed(_name_of(host))
+
+
+def _is_local(name: str) -> bool:
+    """Returns whether a name of the base address is one by which this machine alone, or any address of it, is meant."""
+    if name == "localhost":
+        return True
+    try:
+        address = ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def _is_unclaimed(name: str) -> bool:
+    """Returns whether a name is `localhost` or an address: no DNS server of a stranger leads it here."""
+    if name == "localhost":
+        return True
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _name_of(host: str) -> str:
+    """`[::1]:8000` → `::1`: a host without its port."""
+    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]

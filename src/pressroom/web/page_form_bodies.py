@@ -39,6 +39,11 @@ def parse_urlencoded(raw: bytes) -> Typed:
     return typed
 
 
+def holds_nul(typed: Mapping[str, Sequence[str]]) -> bool:
+    """Returns whether a form holds a NUL: no page can keep it, for browsers put another character in its place."""
+    return any("\0" in text for name, texts in typed.items() for text in (name, *texts))
+
+
 def rules_of(kind: type[msgspec.Struct], fields: FormFields) -> FormRules:
     """Returns the rules by which the form of a route is read when it comes as multipart/form-data: without files."""
     names = tuple(_known(kind, fields))
@@ -72,6 +77,8 @@ def decode_typed(
     for name in typed.keys() - leaves.keys() - set(_companions(fields)):
         value.setdefault(name[:LONGEST_NAME], typed[name][0])  # The struct does not know it and says so.
     body = json_bodies.decode(kind, msgspec.json.encode(value), field_errors, now)
+    if holds_nul(typed):  # In a field that this body has no use for.
+        field_errors.append(FieldError("body", Code.INVALID_FORMAT, "A form must not hold the NUL character."))
     if field_errors:
         raise Invalid(field_errors)
     return body

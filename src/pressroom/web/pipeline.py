@@ -38,7 +38,7 @@ from pressroom.web.multipart_rules import Form
 from pressroom.web.multipart_texts import read_texts
 from pressroom.web.once import Once
 from pressroom.web.origin import check_host, check_same_origin
-from pressroom.web.page_form_bodies import decode_typed, rules_of
+from pressroom.web.page_form_bodies import decode_typed, holds_nul, rules_of
 from pressroom.web.page_forms import IDEMPOTENCY_FIELD, PASSWORD_FIELD, SHOWN_AGAIN, NoFields, refused_state
 from pressroom.web.rendering import error_page, hide_address, sign_in_first
 from pressroom.web.request import Request, Viewer
@@ -291,7 +291,8 @@ class Pipeline(Generic[C]):
         try:
             if request.who is not None and _is_limited(route.access):
                 await self._guards.check_writes(request.who)
-            if (asking := await self._ask_password(request, route, sent)) is not None:
+            # What the question could not keep is refused at once.
+            if not holds_nul(shown) and (asking := await self._ask_password(request, route, sent)) is not None:
                 return asking
             body = decode_typed(takes, typed, fields, field_errors, self._clock.now())
             request.form_key = key or ""

@@ -11,7 +11,7 @@ from pressroom.web.error_responses import error_response
 from pressroom.web.page_forms import FormState
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.templating import APP_POLICY, POLICY, page, page_in_slices
+from pressroom.web.templating import APP_POLICY, HTML, POLICY, page, page_headers, page_in_slices
 
 NO_STORE: Final[HeaderList] = [(b"cache-control", b"no-store")]
 LONGEST_CODE: Final = 40
@@ -73,7 +73,7 @@ def unchanged(request: Request[Any], version: str) -> Response | None:
     """Returns the answer to a part that asks for itself again and shows this version already; otherwise None."""
     known = (request.headers.if_none_match or "").split(",")
     if any(tag.strip().removeprefix("W/") == f'"{version}"' for tag in known):
-        return Response(204, b"", b"text/html; charset=utf-8", [*NO_STORE])
+        return Response(204, b"", HTML, [*page_headers(), *NO_STORE])
     return None
 
 
@@ -96,7 +96,7 @@ def redirect(path: str, *, done: str | None = None, **query: str) -> Response:
     added = urlencode({**query, **({"done": done} if done else {})})
     target = f"{path}{'&' if '?' in path else '?'}{added}" if added else path
     location = quote(target, safe="/?&=%@:+,;~!$'()*#")
-    return Response(303, b"", b"text/html; charset=utf-8", [(b"location", location.encode()), *NO_STORE])
+    return Response(303, b"", HTML, [(b"location", location.encode()), *page_headers(), *NO_STORE])
 
 
 def sign_in_first(request: Request[Any]) -> Response:

@@ -81,7 +81,7 @@ async def send_response(
     """
     length = response.length if response.stream is not None else len(response.body)
     headers = [(b"content-type", response.content_type), *more_headers, *response.headers]
-    if response.status != 304:  # Content-Length would be that of the 200 (RFC 9110, 8.6).
+    if response.status not in (204, 304):  # 204 must not have it; with 304 it would be that of the 200 (RFC 9110, 8.6).
         headers.append((b"content-length", b"%d" % length))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     if not head and length > LARGE:

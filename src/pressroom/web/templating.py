@@ -6,6 +6,7 @@ from typing import Final, cast
 import jinja2
 
 from pressroom.web import template_filters
+from pressroom.web.asgi import HeaderList
 from pressroom.web.page_forms import base_name
 from pressroom.web.response import Response
 from pressroom.web.sliced_rendering import Slices
@@ -32,6 +33,8 @@ _environment.filters.update(
 )
 
 cast("dict[str, object]", _environment.globals)["static"] = static_path
+
+HTML: Final = b"text/html; charset=utf-8"
 
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:{elsewhere}; media-src 'self'{elsewhere};"
@@ -74,7 +77,7 @@ async def page_in_slices(
 
 def page(template: str, values: Mapping[str, object], *, code: int = 200, policy: str = POLICY) -> Response:
     """Returns a page made of a template and values. Nothing in it may load from elsewhere or run inline script."""
-    return _page(_environment.get_template(template).render(values), code, policy.replace("{elsewhere}", ""))
+    return _page(_environment.get_template(template).render(values), code, policy)
 
 
 def render_text(source: str, values: Mapping[str, object]) -> str:
@@ -83,12 +86,13 @@ def render_text(source: str, values: Mapping[str, object]) -> str:
 
 
 def _page(html: str, code: int, policy: str) -> Response:
-    return Response(code, html.encode(), b"text/html; charset=utf-8", _page_headers(policy))
+    return Response(code, html.encode(), HTML, page_headers(policy))
 
 
-def _page_headers(policy: str) -> list[tuple[bytes, bytes]]:
+def page_headers(policy: str = POLICY) -> HeaderList:
+    """Returns the headers of every answer to a request for a page, also of one without a body."""
     return [
-        (b"content-security-policy", policy.encode()),
+        (b"content-security-policy", policy.replace("{elsewhere}", "").encode()),
         (b"x-content-type-options", b"nosniff"),
         (b"referrer-policy", b"same-origin"),
         (b"cross-origin-opener-policy", b"same-origin"),
