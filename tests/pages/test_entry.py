@@ -7,6 +7,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from pressroom.clock import DAY, HOUR, MINUTE
+from pressroom.db import Query
 from pressroom.domains.accounts.links import issue_reset
 from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.accounts.tokens import issue_token
@@ -109,11 +110,60 @@ def test_what_is_wrong_with_a_sign_up_stands_beside_its_field(server: LocalServe
     assert f"The user name {body['username']} is taken." in text(taken, "#errors")
 
 
+def test_signing_up_goes_on_where_it_was(server: LocalServer) -> None:
+    page = parse(get(server, "/login?next=/settings/keys"))
+    path = next(
+        each.attributes["href"] or "" for each in page.css("main a") if "signup" in (each.attributes["href"] or "")
+    )
+    form = parse(get(server, path)).css_first("main form")
+    assert form is not None
+    done = send(server, form.attributes["action"] or "", **newcomer())
+    assert done.headers["location"] == "/settings/keys?done=signed-up"
+
+
 def test_a_form_of_sign_up_sent_after_another_tab_signed_up_leads_to_the_front_page(server: LocalServer) -> None:
     body = newcomer()
     cookie = session_of(send(server, "/signup", **body))
-    again = send(server, "/signup", cookie, **body)
-    assert (again.status_code, again.headers["location"]) == (303, "/")
+    assert get(server, "/signup?next=/settings/keys", cookie).headers["location"] == "/settings/keys"
+    accounts = count_accounts(server)
+    for each in (body, newcomer(), {**newcomer(), "password": "short"}):
+        again = send(server, "/signup", cookie, **each)
+        assert (again.status_code, again.headers["location"]) == (303, "/?done=signed-in-already")
+    assert "sign out first" in text(parse(get(server, "/?done=signed-in-already", cookie)), "#done")
+    assert count_accounts(server) == accounts, "no second one"
+
+
+def count_accounts(server: LocalServer) -> int:
+    counted = Query(int, "SELECT count(*) FROM accounts")
+    return server.run(server.runtime.db.one(counted)) or 0
+
+
+@pytest.mark.parametrize("by", ["JSON", "sign-up by JSON", "link by JSON", "form", "link"])
+def test_signing_in_anew_ends_the_session_before(server: LocalServer, by: str) -> None:
+    body = newcomer()
+    before = session_of(send(server, "/signup", **body))
+    other = newcomer()
+    send(server, "/signup", **other)
+    login = {"login": other["username"], "password": PASSWORD}
+    link = server.run(server.runtime.db.transact(issue_token, server.account().id, Purpose.SIGN_IN))
+
+    def by_json(path: str, **sent: str) -> httpx.Response:
+        headers = {"Cookie": before, "X-Forwarded-For": f"198.51.100.{next(_numbers) % 250}"}
+        return nobody.post(server.base_url + path, json=sent, headers=headers)
+
+    assert send(server, "/login", before, **{**login, "password": OTHER}).status_code == 401
+    assert get(server, "/api/auth/me", before).status_code == 200, "what fails ends nothing"
+    answer = {
+        "JSON": lambda: by_json("/api/auth/login", **login),
+        "sign-up by JSON": lambda: by_json("/api/auth/signup", **{**newcomer(), "displayName": "x"}),
+        "link by JSON": lambda: by_json("/api/auth/login/link", token=link),
+        "form": lambda: send(server, "/login", before, **login),
+        "link": lambda: send(server, f"/login/link/{link}", before),
+    }[by]()
+
+    assert answer.status_code in (200, 201, 303), answer.text
+    assert get(server, "/api/auth/me", session_of(answer)).status_code == 200
+    assert get(server, "/api/auth/me", before).status_code == 401
 
 
 def test_a_sign_up_sent_twice_signs_in(server: LocalServer) -> None:
@@ -280,7 +330,10 @@ def test_a_closed_server_without_mail_says_so(local_server: type[LocalServer]) -
     assert "sends no mail" in text(forgot)
     assert "pressroom account reset" in text(forgot)
     assert forgot.css_first("form") is None
-    assert send(plain, "/forgot", email="a@example.org").status_code == 200
+    assert "Sign-up is closed" in text(parse(send(plain, "/signup", username="?"), 404))
+    for email in ("a@example.org", "?"):
+        assert "sends no mail" in text(parse(send(plain, "/forgot", email=email), 404))
+    assert "does not work any more" in text(parse(send(plain, "/reset/absent", password="short"), 422))
     assert get(plain, "/dev/mail").status_code == 404
     assert "Make an account" not in text(parse(get(plain, "/")))
     name = plain.account().username

@@ -219,6 +219,8 @@ def test_a_sign_in_waits_ten_minutes_for_its_code(guarded: Browser) -> None:
     assert guarded.cookies == {}
     assert "time for the code has passed" in words(guarded.page(goes_to(late)), "#done")
     assert goes_to(guarded.ask("GET", "/login/code")) == "/login?done=code-too-late"
+    for data in ({}, {"code": ""}, {"code": "x" * 100}, {"code": "1", "other": "1"}):
+        assert goes_to(guarded.ask("POST", "/login/code", data=data)) == "/login?done=code-too-late"
     for token in ("", "x" * 43, "x" * 5000, "é"):
         guarded.cookies = {"sign_in": token} if token.isascii() else {}
         assert goes_to(guarded.ask("POST", "/login/code", data={"code": "1"})) == "/login?done=code-too-late"

@@ -27,7 +27,7 @@ from pressroom.web.access import Access, AdminOnly, AdminPage, Anyone, Keyed, Pa
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address
 from pressroom.web.compression import encode
-from pressroom.web.error_labels import MethodNotAllowed, label_of
+from pressroom.web.error_labels import MethodNotAllowed
 from pressroom.web.error_responses import error_response
 from pressroom.web.headers import read_headers, session_token
 from pressroom.web.idempotency_key import fingerprint, read_key, typed_fingerprint
@@ -299,9 +299,10 @@ class Pipeline(Generic[C]):
             request.once = self._guards.once(request, key, typed_fingerprint(shown))
             return await route.run(request, body)
         except SHOWN_AGAIN as error:
-            response = await form.again(request, refused_state(error, shown, fields, key))
-            if response.status != 303:  # The page leads elsewhere: there is no form to show any more.
-                response.status = label_of(error)[0]
+            state = refused_state(error, shown, fields, key)
+            response = await form.again(request, state)
+            if response.status in (200, state.status):  # Otherwise there is no form to show any more.
+                response.status = state.status
                 response.headers += error_response(error).headers
             self._note(request, error, response.status)
             return response

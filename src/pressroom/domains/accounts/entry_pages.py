@@ -8,7 +8,8 @@ from pressroom.domains.accounts.link_routes import ask_for_reset, reset
 from pressroom.domains.accounts.models import Caller, Purpose, network_of
 from pressroom.domains.accounts.routes import make_account
 from pressroom.domains.accounts.schemas import ForgotPassword, NewPassword, ResetPassword, SignUp
-from pressroom.domains.accounts.signing_in import begin_session, check_password
+from pressroom.domains.accounts.sign_in_pages import next_path
+from pressroom.domains.accounts.signing_in import begin_session, check_password, end_session_before
 from pressroom.domains.accounts.tokens import find_form, find_token
 from pressroom.errors import AccountSuspended, Conflict, TooManyAttempts, Unprocessable, WrongCredentials
 from pressroom.web.access import Visitor
@@ -24,10 +25,10 @@ PASSWORDS: Final = FormFields(secrets={"password"})
 async def show_sign_up(request: Request[Caller], form: FormState) -> Response:
     """Renders the page of sign-up; where it is closed, one that says so."""
     if request.who is not None:
-        return redirect("/")
+        return redirect(next_path(request), **({} if request.is_safe else {"done": "signed-in-already"}))
     if not request.settings.signup:
         return await render(request, "accounts/sign_up_closed.html", {}, status=404)
-    return await render(request, "accounts/sign_up.html", {}, form=form)
+    return await render(request, "accounts/sign_up.html", {"next": next_path(request)}, form=form)
 
 
 @declare("GET", "/signup", Visitor(), summary="Make an account")
@@ -41,22 +42,25 @@ async def sign_up_page(request: Request[Caller]) -> Response:
 )
 async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     """Makes an account like POST /api/auth/signup. Sent again, it signs in to the account that it made."""
-    if not request.settings.signup:
+    if request.who is not None or not request.settings.signup:
         return await show_sign_up(request, FormState())
     try:
         _, token = await make_account(request, body)
     except Conflict:
-        again = None if request.who is not None else await _sign_in_again(request, body)
+        again = await _sign_in_again(request, body)
         if again is None:
             raise
         token = again
-    return _signed_in(request, token, "signed-up")
+    return await _signed_in(request, token, "signed-up")
 
 
 async def show_forgot(request: Request[Caller], form: FormState) -> Response:
     """Renders the page on which a link to set a new password is asked for; without mail, who can make one."""
     values = {"has_mail": request.services.mail.is_available, "is_dev": request.services.mail.kept is not None}
-    return await render(request, "accounts/forgot.html", values, form=form)
+    can_be_sent = request.is_safe or request.services.mail.is_available
+    return await render(
+        request, "accounts/forgot.html", values, form=form if can_be_sent else None, status=200 if can_be_sent else 404
+    )
 
 
 @declare("GET", "/forgot", Visitor(), summary="Ask for a new password")
@@ -151,7 +155,7 @@ async def sign_in_by_link(request: Request[Caller], body: NoFields) -> Response:
         _, token = await request.db.transact(links.sign_in_by_link, link, request.client, key)
     except Unprocessable:
         token = await request.db.transact(links.sign_in_again, link, key)
-    return _signed_in(request, token, "signed-in")
+    return await _signed_in(request, token, "signed-in")
 
 
 async def _sign_in_again(request: Request[Caller], body: SignUp) -> str | None:
@@ -166,14 +170,17 @@ async def _sign_in_again(request: Request[Caller], body: SignUp) -> str | None:
 
 
 async def _page_of_link(request: Request[Caller], template: str, purpose: Purpose, form: FormState) -> Response:
-    """Renders the page of a link: a 404 when it does not hold."""
+    """Renders the page of a link. When it does not hold, that is a 404, and a 422 when its form was sent."""
     holds = await request.db.read(find_token, request.parameters["token"], purpose) is not None
     values = {"holds": holds, "has_mail": request.services.mail.is_available}
-    return await render(request, template, values, form=form, status=200 if holds else 404)
+    if holds:
+        return await render(request, template, values, form=form)
+    return await render(request, template, {**values, "form": form}, status=404 if request.is_safe else 422)
 
 
-def _signed_in(request: Request[Caller], token: str, done: str) -> Response:
-    response = redirect("/", done=done)
+async def _signed_in(request: Request[Caller], token: str, done: str) -> Response:
+    await end_session_before(request)
+    response = redirect(next_path(request), done=done)
     response.headers.append(session_cookie(token, secure=_secure(request)))
     return response
 

@@ -18,6 +18,7 @@ from pressroom.domains.accounts.schemas import (
     UseLink,
     account_shape,
 )
+from pressroom.domains.accounts.signing_in import end_session_before
 from pressroom.errors import NotFound, TooManyAttempts, Unprocessable
 from pressroom.web.access import Anyone, SessionOnly
 from pressroom.web.request import Request
@@ -121,6 +122,7 @@ async def send_verification(request: Request[Caller]) -> Response:
 async def sign_in_by_link(request: Request[Caller], body: UseLink) -> Response:
     """Begins a session by the link that the first start in development mode prints: good once, for an hour."""
     account, token = await request.db.transact(links.sign_in_by_link, body.token, request.client)
+    await end_session_before(request)
     response = json_response(account_shape(account, request.settings.base_url))
     response.headers.append(session_cookie(token, secure=request.settings.base_url.startswith("https://")))
     return response

@@ -21,7 +21,12 @@ from pressroom.domains.accounts.schemas import (
     SignUp,
     account_shape,
 )
-from pressroom.domains.accounts.signing_in import begin_session, check_own_password, check_password
+from pressroom.domains.accounts.signing_in import (
+    begin_session,
+    check_own_password,
+    check_password,
+    end_session_before,
+)
 from pressroom.errors import (
     AccountSuspended,
     Code,
@@ -79,7 +84,7 @@ async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     sign-up, it is a 404. Whatever becomes of them, sign-ups are counted by address; after too many within an hour,
     wait as long as the answer says."""
     account, token = await make_account(request, body)
-    return _signed_in(request, account, token, 201)
+    return await _signed_in(request, account, token, 201)
 
 
 @declare_with_body(
@@ -104,7 +109,7 @@ async def sign_in(request: Request[Caller], body: SignIn) -> Response:
     if attempt.lacks_code:
         raise WrongCredentials(WRONG_CREDENTIALS)
     account, token = await begin_session(request, attempt)
-    return _signed_in(request, account, token, 200)
+    return await _signed_in(request, account, token, 200)
 
 
 @declare_with_body(
@@ -209,7 +214,8 @@ async def make_account(request: Request[Caller], body: SignUp) -> tuple[Account,
     return await request.db.transact(links.sign_up, new, request.client, verify=request.services.mail.is_available)
 
 
-def _signed_in(request: Request[Caller], account: Account, token: str, status: int) -> Response:
+async def _signed_in(request: Request[Caller], account: Account, token: str, status: int) -> Response:
+    await end_session_before(request)
     response = json_response(account_shape(account, request.settings.base_url), status)
     response.headers.append(session_cookie(token, secure=_secure(request)))
     return response

@@ -16,6 +16,7 @@ from pressroom.domains.accounts.signing_in import (
     begin_session,
     check_own_code,
     check_password,
+    end_session_before,
 )
 from pressroom.domains.accounts.tokens import find_token
 from pressroom.errors import AccountSuspended, WrongCredentials
@@ -72,11 +73,13 @@ async def sign_in(request: Request[Caller], body: SignIn) -> Response:
         raise WrongCredentials(WRONG_LOGIN) from None
     except AccountSuspended as error:
         return await show_sign_in(request, FormState(typed={"login": [body.login]}, message=error.message, status=403))
-    return _signed_in(request, token)
+    return await _signed_in(request, token)
 
 
 async def show_code(request: Request[Caller], form: FormState) -> Response:
-    """Returns the page that asks for the code."""
+    """Returns the page that asks for the code; where none is awaited, begins anew."""
+    if await _waiting(request) is None:
+        return _begin_anew(request)
     return await render(request, "accounts/code.html", {"next": next_path(request)}, form=form)
 
 
@@ -85,8 +88,6 @@ async def ask_for_code(request: Request[Caller]) -> Response:
     """The form, for whoever gave the right password within the last ten minutes."""
     if request.who is not None:
         return redirect(next_path(request))
-    if await _waiting(request) is None:
-        return _begin_anew(request)
     return await show_code(request, FormState())
 
 
@@ -102,7 +103,7 @@ async def sign_in_with_code(request: Request[Caller], body: SignInCode) -> Respo
     token = await request.db.transact(attempts.complete_pending, request.client, _code_token(request), attempt)
     if token is None:
         raise AccountSuspended(SUSPENDED)
-    response = _signed_in(request, token)
+    response = await _signed_in(request, token)
     response.headers.append(code_cookie("", secure=_secure(request)))
     return response
 
@@ -182,7 +183,8 @@ def _code_token(request: Request[Caller]) -> str:
     return cookie_value(request.headers.cookie, CODE_COOKIE) or ""
 
 
-def _signed_in(request: Request[Caller], token: str) -> Response:
+async def _signed_in(request: Request[Caller], token: str) -> Response:
+    await end_session_before(request)
     response = redirect(next_path(request))
     response.headers.append(session_cookie(token, secure=_secure(request)))
     return response

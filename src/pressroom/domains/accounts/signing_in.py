@@ -6,7 +6,7 @@ both (docs/sign-in.md#one-answer).
 
 from typing import Final
 
-from pressroom.domains.accounts import attempts
+from pressroom.domains.accounts import actions, attempts
 from pressroom.domains.accounts.attempts import SignInAttempt
 from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Account, Caller, network_of
 from pressroom.errors import AccountSuspended, Unavailable, WrongCredentials
@@ -54,6 +54,12 @@ async def begin_session(request: Request[Caller], attempt: SignInAttempt) -> tup
     if token is None:
         raise AccountSuspended(SUSPENDED)
     return account, token
+
+
+async def end_session_before(request: Request[Caller]) -> None:
+    """Ends the session that this browser had when it signed in anew (docs/sign-in.md#signed-in-already)."""
+    if request.session_token is not None:
+        await request.db.transact(actions.end_session, request.session_token)
 
 
 async def _verified(request: Request[Caller], attempt: SignInAttempt, password: str) -> SignInAttempt:
