@@ -12,19 +12,16 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey
-from pressroom.domains.webhooks import delivery_pages
-from pressroom.domains.webhooks.actions import endpoints, queueing, replacing, status
+from pressroom.domains.webhooks import adding, delivery_pages
+from pressroom.domains.webhooks.actions import endpoints, queueing, status
 from pressroom.domains.webhooks.models import ENDPOINTS, EndpointReport
-from pressroom.domains.webhooks.routes import find_replacement, named
+from pressroom.domains.webhooks.routes import named
 from pressroom.domains.webhooks.schemas import (
     CreateWebhook,
     TestSentOut,
-    created_webhook_shape,
-    replaced_webhook_shape,
     status_shape,
     webhook_shape,
 )
-from pressroom.domains.webhooks.vetting import vet_address
 from pressroom.ids import BEYOND
 from pressroom.web import template_filters
 from pressroom.web.access import Page
@@ -74,21 +71,7 @@ async def show_new_endpoint(request: Request[Caller], form: FormState) -> Respon
 )
 async def add_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
     """Adds the endpoint and shows its secret, this once."""
-    account_id, key_id = request.caller.account.id, request.parameters["keyId"]
-    once = request.once.hiding("secret")
-    answer = await once.stored()
-    if answer is None:
-        await request.db.read(endpoints.check_key, account_id, key_id)
-        await vet_address(request, body.url)
-        now = request.clock.now()
-        answer = await once(
-            endpoints.add_webhook,
-            lambda added: created_webhook_shape(*added, now),
-            201,
-            account_id,
-            key_id,
-            body.new_webhook(),
-        )
+    answer = await adding.add_endpoint(request, request.once.hiding("secret"), body)
     return await _show_secret(request, answer, "added")
 
 
@@ -179,18 +162,7 @@ async def show_replacement(request: Request[Caller], form: FormState | None) -> 
 )
 async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
     """Puts another endpoint in the place of this one, shows its secret, and offers what the old one missed."""
-    once = request.once.hiding("secret")
-    answer = await find_replacement(request, once)
-    if answer is None:
-        await vet_address(request, body.url)
-        now = request.clock.now()
-        answer = await once(
-            replacing.replace_webhook,
-            lambda replaced: replaced_webhook_shape(replaced, now),
-            201,
-            *named(request),
-            body.new_webhook(),
-        )
+    answer = await adding.replace_endpoint(request, request.once.hiding("secret"), body)
     return await _show_secret(request, answer, "replaced")
 
 

@@ -4,7 +4,8 @@ from typing import Final
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.webhooks.actions import endpoints, queueing, replacing, status
+from pressroom.domains.webhooks import adding
+from pressroom.domains.webhooks.actions import endpoints, queueing, status
 from pressroom.domains.webhooks.actions.endpoints import KEY_ENDED
 from pressroom.domains.webhooks.examples import (
     CREATE_WEBHOOK_EXAMPLE,
@@ -26,16 +27,12 @@ from pressroom.domains.webhooks.schemas import (
     WebhookList,
     WebhookOut,
     WebhookStatusOut,
-    created_webhook_shape,
-    replaced_webhook_shape,
     status_shape,
     url_error,
     webhook_shape,
 )
-from pressroom.domains.webhooks.vetting import vet_address
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import SessionOnly
-from pressroom.web.once import Once
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -82,25 +79,7 @@ BAD_PAGE = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole numb
 async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Response:
     """Has the chosen events of the key's account sent to the address from now on. Its signing secret is in this
     answer and its replays, and nowhere else, ever again. A key has at most 5 endpoints; the sixth is a 409."""
-    if (response := await request.once.stored()) is not None:
-        response.holds_secret = True
-        return response
-    account_id, key_id = request.caller.account.id, request.parameters["keyId"]
-    await request.db.read(
-        endpoints.check_key, account_id, key_id
-    )  # first: the address is not looked up for an unknown key
-    await vet_address(request, body.url)
-    now = request.clock.now()
-    response = await request.once(
-        endpoints.add_webhook,
-        lambda added: created_webhook_shape(*added, now),
-        201,
-        account_id,
-        key_id,
-        body.new_webhook(),
-    )
-    response.holds_secret = True
-    return response
+    return await adding.add_endpoint(request, request.once, body)
 
 
 @declare(
@@ -173,20 +152,7 @@ async def replace_webhook(request: Request[Caller], body: CreateWebhook) -> Resp
     """Removes an endpoint and adds another in its place, both or neither: so a disabled one is enabled again, and what
     it hears of is changed. With the same URL the new one continues the old one: `redeliver` since `missedSince` brings
     what that missed. The signing secret is in this answer and its replays, and nowhere else, ever again."""
-    if (response := await find_replacement(request, request.once)) is not None:
-        response.holds_secret = True
-        return response
-    await vet_address(request, body.url)
-    now = request.clock.now()
-    response = await request.once(
-        replacing.replace_webhook,
-        lambda replaced: replaced_webhook_shape(replaced, now),
-        201,
-        *named(request),
-        body.new_webhook(),
-    )
-    response.holds_secret = True
-    return response
+    return await adding.replace_endpoint(request, request.once, body)
 
 
 @declare(
@@ -248,20 +214,6 @@ async def rotate_webhook(request: Request[Caller]) -> Response:
     response = await request.once(endpoints.rotate_secret, shape, 200, account_id, key_id, webhook_id)
     response.holds_secret = True
     return response
-
-
-async def find_replacement(request: Request[Caller], once: Once) -> Response | None:
-    """Returns the stored answer to this very request; None when it is still to be done. Raises NotFound.
-
-    The endpoint is looked for first: a copy of the request may replace it at any moment, and then the answer is stored.
-    """
-    try:
-        await request.db.read(endpoints.get_webhook, *named(request))
-    except NotFound:
-        if (response := await once.stored()) is None:
-            raise
-        return response
-    return await once.stored()
 
 
 def named(request: Request[Caller]) -> tuple[str, str, str]:
