@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 
 import click
@@ -25,12 +26,14 @@ def settings_page() -> str:
 
 
 def commands_page() -> str:
-    """Every command's own help."""
-    parts = [NOTE + "# Commands\n\nInstalled as `.venv/bin/pressroom`.\n"]
+    """Every command's own help; what `serve --help` says of settings is in settings.md."""
+    parts = [NOTE + "# Commands\n\nInstalled as `.venv/bin/pressroom`. Its settings: [settings.md](settings.md).\n"]
     for name, command in _commands("pressroom", command_line):
-        context = click.Context(command, info_name=name, max_content_width=100)
+        without_settings = copy(command)
+        without_settings.epilog = None
+        context = click.Context(without_settings, info_name=name, max_content_width=100)
         context.terminal_width = 100
-        parts.append(f"## `{name}`\n\n```\n{command.get_help(context)}\n```\n")
+        parts.append(f"## `{name}`\n\n```\n{without_settings.get_help(context)}\n```\n")
     return "\n".join(parts)
 
 
