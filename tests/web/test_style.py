@@ -2,10 +2,14 @@
 
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
-SHEETS = sorted(each.name for each in (files("pressroom.web") / "static").iterdir() if each.name.endswith(".css"))
+from pressroom.web.static_files import static_file, static_names
+
+STATIC = Path(str(files("pressroom.web") / "static"))
+SHEETS = sorted(str(each.relative_to(STATIC)) for each in STATIC.rglob("*.css") if "vendor" not in each.parts)
 PHYSICAL = {
     "a side": re.compile(
         r"(?:(?:margin|padding|inset|border|scroll-margin|scroll-padding)-)(?:left|right|top|bottom)\b"
@@ -21,7 +25,7 @@ PHYSICAL = {
 @pytest.mark.parametrize("sheet", SHEETS)
 @pytest.mark.parametrize("kind", PHYSICAL)
 def test_properties_are_logical(sheet: str, kind: str) -> None:
-    text = (files("pressroom.web") / "static" / sheet).read_text("utf-8")
+    text = (STATIC / sheet).read_text("utf-8")
     text = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment[0].count("\n"), text, flags=re.S)
     found = [
         f"{sheet}:{number}: {line.strip()}"
@@ -45,3 +49,10 @@ def test_properties_are_logical(sheet: str, kind: str) -> None:
 )
 def test_what_is_physical_is_found(kind: str, line: str) -> None:
     assert PHYSICAL[kind].search(line)
+
+
+def test_a_folder_of_sheets_is_sent_as_one() -> None:
+    parts = [part.read_bytes() for part in sorted((STATIC / "app").iterdir())]
+
+    assert static_file("app.css").body == b"\n".join(parts)
+    assert not [name for name in static_names() if name.startswith("app/")]

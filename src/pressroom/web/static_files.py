@@ -12,17 +12,22 @@ from pressroom.web.response import Response
 FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 VENDOR: Final = "vendor/"
 
+JOINED: Final = frozenset({"app"})
+"""Folders whose style sheets are sent as one, joined in the order of their names: `app/…` as `app.css`."""
+
 
 @cache
 def static_names() -> tuple[str, ...]:
-    """Returns the path of every file below `static/`."""
+    """Returns the path of every file below `static/`, as it is sent."""
     found: list[str] = []
     folders = [("", files("pressroom.web") / "static")]
     while folders:
         prefix, folder = folders.pop()
         for entry in folder.iterdir():
             name = f"{prefix}{entry.name}"
-            if entry.is_dir():
+            if name in JOINED:
+                found.append(f"{name}.css")
+            elif entry.is_dir():
                 folders.append((f"{name}/", entry))
             elif not name.endswith((".md", ".py", ".pyc")):
                 found.append(name)
@@ -67,4 +72,8 @@ def _digest(names: list[str]) -> str:
 
 @cache
 def _read(name: str) -> bytes:
-    return files("pressroom.web").joinpath("static", name).read_bytes()
+    static = files("pressroom.web").joinpath("static")
+    if (folder := name.removesuffix(".css")) in JOINED:
+        parts = sorted(static.joinpath(folder).iterdir(), key=lambda part: part.name)
+        return b"\n".join(part.read_bytes() for part in parts)
+    return static.joinpath(name).read_bytes()
