@@ -20,6 +20,7 @@ from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
 from pressroom.domains.limits.guard import account_subject, check_admitted, headers_of, session_rates_of
+from pressroom.domains.notifications.actions import count_unread
 from pressroom.domains.reading.files import may_see
 from pressroom.errors import AddressNotAllowed, ConfirmationRequired, SessionRequired
 from pressroom.routes import ROUTES
@@ -73,7 +74,8 @@ class PackageGuards(Guards[Caller]):
         return who
 
     def viewer(self, who: Caller) -> Viewer:
-        return Viewer(who.account.username, f"/avatars/{who.account.id}.svg", is_admin=who.is_admin)
+        account = who.account
+        return Viewer(account.username, f"/avatars/{account.id}.svg", account.display_name, who.is_admin)
 
     def is_admin(self, who: Caller) -> bool:
         return who.is_admin
@@ -134,5 +136,6 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         limiter=runtime.limiter,
         openapi=CachedBody(msgspec.json.encode(describe_api(runtime.settings))),
         has_page=Router(ROUTES).has_page,
+        count_unread=count_unread,
     )
     return Pipeline(ROUTES, PackageGuards(runtime), runtime.db, services, runtime.settings, runtime.clock, runtime.log)

@@ -346,6 +346,7 @@ def test_both_steps_in_a_browser(guarded: Browser, open_tab: OpenTab) -> None:
     tab.page.keyboard.type(present(guarded))
     tab.page.keyboard.press("Enter")
     tab.page.wait_for_url(f"**{SECURITY}")
+    tab.page.click("header summary")
     tab.page.click("header button")
     tab.page.wait_for_url(re.compile("done=signed-out"))
 

@@ -1,6 +1,7 @@
 """Pictures for accounts and hubs that have none of their own, drawn from their ids. Pure."""
 
 import hashlib
+import unicodedata
 
 _PERSON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" role="img" aria-label="avatar">'
@@ -13,6 +14,24 @@ _GROUP = (
     '<rect width="96" height="96" fill="hsl({hue} 45% 42%)"/><g fill="hsl({hue} 60% 88%)">'
     '<circle cx="48" cy="30" r="14"/><circle cx="28" cy="62" r="14"/><circle cx="68" cy="62" r="14"/></g></svg>'
 )
+
+
+def initials(name: str) -> str:
+    """`Mira de Vries` → `MV`: the first letters or digits of the first and the last word, at most two code points.
+
+    A name without any gives what it begins with, if that can be seen, as an emoji can.
+    """
+    words = [first for word in name.split() if (first := _first_letter(word))]
+    if not words:
+        sign = name.strip()[:1]
+        return sign if sign and unicodedata.category(sign)[0] in "SP" else "?"
+    return words[0] if len(words) == 1 else words[0] + words[-1]
+
+
+def _first_letter(word: str) -> str:
+    """Returns the first letter or digit of a word as a capital; "" when there is none."""
+    letter = next((each for each in word if unicodedata.category(each)[0] in "LN"), "")
+    return letter.upper()[:1]
 
 
 def draw_avatar(account_id: str) -> bytes:

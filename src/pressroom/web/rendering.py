@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from pressroom.errors import Invalid, PressroomError, TooMany, Unavailable, Unprocessable
 from pressroom.web.asgi import HeaderList
+from pressroom.web.avatars import initials
 from pressroom.web.error_labels import label_of
 from pressroom.web.error_responses import error_response
 from pressroom.web.page_forms import FormState
@@ -33,7 +34,7 @@ async def render(
     Args:
         request: The request that it answers.
         template: The template, which extends `app.html` or `base.html`.
-        values: What the template shows. It also knows `request_path`, `viewer`, `done`, `has_page` and `form`.
+        values: What the template shows. It also knows what `frame_of` returns, `query`, `done`, `now` and `form`.
         form: The form on the page; the page gets the status of a form that was refused.
         status: The status otherwise.
         secret: The page shows a secret: it is never compressed.
@@ -41,14 +42,8 @@ async def render(
         script: False for a page that people only read: it may load no script.
     """
     common: dict[str, object] = {
-        "base_url": request.settings.base_url,
-        "permalink_base": request.settings.permalink_base,
-        "request_path": request.path,
+        **(await frame_of(request, is_part=version is not None)),
         "query": request.query,
-        "viewer": request.viewer.username if request.viewer else None,
-        "viewer_avatar": request.viewer.avatar if request.viewer else None,
-        "viewer_is_admin": request.viewer is not None and request.viewer.is_admin,
-        "has_page": request.services.has_page,
         "done": done_of(request.query),
         "now": request.clock.now(),
         "form": form,
@@ -67,6 +62,24 @@ async def render(
     if version is not None:
         response.headers.append((b"etag", f'W/"{version}"'.encode()))
     return response
+
+
+async def frame_of(request: Request[Any], *, is_part: bool = False) -> dict[str, object]:
+    """Returns what `base.html` shows around a page; of a part of a page, what parts need. One indexed read, of at most
+    100 rows, when somebody is signed in."""
+    viewer, account_id = request.viewer, request.account_id
+    is_counted = viewer is not None and account_id is not None and not is_part
+    return {
+        "base_url": request.settings.base_url,
+        "permalink_base": request.settings.permalink_base,
+        "request_path": request.path,
+        "viewer": viewer.username if viewer else None,
+        "viewer_avatar": viewer.avatar if viewer else None,
+        "viewer_initials": initials(viewer.display_name) if viewer else "",
+        "viewer_is_admin": viewer is not None and viewer.is_admin,
+        "unread": await request.services.count_unread(request.db, account_id or "") if is_counted else 0,
+        "has_page": request.services.has_page,
+    }
 
 
 def unchanged(request: Request[Any], version: str) -> Response | None:

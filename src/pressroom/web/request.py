@@ -26,6 +26,7 @@ class Viewer(msgspec.Struct):
 
     username: str
     avatar: str
+    display_name: str = ""
     is_admin: bool = False
 
 

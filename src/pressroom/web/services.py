@@ -83,6 +83,7 @@ class Services:
         limiter: Counts requests against the rate limits.
         openapi: The OpenAPI document as JSON.
         has_page: Returns whether there is a page at a path.
+        count_unread: Returns how many notifications an account, by its id, has not read; 100 for more than 99.
     """
 
     outbound: OutboundClient
@@ -97,3 +98,4 @@ class Services:
     limiter: RateLimits
     openapi: CachedBody
     has_page: Callable[[str], bool]
+    count_unread: Callable[[Database, str], Awaitable[int]]

@@ -5,6 +5,7 @@ from typing import Final, cast
 
 import jinja2
 
+from pressroom import __version__
 from pressroom.web import template_filters
 from pressroom.web.asgi import HeaderList
 from pressroom.web.page_forms import base_name
@@ -32,7 +33,9 @@ _environment.filters.update(
     }
 )
 
-cast("dict[str, object]", _environment.globals)["static"] = static_path
+_globals: Final = cast("dict[str, object]", _environment.globals)
+_globals["static"] = static_path
+_globals["pressroom_version"] = __version__
 
 HTML: Final = b"text/html; charset=utf-8"
 

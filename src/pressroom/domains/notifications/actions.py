@@ -1,8 +1,8 @@
 """Adding, listing and removing notifications. Each action takes an open transaction first."""
 
-from pressroom.db import Tx
+from pressroom.db import Database, Tx
 from pressroom.domains.notifications import queries
-from pressroom.domains.notifications.models import RETENTION, Notification, NotificationType
+from pressroom.domains.notifications.models import COUNTED, RETENTION, Notification, NotificationType
 from pressroom.ids import new_id
 
 
@@ -37,6 +37,11 @@ async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
 async def list_notifications(tx: Tx, account_id: str, before: str, limit: int) -> list[Notification]:
     """Returns at most `limit` notifications of the account with ids before `before`, newest first."""
     return await queries.list_notifications(tx, account_id, before=before, limit=limit)
+
+
+async def count_unread(db: Database, account_id: str) -> int:
+    """Returns how many notifications the account has not read; COUNTED stands for more than 99. One statement."""
+    return await db.one(queries.COUNT_UNREAD, account_id=account_id, limit=COUNTED) or 0
 
 
 async def purge_notifications(tx: Tx, batch: int) -> int:

@@ -8,6 +8,8 @@ import msgspec
 from pressroom.clock import DAY
 
 RETENTION: Final = 90 * DAY
+COUNTED: Final = 100
+"""Unread notifications are counted up to so many: 99 and more than that."""
 
 
 class NotificationType(StrEnum):

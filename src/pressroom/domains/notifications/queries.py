@@ -24,6 +24,14 @@ LIST_NOTIFICATIONS: Final = Query(
     " WHERE n.account_id = :account_id AND n.id < :before AND a.suspended_at IS NULL ORDER BY n.id DESC LIMIT :limit",
 )
 
+# Of the newest so many: who has more unread than the head of a page counts is told so.
+COUNT_UNREAD: Final = Query(
+    int,
+    "SELECT count(*) FROM (SELECT actor_id FROM notifications WHERE account_id = :account_id AND read_at IS NULL"
+    " ORDER BY id DESC LIMIT :limit) newest LEFT JOIN accounts a ON a.id = newest.actor_id"
+    " WHERE a.suspended_at IS NULL",
+)
+
 PURGE_NOTIFICATIONS: Final = Command(
     "DELETE FROM notifications WHERE created_at <= :until AND (account_id, id) IN"
     " (SELECT account_id, id FROM notifications WHERE created_at <= :until ORDER BY created_at LIMIT :batch)"

@@ -28,6 +28,7 @@ from pressroom.hashtags_and_mentions import tag_identity
 from pressroom.ids import BEYOND
 from pressroom.web.access import Visitor
 from pressroom.web.asgi import HeaderList
+from pressroom.web.rendering import frame_of
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import declare
@@ -245,17 +246,13 @@ async def _page(
 ) -> Response:
     """Renders a template with `values` and what all need. `everybody`: signed-out visitors may see the page."""
     common: dict[str, object] = {
-        "base_url": request.settings.base_url,
-        "permalink_base": request.settings.permalink_base,
+        **(await frame_of(request)),
         "linked": linked,
         "linked_parts": linked_parts,
         "shortened": shortened,
         "excerpt": excerpt,
         "shown_time": shown_time,
         "host_of": host_of,
-        "viewer": request.who.account.username if request.who else None,
-        "has_page": request.services.has_page,
-        "request_path": request.path,
     }
     response = await page_in_slices(
         request.services.slices, template, {**common, **values}, code=code, media_from=request.services.blobs.origin
