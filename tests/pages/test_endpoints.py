@@ -7,7 +7,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from pressroom.clock import HOUR, MINUTE, iso
-from pressroom.db import Query
+from pressroom.db import Command, Query
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
 from pressroom.domains.webhooks.models import CHOOSABLE
@@ -90,6 +90,25 @@ def test_an_endpoint_is_added_and_its_secret_shown_once(
     hook.verify(hook.received[0], secret)
 
 
+def test_a_form_that_acted_says_that_what_was_changed_since_was_not_done(alice: Actor, receiver: Receiver) -> None:
+    path, hooks = new_of(alice), [receiver.url(end) for end in ("/one", "/two")]
+    fields: dict[str, object] = {**fields_of(read(alice, path)), "events": ["post.created"]}
+    page_of(alice.web.post(path, data={**fields, "url": hooks[0]}))
+
+    changed = page_of(alice.web.post(path, data={**fields, "url": hooks[1]}), 409)
+
+    assert "sent already" in text_of(changed, "#errors")
+    assert "What you changed since was not" in text_of(changed, "#errors")
+    assert attributes_of(changed, "[name=url]")["value"] == hooks[1]
+    assert [each["url"] for each in listed(alice)] == hooks[:1]
+    assert "shown once" in text_of(page_of(alice.web.post(path, data={**fields, "url": hooks[0]}))), (
+        "the same is a reload"
+    )
+    made = page_of(alice.web.post(path, data={**fields_of(changed), "url": hooks[1], "events": ["post.created"]}))
+    assert secret_on(made)
+    assert sorted(each["url"] for each in listed(alice)) == hooks
+
+
 BAD = {
     "nothing": ({}, {"url", "events"}),
     "no address": ({"url": "", "events": ["post.created"]}, {"url"}),
@@ -156,9 +175,55 @@ def test_under_a_key_that_has_ended_nothing_is_added_rotated_replaced_or_tested(
         page = page_of(alice.web.post(path, data=sent), 422)
         assert "revoked or has expired" in text_of(page, "#errors")
         if not path.endswith("/test"):
-            assert "disabled" in attributes_of(read(alice, path), "main form button[type=submit]"), path
+            assert "revoked or has expired" in text_of(read(alice, path))
+            assert read(alice, path).css("main form") == [], path
     assert [each["id"] for each in listed(alice)] == [hook.id]
     assert hook.show()["secretPrefix"] == hook.secret[:12]
+
+
+@pytest.mark.parametrize("ends", ["revoked", "expired"])
+def test_under_a_key_that_has_ended_pages_say_why_in_place_of_buttons(
+    alice: Actor, endpoint: MakeEndpoint, ends: str
+) -> None:
+    hook = endpoint()
+    post(alice)
+    alice.server.deliver()
+    delivered = hook.deliveries()[0]
+    parts = [
+        page_path(hook, "head"),
+        page_path(hook, "deliveries"),
+        page_path(hook, f"deliveries/{delivered['id']}/attempts"),
+    ]
+    before = [alice.web.get(part).headers["etag"] for part in parts]
+    if ends == "revoked":
+        revoke(alice)
+        alice.server.deliver()
+    else:
+        expire(alice)
+
+    for path in ("", "redeliver", f"deliveries/{delivered['id']}"):
+        shown = read(alice, page_path(hook, path))
+        assert "revoked or has expired" in text_of(shown), path
+        assert [each.attributes.get("action") for each in shown.css("main form[method=post]")] == [], path
+        assert shown.css("[data-live]") == [], path
+    assert [
+        each.attributes["href"]
+        for each in read(alice, page_path(hook)).css("main a")
+        if "remove" in (each.attributes["href"] or "")
+    ]
+    for part, version in zip(parts, before, strict=True):
+        answer = alice.web.get(part, headers={"If-None-Match": version})
+        assert page_of(answer).css("[data-live-over]"), part
+    used = read(alice, f"/settings/keys/{alice.record.id}/first-use")
+    assert f"This key is {ends}" in text_of(used, "section")
+    assert used.css("[data-live-over]")
+
+
+def expire(owner: Actor) -> None:
+    """Lets the owner's key expire."""
+    ending = Command("UPDATE api_keys SET expires_at = :now WHERE id = :id")
+    server = owner.server
+    server.run(server.runtime.db.transact(lambda tx: tx.run(ending, now=server.clock.now(), id=owner.record.id)))
 
 
 def test_the_page_of_an_endpoint_says_how_it_does(alice: Actor, endpoint: MakeEndpoint) -> None:
@@ -189,7 +254,8 @@ def test_a_disabled_endpoint_says_when_and_why(alice: Actor, endpoint: MakeEndpo
     said = text_of(page, ".notice.bad")
     assert "The endpoint answered 410 Gone. It is sent nothing more, and 4 deliveries are held." in said
     assert attributes_of(page, ".notice.bad time")["datetime"] == iso(alice.server.clock.now())
-    assert "disabled" in attributes_of(page, "main form button[type=submit]")
+    assert page.css("main form[action$='/test']") == []
+    assert "disabled endpoint is sent nothing" in text_of(page, "#why-no-test")
     refused = page_of(alice.web.post(page_path(hook, "test"), data={}), 422)
     assert "The endpoint is disabled." in text_of(refused, "#errors")
 

@@ -13,6 +13,11 @@ R = TypeVar("R")
 class Once(Protocol):
     """Runs a write in one transaction, at most once per Idempotency-Key (docs/idempotency.md)."""
 
+    @property
+    def body_differs(self) -> bool:
+        """Whether it replayed the response to a request with another body."""
+        ...
+
     def hiding(self, *fields: str) -> "Once":
         """Returns the same, but stored responses have null in place of `fields`, which are shown only once."""
         ...

@@ -79,6 +79,7 @@ class FormState(msgspec.Struct, kw_only=True):
         message: Why the whole was refused.
         retry_after: The seconds after which it may be sent again, if it was refused for too much.
         status: The status of the response: 200 for a new form.
+        was_sent: It was sent before with something else in it, which was done; this was not.
         idempotency_key: What the form sends in `IDEMPOTENCY_FIELD`.
         lines: The text areas that hold one item on each line.
     """
@@ -88,6 +89,7 @@ class FormState(msgspec.Struct, kw_only=True):
     message: str | None = None
     retry_after: int | None = None
     status: int = 200
+    was_sent: bool = False
     idempotency_key: str = msgspec.field(default_factory=new_idempotency_key)
     lines: Set[str] = frozenset()
 
@@ -155,3 +157,11 @@ def refused_state(
         idempotency_key=idempotency_key or new_idempotency_key(),
         lines=fields.lines,
     )
+
+
+def sent_before(typed: Mapping[str, Sequence[str]], fields: FormFields) -> FormState:
+    """Returns the state in which a form comes back that acted before, with something else in it: with a new key.
+
+    So nobody takes what was changed for done, and sending it again does it.
+    """
+    return FormState(typed=typed, status=409, was_sent=True, lines=fields.lines)

@@ -39,7 +39,14 @@ from pressroom.web.multipart_texts import read_texts
 from pressroom.web.once import Once
 from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.page_form_bodies import decode_typed, holds_nul, rules_of
-from pressroom.web.page_forms import IDEMPOTENCY_FIELD, PASSWORD_FIELD, SHOWN_AGAIN, NoFields, refused_state
+from pressroom.web.page_forms import (
+    IDEMPOTENCY_FIELD,
+    PASSWORD_FIELD,
+    SHOWN_AGAIN,
+    NoFields,
+    refused_state,
+    sent_before,
+)
 from pressroom.web.rendering import error_page, hide_address, sign_in_first
 from pressroom.web.request import Request, Viewer
 from pressroom.web.response import Response
@@ -297,7 +304,7 @@ class Pipeline(Generic[C]):
             body = decode_typed(takes, typed, fields, field_errors, self._clock.now())
             request.form_key = key or ""
             request.once = self._guards.once(request, key, typed_fingerprint(shown))
-            return await route.run(request, body)
+            return await _told_apart(request, form, shown, await route.run(request, body))
         except SHOWN_AGAIN as error:
             state = refused_state(error, shown, fields, key)
             response = await form.again(request, state)
@@ -350,6 +357,20 @@ class Pipeline(Generic[C]):
             return read_texts(route.form, form, route.takes, self._clock.now())
         given = raw if raw or not route.body_optional else b"{}"
         return json_bodies.decode(route.takes, given, [], self._clock.now())
+
+
+async def _told_apart(
+    request: Request[C], form: PageForm[C], shown: Mapping[str, Sequence[str]], response: Response
+) -> Response:
+    """Returns the response of a form; when it replays what another form with the same key did, the form again if the
+    page is still there."""
+    if not request.once.body_differs:
+        return response
+    try:
+        again = await form.again(request, sent_before(shown, form.fields))
+    except NotFound:
+        return response
+    return response if again.status == 303 else again
 
 
 def _let_go(error: BaseException) -> None:

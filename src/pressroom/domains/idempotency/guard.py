@@ -19,6 +19,12 @@ BODY_DIFFERS: Final = (b"idempotent-body-differs", b"true")
 _encoder = msgspec.json.Encoder()
 
 
+class Replays(msgspec.Struct):
+    """What became of the uses of one key in one request, whichever copy of `OncePerKey` carried them out."""
+
+    body_differs: bool = False
+
+
 class OncePerKey:
     """Runs the action of one request.
 
@@ -28,6 +34,7 @@ class OncePerKey:
         body_hash: The hash of the request's body.
         hidden: Fields of the response that are shown once and never stored.
         lock: Runs first in the transaction; see `locking`.
+        replays: Notes what was replayed.
     """
 
     def __init__(
@@ -37,16 +44,23 @@ class OncePerKey:
         body_hash: str = "",
         hidden: tuple[str, ...] = (),
         lock: Callable[[Tx], Awaitable[None]] | None = None,
+        replays: Replays | None = None,
     ) -> None:
         self._db = db
         self._identity = identity
         self._body_hash = body_hash
         self._hidden = hidden
         self._lock = lock
+        self._replays = replays or Replays()
+
+    @property
+    def body_differs(self) -> bool:
+        """Whether it replayed the response to a request with another body."""
+        return self._replays.body_differs
 
     def hiding(self, *fields: str) -> Once:
         """Returns a copy that stores null in place of `fields`."""
-        return OncePerKey(self._db, self._identity, self._body_hash, fields, self._lock)
+        return OncePerKey(self._db, self._identity, self._body_hash, fields, self._lock, self._replays)
 
     def locking(self, lock: Callable[[Tx], Awaitable[None]]) -> Once:
         """Returns a copy that takes `lock` before it claims the key.
@@ -54,14 +68,14 @@ class OncePerKey:
         Claiming locks the account weakly. Two transactions that both hold that lock and want a stronger one would
         deadlock.
         """
-        return OncePerKey(self._db, self._identity, self._body_hash, self._hidden, lock)
+        return OncePerKey(self._db, self._identity, self._body_hash, self._hidden, lock, self._replays)
 
     async def stored(self) -> Response | None:
         """Returns the stored response of an earlier write with this identity, or None."""
         if self._identity is None:
             return None
         outcome = await self._db.read(actions.find_stored, self._identity, self._body_hash)
-        return None if outcome is None else _replay(outcome)
+        return None if outcome is None else self._replay(outcome)
 
     async def __call__(
         self,
@@ -86,16 +100,18 @@ class OncePerKey:
             return await actions.once(tx, self._identity, self._body_hash, effect, self._storable)
 
         outcome = await self._db.transact(write)
-        return _replay(outcome) if outcome.replayed else Response(status, outcome.body, holds_secret=bool(self._hidden))
+        if outcome.replayed:
+            return self._replay(outcome)
+        return Response(status, outcome.body, holds_secret=bool(self._hidden))
 
     def _storable(self, body: bytes) -> bytes:
         if not self._hidden:
             return body
         return _encoder.encode(msgspec.json.decode(body, type=dict[str, object]) | dict.fromkeys(self._hidden))
 
-
-def _replay(outcome: actions.WriteOutcome) -> Response:
-    headers: HeaderList = [REPLAYED]
-    if outcome.body_differs:
-        headers.append(BODY_DIFFERS)
-    return Response(200, outcome.body, headers=headers, replayed=True)
+    def _replay(self, outcome: actions.WriteOutcome) -> Response:
+        self._replays.body_differs = self._replays.body_differs or outcome.body_differs
+        headers: HeaderList = [REPLAYED]
+        if outcome.body_differs:
+            headers.append(BODY_DIFFERS)
+        return Response(200, outcome.body, headers=headers, replayed=True)

@@ -9,7 +9,7 @@ import msgspec
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys import actions
-from pressroom.domains.keys.models import ACTIVE_KEYS, ApiKey, FirstUse
+from pressroom.domains.keys.models import ACTIVE_KEYS, ApiKey, FirstUse, KeyStatus
 from pressroom.domains.keys.schemas import CreatedKeyOut, CreateKey, created_key_shape
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
@@ -80,9 +80,13 @@ async def make_key(request: Request[Caller], body: CreateKey) -> Response:
     use = await request.db.read(
         actions.read_first_use, request.caller.account.id, made.id, replaced.id if replaced else None
     )
-    return await render(
-        request, "keys/made.html", {"made": made, "use": use, "version": version_of(use)}, secret=made.key is not None
-    )
+    values: dict[str, object] = {
+        "made": made,
+        "use": use,
+        "version": version_of(use, now),
+        "is_over": is_over(use, now),
+    }
+    return await render(request, "keys/made.html", values, secret=made.key is not None)
 
 
 @declare("GET", f"{KEYS}/{{keyId}}/first-use", Page(), summary="Whether a new key was used yet")
@@ -92,15 +96,24 @@ async def first_use(request: Request[Caller]) -> Response:
     use = await request.db.read(
         actions.read_first_use, request.caller.account.id, request.parameters["keyId"], replaced_id
     )
-    version = version_of(use)
-    return unchanged(request, version) or await render(request, "keys/_first_use.html", {"use": use}, version=version)
+    now = request.clock.now()
+    version = version_of(use, now)
+    values = {"use": use, "is_over": is_over(use, now)}
+    return unchanged(request, version) or await render(request, "keys/_first_use.html", values, version=version)
 
 
-def version_of(use: FirstUse) -> str:
+def is_over(use: FirstUse, now: int) -> bool:
+    """Returns whether nothing in that part will change any more: both keys have ended or are in use."""
+    is_known = use.counts.accepted > 0 or use.key.status(now) is not KeyStatus.ACTIVE
+    return is_known and (use.replaces is None or use.replaces.status(now) is not KeyStatus.ACTIVE)
+
+
+def version_of(use: FirstUse, now: int) -> str:
     """Returns a name of what the part of the page shows, which changes when that does."""
     refused_at = use.refusal.refused_at if use.refusal else 0
     outcome = "accepted" if use.counts.accepted else f"{use.counts.total}-{refused_at}"
-    return f"{outcome}-{(use.replaces.last_used_at or 0) if use.replaces else 0}"
+    replaced = f"{use.replaces.last_used_at or 0}-{use.replaces.status(now).value}" if use.replaces else "0"
+    return f"{outcome}-{use.key.status(now).value}-{replaced}"
 
 
 async def _show_form(request: Request[Caller], form: FormState, replaced: ApiKey | None) -> Response:

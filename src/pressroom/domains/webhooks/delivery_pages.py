@@ -8,11 +8,13 @@ import msgspec
 from pressroom.clock import DAY, iso, parse_iso
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.keys.actions import get_key
+from pressroom.domains.keys.models import ApiKey, KeyStatus
 from pressroom.domains.webhooks.actions import reading, redelivery
-from pressroom.domains.webhooks.actions.endpoints import get_webhook
+from pressroom.domains.webhooks.actions.endpoints import get_with_key
 from pressroom.domains.webhooks.delivery_schemas import DeliveryDetailOut, delivery_detail_shape, preview_shape
 from pressroom.domains.webhooks.delivery_sections import DeliverySection, page_of, read_section, version_of
-from pressroom.domains.webhooks.models import Redelivery, RedeliveryPreview, Webhook
+from pressroom.domains.webhooks.models import DeliveryRecord, Redelivery, RedeliveryPreview, State, Webhook
 from pressroom.domains.webhooks.schemas import RedeliveredOut, RedeliverEvents
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState, NoFields
@@ -26,9 +28,9 @@ _DELIVERY: Final = _ONE + "/deliveries/{deliveryId}"
 _SPAN: Final = FormFields(lists={"eventTypes"}, times={"since", "until"})
 
 
-async def read_deliveries(tx: Tx, account_id: str, webhook: Webhook, query: str) -> dict[str, object]:
+async def read_deliveries(tx: Tx, key: ApiKey, webhook: Webhook, query: str) -> dict[str, object]:
     """Returns what the template `webhooks/_deliveries.html` shows below an endpoint; `query` is that of the page."""
-    return {"deliveries": await read_section(tx, account_id, webhook, query)}
+    return {"deliveries": await read_section(tx, key, webhook, query)}
 
 
 @declare("GET", _ONE + "/deliveries", Page(), summary="The part of an endpoint's page that lists its deliveries")
@@ -79,10 +81,10 @@ async def ask_to_redeliver(request: Request[Caller]) -> Response:
 
 async def show_form(request: Request[Caller], form: FormState) -> Response:
     """Returns the page with the form, filled in from the address: `since` and `until` are times with a zone."""
-    webhook = await request.db.read(get_webhook, *_named(request))
+    key, webhook = await request.db.read(get_with_key, *_named(request))
     given = dict(parse_qsl(request.query)) if request.is_safe else {}
     values: dict[str, object] = {
-        **_common(request, webhook),
+        **_common(request, key, webhook),
         "since": _time(given, "since") or request.clock.now() - DAY,
         "until": _time(given, "until"),
         "kinds": webhook.events.split(),
@@ -103,9 +105,9 @@ async def show_form(request: Request[Caller], form: FormState) -> Response:
 async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) -> Response:
     """Shows what would be queued, and asks whether to."""
     wanted = body.redelivery(request.clock.now())
-    webhook, found = await request.db.read(_read_preview, *_named(request), wanted)
+    key, webhook, found = await request.db.read(_read_preview, *_named(request), wanted)
     values: dict[str, object] = {
-        **_common(request, webhook),
+        **_common(request, key, webhook),
         "preview": preview_shape(found, wanted),
         "since": iso(wanted.since),
         "event_types": body.event_types or (),
@@ -131,26 +133,34 @@ async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> R
 
 
 async def _read_rows(tx: Tx, account_id: str, key_id: str, webhook_id: str, query: str) -> DeliverySection:
-    webhook = await get_webhook(tx, account_id, key_id, webhook_id)
-    return await read_section(tx, account_id, webhook, query)
+    return await read_section(tx, *await get_with_key(tx, account_id, key_id, webhook_id), query)
 
 
 async def _read_delivery(request: Request[Caller]) -> tuple[dict[str, object], str]:
     """Returns what the page of a delivery shows, and its version."""
-    webhook, delivery = await request.db.read(reading.get_delivery, *_named(request), request.parameters["deliveryId"])
+    key, webhook, delivery = await request.db.read(_read_record, *_named(request), request.parameters["deliveryId"])
     shown: DeliveryDetailOut = delivery_detail_shape(delivery)
-    return {**_common(request, webhook), "delivery": shown}, version_of([delivery])
+    is_over = key.status(request.clock.now()) is not KeyStatus.ACTIVE and delivery.state is not State.PENDING
+    version = version_of([delivery], is_over=is_over)
+    return {**_common(request, key, webhook), "delivery": shown, "is_over": is_over}, version
+
+
+async def _read_record(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, delivery_id: str
+) -> tuple[ApiKey, Webhook, DeliveryRecord]:
+    key = await get_key(tx, account_id, key_id)
+    return key, *await reading.get_delivery(tx, account_id, key_id, webhook_id, delivery_id)
 
 
 async def _read_preview(
     tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: Redelivery
-) -> tuple[Webhook, RedeliveryPreview]:
+) -> tuple[ApiKey, Webhook, RedeliveryPreview]:
     found = await redelivery.preview(tx, account_id, key_id, webhook_id, wanted)
-    return await get_webhook(tx, account_id, key_id, webhook_id), found
+    return *await get_with_key(tx, account_id, key_id, webhook_id), found
 
 
-def _common(request: Request[Caller], webhook: Webhook) -> dict[str, object]:
-    return {"webhook": webhook, "path": _page(request), "key_id": request.parameters["keyId"]}
+def _common(request: Request[Caller], key: ApiKey, webhook: Webhook) -> dict[str, object]:
+    return {"key": key, "webhook": webhook, "path": _page(request), "key_id": key.id}
 
 
 def _named(request: Request[Caller]) -> tuple[str, str, str]:

@@ -2,16 +2,18 @@
 
 A page of another module reads the section in its own transaction and includes `webhooks/_deliveries.html`:
 
-    section = await read_section(tx, account_id, webhook, request.query)    →    {"deliveries": section}
+    section = await read_section(tx, key, webhook, request.query)    →    {"deliveries": section}
 """
 
 import hashlib
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
 from pressroom.db import Tx
+from pressroom.domains.keys.models import ApiKey, KeyStatus
 from pressroom.domains.webhooks.actions.reading import list_filtered
 from pressroom.domains.webhooks.delivery_filters import CODES, read_filter
 from pressroom.domains.webhooks.models import Delivery, DeliveryFilter, State, Webhook
@@ -42,6 +44,7 @@ class DeliverySection(msgspec.Struct):
         version: Names what the part shows.
         next_page: The address of the next page, if there is one.
         first_page: The address of the first page, if this is another.
+        is_over: Whether the key has ended and nothing that is shown waits: then nothing changes any more.
         states: What can be asked for as a state.
         codes: What can be asked for as a class of codes.
     """
@@ -54,12 +57,13 @@ class DeliverySection(msgspec.Struct):
     version: str
     next_page: str | None
     first_page: str | None
+    is_over: bool
     states: tuple[str, ...] = tuple(State)
     codes: tuple[str, ...] = CODES
 
 
-async def read_section(tx: Tx, account_id: str, webhook: Webhook, query: str) -> DeliverySection:
-    """Returns the deliveries of an endpoint that the query string of a page asks for.
+async def read_section(tx: Tx, key: ApiKey, webhook: Webhook, query: str) -> DeliverySection:
+    """Returns the deliveries of an endpoint of the key that the query string of a page asks for.
 
     Fields that are empty are not given; what is wrong with a filter is said beside it, and it counts as not given.
     """
@@ -69,9 +73,10 @@ async def read_section(tx: Tx, account_id: str, webhook: Webhook, query: str) ->
     cursor = dict(parse_qsl(query)).get("cursor")
     if cursor_field_errors(cursor):
         cursor = None
-    found = await list_filtered(tx, account_id, webhook, wanted, cursor or BEYOND, SHOWN + 1)
+    found = await list_filtered(tx, key.account_id, webhook, wanted, cursor or BEYOND, SHOWN + 1)
     path = page_of(webhook.key_id, webhook.id)
     filters = urlencode(given)
+    is_over = key.status(tx.now) is not KeyStatus.ACTIVE and all(each.state is not State.PENDING for each in found)
     last = found[SHOWN - 1].event_id if len(found) > SHOWN else None
     return DeliverySection(
         path=path,
@@ -79,9 +84,10 @@ async def read_section(tx: Tx, account_id: str, webhook: Webhook, query: str) ->
         form=FormState(typed={name: [text] for name, text in given.items()}, field_errors=field_errors),
         is_filtered=wanted != DeliveryFilter(),
         address=_address(f"{path}/deliveries", filters, cursor),
-        version=version_of(found),
+        version=version_of(found, is_over=is_over),
         next_page=None if last is None else _address(path, filters, last),
         first_page=None if cursor is None else _address(path, filters, None),
+        is_over=is_over,
     )
 
 
@@ -90,9 +96,9 @@ def page_of(key_id: str, webhook_id: str) -> str:
     return f"/settings/keys/{key_id}/webhooks/{webhook_id}"
 
 
-def version_of(shown: list[Delivery]) -> str:
+def version_of(shown: Sequence[Delivery], *, is_over: bool) -> str:
     """Returns a name for the state of these deliveries, which changes when anything that is shown of them does."""
-    return hashlib.blake2b(msgspec.msgpack.encode(shown), digest_size=12).hexdigest()
+    return hashlib.blake2b(msgspec.msgpack.encode((shown, is_over)), digest_size=12).hexdigest()
 
 
 def _read(given: dict[str, str], field_errors: list[FieldError]) -> DeliveryFilter:

@@ -204,7 +204,7 @@ async def _read_endpoint(
     tx: Tx, account_id: str, key_id: str, webhook_id: str, query: str
 ) -> tuple[EndpointReport, dict[str, object]]:
     report = await status.get_status(tx, account_id, key_id, webhook_id)
-    return report, await delivery_pages.read_deliveries(tx, account_id, report.webhook, query)
+    return report, await delivery_pages.read_deliveries(tx, report.key, report.webhook, query)
 
 
 def _head_of(request: Request[Caller], report: EndpointReport) -> dict[str, object]:

@@ -160,6 +160,7 @@ const began = new WeakMap()
 function liveBefore(event) {
   const part = event.target.closest?.('[data-live]')
   if (!part) return
+  if (part.querySelector('[data-live-over]')) return event.preventDefault()
   const now = performance.now()
   if (!began.has(part)) began.set(part, now)
   const isOver = now - began.get(part) > LIVE_FOR

@@ -51,8 +51,13 @@ async def check_key(tx: Tx, account_id: str, key_id: str) -> None:
 
 async def get_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:
     """Returns an endpoint of one of the account's keys. Raises NotFound."""
-    await get_key(tx, account_id, key_id)
-    return await _get(tx, account_id, key_id, webhook_id)
+    return (await get_with_key(tx, account_id, key_id, webhook_id))[1]
+
+
+async def get_with_key(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> tuple[ApiKey, Webhook]:
+    """Returns one of the account's keys and an endpoint of it. Raises NotFound."""
+    key = await get_key(tx, account_id, key_id)
+    return key, await _get(tx, account_id, key_id, webhook_id)
 
 
 async def list_webhooks(tx: Tx, account_id: str, key_id: str, before: str, limit: int) -> list[Webhook]:
