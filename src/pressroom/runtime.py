@@ -33,6 +33,7 @@ from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
 from pressroom.domains.media.queries import FIND_SECRET
 from pressroom.domains.media.sandbox import ChildExit, Sandbox
 from pressroom.domains.notifications import actions as notifications
+from pressroom.domains.personal_data.deletion import deletion_handler
 from pressroom.domains.posts.jobs import tag_handler
 from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY, POSTS_SIGNED_IN
 from pressroom.domains.previews import actions as previews
@@ -231,6 +232,7 @@ def make_job_worker(runtime: Runtime) -> JobWorker:
         runtime.cards.handler(),
         request_handler(runtime.db),
         tag_handler(runtime.db),
+        deletion_handler(runtime.db, runtime.blobs),
         *mail_handlers(runtime.db, runtime.mailer, runtime.settings.base_url),
     ]
     return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)

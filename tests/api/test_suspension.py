@@ -214,11 +214,12 @@ def test_a_deleted_account_leaves_nothing_of_a_person(actor: MakeActor) -> None:
     operate(alice, moderation.delete_account)
 
     row = alice.server.run(alice.server.runtime.db.one(KEPT, account_id=alice.account.id))
-    assert row == "deleted||Deleted account|-|!"
+    assert row == "[deleted]||Deleted account|-|!"
     base = alice.server.base_url
-    assert [status(nobody, base, path) for path in (f"/@{name}", f"/post/{post['id']}", "/@deleted")] == [404] * 3
+    paths = (f"/@{name}", f"/post/{post['id']}", "/@deleted", "/@[deleted]")
+    assert [status(nobody, base, path) for path in paths] == [410, 410, 404, 404]
     for password in (PASSWORD, "no account has this password", "!"):
-        for login in (name, email, "deleted", f":{alice.account.id}"):
+        for login in (name, email, "[deleted]", f":{alice.account.id}"):
             answer = nobody.post(f"{base}/api/auth/login", json={"login": login, "password": password})
             assert refusal(answer) == (401, "Invalid credentials")
     assert refusal(nobody.get(f"{base}/api/auth/me", headers={"Authorization": f"Bearer {alice.key}"})) == (

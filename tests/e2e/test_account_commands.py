@@ -97,7 +97,7 @@ def test_a_suspended_account_is_refused_by_the_next_request_everywhere(servers: 
     assert felt() == [back] * len(servers)
 
     assert told(first, "delete", "alice", "--yes")["username"] == "alice"
-    gone = [(401, "API key revoked"), (401, "Missing API key"), (401, "Invalid credentials"), (404, ""), (404, "")]
+    gone = [(401, "API key revoked"), (401, "Missing API key"), (401, "Invalid credentials"), (410, ""), (404, "")]
     assert felt() == [gone] * len(servers)
 
 

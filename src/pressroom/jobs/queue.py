@@ -133,6 +133,8 @@ FORGET_LEASES: Final = Command(
     "UPDATE jobs SET leased_until = 0, lease_token = NULL, kills = kills + 1 WHERE lease_token IS NOT NULL"
 )
 
+CANCEL: Final = Command("DELETE FROM jobs WHERE kind = :kind AND subject = :subject")
+
 COUNT_DEAD: Final = Query(int, "SELECT count(*) FROM jobs WHERE due_at IS NULL")
 
 DEFERRED: Final = Query(
@@ -157,6 +159,11 @@ async def enqueue(tx: Tx, kind: str, subject: str, *, account_id: str = "", due_
     )
     await tx.run(OFFER, kind=kind, account_id=account_id, due_at=due_at)
     tx.signal()
+
+
+async def cancel(tx: Tx, kind: str, subject: str) -> None:
+    """Removes a job, if there is one. A worker that has begun it does it to the end."""
+    await tx.run(CANCEL, kind=kind, subject=subject)
 
 
 async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: int = 1_000_000) -> list[Job]:

@@ -66,18 +66,18 @@ async def get_clip(tx: Tx, clip_id: str, reader: str, *, by_key: bool = False) -
 
     Raises NotFound, whatever the reason.
     """
-    view = await find_clip(tx, clip_id, reader)
-    if view is None or view.clip.deleted_at is not None or (by_key and not view.clip.may_be_read_by_key()):
+    view = await open_clip(tx, clip_id, reader)
+    if view is None or (by_key and not view.clip.may_be_read_by_key()):
         raise _no_clip()
     return view
 
 
-async def find_clip(tx: Tx, clip_id: str, reader: str) -> ClipView | None:
-    """Returns the clip, deleted or not, if the reader may see it."""
+async def open_clip(tx: Tx, clip_id: str, reader: str) -> ClipView | None:
+    """Returns a clip that the reader may see, None when it was deleted. Raises NotFound."""
     clip = await queries.find_clip(tx, clip_id, reader=reader)
     if clip is None or not clip.may_be_seen():
-        return None
-    return (await _complete(tx, [clip]))[0]
+        raise _no_clip()
+    return None if clip.deleted_at is not None else (await _complete(tx, [clip]))[0]
 
 
 async def list_own(tx: Tx, account_id: str, before: str, limit: int) -> list[ClipView]:

@@ -13,12 +13,12 @@ INSERT_CLIP: Final = Command(
 )
 
 _SEEN: Final = (
-    "SELECT c.id, c.account_id, c.key_id, c.caption, c.visibility, c.hub_id, c.created_at, c.edited_at, c.deleted_at,"
-    " a.username, a.display_name, a.verified, k.label AS key_label, k.key_prefix, h.name AS hub_name,"
-    " h.slug AS hub_slug,"
+    "SELECT c.id, c.account_id, c.key_id, c.caption, c.visibility, c.hub_id, c.created_at, c.edited_at,"
+    " coalesce(c.deleted_at, a.deleted_at) AS deleted_at, a.username, a.display_name, a.verified, k.label AS key_label,"
+    " k.key_prefix, h.name AS hub_name, h.slug AS hub_slug,"
     " c.account_id = :reader AS is_author,"
     f" {follows_sql(':reader', 'c.account_id')} AS follows, {follows_sql('c.account_id', ':reader')} AS followed_back,"
-    " a.suspended_at IS NOT NULL AS suspended"
+    " (a.suspended_at IS NOT NULL AND a.deleted_at IS NULL) AS suspended"
     " FROM clips c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
     " LEFT JOIN hubs h ON h.id = c.hub_id"
 )
@@ -43,6 +43,12 @@ EDIT_CLIP: Final = Command(
 )
 
 DELETE_CLIP: Final = Command("UPDATE clips SET deleted_at = :now WHERE account_id = :account_id AND id = :clip_id")
+
+ERASE_CLIPS: Final = Command(
+    "UPDATE clips SET caption = NULL, key_id = NULL, edited_at = NULL, deleted_at = coalesce(deleted_at, :now)"
+    " WHERE account_id = :account_id AND id IN (SELECT id FROM clips WHERE account_id = :account_id"
+    " AND (caption IS NOT NULL OR key_id IS NOT NULL OR deleted_at IS NULL) LIMIT :batch)"
+)
 
 # What a key wrote since a time: of use when the process that counted its requests was killed.
 CLIPS_BY_KEY: Final = Query(
@@ -106,3 +112,8 @@ async def edit_clip(tx: Tx, account_id: str, clip_id: str, *, caption: str | Non
 async def delete_clip(tx: Tx, account_id: str, clip_id: str) -> None:
     """Marks a clip as deleted."""
     await tx.run(DELETE_CLIP, account_id=account_id, clip_id=clip_id, now=tx.now)
+
+
+async def erase_clips(tx: Tx, account_id: str, batch: int) -> int:
+    """Erases what clips of a deleted account say; returns of how many."""
+    return await tx.run(ERASE_CLIPS, account_id=account_id, batch=batch, now=tx.now)

@@ -22,8 +22,8 @@ _COMMENT: Final = (
     " FROM comments c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
 )
 
-_SHOWN: Final = "a.suspended_at IS NULL"
-"""What a suspended account wrote is left out; what others replied stays."""
+_SHOWN: Final = "(a.suspended_at IS NULL OR a.suspended_at = a.deleted_at)"
+"""What a suspended account wrote is left out; what others replied stays, and so does what a deleted one wrote."""
 
 FIND_COMMENT: Final = Query(
     Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id = :comment_id AND {_SHOWN}"
@@ -68,6 +68,26 @@ COMMENTS_SIGNED_IN: Final = Query(
     "SELECT created_at AS at, FALSE AS is_post FROM comments WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
     " AND key_id IS NULL AND created_at >= :since",
 )
+
+
+LIST_WITH_KEY: Final = Query(
+    str,
+    "SELECT id FROM comments WHERE account_id = :account_id AND id > :after AND key_id IS NOT NULL"
+    " ORDER BY id LIMIT :limit",
+)
+
+CLEAR_KEYS: Final = Command(
+    "UPDATE comments SET key_id = NULL WHERE account_id = :account_id AND id > :after AND id <= :last"
+)
+
+
+async def clear_keys(tx: Tx, account_id: str, *, after: str, limit: int) -> str | None:
+    """Erases with which keys the next `limit` comments after `after` were made; the last of them, None: no more."""
+    found = await tx.all(LIST_WITH_KEY, account_id=account_id, after=after, limit=limit)
+    if not found:
+        return None
+    await tx.run(CLEAR_KEYS, account_id=account_id, after=after, last=found[-1])
+    return found[-1]
 
 
 async def insert_comment(tx: Tx, comment: Comment) -> None:

@@ -13,6 +13,11 @@ INSERT_EVENT: Final = Command(
 
 DELETE_EVENT: Final = Command("DELETE FROM events WHERE account_id = :account_id AND id = :id")
 
+ERASE_EVENTS: Final = Command(
+    "DELETE FROM events WHERE account_id = :account_id AND id IN"
+    " (SELECT id FROM events WHERE account_id = :account_id ORDER BY id LIMIT :batch)"
+)
+
 FIND_LATEST_TIME: Final = Query(int, "SELECT coalesce(max(created_at), 0) FROM events")
 
 
@@ -37,3 +42,8 @@ async def delete_events(tx: Tx, events: Sequence[tuple[str, str]]) -> None:
 async def find_latest_time(tx: Tx) -> int:
     """Returns when the latest event was appended (milliseconds), 0 when there is none."""
     return await tx.one(FIND_LATEST_TIME) or 0
+
+
+async def erase_events(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes events of an account, oldest first, and returns how many."""
+    return await tx.run(ERASE_EVENTS, account_id=account_id, batch=batch)

@@ -117,6 +117,17 @@ async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:
     return False
 
 
+async def end_follows(tx: Tx, account_id: str) -> int:
+    """Ends up to TOGETHER follows of an account and by it, and as many requests; returns the larger number."""
+    others = await queries.list_pairs(tx, account_id, limit=TOGETHER)
+    await status.lock_status(tx, account_id, *others)
+    for other in others:
+        for follower, followed in ((account_id, other), (other, account_id)):
+            if await queries.delete_follow(tx, account_id=follower, followed_id=followed):
+                await status.add_follow(tx, account_id=follower, followed_id=followed, count=-1)
+    return max(len(others), await queries.erase_requests(tx, account_id, TOGETHER))
+
+
 async def _begin(tx: Tx, *, account_id: str, followed_id: str) -> None:
     if await queries.insert_follow(tx, account_id=account_id, followed_id=followed_id):
         await status.add_follow(tx, account_id=account_id, followed_id=followed_id, count=1)

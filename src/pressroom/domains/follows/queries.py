@@ -69,6 +69,18 @@ LIST_REQUESTS: Final = Query(
     " ORDER BY r.id DESC LIMIT :limit",
 )
 
+LIST_PAIRS: Final = Query(
+    str,
+    "SELECT followed_id FROM (SELECT followed_id FROM follows WHERE account_id = :account_id LIMIT :limit) AS followed"
+    " UNION SELECT account_id FROM (SELECT account_id FROM follows WHERE followed_id = :account_id LIMIT :limit)"
+    " AS following LIMIT :limit",
+)
+
+ERASE_REQUESTS: Final = Command(
+    "DELETE FROM follow_requests WHERE (account_id, followed_id) IN (SELECT account_id, followed_id FROM"
+    " follow_requests WHERE account_id = :account_id OR followed_id = :account_id LIMIT :batch)"
+)
+
 FIND_WAITING: Final = Query(
     str, "SELECT account_id FROM follow_requests WHERE followed_id = :followed_id ORDER BY id LIMIT :limit"
 )
@@ -118,3 +130,13 @@ async def list_requests(tx: Tx, account_id: str, *, before: str, limit: int) -> 
 async def find_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:
     """Returns the ids of those who have waited longest to follow an account."""
     return await tx.all(FIND_WAITING, followed_id=followed_id, limit=limit)
+
+
+async def list_pairs(tx: Tx, account_id: str, *, limit: int) -> list[str]:
+    """Returns the ids of accounts that follow the account or that it follows, in no order."""
+    return await tx.all(LIST_PAIRS, account_id=account_id, limit=limit)
+
+
+async def erase_requests(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes requests that an account made or received, and returns how many."""
+    return await tx.run(ERASE_REQUESTS, account_id=account_id, batch=batch)

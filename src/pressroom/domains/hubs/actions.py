@@ -55,6 +55,15 @@ async def leave_hub(tx: Tx, caller: Caller, hub_id: str) -> None:
         await queries.add_members(tx, hub_id, -1)
 
 
+async def leave_hubs(tx: Tx, account_id: str, batch: int) -> int:
+    """Ends up to `batch` memberships of an account, in the order of the hubs' ids; returns how many."""
+    hub_ids = await queries.list_memberships(tx, account_id, limit=batch)
+    for hub_id in hub_ids:
+        if await queries.delete_membership(tx, account_id=account_id, hub_id=hub_id):
+            await queries.add_members(tx, hub_id, -1)
+    return len(hub_ids)
+
+
 def _found(hub: Hub | None) -> Hub:
     if hub is None:
         raise NotFound("There is no such hub.")

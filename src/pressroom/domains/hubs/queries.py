@@ -32,6 +32,10 @@ INSERT_MEMBERSHIP: Final = Command(
 
 DELETE_MEMBERSHIP: Final = Command("DELETE FROM memberships WHERE account_id = :account_id AND hub_id = :hub_id")
 
+LIST_MEMBERSHIPS: Final = Query(
+    str, "SELECT hub_id FROM memberships WHERE account_id = :account_id ORDER BY hub_id LIMIT :limit"
+)
+
 ADD_MEMBERS: Final = Command("UPDATE hubs SET members = members + :count WHERE id = :hub_id")
 
 
@@ -71,3 +75,8 @@ async def delete_membership(tx: Tx, *, account_id: str, hub_id: str) -> bool:
 async def add_members(tx: Tx, hub_id: str, count: int) -> None:
     """Adds to the hub's count of members."""
     await tx.run(ADD_MEMBERS, hub_id=hub_id, count=count)
+
+
+async def list_memberships(tx: Tx, account_id: str, *, limit: int) -> list[str]:
+    """Returns the ids of hubs that the account is a member of, oldest hub first."""
+    return await tx.all(LIST_MEMBERSHIPS, account_id=account_id, limit=limit)

@@ -38,6 +38,11 @@ STORE_ANSWER: Final = Command(
     " AND idempotency_key = :idempotency_key AND method = :method AND path = :path"
 )
 
+ERASE_ANSWERS: Final = Command(
+    "DELETE FROM idempotent_answers WHERE account_id = :account_id AND (idempotency_key, method, path) IN"
+    " (SELECT idempotency_key, method, path FROM idempotent_answers WHERE account_id = :account_id LIMIT :batch)"
+)
+
 PURGE_ANSWERS: Final = Command(
     "DELETE FROM idempotent_answers WHERE created_at <= :before AND (account_id, idempotency_key, method, path) IN"
     " (SELECT account_id, idempotency_key, method, path FROM idempotent_answers"
@@ -96,3 +101,8 @@ async def store_answer(tx: Tx, *, account_id: str, method: str, path: str, idemp
 async def purge_answers(tx: Tx, *, before: int, batch: int) -> int:
     """Removes answers stored before `before` (milliseconds), oldest first, and returns how many."""
     return await tx.run(PURGE_ANSWERS, before=before, batch=batch)
+
+
+async def erase_answers(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes stored answers of an account, and returns how many."""
+    return await tx.run(ERASE_ANSWERS, account_id=account_id, batch=batch)

@@ -15,6 +15,9 @@ _KEY: Final = (
 )
 
 # As the index api_keys_active has it.
+_ERASED: Final = "''"
+"""The label of a key of a deleted account; no other is empty."""
+
 _ACTIVE: Final = "revoked_at IS NULL AND coalesce(expires_at, 9223372036854775807) > :now"
 
 FIND_BEARER: Final = Query(
@@ -102,9 +105,11 @@ PURGE_USAGE: Final = Command(
     " (SELECT key_id, hour FROM api_key_usage WHERE hour < :before ORDER BY hour LIMIT :batch)"
 )
 
+# Whoever deleted their account and goes on to send requests with its keys leaves no address behind.
 INSERT_REFUSAL: Final = Command(
     "INSERT INTO api_key_refusals (key_id, id, refused_at, method, route, status, label, address, request_id)"
-    " VALUES (:key_id, :id, :refused_at, :method, :route, :status, :label, :address, :request_id)"
+    " SELECT k.id, :id, CAST(:refused_at AS BIGINT), :method, :route, CAST(:status AS INTEGER), :label, :address,"
+    f" :request_id FROM api_keys k WHERE k.id = :key_id AND k.label <> {_ERASED}"
 )
 
 TRIM_REFUSALS: Final = Command(
@@ -116,6 +121,21 @@ LIST_REFUSALS: Final = Query(
     Refusal,
     "SELECT refused_at, method, route, status, label, address, request_id FROM api_key_refusals"
     " WHERE key_id = :key_id ORDER BY id DESC LIMIT :limit",
+)
+
+ERASE_KEYS: Final = Command(
+    f"UPDATE api_keys SET label = {_ERASED}, ip_allowlist = '', reason = NULL, last_used_at = NULL WHERE id IN"
+    f" (SELECT id FROM api_keys WHERE account_id = :account_id AND label <> {_ERASED} LIMIT :batch)"
+)
+
+ERASE_USAGE: Final = Command(
+    "DELETE FROM api_key_usage WHERE (key_id, hour) IN (SELECT u.key_id, u.hour FROM api_keys k"
+    " JOIN api_key_usage u ON u.key_id = k.id WHERE k.account_id = :account_id LIMIT :batch)"
+)
+
+ERASE_REFUSALS: Final = Command(
+    "DELETE FROM api_key_refusals WHERE (key_id, id) IN (SELECT r.key_id, r.id FROM api_keys k"
+    " JOIN api_key_refusals r ON r.key_id = k.id WHERE k.account_id = :account_id LIMIT :batch)"
 )
 
 PURGE_REFUSALS: Final = Command(
@@ -247,3 +267,10 @@ async def purge_usage(tx: Tx, *, before: int, batch: int) -> int:
 async def purge_refusals(tx: Tx, *, before: int, batch: int) -> int:
     """Removes refusals from before `before` (milliseconds), and returns how many."""
     return await tx.run(PURGE_REFUSALS, before=before, batch=batch)
+
+
+async def erase_keys(tx: Tx, account_id: str, batch: int) -> int:
+    """Erases what keys of a deleted account are called and where they were used; returns the largest number of rows."""
+    usage = await tx.run(ERASE_USAGE, account_id=account_id, batch=batch)
+    refusals = await tx.run(ERASE_REFUSALS, account_id=account_id, batch=batch)
+    return max(usage, refusals, await tx.run(ERASE_KEYS, account_id=account_id, batch=batch))

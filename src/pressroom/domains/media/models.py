@@ -15,6 +15,10 @@ FILE_BYTES_SIGNED_IN: Final = 50 * 1024 * 1024
 ALT_TEXT_LIMIT: Final = 1_500
 
 
+RENDITIONS: Final = ("large.webp", "thumbnail.webp", "poster.webp", "video.mp4")
+"""The names of all files that are made from uploads."""
+
+
 class ProcessingStatus(StrEnum):
     """The states of a file. READY and FAILED are final."""
 
@@ -137,6 +141,11 @@ def new_token() -> str:
 def source(media_id: str) -> str:
     """Returns the key of an upload, which is in the store until it is processed."""
     return f"uploads/{media_id.lower()}"
+
+
+def every_key(media_id: str) -> list[str]:
+    """Returns all keys that the store may hold for a file, whatever it is and however far it was processed."""
+    return [source(media_id), *(rendition(media_id, name) for name in RENDITIONS)]
 
 
 def rendition(media_id: str, name: str) -> str:

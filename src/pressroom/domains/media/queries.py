@@ -80,6 +80,23 @@ RENEW_TOKEN: Final = Command("UPDATE media SET token = :token WHERE id = :media_
 
 HIDE_OF_OWNER: Final = Command("UPDATE media SET hidden_at = :now WHERE owner_id = :owner_id")
 
+HIDE_OF_ACCOUNT: Final = Command(
+    "UPDATE media SET hidden_at = :now WHERE account_id = :account_id AND id IN"
+    " (SELECT id FROM media WHERE account_id = :account_id AND hidden_at IS NULL LIMIT :batch)"
+)
+
+LIST_ENDED: Final = Query(
+    str,
+    "SELECT id FROM media WHERE account_id = :account_id AND hidden_at IS NOT NULL AND status <> 'PROCESSING'"
+    " ORDER BY id LIMIT :limit",
+)
+
+HAS_MEDIA: Final = Query(int, "SELECT 1 FROM media WHERE account_id = :account_id LIMIT 1")
+
+DELETE_MEDIA: Final = Command(f"DELETE FROM media WHERE account_id = :account_id AND id IN ({in_list('id')})")
+
+DELETE_STORED: Final = Command("DELETE FROM stored_media WHERE account_id = :account_id")
+
 IS_PROCESSING: Final = Query(str, "SELECT id FROM media WHERE id = :media_id AND status = 'PROCESSING'")
 
 LIST_STORED: Final = Query(
@@ -208,3 +225,28 @@ async def shared_secret(tx: Tx, name: str, fresh: str) -> str:
     """The secret of this name that all servers share: `fresh` if there was none."""
     await tx.run(KEEP_SECRET, name=name, secret=fresh)
     return await tx.one(FIND_SECRET, name=name) or fresh
+
+
+async def hide_of_account(tx: Tx, account_id: str, batch: int) -> int:
+    """Serves up to `batch` files of an account no more, and returns how many."""
+    return await tx.run(HIDE_OF_ACCOUNT, account_id=account_id, batch=batch, now=tx.now)
+
+
+async def list_ended(tx: Tx, account_id: str, *, limit: int) -> list[str]:
+    """Returns the ids of files of an account that are served no more and are not being processed."""
+    return await tx.all(LIST_ENDED, account_id=account_id, limit=limit)
+
+
+async def delete_media(tx: Tx, account_id: str, media_ids: Sequence[str]) -> None:
+    """Removes the rows of these files, at most BATCH."""
+    await tx.run(DELETE_MEDIA, account_id=account_id, **spread("id", media_ids))
+
+
+async def has_media(tx: Tx, account_id: str) -> bool:
+    """Returns whether the account has files, served or not."""
+    return await tx.one(HAS_MEDIA, account_id=account_id) is not None
+
+
+async def delete_stored(tx: Tx, account_id: str) -> None:
+    """Removes the count of what an account stores, which has no files any more."""
+    await tx.run(DELETE_STORED, account_id=account_id)

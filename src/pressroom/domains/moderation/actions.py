@@ -11,12 +11,13 @@ from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts import two_factor
 from pressroom.domains.accounts.actions import TAG_JOB, get_record
 from pressroom.domains.accounts.actions import set_password as set_password_of
+from pressroom.domains.accounts.links import RESET_MAIL_JOB
 from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
 from pressroom.domains.accounts.queries import status, tokens, usernames
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
-from pressroom.domains.moderation.models import DELETED, SUSPENDED
+from pressroom.domains.moderation.models import DELETED, DELETION_JOB, SUSPENDED
 from pressroom.errors import Conflict
 from pressroom.jobs import queue
 
@@ -44,16 +45,20 @@ async def restore_account(tx: Tx, username: str) -> AccountRecord:
     return await get_record(tx, username)
 
 
-async def delete_account(tx: Tx, username: str) -> AccountRecord:
-    """Suspends an account for good and erases its personal data (docs/people.md#deleting-an-account).
+async def delete_account(tx: Tx, username: str, *, by: RevokedBy = RevokedBy.ADMIN) -> AccountRecord:
+    """Deletes an account for good and has a job erase all that belongs to it (docs/people.md#deleting-an-account).
 
-    Returns its record with the names it had. Its user name stays reserved like one that was given up. Raises NotFound.
+    Returns its record with the names it had. Its user name stays reserved like one that was given up. `by` is who
+    revokes its keys. Raises NotFound.
     """
     record = await _lock(tx, username)
-    await _suspend(tx, record.id, DELETED)
+    for key_id in await keys.list_active(tx, record.id):
+        await revoke_key(tx, key_id, by, None if by is RevokedBy.SELF else DELETED)
     await status.erase(tx, record.id)
+    await queue.cancel(tx, RESET_MAIL_JOB, folded(record.email))
     await usernames.reserve_username(tx, folded(record.username), record.id, until=tx.now + RESERVED)
-    return replace(record, suspended_at=tx.now, deleted_at=tx.now, is_admin=False)
+    await queue.enqueue(tx, DELETION_JOB, record.id, account_id=record.id)
+    return replace(record, suspended_at=record.suspended_at or tx.now, deleted_at=tx.now, is_admin=False)
 
 
 async def set_password(tx: Tx, username: str, password_hash: str) -> AccountRecord:

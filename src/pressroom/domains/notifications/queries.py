@@ -32,6 +32,16 @@ COUNT_UNREAD: Final = Query(
     " WHERE a.suspended_at IS NULL",
 )
 
+ERASE_RECEIVED: Final = Command(
+    "DELETE FROM notifications WHERE account_id = :account_id AND id IN"
+    " (SELECT id FROM notifications WHERE account_id = :account_id ORDER BY id LIMIT :batch)"
+)
+
+ERASE_CAUSED: Final = Command(
+    "DELETE FROM notifications WHERE (account_id, id) IN"
+    " (SELECT account_id, id FROM notifications WHERE actor_id = :account_id ORDER BY account_id, id LIMIT :batch)"
+)
+
 PURGE_NOTIFICATIONS: Final = Command(
     "DELETE FROM notifications WHERE created_at <= :until AND (account_id, id) IN"
     " (SELECT account_id, id FROM notifications WHERE created_at <= :until ORDER BY created_at LIMIT :batch)"
@@ -76,3 +86,9 @@ async def list_notifications(tx: Tx, account_id: str, *, before: str, limit: int
 async def purge_notifications(tx: Tx, *, until: int, batch: int) -> int:
     """Removes notifications made up to `until` (milliseconds), oldest first, and returns how many."""
     return await tx.run(PURGE_NOTIFICATIONS, until=until, batch=batch)
+
+
+async def erase_notifications(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes notifications that an account received or caused; returns the larger number."""
+    received = await tx.run(ERASE_RECEIVED, account_id=account_id, batch=batch)
+    return max(received, await tx.run(ERASE_CAUSED, account_id=account_id, batch=batch))

@@ -6,8 +6,9 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.db.params import batches
-from pressroom.domains.accounts.actions import get_account_by_username
-from pressroom.domains.accounts.models import Account
+from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.accounts.models import Account, folded
+from pressroom.domains.accounts.queries.usernames import was_deleted
 from pressroom.domains.comments import queries as comments
 from pressroom.domains.comments.models import Comment, ThreadEntry, in_threads
 from pressroom.domains.follows.queries import find_between
@@ -80,9 +81,13 @@ async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, st
     return Permalink(view, await lookup.list_versions(tx, post), await _open_thread(tx, post, after))
 
 
-async def open_profile(tx: Tx, username: str, reader: str, before: str) -> OpenedProfile:
-    """Returns an account and a page of its posts that the reader may see. Raises NotFound."""
-    account = await get_account_by_username(tx, username)
+async def open_profile(tx: Tx, username: str, reader: str, before: str) -> OpenedProfile | None:
+    """Returns an account and a page of its posts that the reader may see; None when it was deleted. Raises NotFound."""
+    account = await accounts.find_by_username(tx, folded(username))
+    if account is None and await was_deleted(tx, folded(username)):
+        return None
+    if account is None:
+        raise NotFound(f"There is no account {username}.")
     if account.is_private and account.id != reader:
         between = await find_between(tx, account_id=reader, other_id=account.id)
         if not between.follows:

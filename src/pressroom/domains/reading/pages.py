@@ -10,7 +10,7 @@ import msgspec
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller, network_of
 from pressroom.domains.accounts.schemas import avatar_address
-from pressroom.domains.clips.actions import find_clip
+from pressroom.domains.clips.actions import open_clip
 from pressroom.domains.clips.schemas import clip_shape
 from pressroom.domains.comments.schemas import CommentOut, comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
@@ -113,6 +113,8 @@ async def profile(request: Request[Caller]) -> Response:
     found = await request.db.read(
         actions.open_profile, request.parameters["username"], _reader(request), _before(request)
     )
+    if found is None:
+        return await _page(request, "reading/gone_profile.html", {"robots": "noindex"}, code=410, everybody=False)
     account, base_url = found.account, request.settings.base_url
     head = ProfileHead(
         username=account.username,
@@ -150,10 +152,8 @@ async def tag(request: Request[Caller]) -> Response:
 @declare("GET", "/clip/{id}", Visitor(), summary="A clip and its player")
 async def clip(request: Request[Caller]) -> Response:
     """Returns the page of a clip; a deleted one is a 410. Raises NotFound when the reader may not see it."""
-    view = await request.db.read(find_clip, request.parameters["id"], _reader(request))
+    view = await request.db.read(open_clip, request.parameters["id"], _reader(request))
     if view is None:
-        raise NotFound("There is no such clip.")
-    if view.clip.deleted_at is not None:
         return await _page(request, "reading/clip.html", {"gone": True, "robots": "noindex"}, code=410, everybody=False)
     public = view.clip.visibility == Visibility.PUBLIC
     addresses = addresses_of(request, lasting=False)

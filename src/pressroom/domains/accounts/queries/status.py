@@ -7,6 +7,7 @@ from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
 from pressroom.domains.accounts.models import AccountRecord, AccountStatus, PostCounts
 from pressroom.domains.accounts.queries import two_factor
+from pressroom.domains.accounts.queries.tokens import delete_tokens
 
 _RECORD: Final = (
     "id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
@@ -49,12 +50,16 @@ FIND_POST_COUNTS: Final = Query(
 
 SUSPEND: Final = Command("UPDATE accounts SET suspended_at = :at, updated_at = :now WHERE id = :account_id")
 
-# No login is folded to such a key, and no password has such a hash.
+# No login is folded to such a key, no password has such a hash, and nobody can be called such a name. What was written
+# while the account stood suspended is told by the two times.
 ERASE: Final = Command(
-    "UPDATE accounts SET username = 'deleted', username_key = ':' || id, email = '', email_key = ':' || id,"
-    " password_hash = '!', display_name = 'Deleted account', bio = NULL, is_admin = FALSE, deleted_at = :now,"
-    " updated_at = :now WHERE id = :account_id"
+    "UPDATE accounts SET username = '[deleted]', username_key = ':' || id, email = '', email_key = ':' || id,"
+    " password_hash = '!', display_name = 'Deleted account', bio = NULL, is_admin = FALSE, verified = FALSE,"
+    " email_verified = FALSE, suspended_at = coalesce(suspended_at, :now), deleted_at = :now, updated_at = :now"
+    " WHERE id = :account_id"
 )
+
+FIND_DELETED_AT: Final = Query(int, "SELECT deleted_at FROM accounts WHERE id = :account_id AND deleted_at IS NOT NULL")
 
 SET_ADMIN: Final = Command("UPDATE accounts SET is_admin = :is_admin, updated_at = :now WHERE id = :account_id")
 
@@ -127,10 +132,23 @@ async def suspend(tx: Tx, account_id: str, at: int | None) -> None:
 
 
 async def erase(tx: Tx, account_id: str) -> None:
-    """Erases the personal data of an account: names, e-mail address, password, two-factor, bio, known addresses."""
+    """Erases names, e-mail address, password and bio of an account for good, and how people signed in to it."""
     await tx.run(ERASE, account_id=account_id, now=tx.now)
+    await erase_sign_in(tx, account_id)
+
+
+async def erase_sign_in(tx: Tx, account_id: str) -> None:
+    """Deletes how people sign in to an account: sessions, links, two-factor, and from where it was tried."""
+    await tx.run(DELETE_SESSIONS, account_id=account_id)
     await tx.run(DELETE_ADDRESSES, account_id=account_id)
+    await tx.run(DELETE_ATTEMPTS, account_id=account_id)
+    await delete_tokens(tx, account_id)
     await two_factor.delete(tx, account_id)
+
+
+async def find_deleted_at(tx: Tx, account_id: str) -> int | None:
+    """Returns when the account was deleted (milliseconds), or None."""
+    return await tx.one(FIND_DELETED_AT, account_id=account_id)
 
 
 async def set_admin(tx: Tx, account_id: str, *, is_admin: bool) -> None:

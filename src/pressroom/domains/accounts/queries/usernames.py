@@ -22,6 +22,12 @@ COUNT_RESERVED: Final = Query(
     int, "SELECT count(*) FROM reserved_usernames WHERE account_id = :account_id AND reserved_until > :now"
 )
 
+WAS_DELETED: Final = Query(
+    int,
+    "SELECT 1 FROM reserved_usernames r JOIN accounts a ON a.id = r.account_id"
+    " WHERE r.username_key = :username_key AND r.reserved_until > :now AND a.deleted_at IS NOT NULL",
+)
+
 PURGE_RESERVED: Final = Command(
     "DELETE FROM reserved_usernames WHERE username_key IN (SELECT username_key FROM reserved_usernames"
     " WHERE reserved_until <= :now ORDER BY reserved_until LIMIT :batch)"
@@ -46,6 +52,11 @@ async def is_reserved(tx: Tx, username_key: str, *, but: str) -> bool:
 async def count_reserved(tx: Tx, account_id: str) -> int:
     """Returns how many user names are reserved for the account."""
     return await tx.one(COUNT_RESERVED, account_id=account_id, now=tx.now) or 0
+
+
+async def was_deleted(tx: Tx, username_key: str) -> bool:
+    """Returns whether a user name is reserved for an account that was deleted."""
+    return await tx.one(WAS_DELETED, username_key=username_key, now=tx.now) is not None
 
 
 async def purge_reserved(tx: Tx, batch: int) -> int:

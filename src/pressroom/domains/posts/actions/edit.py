@@ -74,7 +74,14 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
     """
     author = caller.account.id
     post = _check_found(await writing.lock_own(tx, author, post_id))
-    await writing.delete_post(tx, author, post_id, caller.key_id)
+    await take_post_down(tx, author, post_id, post, caller.key_id)
+    await status.add_posts(tx, author, {post.visibility: -1})
+    return post_id
+
+
+async def take_post_down(tx: Tx, author: str, post_id: str, post: OwnPost, key_id: str | None) -> None:
+    """Marks a post that the caller has locked as deleted, and reduces the counters that it fed but for its author's."""
+    await writing.delete_post(tx, author, post_id, key_id)
     await reach.delete_tags(tx, account_id=author, post_id=post_id)
     if post.visibility == Visibility.CUSTOM:
         await reach.set_audience_live(tx, post_id, live=False)
@@ -82,8 +89,6 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
         await hide_of_owner(tx, post_id)
     if post.original_id is not None:
         await writing.uncount_bounce(tx, post.original_id, plain=post.type == PostType.SHARE)
-    await status.add_posts(tx, author, {post.visibility: -1})
-    return post_id
 
 
 class _Edited(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from pressroom.clock import DAY, HOUR
 from pressroom.db import Tx
-from pressroom.domains.events.queries import delete_events
+from pressroom.domains.events.queries import delete_events, erase_events
 from pressroom.domains.webhooks.models import RETENTION
 from pressroom.domains.webhooks.queries import retention
 
@@ -25,6 +25,20 @@ async def purge_events(tx: Tx, batch: int) -> int:
 async def close_expired(tx: Tx, batch: int) -> int:
     """Closes endpoints a day after their keys expired; by then what was queued before has ended. Returns how many."""
     return await retention.close_expired(tx, until=tx.now - DAY, sweep_at=tx.now + RETENTION, batch=batch)
+
+
+async def erase_endpoints(tx: Tx, account_id: str, until: int, batch: int) -> bool:
+    """Removes endpoints of a deleted account with all that they were sent, and the account's events.
+
+    Waits until `until` (milliseconds) at the longest for those that are still to hear of it. Returns whether there may
+    be more to remove.
+    """
+    if tx.now < until and await retention.has_news(tx, account_id):
+        return False
+    if await retention.erase_deliveries(tx, account_id, batch) >= batch:
+        return True
+    await retention.erase_webhooks(tx, account_id)
+    return await erase_events(tx, account_id, batch) >= batch
 
 
 async def sweep_endpoints(tx: Tx, batch: int) -> int:

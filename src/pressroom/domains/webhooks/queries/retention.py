@@ -60,6 +60,36 @@ FORGET_WEBHOOK: Final = Command("DELETE FROM webhooks WHERE account_id = :accoun
 SWEPT: Final = Command("UPDATE webhooks SET sweep_at = NULL WHERE account_id = :account_id AND id = :webhook_id")
 
 
+HAS_NEWS: Final = Query(
+    int,
+    "SELECT 1 FROM webhooks w JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
+    " AND d.state = 'pending' AND d.event_type = 'apikey.revoked'"
+    " WHERE w.account_id = :account_id AND w.removed_at IS NULL AND w.disabled_at IS NULL LIMIT 1",
+)
+
+ERASE_DELIVERIES: Final = Command(
+    "DELETE FROM deliveries WHERE account_id = :account_id AND (webhook_id, event_id) IN"
+    " (SELECT webhook_id, event_id FROM deliveries WHERE account_id = :account_id LIMIT :batch)"
+)
+
+ERASE_WEBHOOKS: Final = Command("DELETE FROM webhooks WHERE account_id = :account_id")
+
+
+async def has_news(tx: Tx, account_id: str) -> bool:
+    """Returns whether an endpoint of the account is still to hear that its key was revoked."""
+    return await tx.one(HAS_NEWS, account_id=account_id) is not None
+
+
+async def erase_deliveries(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes deliveries of an account, and returns how many."""
+    return await tx.run(ERASE_DELIVERIES, account_id=account_id, batch=batch)
+
+
+async def erase_webhooks(tx: Tx, account_id: str) -> None:
+    """Removes all endpoints of an account."""
+    await tx.run(ERASE_WEBHOOKS, account_id=account_id)
+
+
 async def purge_deliveries(tx: Tx, *, until: int, batch: int) -> int:
     """Removes deliveries that ended up to `until` (milliseconds), oldest first. Returns how many."""
     return await tx.run(PURGE_DELIVERIES, until=until, batch=batch)

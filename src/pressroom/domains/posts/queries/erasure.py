@@ -1,0 +1,114 @@
+"""What is erased of a deleted account's posts, and which of its reactions are taken back."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Command, Query, Tx
+
+# Tombstones that say nothing any more are passed over.
+LIST_UNERASED: Final = Query(
+    str,
+    "SELECT id FROM posts WHERE account_id = :account_id AND id < :before AND (deleted_at IS NULL"
+    " OR content IS NOT NULL OR location_name IS NOT NULL OR preview_url IS NOT NULL OR key_id IS NOT NULL"
+    " OR deleted_by_key IS NOT NULL OR edited_at IS NOT NULL OR has_poll OR visibility = 'CUSTOM')"
+    " ORDER BY id DESC LIMIT :limit",
+)
+
+# What is left says that there was a post and who could see it: of its allowlist nothing is.
+ERASE_POST: Final = Command(
+    "UPDATE posts SET content = NULL, location_name = NULL, latitude = NULL, longitude = NULL, preview_url = NULL,"
+    " key_id = NULL, deleted_by_key = NULL, edited_at = NULL, has_poll = FALSE,"
+    " visibility = CASE WHEN visibility = 'CUSTOM' THEN 'PRIVATE' ELSE visibility END"
+    " WHERE account_id = :account_id AND id = :post_id"
+)
+
+ERASE_VERSIONS: Final = Command("DELETE FROM post_versions WHERE account_id = :account_id AND post_id = :post_id")
+
+ERASE_POLL: Final = Command("UPDATE polls SET question = NULL WHERE post_id = :post_id")
+
+ERASE_OPTIONS: Final = Command("UPDATE poll_options SET label = '' WHERE post_id = :post_id")
+
+LIST_LIKED: Final = Query(
+    str, "SELECT post_id FROM likes WHERE account_id = :account_id ORDER BY post_id DESC LIMIT :limit"
+)
+
+UNCOUNT_LIKE: Final = Command("UPDATE posts SET likes = likes - 1 WHERE id = :post_id")
+
+ERASE_SAVES: Final = Command(
+    "DELETE FROM saves WHERE account_id = :account_id AND post_id IN"
+    " (SELECT post_id FROM saves WHERE account_id = :account_id LIMIT :batch)"
+)
+
+
+class Ballot(msgspec.Struct):
+    """What an account voted for: positions, separated by spaces."""
+
+    post_id: str
+    choices: str
+
+
+LIST_BALLOTS: Final = Query(
+    Ballot,
+    "SELECT post_id, choices FROM poll_votes WHERE account_id = :account_id ORDER BY post_id DESC LIMIT :limit",
+)
+
+DELETE_VOTE: Final = Command("DELETE FROM poll_votes WHERE post_id = :post_id AND account_id = :account_id")
+
+UNCOUNT_VOTER: Final = Command("UPDATE polls SET total_votes = total_votes - 1 WHERE post_id = :post_id")
+
+UNCOUNT_VOTE: Final = Command(
+    "UPDATE poll_options SET votes = votes - 1 WHERE post_id = :post_id AND position = :position"
+)
+
+ERASE_LISTED: Final = Command(
+    "DELETE FROM post_audiences WHERE account_id = :account_id AND post_id IN"
+    " (SELECT post_id FROM post_audiences WHERE account_id = :account_id AND live LIMIT :batch)"
+)
+
+
+async def list_unerased(tx: Tx, account_id: str, *, before: str, limit: int) -> list[str]:
+    """Returns the ids of an account's posts before `before` that still say something, newest first."""
+    return await tx.all(LIST_UNERASED, account_id=account_id, before=before, limit=limit)
+
+
+async def erase_post(tx: Tx, account_id: str, post_id: str) -> None:
+    """Erases what a deleted post said, in every version, and its poll."""
+    await tx.run(ERASE_POST, account_id=account_id, post_id=post_id)
+    await tx.run(ERASE_VERSIONS, account_id=account_id, post_id=post_id)
+    await tx.run(ERASE_POLL, post_id=post_id)
+    await tx.run(ERASE_OPTIONS, post_id=post_id)
+
+
+async def list_liked(tx: Tx, account_id: str, *, limit: int) -> list[str]:
+    """Returns the ids of posts that an account likes, newest first."""
+    return await tx.all(LIST_LIKED, account_id=account_id, limit=limit)
+
+
+async def uncount_like(tx: Tx, post_id: str) -> None:
+    """Takes one like out of a post's counter, deleted or not."""
+    await tx.run(UNCOUNT_LIKE, post_id=post_id)
+
+
+async def erase_saves(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes up to `batch` saves of an account, and returns how many."""
+    return await tx.run(ERASE_SAVES, account_id=account_id, batch=batch)
+
+
+async def list_ballots(tx: Tx, account_id: str, *, limit: int) -> list[Ballot]:
+    """Returns what an account voted for, newest post first."""
+    return await tx.all(LIST_BALLOTS, account_id=account_id, limit=limit)
+
+
+async def take_vote_back(tx: Tx, account_id: str, ballot: Ballot) -> None:
+    """Removes a vote and takes it out of the counters."""
+    if not await tx.run(DELETE_VOTE, post_id=ballot.post_id, account_id=account_id):
+        return
+    await tx.run(UNCOUNT_VOTER, post_id=ballot.post_id)
+    for position in ballot.choices.split():
+        await tx.run(UNCOUNT_VOTE, post_id=ballot.post_id, position=int(position))
+
+
+async def erase_listed(tx: Tx, account_id: str, batch: int) -> int:
+    """Takes an account off up to `batch` allowlists that are in force, and returns off how many."""
+    return await tx.run(ERASE_LISTED, account_id=account_id, batch=batch)

@@ -1,0 +1,187 @@
+"""An account that is deleted: what is erased, what stays without a name, and what is taken back."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from pressroom.clock import DAY, HOUR
+from pressroom.db import Query, Tx
+from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.moderation.actions import delete_account, suspend_account
+from pressroom.domains.posts.queries.reactions import count_like, insert_like
+from tests.api.actors import Actor, body_of, nobody, publish, read, refusal
+from tests.api.belongings import COUNTED, NEEDED, STAYS, Rich, found
+from tests.api.conftest import MakeActor
+from tests.harness.local import LocalServer
+from tests.harness.roomy import ROOMY
+
+SETTINGS = {**ROOMY, **NEEDED}
+
+JOBS = Query(int, "SELECT count(*) FROM jobs WHERE kind = 'account deletion'")
+NAMELESS = COUNTED | {
+    ("accounts", "id"),
+    ("accounts", "username_key"),
+    ("accounts", "email_key"),
+    ("api_keys", "account_id"),
+    ("clips", "account_id"),
+    ("comments", "account_id"),
+    ("content_quotas", "account_id"),
+    ("job_queues", "account_id"),
+    ("post_mentions", "account_id"),
+    ("posts", "account_id"),
+    ("rate_windows", "key_id"),
+    ("reserved_usernames", "account_id"),
+}
+"""Where the id of a deleted account stays, which says nothing of anybody."""
+
+
+@pytest.fixture
+def rich(server: LocalServer, actor: MakeActor) -> Iterator[Rich]:
+    made = Rich(server, actor())
+    made.fill()
+    yield made
+    made.close()
+
+
+def finish(server: LocalServer) -> None:
+    """Lets the jobs be done, and done again after an hour."""
+    server.do_jobs()
+    server.clock.advance(DAY)
+    server.do_jobs()
+    assert server.run(server.runtime.db.one(JOBS)) == 0
+
+
+def delete(who: Rich) -> None:
+    """Deletes the account as the operator's command does, and lets the job be done."""
+    who.server.run(who.server.runtime.db.transact(delete_account, who.word))
+    finish(who.server)
+
+
+def test_no_table_holds_a_personal_field_of_it(rich: Rich) -> None:
+    server = rich.server
+    before = found(server, rich.word)
+    assert len(before) >= 15, before
+    assert found(server, rich.address) - COUNTED
+
+    delete(rich)
+
+    assert found(server, rich.word, but=rich.friend.account.id) == STAYS
+    assert found(server, rich.address) <= COUNTED
+    assert found(server, rich.id, but=rich.friend.account.id) <= NAMELESS
+
+
+def test_what_it_did_to_others_is_taken_back(rich: Rich) -> None:
+    friend, post = rich.friend, rich.post
+    before = body_of(friend.web.get("/api/auth/me"))
+    assert read(friend, post["id"])["stats"] == {"likes": 1, "comments": 1, "shares": 1, "shareCount": 2, "views": 0}
+
+    delete(rich)
+    friend = signed_in(friend)
+
+    assert read(friend, post["id"])["stats"] == {"likes": 0, "comments": 1, "shares": 0, "shareCount": 0, "views": 0}
+    assert read(friend, rich.polled["id"])["poll"]["totalVotes"] == 0
+    assert [option["votes"] for option in read(friend, rich.polled["id"])["poll"]["options"]] == [0, 0, 0]
+    after = body_of(friend.web.get("/api/auth/me"))
+    assert (before["totalFollowers"], before["totalFollowing"]) == (1, 1)
+    assert (after["totalFollowers"], after["totalFollowing"]) == (0, 0)
+    members = Query(int, "SELECT members FROM hubs WHERE id = :id")
+    assert rich.server.run(rich.server.runtime.db.one(members, id=rich.hub)) == 1
+
+
+def signed_in(friend: Actor) -> Actor:
+    """The same with a session of now: time has passed."""
+    token = friend.server.run(friend.server.runtime.db.transact(begin_session, friend.account.id))
+    friend.web.headers["Cookie"] = f"session={token}"
+    return friend
+
+
+def test_its_comments_stay_without_a_name(rich: Rich) -> None:
+    base, path = rich.server.base_url, f"/api/posts/{rich.post['id']}/comments"
+
+    delete(rich)
+
+    (comment,) = body_of(nobody.get(base + path))["comments"]
+    assert comment["content"] == "A comment that stays"
+    assert (comment["author"]["username"], comment["author"]["displayName"]) == ("[deleted]", "Deleted account")
+    assert comment["sourceApiKey"] is None
+    page = nobody.get(f"{base}/post/{rich.post['id']}").text
+    assert "A comment that stays" in page
+    assert "Deleted account" in page
+    assert "/@[deleted]" not in page
+    reply = {"content": "Who was that?", "parentId": comment["id"]}
+    body_of(signed_in(rich.friend).web.post(path, json=reply), 201)
+
+
+def test_comments_of_an_account_that_was_suspended_before_stay_hidden(rich: Rich) -> None:
+    base, path = rich.server.base_url, f"/api/posts/{rich.post['id']}/comments"
+    rich.server.run(rich.server.runtime.db.transact(suspend_account, rich.word))
+    rich.server.clock.advance(1)
+
+    delete(rich)
+
+    assert body_of(nobody.get(base + path))["comments"] == []
+
+
+@pytest.mark.parametrize("job_is_done", [False, True])
+def test_its_pages_are_gone_at_once(rich: Rich, job_is_done: bool) -> None:
+    base = rich.server.base_url
+    pages = [f"{base}/post/{rich.first['id']}", f"{base}/@{rich.word.upper()}", f"{base}/clip/{rich.clip}"]
+    assert [nobody.get(page).status_code for page in pages] == [200] * 3
+
+    rich.server.run(rich.server.runtime.db.transact(delete_account, rich.word))
+    if job_is_done:
+        finish(rich.server)
+
+    assert [nobody.get(page).status_code for page in pages] == [410] * 3
+    assert rich.word not in nobody.get(pages[0]).text
+    assert nobody.get(f"{base}/@nobody_was_called_so").status_code == 404
+    assert refusal(nobody.get(f"{base}/api/posts/{rich.first['id']}")) == (404, "Not found")
+    assert rich.web.get("/api/auth/me").status_code == 401
+    assert refusal(rich.api.get("/api/auth/me")) == (401, "API key revoked")
+
+
+def test_a_page_of_a_name_is_gone_for_as_long_as_it_is_reserved(rich: Rich) -> None:
+    delete(rich)
+    rich.server.clock.advance(91 * DAY)
+    assert nobody.get(f"{rich.server.base_url}/@{rich.word}").status_code == 404
+
+
+def test_requests_with_its_keys_leave_no_address_afterwards(rich: Rich) -> None:
+    delete(rich)
+    for _ in range(3):
+        assert rich.api.post("/api/posts", json={"content": "x"}).status_code == 401
+    rich.server.run(rich.server.runtime.usage.flush())
+    assert found(rich.server, rich.address) <= COUNTED
+
+
+def test_what_a_request_under_way_wrote_goes_an_hour_later(rich: Rich) -> None:
+    server = rich.server
+    server.run(server.runtime.db.transact(delete_account, rich.word))
+    server.do_jobs()
+    late = publish(rich.friend)
+
+    async def like(tx: Tx, post_id: str) -> None:
+        await insert_like(tx, post_id, rich.id)
+        await count_like(tx, post_id, 1)
+
+    server.run(server.runtime.db.transact(like, late["id"]))
+
+    server.clock.advance(HOUR)
+    server.do_jobs()
+
+    assert read(signed_in(rich.friend), late["id"])["stats"]["likes"] == 0
+
+
+def test_its_files_leave_the_store(rich: Rich) -> None:
+    blobs, db = rich.server.settings.data_dir / "blobs", rich.server.runtime.db
+    rich.server.do_jobs()
+    media = Query(str, "SELECT lower(id) FROM media WHERE account_id = :id")
+    media_ids = rich.server.run(db.read(lambda tx: tx.all(media, id=rich.id)))
+
+    def stored() -> set[str]:
+        names = [path.name for path in blobs.rglob("*")]
+        return {name.rpartition("=")[2] for name in names if any(each in name for each in media_ids)}
+
+    assert stored() == {"large.webp", "thumbnail.webp", "video.mp4", "poster.webp"}
+    delete(rich)
+    assert stored() == set()
