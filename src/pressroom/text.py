@@ -3,12 +3,16 @@
 What hashtags, mentions and URLs are: `hashtags_and_mentions`.
 """
 
+import re
 import unicodedata
 from itertools import groupby
 from typing import Final
 
 SHORT: Final = 64
 """Text of so few characters is normalised at once whatever it holds."""
+
+
+_CONTROL: Final = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
 
 
 def normalise(text: str) -> str:
@@ -23,6 +27,14 @@ def normalise(text: str) -> str:
 def is_blank(text: str | None) -> bool:
     """Returns whether a text is absent, empty or white space alone."""
     return text is None or not text or text.isspace()
+
+
+def has_controls(text: str) -> bool:
+    """Returns whether a text holds control characters, line breaks, or characters that set the direction of writing.
+
+    In a name that stands in a line of its own they would move or hide what follows.
+    """
+    return _CONTROL.search(text) is not None
 
 
 def _has_long_run(text: str) -> bool:

@@ -179,6 +179,17 @@ HUB: Fields = {
 LINK = text(100, null=REQUIRED, empty=STRANGER, blank=STRANGER, fine=STRANGER, good="A" * 43)
 """The token of a link. None holds here."""
 
+
+def display_name() -> Field:
+    """A name in one line: nothing in it moves or hides what stands beside it."""
+    wrong = ["a\nb", "a\tb", "a\x85b", "\u202eevil", "a\u2066b", "a\u200fb", "a\u061cb", "a\u2028b"]
+    name = text(100, null=TAKEN, empty=TOO_SHORT, blank=TOO_SHORT)
+    strange = {case: (value, bad("invalid_format")) for case, (value, _) in name.values.items() if case in DIRECTED}
+    return also(name, {**strange, **{f"invalid_format: {each!r}": (each, bad("invalid_format")) for each in wrong}})
+
+
+DIRECTED = {"control characters", "bidi overrides"}
+
 SIGN_UP: Fields = {
     "username": username(),
     "email": formatted(
@@ -208,16 +219,17 @@ SIGN_UP: Fields = {
                     "a:b@c",
                 ),
                 *("a\0@example.org", "a@example\0.org", "a@example.org\0", "a\x01@example.org", "a@exam\x01ple.org"),
+                *("a\u202e@example.org", "a@exam\u200eple.org", "a\u2066@example.org", "a\x85@example.org"),
                 *("a@example.o\x01rg", "a@example.org\x7f", "a\x7f@example.org"),
             ],
         },
         null=REQUIRED,
     ),
     "password": text(200, null=REQUIRED, empty=TOO_SHORT, shortest=10, good="nine plums and a kettle"),
-    "displayName": text(100, null=TAKEN, empty=TOO_SHORT, blank=TOO_SHORT),
+    "displayName": display_name(),
 }
 PROFILE: Fields = {
-    "displayName": text(100, null=TAKEN, empty=TOO_SHORT, blank=TOO_SHORT),
+    "displayName": display_name(),
     "username": also(username(), {"null": (None, TAKEN)}),
     "bio": text(500, null=TAKEN),
     "isPrivate": flag(null=TAKEN),

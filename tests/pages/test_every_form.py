@@ -1,5 +1,6 @@
 """Every form: what is wrong is said beside its field, and what nobody should send does nothing."""
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
@@ -41,6 +42,11 @@ COUNTED: Final = {"sign_in_attempts"}
 
 HTML: Final = "text/html; charset=utf-8"
 LARGE: Final = "x" * 10_000_000
+PROGRAMS: Final = re.compile(
+    r"/api/|\bPOST\b|Idempotency-Key|header\.|ISO 8601|\b[a-z]+[A-Z]\w*|\b30d\b|\b\w+:write\b|misspelt"
+)
+"""What messages to programs say and messages to people do not."""
+
 WORDS: Final = {"value", "title", "content", "aria-label", "data-copy"}
 """Attributes that may hold what people typed."""
 
@@ -111,6 +117,7 @@ def test_whatever_is_wrong_is_said(stage: Stage, path: str) -> None:
         page = refused(stage.send(path, texts), 400, str(case))
         fields = {base_name(field) for field, _ in case.field_errors}
         assert len(page.tree.css("#errors li")) == len(case.field_errors), str(case)
+        assert PROGRAMS.findall(" ".join(page.lines("#errors"))) == [], str(case)
         assert {name for name in fields if page.has(f"[name='{name}']")} <= invalid(page), str(case)
         assert list(lost(page, texts, spec(path).fields.secrets)) == [], str(case)
     for wrong in LINES[path].wrong:
@@ -119,6 +126,16 @@ def test_whatever_is_wrong_is_said(stage: Stage, path: str) -> None:
         assert wrong.keys() <= invalid(page), wrong
 
     assert held(stage.server) == before
+
+
+@one_engine
+@pytest.mark.parametrize("path", [path for path in LINES if path != "/logout"])
+def test_what_is_no_field_of_a_form_is_told_in_words_for_people(stage: Stage, path: str) -> None:
+    for more in ({"unknownField": ["1"]}, {"idempotency_key": ["é"]}):
+        answer = stage.send(path, stage.good(path) | more)
+        if answer.status_code != 303:
+            page = refused(answer, 400)
+            assert PROGRAMS.findall(" ".join(page.lines("#errors"))) == []
 
 
 @one_engine

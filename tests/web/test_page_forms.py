@@ -7,7 +7,9 @@ import httpx
 import pytest
 
 import pressroom.app
+from pressroom.errors import Code, FieldError
 from pressroom.routes import ROUTES
+from pressroom.web.page_words import field_errors_for_people
 from tests.api.actors import Actor, nobody
 from tests.api.conftest import actor, alice
 from tests.api.sockets import Wire
@@ -106,7 +108,8 @@ def test_the_faults_are_those_of_the_json_body(alice: Actor, fields: Any, as_jso
 
     assert answer.status_code == 400
     shown = [message for messages in answer.json()["errors"].values() for message in messages]
-    known = [fault["message"] for fault in expected if fault["code"] != "unknown_field"]
+    faults = [FieldError(fault["field"], Code(fault["code"]), fault["message"]) for fault in expected]
+    known = [each.message for each in field_errors_for_people(faults) if each.code is not Code.UNKNOWN_FIELD]
     assert [message.removeprefix("Line 3: ") for message in shown] == known
     typed = {name: [texts] if isinstance(texts, str) else texts for name, texts in fields.items()}
     assert answer.json()["typed"] == typed, "what was typed is kept, but for secrets"

@@ -20,6 +20,7 @@ from pressroom.errors import (
 )
 from pressroom.web.error_labels import label_of
 from pressroom.web.json_bodies import Body
+from pressroom.web.page_words import field_errors_for_people, message_for_people
 
 IDEMPOTENCY_FIELD: Final = "idempotency_key"
 """The hidden field that makes a form act once, however often it is sent."""
@@ -150,8 +151,8 @@ def refused_state(
     by_field = isinstance(error, Invalid | Unprocessable)
     return FormState(
         typed={name: texts for name, texts in typed.items() if name not in fields.secrets},
-        field_errors=error.field_errors if by_field else (),
-        message=None if by_field else error.message,
+        field_errors=field_errors_for_people(error.field_errors) if by_field else (),
+        message=None if by_field else message_for_people(error),
         retry_after=error.retry_after if isinstance(error, TooMany | Unavailable) else None,
         status=label_of(error)[0],
         idempotency_key=idempotency_key or new_idempotency_key(),

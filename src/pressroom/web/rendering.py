@@ -10,6 +10,7 @@ from pressroom.web.avatars import initials
 from pressroom.web.error_labels import label_of
 from pressroom.web.error_responses import error_response
 from pressroom.web.page_forms import FormState
+from pressroom.web.page_words import field_errors_for_people, message_for_people
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.templating import APP_POLICY, HTML, POLICY, page, page_headers, page_in_slices
@@ -137,8 +138,10 @@ def error_page(error: BaseException) -> Response:
     values = {
         "status": status,
         "heading": label,
-        "message": error.message if known and isinstance(error, PressroomError) else UNEXPECTED,
-        "field_errors": error.field_errors if isinstance(error, Invalid | Unprocessable) else (),
+        "message": message_for_people(error) if known and isinstance(error, PressroomError) else UNEXPECTED,
+        "field_errors": field_errors_for_people(error.field_errors)
+        if isinstance(error, Invalid | Unprocessable)
+        else (),
         "retry_after": error.retry_after if isinstance(error, TooMany | Unavailable) else None,
     }
     response = page("error.html", values, code=status)

@@ -10,6 +10,9 @@ Url = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 """An address to fetch something from."""
 
 VISIBLE = r"\S"
+ONE_LINE = r"^(?=.*\S)[^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$"
+"""Text without control characters and marks of the direction of writing, such as a name."""
+
 """A pattern for text that is not only white space."""
 
 

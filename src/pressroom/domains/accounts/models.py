@@ -10,7 +10,7 @@ import msgspec
 
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.errors import Code, FieldError
-from pressroom.text import is_blank
+from pressroom.text import has_controls, is_blank
 
 SESSION_LIFE: Final = 30 * DAY
 SESSION_RECENT: Final = 30 * MINUTE
@@ -189,12 +189,17 @@ def username_errors(username: object) -> Iterator[FieldError]:
 
 
 def display_name_errors(display_name: object) -> Iterator[FieldError]:
-    """Yields an error when the display name is blank."""
-    if isinstance(display_name, str) and is_blank(display_name):
+    """Yields an error when the display name is blank, or more than a line of text."""
+    if not isinstance(display_name, str):
+        return
+    if is_blank(display_name):
         yield FieldError("displayName", Code.TOO_SHORT, "A display name must not be blank.")
+    elif has_controls(display_name):
+        message = "A display name is one line, without control characters and marks of the direction of writing."
+        yield FieldError("displayName", Code.INVALID_FORMAT, message)
 
 
 def email_errors(email: object) -> Iterator[FieldError]:
     """Yields an error unless the e-mail address has the form of one."""
-    if isinstance(email, str) and not _EMAIL.fullmatch(email):
+    if isinstance(email, str) and (has_controls(email) or not _EMAIL.fullmatch(email)):
         yield FieldError("email", Code.INVALID_FORMAT, "This is not an e-mail address such as name@example.org.")

@@ -17,7 +17,7 @@ from pressroom.domains.accounts.models import (
 )
 from pressroom.errors import Code, FieldError
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Id, Time, Url
+from pressroom.web.wire import EXAMPLE_BASE, ONE_LINE, Id, Time, Url
 
 Username = Annotated[
     str,
@@ -28,7 +28,7 @@ Username = Annotated[
 ]
 DisplayName = Annotated[
     str,
-    Meta(max_length=100, description="The name that people see.", extra_json_schema={"pattern": VISIBLE}),
+    Meta(max_length=100, description="The name that people see.", extra_json_schema={"pattern": ONE_LINE}),
 ]
 Bio = Annotated[str, Meta(max_length=500, description="A few words about the account; null clears it.")]
 Password = Annotated[str, Meta(min_length=10, max_length=200, description="10 to 200 characters of any kind.")]
@@ -63,7 +63,7 @@ class SignUp(Body):
             Meta(
                 max_length=100,
                 description="The name that people see; the user name unless given.",
-                extra_json_schema={"pattern": VISIBLE},
+                extra_json_schema={"pattern": ONE_LINE},
             ),
         ]
         | None

@@ -22,6 +22,7 @@ from pressroom.errors import FieldError
 from pressroom.ids import BEYOND
 from pressroom.web.page_form_bodies import with_zone
 from pressroom.web.page_forms import ZONE_SUFFIX, FormState
+from pressroom.web.page_words import field_errors_for_people
 from pressroom.web.paging import cursor_field_errors
 
 SHOWN: Final = 20
@@ -81,7 +82,9 @@ async def read_section(tx: Tx, key: ApiKey, webhook: Webhook, query: str) -> Del
     return DeliverySection(
         path=path,
         rows=[delivery_shape(each) for each in found[:SHOWN]],
-        form=FormState(typed={name: [text] for name, text in given.items()}, field_errors=field_errors),
+        form=FormState(
+            typed={name: [text] for name, text in given.items()}, field_errors=field_errors_for_people(field_errors)
+        ),
         is_filtered=wanted != DeliveryFilter(),
         address=_address(f"{path}/deliveries", filters, cursor),
         version=version_of(found, is_over=is_over),
