@@ -21,6 +21,7 @@ from pressroom.domains.mail import pages as mail
 from pressroom.domains.media import serving as media
 from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.posts import routes as posts
+from pressroom.domains.reading import act_pages as acts
 from pressroom.domains.reading import pages as reading
 from pressroom.domains.settings_pages import pages as settings_pages
 from pressroom.domains.webhooks import delivery_pages
@@ -51,6 +52,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *entry_pages.ROUTES,
     *mail.ROUTES,
     *reading.ROUTES,
+    *acts.ROUTES,
     *media.ROUTES,
     *sign_in_pages.ROUTES,
     *security_pages.ROUTES,

@@ -26,16 +26,19 @@ class Line:
         wrong: Fields that are not taken, for forms whose struct no JSON route has: each with what is said beside it.
         acts_once: Sent twice with one idempotency key it does one thing. A sign-in does not: it makes two sessions.
         elsewhere: The tests that bring the form about; here it is only sent by those who may not.
+        anybodys: It is about what anybody may find, such as an account: nobody gets a 404.
     """
 
     good: Mapping[str, str | Sequence[str]] = field(default_factory=dict[str, str | Sequence[str]])
     wrong: Sequence[Mapping[str, str]] = ()
     acts_once: bool = True
     elsewhere: str = ""
+    anybodys: bool = False
 
 
 PASSWORD: Final = "seven boats by the pier"
 HOOK: Final = "https://8.8.8.8/hook"
+ACTS: Final = "tests/pages/test_acts.py"
 ONE: Final = "/settings/keys/{keyId}/webhooks/{webhookId}"
 
 LINES: Final[dict[str, Line]] = {
@@ -67,6 +70,19 @@ LINES: Final[dict[str, Line]] = {
     "/settings/keys/{keyId}/webhooks/{webhookId}/redeliver": Line(
         {"since": "2027-01-14T10:30:00.000Z", "until": "2027-01-15T08:00:00.000Z"}
     ),
+    "/post/{id}/like": Line(),
+    "/post/{id}/unlike": Line(),
+    "/post/{id}/save": Line(),
+    "/post/{id}/unsave": Line(),
+    "/post/{id}/bounce": Line(elsewhere=ACTS),
+    "/post/{id}/unbounce": Line(),
+    "/post/{id}/vote": Line({"choices": ["1"]}),
+    "/post/{id}/comment": Line({"content": "Which boat?"}),
+    "/post/{id}/quote": Line({"content": "How true"}, elsewhere=ACTS),
+    "/@{username}/follow": Line(elsewhere=ACTS, anybodys=True),
+    "/@{username}/unfollow": Line(elsewhere=ACTS, anybodys=True),
+    "/hub/{slug}/join": Line(anybodys=True),
+    "/hub/{slug}/leave": Line(anybodys=True),
 }
 """By the path as declared."""
 

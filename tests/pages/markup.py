@@ -1,5 +1,6 @@
 """What the templates of the reading pages are made of; anything else on a page was put there by somebody."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,19 +16,26 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "body": set(),
     "meta": {"charset", "name", "property", "content"},
     "link": {"rel", "href", "type", "title"},
-    "a": {"href", "class", "rel", "tabindex", "aria-hidden", "aria-label"},
+    "a": {"href", "class", "rel", "tabindex", "type", "aria-hidden", "aria-label", "aria-current", "data-act"},
     "header": {"class"},
     "nav": {"class", "aria-label"},
-    "form": {"method", "action"},
-    "button": {"type"},
+    "form": {"method", "action", "class", "id", "data-act"},
+    "button": {"type", "class", "data-key", "data-busy", "aria-pressed"},
+    "input": {"id", "type", "name", "value"},
+    "textarea": {"id", "name", "rows", "required", "data-count", "aria-describedby"},
+    "label": {"for", "class", "dir"},
+    "fieldset": set(),
+    "legend": {"class", "dir"},
+    "script": {"type", "src"},
     "main": {"class", "id"},
-    "article": {"class"},
+    "footer": {"class"},
+    "article": {"class", "id"},
     "section": {"class", "id", "aria-label", "aria-labelledby"},
     "details": {"class"},
     "summary": set(),
-    "div": {"class", "dir"},
-    "p": {"class", "dir"},
-    "span": {"class", "dir"},
+    "div": {"class", "dir", "role", "aria-label"},
+    "p": {"class", "dir", "id"},
+    "span": {"class", "dir", "aria-hidden"},
     "bdi": {"class", "dir"},
     "b": {"dir"},
     "h1": {"class"},
@@ -52,8 +60,11 @@ RELATIONS: Final = {"icon", "stylesheet", "canonical", "alternate"}
 WORDS: Final = {"content", "title", "href", "alt", "aria-label"}
 """Attributes that may hold what people wrote."""
 
-SIGN_OUT: Final = "/logout"
-"""Where the only form of these pages leads, in the head of whoever is signed in."""
+FORM: Final = re.compile(
+    r"/logout|/post/[0-9A-Z]{26}/(?:(?:un)?(?:like|save|bounce)|vote|comment)(?:\?.*)?|/@\w+/(?:un)?follow"
+    r"|/hub/[a-z0-9-]+/(?:join|leave)"
+)
+"""Where the forms of these pages lead."""
 
 FOREIGN: Final = "nofollow noopener ugc"
 CARD: Final = "nofollow ugc noopener noreferrer"
@@ -85,16 +96,23 @@ def _strange(node: LexborNode, base_url: str) -> Iterator[str]:
             yield f"{RUNS} in <{tag} {name}={value!r}>"
     if "href" in attributes and not _leads_well(attributes, base_url):
         yield f"<{tag} {attributes}>"
-    for name in {"src", "poster"} & set(attributes):
+    for name in {"src", "poster"} & set(attributes) if tag != "script" else ():
         if not _comes_well(attributes[name] or "", base_url):
             yield f"<{tag} {attributes}>"
-    if tag == "form" and attributes.get("action") != SIGN_OUT:
+    if not _acts_well(tag, attributes):
         yield f"<{tag} {attributes}>"
     if tag == "meta" and "content" in attributes:
         if (attributes.get("name") or attributes.get("property")) not in META:
             yield f"<{tag} {attributes}>"
     elif tag == "link" and attributes.get("rel") not in RELATIONS:
         yield f"<{tag} {attributes}>"
+
+
+def _acts_well(tag: str, attributes: dict[str, str | None]) -> bool:
+    """Whether a form does one of our acts, and a script is a file of ours."""
+    if tag == "form":
+        return FORM.fullmatch(attributes.get("action") or "") is not None
+    return tag != "script" or (attributes.get("src") or "").startswith("/static/")
 
 
 def _comes_well(src: str, base_url: str) -> bool:

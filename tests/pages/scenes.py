@@ -253,3 +253,4 @@ class Scenes:
             writer = self.full if at == 1 else self.marta
             self.server.clock.advance(11 * MINUTE)
             parent = writer.ask(path, 201, content=words, parentId=parent)["id"]
+        self.full.ids["comment"] = str(parent)

@@ -41,9 +41,13 @@ def _shown() -> Iterator[Shown]:
         ("/post/{post}", "nobody", "full"),
         ("/post/{poll}", "nobody", "full"),
         ("/post/{photo}", "nobody"),
+        ("/post/{poll}", "failing"),
+        ("/post/{post}?reply={comment}", "full"),
+        ("/post/{post}/quote", "full"),
+        ("/@harbour_news", "failing"),
         ("/@{username}", "nobody", "empty", "full"),
-        ("/hub/{hub}", "nobody"),
-        ("/tag/harbour", "nobody"),
+        ("/hub/{hub}", "nobody", "full"),
+        ("/tag/harbour", "nobody", "full"),
         ("/clip/{clip}", "nobody"),
         ("/settings/keys", "empty", "failing", "full"),
         ("/settings/keys/new", "empty", "failing"),
@@ -76,6 +80,7 @@ def _shown() -> Iterator[Shown]:
         ("/login/confirm", "idle"),
         ("/settings/security/two-factor", "failing"),
         ("/settings/security/two-factor/remove", "full"),
+        ("/post/{post}/quote", "full"),
     ):
         yield Shown(path, reader, 400, submitted=True)
     for path in ("/signup", "/forgot", "/reset/{reset}"):

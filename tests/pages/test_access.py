@@ -144,6 +144,9 @@ def test_head_is_get_without_the_page(actor: MakeActor) -> None:
     for path in (*map(permalink, (public, private, deleted)), f"/@{alice.account.username}", "/tag/none", "/hub/none"):
         for reader in (None, alice):
             head, get = (fetch(alice.server, path, reader, method) for method in ("HEAD", "GET"))
+            if reader is not None:  # The keys of forms are new each time, and shrink differently.
+                for answer in (head, get):
+                    answer.headers.pop("content-length", "")
             assert told(head)[:2] == told(get)[:2]
             assert head.content == b""
 

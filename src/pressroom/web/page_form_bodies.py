@@ -98,7 +98,7 @@ def _given(
         return items if items or name in fields.clears else msgspec.UNSET
     kind = _plain(info)
     if isinstance(kind, inspect.ListType):
-        items = [text for text in texts if text]
+        items = [_number(_plain(kind.item_type), text) for text in texts if text]
         return items if items or name in fields.clears else msgspec.UNSET
     if isinstance(kind, inspect.BoolType):
         return texts[-1] in TRUE if texts[-1] in TRUE | {"", "false", "off", "0"} else texts[-1]

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Command, Query, Tx
-from pressroom.domains.follows.models import Person
+from pressroom.domains.follows.models import Following, Person
 
 INSERT_FOLLOW: Final = Command(
     "INSERT INTO follows (account_id, followed_id, created_at) VALUES (:account_id, :followed_id, :now)"
@@ -44,6 +44,13 @@ FIND_BETWEEN: Final = Query(
     Between,
     f"SELECT {follows_sql(':account_id', ':other_id')} AS follows,"
     f" {follows_sql(':other_id', ':account_id')} AS followed_back",
+)
+
+FIND_FOLLOWING: Final = Query(
+    Following,
+    f"SELECT {follows_sql(':account_id', ':other_id')} AS following,"
+    " (SELECT 1 FROM follow_requests r WHERE r.account_id = :account_id AND r.followed_id = :other_id) IS NOT NULL"
+    " AS requested",
 )
 
 _PERSON: Final = "a.id, a.username, a.display_name, a.verified"
@@ -110,6 +117,11 @@ async def delete_request(tx: Tx, *, account_id: str, followed_id: str) -> bool:
 async def find_between(tx: Tx, *, account_id: str, other_id: str) -> Between:
     """Returns which of the two follows the other."""
     return await tx.one(FIND_BETWEEN, account_id=account_id, other_id=other_id) or Between(False, False)
+
+
+async def find_following(tx: Tx, *, account_id: str, other_id: str) -> Following:
+    """Returns whether the account follows the other one, or asked to."""
+    return await tx.one(FIND_FOLLOWING, account_id=account_id, other_id=other_id) or Following(False)
 
 
 async def list_followers(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:

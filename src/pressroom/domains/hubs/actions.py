@@ -64,6 +64,16 @@ async def leave_hubs(tx: Tx, account_id: str, batch: int) -> int:
     return len(hub_ids)
 
 
+async def join_by_slug(tx: Tx, caller: Caller, slug: str) -> None:
+    """Makes the caller a member of the hub with this slug. Raises NotFound."""
+    await join_hub(tx, caller, (await get_hub_by_slug(tx, slug)).id)
+
+
+async def leave_by_slug(tx: Tx, caller: Caller, slug: str) -> None:
+    """Ends the caller's membership of the hub with this slug. Raises NotFound."""
+    await leave_hub(tx, caller, (await get_hub_by_slug(tx, slug)).id)
+
+
 def _found(hub: Hub | None) -> Hub:
     if hub is None:
         raise NotFound("There is no such hub.")

@@ -11,7 +11,8 @@ from pressroom.domains.accounts.models import Account, folded
 from pressroom.domains.accounts.queries.usernames import was_deleted
 from pressroom.domains.comments import queries as comments
 from pressroom.domains.comments.models import Comment, ThreadEntry, in_threads
-from pressroom.domains.follows.queries import find_between
+from pressroom.domains.follows.models import Following
+from pressroom.domains.follows.queries import find_following
 from pressroom.domains.hubs.actions import get_hub_by_slug
 from pressroom.domains.hubs.models import Hub
 from pressroom.domains.posts.actions import lookup
@@ -46,28 +47,31 @@ class Thread(msgspec.Struct):
 
 
 class Permalink(msgspec.Struct):
-    """What the page of a post shows. Of a deleted post: the post alone."""
+    """What the page of a post shows; of a deleted one, the post alone. `own_bounces`: what the reader has bounced."""
 
     view: PostView
     versions: list[Version]
     thread: Thread
+    own_bounces: set[str] = msgspec.field(default_factory=set[str])
 
 
 class PostPage(msgspec.Struct):
-    """A page of posts, and the id below which the next page begins."""
+    """A page of posts, the id below which the next page begins, and the ids of those that the reader has bounced."""
 
     posts: list[PostView]
     next_page: str | None
+    own_bounces: set[str] = msgspec.field(default_factory=set[str])
 
 
 class OpenedProfile(msgspec.Struct):
     """An account's page; `hidden`: its posts are for its followers alone, and the reader is none. `total_posts` counts
-    what the reader may see."""
+    what the reader may see. `following`: whether the reader does, or has asked to."""
 
     account: Account
     total_posts: int
     hidden: bool
     page: PostPage
+    following: Following = Following(False)
 
 
 async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, str]) -> Permalink:
@@ -78,7 +82,8 @@ async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, st
     if post.deleted_at is not None:
         return Permalink(PostView(post), [], Thread([], {}, None))
     view = (await lookup.complete(tx, [post], reader))[0]
-    return Permalink(view, await lookup.list_versions(tx, post), await _open_thread(tx, post, after))
+    versions, thread = await lookup.list_versions(tx, post), await _open_thread(tx, post, after)
+    return Permalink(view, versions, thread, await lookup.list_bounced(tx, reader, [view]))
 
 
 async def open_profile(tx: Tx, username: str, reader: str, before: str) -> OpenedProfile | None:
@@ -88,19 +93,21 @@ async def open_profile(tx: Tx, username: str, reader: str, before: str) -> Opene
         return None
     if account is None:
         raise NotFound(f"There is no account {username}.")
-    if account.is_private and account.id != reader:
-        between = await find_between(tx, account_id=reader, other_id=account.id)
-        if not between.follows:
-            return OpenedProfile(account, 0, hidden=True, page=PostPage([], None))
+    following = Following(False)
+    if reader and account.id != reader:
+        following = await find_following(tx, account_id=reader, other_id=account.id)
+    if account.is_private and account.id != reader and not following.following:
+        return OpenedProfile(account, 0, hidden=True, page=PostPage([], None), following=following)
     posts = await lookup.list_of_account(tx, account.id, reader, before, POSTS + 1)
     total_posts = await lookup.count_of_account(tx, account, reader)
-    return OpenedProfile(account, total_posts, hidden=False, page=_page_of(posts))
+    return OpenedProfile(account, total_posts, False, await _page_of(tx, posts, reader), following)
 
 
 async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, PostPage]:
     """Returns a hub and a page of its posts that the reader may see. Raises NotFound."""
     hub = await get_hub_by_slug(tx, slug, reader)
-    return hub, _page_of(await lookup.list_of_hub(tx, hub.id, reader, before, POSTS + 1))
+    posts = await lookup.list_of_hub(tx, hub.id, reader, before, POSTS + 1)
+    return hub, await _page_of(tx, posts, reader)
 
 
 async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> PostPage:
@@ -108,11 +115,12 @@ async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> PostPage:
     posts = await lookup.list_of_tag(tx, tag, reader, before, POSTS + 1)
     if not posts and not await lookup.list_of_tag(tx, tag, reader, BEYOND, 1):
         raise NotFound("No public post has this hashtag.")
-    return _page_of(posts)
+    return await _page_of(tx, posts, reader)
 
 
-def _page_of(posts: list[PostView]) -> PostPage:
-    return PostPage(posts[:POSTS], posts[POSTS - 1].post.id if len(posts) > POSTS else None)
+async def _page_of(tx: Tx, posts: list[PostView], reader: str) -> PostPage:
+    shown, next_page = posts[:POSTS], posts[POSTS - 1].post.id if len(posts) > POSTS else None
+    return PostPage(shown, next_page, await lookup.list_bounced(tx, reader, shown))
 
 
 async def _open_thread(tx: Tx, post: SeenPost, after: tuple[str, str]) -> Thread:

@@ -109,6 +109,10 @@ function submit(event) {
     button.setAttribute('aria-disabled', 'true')
   }
   if (form.hasAttribute('data-upload')) upload(event, form)
+  else if (form.dataset.act) {
+    event.preventDefault()
+    act(form, form.action, { method: 'POST', body: new URLSearchParams(new FormData(form, button)) })
+  }
 }
 
 function makeReady(form) {
@@ -151,6 +155,41 @@ function upload(event, form) {
   request.addEventListener('error', fail)
   request.addEventListener('timeout', fail)
   request.send(new FormData(form, event.submitter))
+}
+
+// --- In place: data-act on a form or a link names the part of the page that is fetched anew, at the address that the
+// form leads back to. What is refused is told beside the form; what leads elsewhere, such as to the sign-in, is followed.
+
+async function act(control, address, options) {
+  const part = document.getElementById(control.dataset.act)
+  const key = document.activeElement?.dataset.key
+  part.setAttribute('aria-busy', 'true')
+  const answer = await fetch(address, options).catch(() => null)
+  const page = answer && new DOMParser().parseFromString(await answer.text(), 'text/html')
+  part.removeAttribute('aria-busy')
+  if (!answer?.ok) return refuse(control, page)
+  const fresh = page.getElementById(part.id)
+  if (!fresh) return location.assign(answer.url)
+  const before = new Set([...part.querySelectorAll('[id^=comment-]')].map(({ id }) => id))
+  part.replaceWith(fresh)
+  enhance(fresh)
+  const added = options && [...fresh.querySelectorAll('[id^=comment-]')].find(({ id }) => !before.has(id))
+  if (added) {
+    added.setAttribute('tabindex', '-1')
+    added.scrollIntoView({ block: 'center' })
+    added.focus({ preventScroll: true })
+  } else if (options) fresh.querySelector(`[data-key="${key}"]`)?.focus()
+  else (fresh.querySelector('textarea') ?? fresh).focus()
+}
+
+function refuse(control, page) {
+  makeReady(control)
+  const said = [...(page?.querySelectorAll('#errors li, #errors p, main .lead') ?? [])].map((each) => each.textContent)
+  const line = control.parentElement.querySelector('.act-error') ?? document.createElement('p')
+  line.className = 'act-error'
+  line.setAttribute('role', 'alert')
+  line.textContent = said.join(' ').trim() || 'That did not arrive. Try again.'
+  control.parentElement.append(line)
 }
 
 // --- Live parts: data-live on what htmx asks for again and again. They rest while nobody looks, and stop after 10 minutes.
@@ -207,7 +246,13 @@ function enhance(root) {
   for (const field of root.querySelectorAll('[data-zone]')) setZone(field)
 }
 
-document.addEventListener('click', ({ target }) => {
+document.addEventListener('click', (event) => {
+  const { target } = event
+  const link = target.closest('a[data-act]')
+  if (link && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault()
+    return act(link, link.href)
+  }
   const button = target.closest('button')
   if (button?.dataset.copy !== undefined) copy(button)
   else if (button?.dataset.showPassword) togglePassword(button)

@@ -1,8 +1,11 @@
 """Sharing a post again, plainly or with a comment of one's own (docs/posts.md#bounces)."""
 
+from contextlib import suppress
+
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.limits.allowance import Allowance
+from pressroom.domains.posts.actions.edit import delete_post
 from pressroom.domains.posts.actions.lookup import get_post, get_view
 from pressroom.domains.posts.actions.publish import check_quota, new_post, save_and_emit, spend_quota
 from pressroom.domains.posts.models import BARE, PostType, PostView, SeenPost
@@ -32,6 +35,19 @@ async def bounce_post(
     bounce.preview_url = content.link if content else None
     await save_and_emit(tx, bounce, content)
     return await get_view(tx, bounce.id, caller.account.id)
+
+
+async def unbounce_post(tx: Tx, caller: Caller, post_id: str) -> str:
+    """Deletes the caller's plain bounce of a post and returns the post's id. Without one nothing changes.
+
+    Raises NotFound when the caller does not see the post.
+    """
+    original = await _resolve(tx, post_id, caller.account.id)
+    bounce_id = await writing.find_plain_bounce(tx, caller.account.id, original.id)
+    if bounce_id is not None:
+        with suppress(NotFound):  # It has just been deleted.
+            await delete_post(tx, caller, bounce_id)
+    return original.id
 
 
 async def precheck_quote(tx: Tx, caller: Caller, post_id: str, content: ParsedText, allowance: Allowance) -> str | None:

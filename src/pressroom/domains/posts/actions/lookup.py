@@ -10,7 +10,7 @@ from pressroom.domains.accounts.models import Account
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.media.actions import list_of_owners
-from pressroom.domains.posts.models import Poll, PollOption, PostView, SeenPost, Version
+from pressroom.domains.posts.models import Poll, PollOption, PostType, PostView, SeenPost, Version
 from pressroom.domains.posts.queries import lookup, polls
 from pressroom.domains.posts.queries.lookup import AUTHORS
 from pressroom.domains.posts.queries.polls import OptionRow
@@ -116,6 +116,17 @@ async def list_of_hub(tx: Tx, hub_id: str, reader: str, before: str, limit: int)
 async def list_of_tag(tx: Tx, tag: str, reader: str, before: str, limit: int) -> list[PostView]:
     """Returns the PUBLIC posts with a hashtag (its identity), newest first, with ids below `before`."""
     return await _views(tx, await lookup.list_of_tag(tx, tag, before=before, limit=limit), reader)
+
+
+async def list_bounced(tx: Tx, reader: str, views: Sequence[PostView]) -> set[str]:
+    """Returns the ids of the posts, of these and of those that plain bounces of them share, that the reader has plainly
+    bounced."""
+    if not reader:
+        return set()
+    shared = [
+        view.original.post.id if view.original and view.post.type == PostType.SHARE else view.post.id for view in views
+    ]
+    return {each for batch in batches(shared) for each in await lookup.list_plain_bounces(tx, reader, batch)}
 
 
 async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:

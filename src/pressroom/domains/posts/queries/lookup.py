@@ -140,6 +140,12 @@ COUNT_LISTED: Final = Query(
     " ORDER BY post_id DESC LIMIT :limit) AS listed",
 )
 
+LIST_PLAIN_BOUNCES: Final = Query(
+    str,
+    "SELECT original_id FROM posts WHERE account_id = :account_id AND type = 'SHARE' AND deleted_at IS NULL"
+    f" AND original_id IN ({in_list('id')})",
+)
+
 LIST_VERSIONS: Final = Query(
     Version,
     "SELECT content, visibility, written_at FROM post_versions WHERE account_id = :account_id AND post_id = :post_id"
@@ -203,6 +209,11 @@ async def list_of_tag(tx: Tx, tag: str, *, before: str, limit: int) -> list[str]
 async def count_listed(tx: Tx, author: str, *, reader: str, limit: int) -> int:
     """Returns how many posts of an account an allowlist shows the reader; `limit` at the most."""
     return await tx.one(COUNT_LISTED, author=author, reader=reader, limit=limit) or 0
+
+
+async def list_plain_bounces(tx: Tx, account_id: str, post_ids: Sequence[str]) -> list[str]:
+    """Returns the ids of those posts, of at most BATCH, that the account has plainly bounced."""
+    return await tx.all(LIST_PLAIN_BOUNCES, account_id=account_id, **spread("id", post_ids))
 
 
 async def list_versions(tx: Tx, account_id: str, post_id: str, limit: int) -> list[Version]:

@@ -1,0 +1,231 @@
+"""What a reader who is signed in does on the pages for reading (docs/web-app.md#acts)."""
+
+from collections.abc import Awaitable, Callable
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+import msgspec
+
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.comments.actions import add_comment
+from pressroom.domains.comments.models import Comment
+from pressroom.domains.comments.schemas import CreateComment
+from pressroom.domains.follows.actions import follow, unfollow
+from pressroom.domains.hubs.actions import join_by_slug, leave_by_slug
+from pressroom.domains.limits.allowance import allowance_of
+from pressroom.domains.posts.actions import bounce, lookup, react
+from pressroom.domains.posts.models import PostType, PostView
+from pressroom.domains.posts.poll_schemas import Vote
+from pressroom.domains.posts.schemas import BouncePost
+from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.reading.rendering import (
+    given,
+    hub_page,
+    post_page,
+    profile_page,
+    quote_page,
+    read_permalink,
+)
+from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
+from pressroom.web.access import Page
+from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.rendering import own_path, redirect
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+ON_ONE_PAGE: Final = 50
+"""So many comments surely stand on the first page of a thread."""
+
+
+class Made(msgspec.Struct):
+    """What is kept of an act, so that a form that is sent twice acts once."""
+
+    id: str
+
+
+class MadeComment(msgspec.Struct):
+    """What is kept of a comment: its id, and that of its thread."""
+
+    id: str
+    thread_id: str
+
+
+async def show_post(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page of the post with what is wrong. Raises NotFound."""
+    found = await read_permalink(request)
+    if found.view.post.deleted_at is not None:
+        raise NotFound("There is no such post.")
+    return await post_page(request, found, form)
+
+
+@declare_form("/post/{id}/like", Page(), takes=NoFields, again=show_post, summary="Like a post")
+async def like(request: Request[Caller], body: NoFields) -> Response:
+    """Likes the post and leads back."""
+    return await _act(request, react.like_post)
+
+
+@declare_form("/post/{id}/unlike", Page(), takes=NoFields, again=show_post, summary="Take a like back")
+async def unlike(request: Request[Caller], body: NoFields) -> Response:
+    """Takes the like back and leads back."""
+    return await _act(request, react.unlike_post)
+
+
+@declare_form("/post/{id}/save", Page(), takes=NoFields, again=show_post, summary="Save a post")
+async def save(request: Request[Caller], body: NoFields) -> Response:
+    """Saves the post and leads back."""
+    return await _act(request, react.save_post)
+
+
+@declare_form("/post/{id}/unsave", Page(), takes=NoFields, again=show_post, summary="Take a save back")
+async def unsave(request: Request[Caller], body: NoFields) -> Response:
+    """Takes the mark back and leads back."""
+    return await _act(request, react.unsave_post)
+
+
+@declare_form("/post/{id}/bounce", Page(), takes=NoFields, again=show_post, summary="Bounce a post")
+async def bounce_post(request: Request[Caller], body: NoFields) -> Response:
+    """Bounces the post plainly and leads back."""
+    return await _act(request, bounce.bounce_post, None, allowance_of(request.settings))
+
+
+@declare_form("/post/{id}/unbounce", Page(), takes=NoFields, again=show_post, summary="Take a bounce back")
+async def unbounce(request: Request[Caller], body: NoFields) -> Response:
+    """Deletes the reader's plain bounce and leads back."""
+    return await _act(request, bounce.unbounce_post)
+
+
+@declare_form(
+    "/post/{id}/vote",
+    Page(),
+    takes=Vote,
+    fields=FormFields(lists={"choices"}),
+    again=show_post,
+    summary="Vote in a poll",
+)
+async def vote(request: Request[Caller], body: Vote) -> Response:
+    """Votes and leads back to the poll."""
+    return await _act(request, react.vote, body.choices)
+
+
+@declare_form("/post/{id}/comment", Page(), takes=CreateComment, again=show_post, summary="Comment on a post")
+async def comment(request: Request[Caller], body: CreateComment) -> Response:
+    """Comments, or replies, and leads to the comment."""
+    post_id = request.parameters["id"]
+    answer = await request.once(add_comment, _made_comment, 201, request.caller, post_id, body.draft())
+    made = msgspec.json.decode(answer.body, type=MadeComment)
+    post = await request.db.read(lookup.get_post, post_id, request.caller.account.id)
+    further = bool(given(request, "after")) or post.comments > ON_ONE_PAGE
+    thread = f"?after={made.thread_id}-{'0' * 26}" if further else ""
+    return redirect(f"/post/{post_id}{thread}#comment-{made.id}")
+
+
+@declare("GET", "/post/{id}/quote", Page(), summary="The form of a quote")
+async def quote_form(request: Request[Caller]) -> Response:
+    """The post, and what one has to say of it."""
+    return await show_quote(request, FormState())
+
+
+async def show_quote(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page of a quote that is being written. Raises NotFound, and Unprocessable for a post that its
+    visibility keeps in."""
+    view = await request.db.read(_quoted, request.parameters["id"], request.caller.account.id)
+    return await quote_page(request, view, form)
+
+
+@declare_form("/post/{id}/quote", Page(), takes=BouncePost, again=show_quote, summary="Quote a post")
+async def quote(request: Request[Caller], body: BouncePost) -> Response:
+    """Publishes the quote and leads to it."""
+    content = body.commentary()
+    if content is None:
+        raise Invalid([FieldError("content", Code.REQUIRED, "Say something about it, or bounce it without a word.")])
+    post_id, allowance = request.parameters["id"], allowance_of(request.settings)
+    if content.link is not None and await request.once.stored() is None:
+        url = await request.db.read(bounce.precheck_quote, request.caller, post_id, content, allowance)
+        if url is not None:
+            await request.services.await_card(url, request.caller.account.id)
+    answer = await request.once(bounce.bounce_post, _made, 201, request.caller, post_id, content, allowance)
+    return redirect(f"/post/{msgspec.json.decode(answer.body, type=Made).id}")
+
+
+@declare_form("/@{username}/follow", Page(), takes=NoFields, again=profile_page, summary="Follow an account")
+async def follow_account(request: Request[Caller], body: NoFields) -> Response:
+    """Follows the account, or asks to, and leads back."""
+    return await _act_on(request, f"/@{request.parameters['username']}", follow, request.parameters["username"])
+
+
+@declare_form("/@{username}/unfollow", Page(), takes=NoFields, again=profile_page, summary="Unfollow an account")
+async def unfollow_account(request: Request[Caller], body: NoFields) -> Response:
+    """Follows the account no longer, or takes the request back, and leads back."""
+    return await _act_on(request, f"/@{request.parameters['username']}", unfollow, request.parameters["username"])
+
+
+@declare_form("/hub/{slug}/join", Page(), takes=NoFields, again=hub_page, summary="Join a hub")
+async def join(request: Request[Caller], body: NoFields) -> Response:
+    """Joins the hub and leads back."""
+    return await _act_on(request, f"/hub/{request.parameters['slug']}", join_by_slug, request.parameters["slug"])
+
+
+@declare_form("/hub/{slug}/leave", Page(), takes=NoFields, again=hub_page, summary="Leave a hub")
+async def leave(request: Request[Caller], body: NoFields) -> Response:
+    """Leaves the hub and leads back."""
+    return await _act_on(request, f"/hub/{request.parameters['slug']}", leave_by_slug, request.parameters["slug"])
+
+
+async def _act(
+    request: Request[Caller],
+    action: Callable[Concatenate[Tx, Caller, str, P], Awaitable[R]],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> Response:
+    """Carries an act out on the post of the path, and leads back to where it was done."""
+    post_id = request.parameters["id"]
+    await request.once(action, lambda _: Made(post_id), 200, request.caller, post_id, *args, **kwargs)
+    return redirect(own_path(given(request, "next"), f"/post/{post_id}"))
+
+
+async def _act_on(
+    request: Request[Caller], place: str, action: Callable[[Tx, Caller, str], Awaitable[object]], name: str
+) -> Response:
+    """Carries an act out on what is called `name`, and leads back: to `place`, unless the form names another."""
+    await request.once(action, lambda _: Made(name), 200, request.caller, name)
+    return redirect(own_path(given(request, "next"), place))
+
+
+async def _quoted(tx: Tx, post_id: str, reader: str) -> PostView:
+    view = await lookup.get_view(tx, post_id, reader)
+    if view.post.type == PostType.SHARE and view.original is not None:
+        view = view.original
+    if view.post.visibility != Visibility.PUBLIC:
+        message = f"Only PUBLIC posts can be quoted; this one is {view.post.visibility}."
+        raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, message)])
+    return view
+
+
+def _made(view: PostView) -> Made:
+    return Made(view.post.id)
+
+
+def _made_comment(comment: Comment) -> MadeComment:
+    return MadeComment(comment.id, comment.thread_id)
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (
+    like,
+    unlike,
+    save,
+    unsave,
+    bounce_post,
+    unbounce,
+    vote,
+    comment,
+    quote_form,
+    quote,
+    follow_account,
+    unfollow_account,
+    join,
+    leave,
+)

@@ -1,0 +1,238 @@
+"""Renders the pages on which people read, for whoever reads them (docs/web-app.md#reading)."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+import msgspec
+
+from pressroom.clock import iso
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.schemas import avatar_address
+from pressroom.domains.comments.schemas import CommentOut, comment_shape
+from pressroom.domains.hubs.schemas import hub_shape
+from pressroom.domains.media.urls import addresses_of
+from pressroom.domains.posts.models import PostView
+from pressroom.domains.posts.schemas import PostOut, post_shape
+from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.reading import actions
+from pressroom.domains.reading.actions import Permalink, PostPage
+from pressroom.domains.reading.markup import excerpt, linked, linked_parts, shortened
+from pressroom.ids import BEYOND
+from pressroom.web.asgi import HeaderList
+from pressroom.web.page_forms import FormState, new_idempotency_key
+from pressroom.web.rendering import frame_of
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.template_filters import shown_time
+from pressroom.web.templating import APP_POLICY, POLICY, page_in_slices
+
+_ID: Final = re.compile(r"[0-9A-Z]{26}")
+_PLACE: Final = re.compile(r"([0-9A-Z]{26})-([0-9A-Z]{26})")
+
+ANYBODY: Final[HeaderList] = [(b"cache-control", b"no-cache"), (b"vary", b"cookie")]
+"""Headers of a page that everybody may see, for a visitor who is not signed in: caches ask again before they use it."""
+
+ONE_READER: Final[HeaderList] = [(b"cache-control", b"no-store")]
+"""Headers of every other page: no cache stores it."""
+
+
+class CommentEntry(msgspec.Struct):
+    """A comment of a page.
+
+    depth: how far it is indented. answers: the author of the comment that it answers, where the page does not show that
+    comment above it; else None.
+    """
+
+    comment: CommentOut
+    depth: int
+    answers: str | None
+
+
+class EarlierVersion(msgspec.Struct):
+    """A post as it was before an edit."""
+
+    content: str | None
+    visibility: str
+    written_at: str
+
+
+class ProfileHead(msgspec.Struct):
+    """The account that a profile page shows."""
+
+    username: str
+    display_name: str
+    bio: str | None
+    avatar: str
+    verified: bool
+    total_posts: int
+    total_followers: int
+    total_following: int
+    created_at: str
+
+
+async def read_permalink(request: Request[Caller]) -> Permalink:
+    """Reads the post of the path with the page of its comments that the query names. Raises NotFound."""
+    after = _PLACE.fullmatch(given(request, "after"))
+    start = (after[1], after[2]) if after else ("", "")
+    return await request.db.read(actions.open_permalink, request.parameters["id"], reader_id(request), start)
+
+
+async def post_page(request: Request[Caller], found: Permalink, form: FormState | None = None) -> Response:
+    """Returns the page of a post that stands. `form` is the form of a comment, or another one that was refused."""
+    base_url, post, thread = request.settings.base_url, found.view.post, found.thread
+    public = post.visibility == Visibility.PUBLIC
+    here = f"/post/{post.id}"
+    address = f"{request.settings.permalink_base}{here}"
+    after = given(request, "after") if _PLACE.fullmatch(given(request, "after")) else ""
+    reply = form.value("parentId") if form and form.was_refused else given(request, "reply")
+    values: dict[str, object] = {
+        "gone": False,
+        "post": _shapes(request, [found.view])[0],
+        "placeholders": _placeholders([found.view]),
+        "own_bounces": found.own_bounces,
+        "versions": [EarlierVersion(each.content, each.visibility, iso(each.written_at)) for each in found.versions],
+        "comments": [
+            CommentEntry(comment_shape(each.comment, base_url), each.depth, thread.answers.get(each.comment.id))
+            for each in thread.comments
+        ],
+        "here": f"{here}?after={after}" if after else here,
+        "reply": reply if _ID.fullmatch(reply) else "",
+        "next_page": f"{here}?after={'-'.join(thread.next_page)}" if thread.next_page else None,
+        "first_page": here if after else None,
+        "oembed": f"{base_url}/oembed?{urlencode({'url': address})}" if public else None,
+        "robots": None if public else "noindex",
+        "form": form or FormState(),
+    }
+    return await reading_page(request, "reading/post.html", values, everybody=public)
+
+
+async def quote_page(request: Request[Caller], view: PostView, form: FormState) -> Response:
+    """Returns the page on which a post is quoted."""
+    values: dict[str, object] = {
+        "post": _shapes(request, [view])[0],
+        "placeholders": _placeholders([view]),
+        "robots": "noindex",
+        "form": form,
+    }
+    return await reading_page(request, "reading/quote.html", values)
+
+
+async def profile_page(request: Request[Caller], form: FormState | None = None) -> Response:
+    """Returns the page of the account that the path names. `form` is one that was refused. Raises NotFound."""
+    found = await request.db.read(
+        actions.open_profile, request.parameters["username"], reader_id(request), before(request)
+    )
+    if found is None:
+        values: dict[str, object] = {"robots": "noindex"}
+        return await reading_page(request, "reading/gone_profile.html", values, code=410, everybody=False)
+    account = found.account
+    head = ProfileHead(
+        username=account.username,
+        display_name=account.display_name,
+        bio=account.bio,
+        avatar=avatar_address(account.id, request.settings.base_url),
+        verified=account.verified,
+        total_posts=found.total_posts,
+        total_followers=account.total_followers,
+        total_following=account.total_following,
+        created_at=iso(account.created_at),
+    )
+    values = {
+        "account": head,
+        "hidden": found.hidden,
+        "following": found.following,
+        "robots": "noindex" if account.is_private else None,
+        "form": form or FormState(),
+    }
+    return await reading_page(
+        request, "reading/profile.html", {**values, **posts_values(request, found.page, f"/@{account.username}")}
+    )
+
+
+async def hub_page(request: Request[Caller], form: FormState | None = None) -> Response:
+    """Returns the page of the hub that the path names. `form` is one that was refused. Raises NotFound."""
+    slug, reader = request.parameters["slug"], reader_id(request)
+    found, page = await request.db.read(actions.open_hub, slug, reader, before(request))
+    values: dict[str, object] = {
+        "hub": hub_shape(found, request.settings.base_url),
+        "robots": None,
+        "form": form or FormState(),
+    }
+    return await reading_page(
+        request, "reading/hub.html", {**values, **posts_values(request, page, f"/hub/{found.slug}")}
+    )
+
+
+def posts_values(request: Request[Caller], page: PostPage, here: str = "") -> dict[str, object]:
+    """Returns the values that the template of a list of posts needs. `here`: the page's path, if not the request's."""
+    own = quote(request.path, safe="/@")
+    here = here or own
+    first = before(request) == BEYOND
+    return {
+        "posts": _shapes(request, page.posts),
+        "placeholders": _placeholders(page.posts),
+        "own_bounces": page.own_bounces,
+        "here": here if first else f"{here}?before={before(request)}",
+        "next_page": f"{'' if here == own else here}?before={page.next_page}" if page.next_page else None,
+        "first_page": None if first else here,
+    }
+
+
+async def reading_page(
+    request: Request[Caller], template: str, values: dict[str, object], *, code: int = 200, everybody: bool = True
+) -> Response:
+    """Returns a page for reading. `everybody`: signed-out visitors may see it. Only others get script."""
+    common: dict[str, object] = {
+        **(await frame_of(request)),
+        "linked": linked,
+        "linked_parts": linked_parts,
+        "shortened": shortened,
+        "excerpt": excerpt,
+        "shown_time": shown_time,
+        "host_of": host_of,
+        "new_key": new_idempotency_key,
+    }
+    response = await page_in_slices(
+        request.services.slices,
+        template,
+        {**common, **values},
+        code=code,
+        media_from=request.services.blobs.origin,
+        policy=APP_POLICY if request.who is not None and code == 200 else POLICY,
+    )
+    response.headers += ANYBODY if everybody and request.who is None else ONE_READER
+    return response
+
+
+def host_of(address: str) -> str:
+    """Returns the host of a URL without `www.`: `example.org` of `https://www.example.org/a`."""
+    return (urlsplit(address).hostname or address).removeprefix("www.")
+
+
+def reader_id(request: Request[Caller]) -> str:
+    """Returns the id of whoever reads; "" for somebody signed out."""
+    return request.who.account.id if request.who else ""
+
+
+def before(request: Request[Caller]) -> str:
+    """Returns the id before which a page of posts begins; BEYOND, for the newest, when none is given."""
+    place = given(request, "before")
+    return place if _ID.fullmatch(place) else BEYOND
+
+
+def given(request: Request[Caller], name: str) -> str:
+    """Returns a parameter of the query string; "" when it is missing."""
+    return dict(parse_qsl(request.query, keep_blank_values=True)).get(name, "")
+
+
+def _shapes(request: Request[Caller], posts: Sequence[PostView]) -> list[PostOut]:
+    addresses, now = addresses_of(request, lasting=False), request.clock.now()
+    return [post_shape(view, addresses, now) for view in posts]
+
+
+def _placeholders(posts: Sequence[PostView]) -> dict[str, str | None]:
+    """Returns the placeholder of each file, by its id: a tiny picture that is shown until the file has loaded."""
+    views = [each for view in posts for each in (view, view.original) if each is not None]
+    return {media.id: media.placeholder for view in views for media in view.media}

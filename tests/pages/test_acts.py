@@ -1,0 +1,309 @@
+"""What a reader does in place: forms that need no script, lead back to where they stood, and say what went wrong."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from pressroom.clock import MINUTE
+from tests.api.actors import Actor, Json, body_of, follow, nobody, publish, read
+from tests.api.conftest import MakeActor, one_engine
+from tests.harness.roomy import ROOMY
+from tests.pages.reader import Page, fetch, visit
+
+SETTINGS = ROOMY
+
+POLL = {"options": ["The fox", "The heron"]}
+SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
+
+
+def act(who: Actor, path: str, **fields: object) -> httpx.Response:
+    """Sends a form, and does not follow where it leads."""
+    return who.web.post(path, data=fields, headers=SAME_ORIGIN)
+
+
+def led(answer: httpx.Response) -> str:
+    """Where a form leads."""
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
+
+
+def refused(answer: httpx.Response, status: int) -> Page:
+    """The page that says why not."""
+    assert answer.status_code == status, answer.text
+    return Page(answer.text)
+
+
+def offered(page: Page) -> dict[str, str]:
+    """What the buttons of the first bar say, and where each leads."""
+    (bar, *_) = page.tree.css(".acts")
+    return {
+        " ".join((form.css_first("button span") or form).text().split()): form.attributes["action"] or ""
+        for form in bar.css("form")
+    }
+
+
+def test_an_act_leads_back_and_shows_what_it_did(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice)
+    path = f"/post/{post['id']}"
+
+    for does, undoes in (("Like", "Liked"), ("Save", "Saved"), ("Bounce", "Bounced")):
+        before = offered(visit(alice.server, path, bob))
+        place = led(act(bob, before[does]))
+        assert place == f"{path}#post-{post['id']}"
+        page = visit(alice.server, path, bob)
+        assert undoes in offered(page)
+        assert undoes in page.lines("[aria-pressed='true'] span")
+        led(act(bob, offered(page)[undoes]))
+        assert offered(visit(alice.server, path, bob)) == before
+
+    stats = read(bob, post["id"])["stats"]
+    assert (stats["likes"], stats["shares"], stats["shareCount"]) == (0, 0, 0)
+
+
+def test_an_act_in_a_list_leads_back_to_its_place_there(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    posts = [publish(alice, f"Number {number}")["id"] for number in range(21)]
+    further = f"/@{alice.account.username}?before={posts[1]}"
+
+    page = visit(alice.server, further, bob)
+    place = led(act(bob, offered(page)["Like"]))
+
+    assert place == f"{further}#post-{posts[0]}"
+    assert visit(alice.server, further, bob).has(f"#post-{posts[0]} [aria-pressed='true']")
+
+
+@one_engine
+@pytest.mark.parametrize("place", ["https://elsewhere.example/", "//elsewhere.example", "/\\elsewhere.example", ""])
+def test_an_act_leads_nowhere_else(actor: MakeActor, place: str) -> None:
+    alice = actor()
+    post = publish(alice)
+
+    answer = alice.web.post(f"/post/{post['id']}/like", params={"next": place}, data={}, headers=SAME_ORIGIN)
+
+    assert led(answer) == f"/post/{post['id']}"
+
+
+def test_a_bounce_once_per_post(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice)
+    path = f"/post/{post['id']}/bounce"
+    led(act(bob, path, idempotency_key="one"))
+    led(act(bob, path, idempotency_key="one"))
+
+    page = refused(act(bob, path, idempotency_key="two"), 409)
+
+    assert "has bounced this post already" in page.line("#errors p")
+    assert page.has(f"#post-{post['id']}")
+    assert read(alice, post["id"])["stats"]["shares"] == 1
+
+
+def test_a_bounce_of_a_bounce_is_of_what_it_shares(actor: MakeActor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    post = publish(alice)
+    share = body_of(bob.web.post(f"/api/posts/{post['id']}/bounce"), 201)
+
+    page = visit(alice.server, f"/post/{share['id']}", carol)
+    place = led(act(carol, offered(page)["Bounce"]))
+
+    assert place == f"/post/{share['id']}#post-{share['id']}"
+    assert "Bounced" in offered(visit(alice.server, f"/post/{share['id']}", carol))
+    assert read(alice, post["id"])["stats"]["shares"] == 2
+
+
+def test_what_can_be_bounced_is_what_everybody_sees(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    follow(bob, alice)
+    post = publish(alice, visibility="FOLLOWERS")
+
+    page = visit(alice.server, f"/post/{post['id']}", bob)
+
+    assert set(offered(page)) == {"Like", "Save"}
+    assert "Only PUBLIC posts" in refused(act(bob, f"/post/{post['id']}/bounce"), 422).line("#errors li")
+    assert "Only PUBLIC posts" in refused(bob.web.get(f"/post/{post['id']}/quote"), 422).line("main li")
+
+
+def test_a_quote(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice, "The heron")
+    path = f"/post/{post['id']}/quote"
+    assert "The heron" in visit(alice.server, path, bob).line(".nested .text")
+
+    empty = refused(act(bob, path, content=" "), 400)
+    long = refused(act(bob, path, content="x" * 5001), 400)
+    place = led(act(bob, path, content="How true", idempotency_key="k"))
+    again = led(act(bob, path, content="How true", idempotency_key="k"))
+
+    assert "without a word" in empty.line("#errors li")
+    assert long.texts("textarea") == ["x" * 5001]
+    assert place == again
+    made = read(bob, place.removeprefix("/post/"))
+    assert (made["type"], made["content"], made["originalPost"]["id"]) == ("QUOTE", "How true", post["id"])
+
+
+@pytest.mark.parametrize("multiple", [False, True])
+def test_a_vote(actor: MakeActor, multiple: bool) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice, poll={**POLL, "multiple": multiple})
+    path = f"/post/{post['id']}"
+    page = visit(alice.server, path, bob)
+    (action,) = page.values("form.vote", "action")
+    assert page.values("form.vote input", "type") == ["checkbox" if multiple else "radio"] * 2
+
+    nothing = refused(act(bob, action), 400)
+    led(act(bob, action, choices=["1", "0"] if multiple else ["1"]))
+
+    assert nothing.has("#errors li")
+    page = visit(alice.server, path, bob)
+    assert not page.has("form.vote")
+    assert page.lines(".poll .own .label") == (["The fox", "The heron"] if multiple else ["The heron"])
+    assert "has voted in this poll already" in refused(act(bob, action, choices="1"), 409).line("#errors p")
+
+
+def test_a_poll_that_closed_meanwhile(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice, poll={**POLL, "durationMinutes": 5})
+    (action,) = visit(alice.server, f"/post/{post['id']}", bob).values("form.vote", "action")
+    alice.server.clock.advance(6 * MINUTE)
+
+    page = refused(act(bob, action, choices="1"), 422)
+
+    assert page.line("#errors li") == "This poll is closed."
+    assert not page.has("form.vote")
+
+
+def commented(who: Actor, post: Json, content: str, **fields: object) -> str:
+    """Comments by the form; the comment's id."""
+    place = led(act(who, f"/post/{post['id']}/comment", content=content, **fields))
+    return place.rpartition("#comment-")[2]
+
+
+def test_a_comment_and_a_reply(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice)
+    first = commented(bob, post, "The heron", idempotency_key="k")
+    assert commented(bob, post, "The heron", idempotency_key="k") == first
+
+    page = visit(alice.server, f"/post/{post['id']}", alice)
+    ((_, reply),) = page.links(".comment-acts")
+    page = visit(alice.server, reply.partition("#")[0], alice)
+    assert page.has(f"#comment-{first} form[action='/post/{post['id']}/comment']")
+    second = commented(alice, post, "The fox", parentId=page.values("[name=parentId]", "value")[0])
+
+    page = visit(alice.server, f"/post/{post['id']}")
+    assert page.lines(".comment .text") == ["The heron", "The fox"]
+    assert page.has(f"#comment-{second}.depth-1")
+    assert not page.has("main form")
+
+
+def test_a_comment_that_is_refused_comes_back_where_it_was_typed(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice)
+    first = commented(bob, post, "The heron")
+    path = f"/post/{post['id']}/comment"
+
+    above = refused(act(alice, path, content="x" * 501), 400)
+    below = refused(act(alice, path, content="x" * 501, parentId=first), 400)
+
+    assert above.texts("#comments > form textarea") == ["x" * 501]
+    assert below.texts(f"#comment-{first} textarea") == ["x" * 501]
+    assert [len(each.texts("textarea")) for each in (above, below)] == [1, 1]
+    assert "At most 500 characters" in below.line("#errors li")
+
+
+@one_engine
+def test_a_comment_on_a_long_thread_is_on_the_page_that_it_leads_to(actor: MakeActor) -> None:
+    alice = actor()
+    post = publish(alice)
+    first = commented(alice, post, "First")
+    for number in range(101):
+        body_of(alice.web.post(f"/api/posts/{post['id']}/comments", json={"content": f"Number {number}"}), 201)
+
+    for fields in ({}, {"parentId": first}):
+        place = led(act(alice, f"/post/{post['id']}/comment", content="Last", **fields))
+        page, _, anchor = place.partition("#")
+        assert visit(alice.server, page, alice).has(f"#{anchor}")
+
+
+def test_following_and_taking_it_back(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    path = f"/@{alice.account.username}"
+    assert visit(alice.server, path, bob).line("form.follow button") == "Follow"
+
+    assert led(act(bob, f"{path}/follow")) == path
+    assert visit(alice.server, path, bob).line("form.follow button") == "Unfollow"
+    led(act(bob, f"{path}/unfollow"))
+    assert visit(alice.server, path, bob).line("form.follow button") == "Follow"
+
+    body_of(alice.web.patch("/api/auth/me", json={"isPrivate": True}))
+    assert visit(alice.server, path, bob).line("form.follow button") == "Ask to follow"
+    led(act(bob, f"{path}/follow"))
+    assert visit(alice.server, path, bob).line("form.follow button") == "Withdraw the request"
+    led(act(bob, f"{path}/unfollow"))
+    assert visit(alice.server, path, bob).line("form.follow button") == "Ask to follow"
+
+
+def test_nobody_follows_themselves(actor: MakeActor) -> None:
+    alice = actor()
+    path = f"/@{alice.account.username}"
+
+    assert not visit(alice.server, path, alice).has("form.follow")
+    assert "their own account" in refused(act(alice, f"{path}/follow"), 422).line("#errors li")
+
+
+def test_joining_and_leaving_a_hub(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    slug = alice.account.username.replace("_", "-").lower()
+    body_of(alice.web.post("/api/hubs", json={"name": "Letterpress", "slug": slug}), 201)
+    path = f"/hub/{slug}"
+
+    assert visit(alice.server, path, bob).line("form.follow button") == "Join the hub"
+    assert led(act(bob, f"{path}/join")) == path
+    page = visit(alice.server, path, bob)
+    assert page.line("form.follow button") == "Leave the hub"
+    assert "2 members" in page.lines(".counts li")
+    led(act(bob, f"{path}/leave"))
+    assert "1 member" in visit(alice.server, path, bob).lines(".counts li")
+
+
+def acts(post: Json) -> Iterator[tuple[str, dict[str, object]]]:
+    """Every act on a post."""
+    for name in ("like", "unlike", "save", "unsave", "bounce", "unbounce"):
+        yield f"/post/{post['id']}/{name}", {}
+    yield f"/post/{post['id']}/vote", {"choices": "0"}
+    yield f"/post/{post['id']}/comment", {"content": "Hm"}
+    yield f"/post/{post['id']}/quote", {"content": "Hm"}
+
+
+def test_an_act_tells_nothing_of_what_its_reader_may_not_see(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    hidden = publish(alice, visibility="PRIVATE", poll=POLL)
+    gone = publish(alice, poll=POLL)
+    body_of(alice.web.delete(f"/api/posts/{gone['id']}"))
+    never = {"id": "01HZ0000000000000000000000"}
+
+    for (path, fields), (past, _), (absent, _) in zip(acts(hidden), acts(gone), acts(never), strict=True):
+        answers = [act(bob, each, **fields) for each in (path, past, absent)]
+        assert [answer.status_code for answer in answers] == [404, 404, 404], path
+        assert len({answer.text for answer in answers}) == 1, path
+    assert [fetch(alice.server, f"/post/{each['id']}/quote", bob).status_code for each in (hidden, gone, never)] == [
+        404,
+        404,
+        404,
+    ]
+
+
+@one_engine
+def test_signed_out_there_is_nothing_to_do_but_sign_in(actor: MakeActor) -> None:
+    alice = actor()
+    post = publish(alice, poll=POLL)
+
+    for path in (f"/post/{post['id']}", f"/@{alice.account.username}"):
+        page = visit(alice.server, path)
+        assert not page.has("main form, main button, script")
+    assert ("Sign in to comment", f"/login?next=/post/{post['id']}") in visit(
+        alice.server, f"/post/{post['id']}"
+    ).links("#comments")
+    answer = nobody.post(f"{alice.server.base_url}/post/{post['id']}/like", headers=SAME_ORIGIN)
+    assert led(answer).startswith("/login")
