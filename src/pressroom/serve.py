@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -239,9 +240,11 @@ async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:
     settings = runtime.settings
     app = create_app(runtime)
     server = make_server(app, settings)
+    server.on_startup(
+        partial(runtime.log.info, "listening", address=settings.base_url, host=settings.host, port=settings.port)
+    )
     serving = asyncio.create_task(server.serve())
     stopped = asyncio.create_task(stopping.wait())
-    runtime.log.info("listening", address=settings.base_url, host=settings.host, port=settings.port)
     await asyncio.wait([serving, stopped], return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
     stopping.set()
