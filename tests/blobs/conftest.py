@@ -37,18 +37,34 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeaweedServe
 @pytest.fixture
 def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests' credentials in the environment, and nothing else of AWS."""
+    _set_credentials(monkeypatch)
+
+
+@pytest.fixture
+def bucket_url(s3_server: SeaweedServer | S3Server, credentials: None) -> str:
+    """The address of an empty bucket."""
+    return _new_bucket(s3_server)
+
+
+@pytest.fixture(scope="module")
+def module_bucket_url(s3_server: SeaweedServer | S3Server) -> Iterator[str]:
+    """The address of a bucket that the tests of a module share, with the credentials in the environment."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        _set_credentials(monkeypatch)
+        yield _new_bucket(s3_server)
+
+
+def _set_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", s3.ACCESS_KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", s3.SECRET_KEY)
 
 
-@pytest.fixture
-def bucket_url(s3_server: SeaweedServer | S3Server, credentials: None) -> str:
-    """The address of an empty bucket."""
+def _new_bucket(server: SeaweedServer | S3Server) -> str:
     name = f"bucket-{os.getpid()}-{next(_numbers)}"
-    s3_server.create_bucket(name)
-    return f"s3://{name}/some/prefix?endpoint={s3_server.url}&region={s3.REGION}"
+    server.create_bucket(name)
+    return f"s3://{name}/some/prefix?endpoint={server.url}&region={s3.REGION}"
 
 
 @pytest.fixture(params=["disk", "s3"])

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from pressroom.clock import SystemClock
@@ -34,6 +36,14 @@ def in_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) ->
             await db.close()
 
     return asyncio.run(run())
+
+
+@cache
+def migrated_file() -> bytes:
+    """Returns the file of an SQLite database that is up to date and has no rows, migrated once in this process."""
+    with TemporaryDirectory() as folder:
+        in_database(settings_of({"DATA_DIR": folder}), migrate)
+        return (Path(folder) / "pressroom.db").read_bytes()
 
 
 def migrated_database(server: PostgresServer, run_folder: Path, name: str) -> str:

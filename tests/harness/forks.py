@@ -108,6 +108,8 @@ def serve(control: socket.socket) -> None:
     for name in ("app", "cli", "document", "logs"):  # what serving needs, but for granian, whose allocator has a thread
         importlib.import_module(f"pressroom.{name}")
 
+    # Made once for all of them: half of the work of a start.
+    sys.modules["pressroom.document"].describe_api(sys.modules["pressroom.settings"].Settings({}))
     threads = list(Path("/proc/self/task").iterdir())
     assert len(threads) == 1, "a process with threads cannot be forked safely"
     gc.collect()

@@ -24,6 +24,7 @@ from pressroom.outbound.connections import Resolve
 from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
 from pressroom.web.server import make_server
+from tests.harness.databases import migrated_file
 from tests.harness.process import free_port
 from tests.harness.roomy import CROWDED
 
@@ -55,6 +56,7 @@ class LocalServer:
 
     def start(self) -> "LocalServer":
         """Opens everything and serves."""
+        self._place_database()
         self._thread.start()
         self.run(self._start())
         return self
@@ -90,6 +92,14 @@ class LocalServer:
     def do_jobs(self) -> None:
         """Processes media and fetches cards that are due by the clock, as a worker would."""
         self.run(self.job_worker.settle())
+
+    def _place_database(self) -> None:
+        """Puts a copy of a migrated database where a new one would be made."""
+        file = self.settings.data_dir / "pressroom.db"
+        if self.settings.database_url == f"sqlite:///{file}" and not file.exists():
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file.write_bytes(migrated_file())
+            file.chmod(0o600)
 
     async def _start(self) -> None:
         db = await open_database(self.settings, self.clock)

@@ -3,11 +3,11 @@
 import pytest
 
 from tests.api.conftest import actor, alice, server
-from tests.blobs.conftest import bucket_url, credentials, s3_server
+from tests.blobs.conftest import bucket_url, credentials, module_bucket_url, s3_server
 from tests.harness.local import LocalServer
 from tests.media.decoders import Decoder
 
-__all__ = ["actor", "alice", "bucket_url", "credentials", "s3_server", "server"]
+__all__ = ["actor", "alice", "bucket_url", "credentials", "module_bucket_url", "s3_server", "server"]
 
 
 @pytest.fixture

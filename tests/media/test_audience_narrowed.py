@@ -20,7 +20,7 @@ TOKENS: Final = Query(str, "SELECT token FROM media WHERE owner_id = :post_id")
 OPEN: Final = {"disk": 200, "s3": 302}
 
 
-@pytest.fixture(params=["sqlite-disk", "postgres-disk", "sqlite-s3", "postgres-s3"])
+@pytest.fixture(scope="module", params=["sqlite-disk", "postgres-disk", "sqlite-s3", "postgres-s3"])
 def store(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[LocalServer, int]]:
@@ -28,7 +28,7 @@ def store(
     engine, store = str(request.param).split("-")
     settings = {**ROOMY, **database_settings(request, engine)}
     if store == "s3":
-        settings["BLOBS_URL"] = request.getfixturevalue("bucket_url")
+        settings["BLOBS_URL"] = request.getfixturevalue("module_bucket_url")
     server = LocalServer(tmp_path_factory.mktemp("store"), **settings).start()
     yield server, OPEN[store]
     server.stop()

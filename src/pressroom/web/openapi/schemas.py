@@ -5,6 +5,7 @@ The struct of a body may declare as `json_schema` what its `field_errors` check 
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Final, cast
 
 import msgspec
@@ -27,18 +28,7 @@ class Schemas:
     """The schemas of `kinds` and of all types in them, by their public names: PostOut is shown as Post."""
 
     def __init__(self, kinds: Iterable[type]) -> None:
-        wanted = list(dict.fromkeys(kinds))
-        _, raw = msgspec.json.schema_components(wanted, schema_hook=_anything, ref_template=PREFIX + "{name}")
-        known: dict[str, inspect.Type] = {}
-        for kind in wanted:
-            _collect(inspect.type_info(kind), known)
-        self.components: dict[str, Json] = {
-            public_name(name): _settled(cast("Json", raw[name]), known[name]) for name in sorted(raw, key=public_name)
-        }
-        self.components[Problem.__name__] = _problem(self.components[Problem.__name__])
-        field_error = public_name(FieldError.__name__)
-        self.components[field_error] = _field_error(self.components[field_error])
-        self.components[Code.__name__]["description"] = prose.codes()
+        self.components: dict[str, Json] = dict(_components(tuple(dict.fromkeys(kinds))))
 
     def reference(self, kind: type) -> Json:
         """Returns a reference to the schema of `kind`."""
@@ -48,6 +38,23 @@ class Schemas:
 def public_name(name: str) -> str:
     """Returns the name of a struct in the document."""
     return _PUBLIC_NAMES.get(name, name.removesuffix("Out"))
+
+
+@cache
+def _components(kinds: tuple[type, ...]) -> dict[str, Json]:
+    """Returns the schemas by name. They follow from the types alone, and to make them takes as long as all the rest."""
+    _, raw = msgspec.json.schema_components(kinds, schema_hook=_anything, ref_template=PREFIX + "{name}")
+    known: dict[str, inspect.Type] = {}
+    for kind in kinds:
+        _collect(inspect.type_info(kind), known)
+    made: dict[str, Json] = {
+        public_name(name): _settled(cast("Json", raw[name]), known[name]) for name in sorted(raw, key=public_name)
+    }
+    made[Problem.__name__] = _problem(made[Problem.__name__])
+    field_error = public_name(FieldError.__name__)
+    made[field_error] = _field_error(made[field_error])
+    made[Code.__name__]["description"] = prose.codes()
+    return made
 
 
 def _anything(_kind: type) -> Json:
