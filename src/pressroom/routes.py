@@ -10,6 +10,8 @@ from pressroom.domains.accounts import link_routes as account_links
 from pressroom.domains.accounts import routes as accounts
 from pressroom.domains.accounts import two_factor_routes as two_factor
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.administration import pages as admin_pages
+from pressroom.domains.administration import routes as administration
 from pressroom.domains.clips import routes as clips
 from pressroom.domains.comments import routes as comments
 from pressroom.domains.follows import routes as follows
@@ -44,6 +46,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *follows.ROUTES,
     *hubs.ROUTES,
     *notifications.ROUTES,
+    *administration.ROUTES,
 )
 """The operations of the API, in the order of the API reference."""
 
@@ -60,6 +63,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *settings_pages.ROUTES,
     *webhook_pages.ROUTES,
     *delivery_pages.ROUTES,
+    *admin_pages.ROUTES,
 )
 """The pages that people read and the media in them, and the pages on which they do something."""
 

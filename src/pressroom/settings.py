@@ -323,8 +323,7 @@ class Settings:
     def value(self, setting: Setting[T]) -> T:
         """Returns the value of one setting. Raises SettingError."""
         if setting.name not in self._values:
-            default = setting.default if isinstance(setting.default, str) else setting.default(self)
-            raw = self._variables.get(setting.variable, "").strip() or default
+            raw = self.raw(setting)
             try:
                 self._values[setting.name] = setting.read(raw)
             except ValueError as error:
@@ -332,6 +331,15 @@ class Settings:
                 shown = "" if setting.secret or "@" in raw else f": {raw!r}"
                 raise SettingError(f"{setting.variable} {error}{shown}") from None
         return self._values[setting.name]  # type: ignore[return-value]  # filled by this setting's own `read`
+
+    def raw(self, setting: Setting[T]) -> str:
+        """Returns the text of a setting: what is given, or the default."""
+        default = setting.default if isinstance(setting.default, str) else setting.default(self)
+        return self._variables.get(setting.variable, "").strip() or default
+
+    def is_given(self, setting: Setting[T]) -> bool:
+        """Returns whether the environment or the file gives the setting: otherwise it has its default."""
+        return bool(self._variables.get(setting.variable, "").strip())
 
     def unknown(self) -> Iterator[str]:
         """Yields a sentence for each PRESSROOM_ variable that is not a setting of this version."""

@@ -5,13 +5,14 @@ import ssl
 from collections.abc import Iterator
 from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 
 from pressroom.db import Query
 from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.keys.models import Scope
+from pressroom.domains.moderation.actions import set_admin
 from tests.harness.local import LocalServer
 
 POSTS = Query(int, "SELECT count(*) FROM posts WHERE account_id = :account_id")
@@ -54,6 +55,12 @@ class Actor:
     def web(self) -> httpx.Client:
         """Is signed in."""
         return self._client({"Cookie": self.cookie})
+
+    def become_admin(self) -> Self:
+        """The same, as an admin."""
+        db = self.server.runtime.db
+        self.server.run(db.transact(set_admin, self.account.username, is_admin=True))
+        return self
 
     def post(self, content: str = "Hello", idempotency_key: str | None = None) -> httpx.Response:
         """Publishes with the key."""

@@ -147,6 +147,16 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             {"ipAllowlist[0]": "type", "ipAllowlist[1]": "invalid_format"},
         ),
     },
+    "verify_account": {
+        "nothing": ({}, {"reason": "required"}),
+        "a reason alone": ({"reason": "a"}, {}),
+    },
+    "suspend_account": {"nothing": ({}, {"reason": "required"})},
+    "restore_account": {"nothing": ({}, {"reason": "required"})},
+    "delete_account": {
+        "nothing": ({}, {"username": "required", "reason": "required"}),
+        "a blank reason": ({"username": "a", "reason": " "}, {"reason": "too_short"}),
+    },
     "create_hub": {
         "nothing": ({}, {"name": "required", "slug": "required"}),
         "a blank name and a short slug": ({"name": " ", "slug": "-"}, {"name": "too_short", "slug": "too_short"}),

@@ -332,6 +332,8 @@ KEY: Fields = {
 }
 NOBODY = bad("invalid_choice")._replace(status=422)
 
+REASON = text(200, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT)
+
 FIELDS: dict[str, Fields] = {
     "create_post": PUBLISH,
     "edit_post": {"content": text(5000, null=TAKEN, empty=REQUIRED, blank=REQUIRED), "visibility": visibility()},
@@ -388,6 +390,10 @@ FIELDS: dict[str, Fields] = {
     "edit_me": PROFILE,
     "create_key": KEY,
     "create_hub": HUB,
+    "verify_account": {"verified": flag(null=TAKEN), "emailVerified": flag(null=TAKEN), "reason": REASON},
+    "suspend_account": {"reason": REASON},
+    "restore_account": {"reason": REASON},
+    "delete_account": {"username": text(100, null=REQUIRED), "reason": REASON},
     "create_webhook": WEBHOOK,
     "replace_webhook": WEBHOOK,
     "redeliver_events": REDELIVERY,

@@ -32,6 +32,7 @@ NO_HUB = {"error": "Not found", "message": "There is no such hub."}
 NO_KEY = {"error": "Not found", "message": "There is no such key."}
 NO_WEBHOOK = {"error": "Not found", "message": "There is no such webhook endpoint."}
 NO_DELIVERY = {"error": "Not found", "message": "There is no such delivery to this endpoint."}
+NO_JOB = {"error": "Not found", "message": "There is no such dead job."}
 CLIP = b"\0\0\0\x18ftypisom\0\0\0\0isommp42"
 """As much of a clip as its publication looks at."""
 
@@ -52,6 +53,7 @@ OWN_KEY_ROUTES = [route for route in ROUTES if route.path == "/api/auth/api-keys
 DELIVERY_ROUTES = [route for route in ROUTES if "{deliveryId}" in route.path]
 WEBHOOK_ROUTES = [route for route in ROUTES if "{webhookId}" in route.path and route not in DELIVERY_ROUTES]
 CLIP_ROUTES = [route for route in ROUTES if route.path == "/api/clips/{id}"]
+JOB_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/jobs/{id}")]
 NAME_ROUTES = [route for route in ROUTES if "{username}" in route.path]
 
 
@@ -73,7 +75,7 @@ class World:
         for username in ("mira_press", "otto"):
             server.account(username)
         self.server = server
-        self.alice, self.bob, self.carol = Actor(server), Actor(server), Actor(server)
+        self.alice, self.bob, self.carol = Actor(server).become_admin(), Actor(server), Actor(server)
         self.nobody = new_client(base_url=server.base_url)
         follow(self.alice, self.carol)
         self.hub, self.own_hub = self.make_hub(self.bob, "of-bob"), self.make_hub(self.alice, "of-alice")
@@ -220,6 +222,7 @@ def test_no_route_is_forgotten() -> None:
             DELIVERY_ROUTES,
             NAME_ROUTES,
             CLIP_ROUTES,
+            JOB_ROUTES,
         )
         for route in group
     }
@@ -305,6 +308,12 @@ def test_somebody_else_s_delivery_is_one_that_never_was(world: World, route: Rou
         assert [answer.json() for answer in world.answers(route, other)] == [NO_DELIVERY]
     own = world.alice.web.request(route.method, world.path(route, world.own_delivery))
     assert own.status_code == route.status, own.text
+
+
+@pytest.mark.parametrize("route", JOB_ROUTES, ids=lambda route: route.name)
+def test_a_dead_job_that_there_is_not(world: World, route: Route[Caller]) -> None:
+    for other in (world.unseen["absent"], world.alice.account.id):
+        assert [answer.json() for answer in world.answers(route, other)] == [NO_JOB]
 
 
 @pytest.mark.parametrize("route", NAME_ROUTES, ids=lambda route: route.name)

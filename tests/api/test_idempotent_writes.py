@@ -18,9 +18,10 @@ from tests.harness.writes import WRITES, People, Write, replay_of
 SETTINGS = {**ROOMY, **TAKING}
 ELSEWHERE = {
     *("upload_post", "publish_clip", "sign_out", "confirm_password"),
+    *("verify_account", "suspend_account", "restore_account", "delete_account", "retry_job"),
     *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),
 }
-"""Routes with tests of their own: here, in tests/media, test_two_factor and test_confirmation."""
+"""Routes with tests of their own: here, in tests/media, test_two_factor, test_confirmation and test_admin."""
 
 WITHOUT_ACCOUNT = {
     *("sign_up", "sign_in", "sign_in_by_link", "forgot_password", "reset_password", "verify_email"),

@@ -14,6 +14,7 @@ from openapi_spec_validator import validate
 from pressroom.document import openapi_document
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy, Scope
+from pressroom.domains.moderation.actions import set_admin
 from pressroom.errors import Code, Unavailable
 from pressroom.routes import API_ROUTES, SITE_ROUTES
 from pressroom.settings import Settings
@@ -127,6 +128,7 @@ def test_each_operation_says_who_may_call_it(document: Json) -> None:
         expected = {
             "Keyed": [{"apiKey": []}, {"session": []}, *signed_out],
             "SessionOnly": [{"session": []}],
+            "AdminOnly": [{"session": []}],
             "Anyone": [],
         }
         assert operation["security"] == expected[type(route.access).__name__]
@@ -328,6 +330,7 @@ def test_the_schemas_of_bodies_are_the_rules_of_the_server(
 ) -> None:
     browser = client(server)
     browser.post("/api/auth/signup", json={**MIRA, "username": "first"}).raise_for_status()
+    server.run(server.runtime.db.transact(set_admin, "first", is_admin=True))
     wrong: list[str] = []
     tried = 0
     for method, path, operation in operations(document):

@@ -28,6 +28,8 @@ _FOLLOWS: Final = "the condition follows_sql: what a reader may see depends on w
 
 _STEPS: Final = "which of the first steps an account has done"
 
+_OVERVIEW: Final = "how much there is and what waits, for admins"
+
 READERS: Final = {
     ("keys", "accounts"): "a request by key finds key and account in one read",
     ("audit", "accounts"): "the present name of the admin who acted",
@@ -50,6 +52,12 @@ READERS: Final = {
     ("home", "api_keys"): _STEPS,
     ("home", "posts"): _STEPS,
     ("home", "webhooks"): _STEPS,
+    ("administration", "accounts"): _OVERVIEW,
+    ("administration", "posts"): _OVERVIEW,
+    ("administration", "webhooks"): _OVERVIEW,
+    ("administration", "deliveries"): _OVERVIEW,
+    ("administration", "jobs"): _OVERVIEW,
+    ("administration", "stored_media"): _OVERVIEW,
     ("db", "sqlite_master"): "whether the table of migrations is there yet",
 }
 """Who reads tables of another package, and why."""

@@ -62,6 +62,11 @@ LINES: Final[dict[str, Line]] = {
     f"{ONE}/replace": Line({"url": f"{HOOK}/again", "events": ["post.created"]}),
     f"{ONE}/remove": Line(),
     "/settings/keys/new": Line({"label": "Ferry bot", "scopes": ["posts:write", "media:write"], "expiry": "90d"}),
+    "/admin/accounts/{username}/verify": Line({"verified": "true", "reason": "Rang the newsroom."}),
+    "/admin/accounts/{username}/suspend": Line({"reason": "Advertises pills."}),
+    "/admin/accounts/{username}/restore": Line({"reason": "It was a mistake."}, elsewhere="tests/pages/test_admin.py"),
+    "/admin/accounts/{username}/delete": Line({"username": "{other}", "reason": "Asked for it by letter."}),
+    "/admin/jobs/{id}/retry": Line(elsewhere="tests/pages/test_admin.py"),
     "/settings/keys/{keyId}/revoke": Line({"label": "{label}"}, wrong=({"label": "Another"}, {"label": ""})),
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries/{deliveryId}/resend": Line(),
     "/settings/keys/{keyId}/webhooks/{webhookId}/redeliver/preview": Line(

@@ -7,12 +7,15 @@ import httpx
 from pyotp.totp import TOTP
 
 from pressroom.clock import DAY, HOUR, MINUTE, SECOND, iso
-from pressroom.db import Command
+from pressroom.db import Command, Tx
 from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.accounts.codes import STEP
 from pressroom.domains.accounts.links import request_reset
 from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.accounts.tokens import issue_token
+from pressroom.domains.moderation.actions import set_admin
+from pressroom.ids import LATEST
+from pressroom.jobs import queue
 from tests.api.actors import Json, body_of, new_client
 from tests.harness.local import LocalServer
 from tests.harness.receiver import Receiver, answer
@@ -53,6 +56,16 @@ DISPATCHES: Final = (
 MOVE = Command("UPDATE webhooks SET url = replace(url, :old, :new)")
 ELSEWHERE: Final = "https://newsroom.example"
 """Where the endpoints seem to be once everything was delivered."""
+
+
+GIVE_UP = Command("UPDATE jobs SET due_at = NULL, tries = 6, error = :error WHERE subject = :subject")
+
+
+async def _give_up(tx: Tx) -> None:
+    """Enqueues a letter and gives it up."""
+    address = "old@harbour.example"
+    await queue.enqueue(tx, "verification mail", address, due_at=LATEST)
+    await tx.run(GIVE_UP, subject=address, error="550 5.1.1 The mail server knows no such mailbox.")
 
 
 class Person:
@@ -119,6 +132,7 @@ class Scenes:
             person.sign_in()
         self._send_links()
         self._guard()
+        self._administer()
 
     def reader(self, name: str) -> Person | None:
         """The person of a name; None: somebody who is not signed in."""
@@ -207,6 +221,16 @@ class Scenes:
         totp = TOTP(self.full.ask("/api/auth/two-factor")["secret"])
         code = totp.generate_otp(self.server.clock.now() // STEP)
         self.full.ask("/api/auth/two-factor/confirm", code=code)
+
+    def _administer(self) -> None:
+        """An admin, somebody who was suspended, and a job that was given up."""
+        self.admin = Person(self.server, "keeper", "Kim Keeper", "")
+        banned = Person(self.server, "pill_shop", "Pill Shop", "")
+        db = self.server.runtime.db
+        self.server.run(db.transact(set_admin, self.admin.account.username, is_admin=True))
+        self.admin.ids |= {"other": "night_desk", "banned": banned.account.username}
+        self.admin.ask("/api/admin/accounts/pill_shop/suspend", reason="Advertises pills under every post.")
+        self.server.run(db.transact(_give_up))
 
     def _dispatch(self, key: Json, first: int, *, times: int) -> None:
         with self._bearing(key) as api:

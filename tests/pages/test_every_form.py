@@ -58,7 +58,7 @@ class Stage:
 
     def __init__(self, server: LocalServer) -> None:
         self.server = server
-        self.owner = Actor(server)
+        self.owner = Actor(server).become_admin()
         self.stranger = Actor(server)
         issue, account_id = server.runtime.db.transact, self.owner.account.id
         purposes = {
@@ -69,7 +69,7 @@ class Stage:
         self.tokens = {path: server.run(issue(issue_token, account_id, each)) for path, each in purposes.items()}
         self.ids = {"keyId": self.owner.record.id, "label": self.owner.record.label}
         self.ids |= self._endpoint(f"/api/auth/api-keys/{self.owner.record.id}/webhooks")
-        self.ids["username"] = self.owner.account.username
+        self.ids |= {"username": self.owner.account.username, "other": self.stranger.account.username}
         self.things = {"post": publish(self.owner, visibility="PRIVATE", poll=POLL)["id"]}
         hub = {"name": "The waterfront", "slug": self.owner.account.username.replace("_", "-").lower()}
         self.ids["slug"] = body_of(self.owner.web.post("/api/hubs", json=hub), 201)["slug"]
@@ -84,8 +84,9 @@ class Stage:
 
     def address(self, path: str) -> str:
         """Where the form of a path is sent."""
-        thing = self.things.get(path.split("/")[1], "")
-        return path.format_map({**self.ids, "id": thing, "token": self.tokens.get(path, "")})
+        thing = self.things.get(path.split("/")[1], "none")
+        ids = {**self.ids, "id": thing, "token": self.tokens.get(path, "")}
+        return path.format_map({**ids, "username": self.ids["other"]} if path.startswith("/admin/") else ids)
 
     def good(self, path: str) -> Texts:
         """What the form is sent when all is well."""

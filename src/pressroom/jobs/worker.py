@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
@@ -15,6 +14,7 @@ from pressroom.jobs import queue
 from pressroom.jobs.lease_loop import LeaseLoop
 from pressroom.jobs.look import Look
 from pressroom.jobs.outages import Outages, deferral
+from pressroom.jobs.overview import shown_subject
 from pressroom.jobs.queue import Job
 from pressroom.logs import Log
 
@@ -23,8 +23,6 @@ LEASE: Final = 15 * SECOND
 
 KILLS: Final = 20
 """How often workers may be killed during a job before the job itself is taken to be the cause."""
-
-_SITE: Final = re.compile(r"[a-z]+://[^/?#]*", re.IGNORECASE)
 
 
 class TryAgain(PressroomError):
@@ -145,7 +143,7 @@ class JobWorker:
             await self._failed(handler, job, _reason(error), last=job.tries > len(handler.waits))
 
     async def _failed(self, handler: Handler, job: Job, reason: str, *, last: bool) -> None:
-        self._log.error("job failed", kind=job.kind, subject=_logged(job), tries=job.tries, error=reason)
+        self._log.error("job failed", kind=job.kind, subject=shown_subject(job.subject), tries=job.tries, error=reason)
         due_at = None if last else self._clock.now() + handler.waits[job.tries - 1]
         try:
             await self._db.transact(self._record_failure, handler, job, reason, due_at)
@@ -171,13 +169,6 @@ class JobWorker:
 
     async def _renew_leases(self, jobs: list[Job], token: str, until: int) -> None:
         await self._db.transact(queue.renew, jobs, token=token, until=until)
-
-
-def _logged(job: Job) -> str:
-    """Returns a job's subject as the log shows it: of a link only the site, since the rest may be a secret; of an
-    e-mail address only the domain."""
-    site = _SITE.match(job.subject)
-    return site[0] if site else job.subject[job.subject.find("@") + 1 :]
 
 
 def _reason(error: Exception) -> str:

@@ -91,6 +91,21 @@ class AccountRecord(Account):
         return "deleted" if self.deleted_at is not None else "active" if self.suspended_at is None else "suspended"
 
 
+class AccountFilter(StrEnum):
+    """What lists of accounts can be narrowed to."""
+
+    SUSPENDED = "suspended"
+    DELETED = "deleted"
+    ADMIN = "admin"
+
+
+class NamedAccount(msgspec.Struct):
+    """An account's id and present user name."""
+
+    id: str
+    username: str
+
+
 class AccountStatus(msgspec.Struct):
     """Whether an account is private, and since when (milliseconds) it is suspended, if it is.
 

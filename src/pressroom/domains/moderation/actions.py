@@ -14,6 +14,8 @@ from pressroom.domains.accounts.actions import set_password as set_password_of
 from pressroom.domains.accounts.links import RESET_MAIL_JOB
 from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
 from pressroom.domains.accounts.queries import status, tokens, usernames
+from pressroom.domains.audit.actions import record as log
+from pressroom.domains.audit.models import OPERATOR, Kind, Source
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
@@ -22,7 +24,7 @@ from pressroom.errors import Conflict
 from pressroom.jobs import queue
 
 
-async def suspend_account(tx: Tx, username: str, reason: str = SUSPENDED) -> AccountRecord:
+async def suspend_account(tx: Tx, username: str, reason: str = SUSPENDED, source: Source = OPERATOR) -> AccountRecord:
     """Suspends an account: ends its sessions, revokes its keys for `reason` and hides all that it published.
 
     Returns its record. Repeating changes nothing. Raises NotFound (docs/people.md#suspension).
@@ -30,10 +32,11 @@ async def suspend_account(tx: Tx, username: str, reason: str = SUSPENDED) -> Acc
     record = await _lock(tx, username)
     if record.suspended_at is None:
         await _suspend(tx, record.id, reason)
+        await log(tx, record.id, Kind.ACCOUNT_SUSPENDED, source, reason=reason)
     return await get_record(tx, username)
 
 
-async def restore_account(tx: Tx, username: str) -> AccountRecord:
+async def restore_account(tx: Tx, username: str, reason: str | None = None, source: Source = OPERATOR) -> AccountRecord:
     """Ends a suspension and returns the account's record. Raises NotFound.
 
     Pages and posts are shown again; keys stay revoked.
@@ -41,11 +44,19 @@ async def restore_account(tx: Tx, username: str) -> AccountRecord:
     record = await _lock(tx, username)
     if record.suspended_at is not None:
         await status.suspend(tx, record.id, None)
+        await log(tx, record.id, Kind.ACCOUNT_RESTORED, source, reason=reason)
         await queue.enqueue(tx, TAG_JOB, record.id, account_id=record.id)
     return await get_record(tx, username)
 
 
-async def delete_account(tx: Tx, username: str, *, by: RevokedBy = RevokedBy.ADMIN) -> AccountRecord:
+async def delete_account(
+    tx: Tx,
+    username: str,
+    *,
+    by: RevokedBy = RevokedBy.ADMIN,
+    reason: str | None = None,
+    source: Source = OPERATOR,
+) -> AccountRecord:
     """Deletes an account for good and has a job erase all that belongs to it (docs/people.md#deleting-an-account).
 
     Returns its record with the names it had. Its user name stays reserved like one that was given up. `by` is who
@@ -56,6 +67,8 @@ async def delete_account(tx: Tx, username: str, *, by: RevokedBy = RevokedBy.ADM
         await revoke_key(tx, key_id, by, None if by is RevokedBy.SELF else DELETED)
     await status.erase(tx, record.id)
     await queue.cancel(tx, RESET_MAIL_JOB, folded(record.email))
+    if by is RevokedBy.ADMIN:
+        await log(tx, record.id, Kind.ACCOUNT_DELETED, source, reason=reason)
     await usernames.reserve_username(tx, folded(record.username), record.id, until=tx.now + RESERVED)
     await queue.enqueue(tx, DELETION_JOB, record.id, account_id=record.id)
     return replace(record, suspended_at=record.suspended_at or tx.now, deleted_at=tx.now, is_admin=False)
@@ -86,7 +99,9 @@ async def set_admin(tx: Tx, username: str, *, is_admin: bool) -> AccountRecord:
     record = await _lock(tx, username)
     if is_admin and record.suspended_at is not None:
         raise Conflict(f"{record.username} is suspended; restore the account first.")
-    await status.set_admin(tx, record.id, is_admin=is_admin)
+    if is_admin != record.is_admin:
+        await status.set_admin(tx, record.id, is_admin=is_admin)
+        await log(tx, record.id, Kind.ADMIN_GIVEN if is_admin else Kind.ADMIN_TAKEN, OPERATOR)
     return await get_record(tx, username)
 
 

@@ -1,11 +1,11 @@
 """An account's status (private, suspended, deleted, admin), password and counters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
-from pressroom.domains.accounts.models import AccountRecord, AccountStatus, PostCounts
+from pressroom.domains.accounts.models import AccountFilter, AccountRecord, AccountStatus, NamedAccount, PostCounts
 from pressroom.domains.accounts.queries import two_factor
 from pressroom.domains.accounts.queries.tokens import delete_tokens
 
@@ -22,6 +22,40 @@ FIND_RECORD: Final = Query(
 LIST_RECORDS: Final = Query(
     AccountRecord,
     f"SELECT {_RECORD} FROM accounts WHERE id < :before ORDER BY id DESC LIMIT :limit",
+)
+
+# Each condition is that of an index.
+LIST_SUSPENDED: Final = Query(
+    AccountRecord,
+    f"SELECT {_RECORD} FROM accounts WHERE suspended_at IS NOT NULL AND deleted_at IS NULL AND id < :before"
+    " ORDER BY id DESC LIMIT :limit",
+)
+
+LIST_DELETED: Final = Query(
+    AccountRecord,
+    f"SELECT {_RECORD} FROM accounts WHERE deleted_at IS NOT NULL AND id < :before ORDER BY id DESC LIMIT :limit",
+)
+
+LIST_ADMINS: Final = Query(
+    AccountRecord, f"SELECT {_RECORD} FROM accounts WHERE is_admin AND id < :before ORDER BY id DESC LIMIT :limit"
+)
+
+FIND_BY_NAME: Final = Query(
+    AccountRecord,
+    f"SELECT {_RECORD} FROM accounts WHERE username_key >= :first AND username_key < :beyond"
+    " AND username_key > coalesce((SELECT p.username_key FROM accounts p WHERE p.id = :after), '')"
+    " ORDER BY username_key LIMIT :limit",
+)
+
+FIND_BY_EMAIL: Final = Query(
+    AccountRecord,
+    f"SELECT {_RECORD} FROM accounts WHERE email_key >= :first AND email_key < :beyond"
+    " AND email_key > coalesce((SELECT p.email_key FROM accounts p WHERE p.id = :after), '')"
+    " ORDER BY email_key LIMIT :limit",
+)
+
+NAMES_OF: Final = Query(
+    NamedAccount, f"SELECT id, username FROM accounts WHERE id IN ({in_list('id')}) AND deleted_at IS NULL"
 )
 
 # Locked in the order of their ids, so that no two transactions deadlock. A row that was waited for is read anew.
@@ -61,6 +95,11 @@ ERASE: Final = Command(
 
 FIND_DELETED_AT: Final = Query(int, "SELECT deleted_at FROM accounts WHERE id = :account_id AND deleted_at IS NOT NULL")
 
+SET_VERIFIED: Final = Command(
+    "UPDATE accounts SET verified = :verified, email_verified = :email_verified, updated_at = :now"
+    " WHERE id = :account_id"
+)
+
 SET_ADMIN: Final = Command("UPDATE accounts SET is_admin = :is_admin, updated_at = :now WHERE id = :account_id")
 
 VERIFY_EMAIL: Final = Command(
@@ -83,6 +122,13 @@ DELETE_ADDRESSES: Final = Command("DELETE FROM known_addresses WHERE account_id 
 DELETE_SESSIONS: Final = Command("DELETE FROM sessions WHERE account_id = :account_id")
 
 
+_LISTS: Final = {
+    AccountFilter.SUSPENDED: LIST_SUSPENDED,
+    AccountFilter.DELETED: LIST_DELETED,
+    AccountFilter.ADMIN: LIST_ADMINS,
+}
+
+
 async def find_record(tx: Tx, username_key: str) -> AccountRecord | None:
     """Returns the account with this folded user name as an operator sees it, whatever its status, or None."""
     return await tx.one(FIND_RECORD, username_key=username_key)
@@ -91,6 +137,25 @@ async def find_record(tx: Tx, username_key: str) -> AccountRecord | None:
 async def list_records(tx: Tx, *, before: str, limit: int) -> list[AccountRecord]:
     """Returns at most `limit` accounts with ids before `before`, newest first, as an operator sees them."""
     return await tx.all(LIST_RECORDS, before=before, limit=limit)
+
+
+async def list_filtered(tx: Tx, only: AccountFilter, *, before: str, limit: int) -> list[AccountRecord]:
+    """Returns at most `limit` accounts that it lets through, with ids before `before`, newest first."""
+    return await tx.all(_LISTS[only], before=before, limit=limit)
+
+
+async def find_by_prefix(tx: Tx, prefix: str, *, by_email: bool, after: str, limit: int) -> list[AccountRecord]:
+    """Returns at most `limit` accounts whose user name, or e-mail address, begins with `prefix` (folded), in its order.
+
+    `after` is the id of the last account of the page before; empty for the first page.
+    """
+    query = FIND_BY_EMAIL if by_email else FIND_BY_NAME
+    return await tx.all(query, first=prefix, beyond=f"{prefix}\U0010ffff", after=after, limit=limit)
+
+
+async def names_of(tx: Tx, account_ids: Sequence[str]) -> dict[str, str]:
+    """Returns the present user names of those of at most BATCH accounts that are not deleted, by id."""
+    return {each.id: each.username for each in await tx.all(NAMES_OF, **spread("id", account_ids))}
 
 
 async def lock_status(tx: Tx, *account_ids: str) -> dict[str, AccountStatus]:
@@ -149,6 +214,11 @@ async def erase_sign_in(tx: Tx, account_id: str) -> None:
 async def find_deleted_at(tx: Tx, account_id: str) -> int | None:
     """Returns when the account was deleted (milliseconds), or None."""
     return await tx.one(FIND_DELETED_AT, account_id=account_id)
+
+
+async def set_verified(tx: Tx, account_id: str, *, verified: bool, email_verified: bool) -> None:
+    """Sets whether the account bears the badge, and whether its e-mail address counts as confirmed."""
+    await tx.run(SET_VERIFIED, account_id=account_id, verified=verified, email_verified=email_verified, now=tx.now)
 
 
 async def set_admin(tx: Tx, account_id: str, *, is_admin: bool) -> None:

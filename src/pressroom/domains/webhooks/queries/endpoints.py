@@ -41,6 +41,12 @@ LIST_WEBHOOKS: Final = Query(
     " ORDER BY id DESC LIMIT :limit",
 )
 
+LIST_OF_ACCOUNT: Final = Query(
+    Webhook,
+    f"SELECT {_WEBHOOK} FROM webhooks WHERE account_id = :account_id AND removed_at IS NULL"
+    " ORDER BY id DESC LIMIT :limit",
+)
+
 REMOVE_WEBHOOK: Final = Query(
     str,
     "UPDATE webhooks SET removed_at = :now, sweep_at = :sweep_at, next_due_at = NULL"
@@ -107,6 +113,11 @@ async def find_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, *,
     """Returns an endpoint of the key. With `lock`, nothing is queued or saved for it meanwhile by others."""
     query = LOCK_WEBHOOK if lock else FIND_WEBHOOK
     return await tx.one(query, account_id=account_id, key_id=key_id, webhook_id=webhook_id)
+
+
+async def list_of_account(tx: Tx, account_id: str, limit: int) -> list[Webhook]:
+    """Returns at most `limit` endpoints of all keys of an account, newest first."""
+    return await tx.all(LIST_OF_ACCOUNT, account_id=account_id, limit=limit)
 
 
 async def list_webhooks(tx: Tx, key_id: str, *, before: str, limit: int) -> list[Webhook]:

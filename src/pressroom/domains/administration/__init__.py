@@ -1,0 +1,1 @@
+"""What admins see and do in the browser (docs/operations.md#admins)."""

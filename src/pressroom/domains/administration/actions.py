@@ -1,0 +1,182 @@
+"""What admins read and do. Each action takes an open transaction first, and writes each act into the audit log."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import DAY
+from pressroom.db import Tx
+from pressroom.db.params import batches
+from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.accounts.actions import get_record
+from pressroom.domains.accounts.models import AccountFilter, AccountRecord, folded
+from pressroom.domains.accounts.queries import status
+from pressroom.domains.administration import queries
+from pressroom.domains.administration.models import (
+    ENDPOINTS_SHOWN,
+    KEYS_SHOWN,
+    MOST,
+    Counts,
+    check_not_admin,
+    check_suspended,
+)
+from pressroom.domains.audit import actions as audit
+from pressroom.domains.audit.models import Entry, Kind, Source
+from pressroom.domains.keys.actions import list_by_status
+from pressroom.domains.keys.models import KeysByStatus
+from pressroom.domains.media.actions import LONG_VIDEOS, PICTURES, VIDEOS
+from pressroom.domains.moderation import actions as moderation
+from pressroom.domains.webhooks.models import Webhook
+from pressroom.domains.webhooks.queries.endpoints import list_of_account
+from pressroom.errors import Code, FieldError, NotFound, Unprocessable
+from pressroom.ids import BEYOND, time_of
+from pressroom.jobs import overview
+from pressroom.jobs.overview import DeadJob, Depth, RetriedJob
+
+FINAL: Final = frozenset({PICTURES, VIDEOS, LONG_VIDEOS})
+"""Kinds of jobs whose outcome stands when they are dead: the file was marked FAILED and its upload is removed."""
+
+
+class Overview(msgspec.Struct):
+    """The state of the installation. Times in milliseconds; `oldest_waiting_at` is that of an event."""
+
+    counts: Counts
+    depths: list[Depth]
+    oldest_waiting_at: int | None
+
+
+class Facts(msgspec.Struct):
+    """An account with its keys, its endpoints, and the bytes of media that it stores."""
+
+    record: AccountRecord
+    keys: KeysByStatus
+    endpoints: list[Webhook]
+    stored_bytes: int
+
+
+class NamedEntry(msgspec.Struct):
+    """An entry of the log, and the present user name of the account that it is about, if any."""
+
+    entry: Entry
+    username: str | None
+
+
+async def read_overview(tx: Tx) -> Overview:
+    """Returns the state of the installation, at a cost that has a bound."""
+    oldest = await queries.find_oldest_waiting(tx)
+    return Overview(
+        await queries.count(tx, tx.now - DAY),
+        await overview.list_depths(tx, MOST + 1),
+        None if oldest is None else time_of(oldest),
+    )
+
+
+async def list_accounts(tx: Tx, only: AccountFilter | None, before: str, limit: int) -> list[AccountRecord]:
+    """Returns at most `limit` accounts with ids before `before`, newest first: all, or those of `only`."""
+    if only is None:
+        return await status.list_records(tx, before=before, limit=limit)
+    return await status.list_filtered(tx, only, before=before, limit=limit)
+
+
+async def find_accounts(tx: Tx, prefix: str, after: str, limit: int, *, by_email: bool) -> list[AccountRecord]:
+    """Returns at most `limit` accounts whose user name, or e-mail address, begins with `prefix`, in its order."""
+    return await status.find_by_prefix(tx, folded(prefix), by_email=by_email, after=after, limit=limit)
+
+
+async def read_account(tx: Tx, username: str) -> Facts:
+    """Returns an account with what belongs to it. Raises NotFound."""
+    record = await get_record(tx, username)
+    return Facts(
+        record,
+        await list_by_status(tx, record.id, BEYOND, KEYS_SHOWN),
+        await list_of_account(tx, record.id, ENDPOINTS_SHOWN),
+        await queries.find_stored_bytes(tx, record.id),
+    )
+
+
+async def verify_account(
+    tx: Tx, source: Source, username: str, reason: str, *, verified: bool | None, email_verified: bool | None
+) -> AccountRecord:
+    """Gives an account its badge, or takes it away, and says whether its e-mail address counts as confirmed.
+
+    Returns the account's record. None leaves it as it is. Raises NotFound.
+    """
+    record = await _lock(tx, username)
+    badge = record.verified if verified is None else verified
+    confirmed = record.email_verified if email_verified is None else email_verified
+    await status.set_verified(tx, record.id, verified=badge, email_verified=confirmed)
+    shown = {"verified": str(badge).lower(), "emailVerified": str(confirmed).lower()}
+    await audit.record(tx, record.id, Kind.ACCOUNT_VERIFIED, source, reason=reason, **shown)
+    return await get_record(tx, username)
+
+
+async def suspend_account(tx: Tx, source: Source, username: str, reason: str) -> AccountRecord:
+    """Suspends an account and returns its record. Raises NotFound, Conflict when it is suspended, Unprocessable for an
+    admin's."""
+    record = await _lock(tx, username)
+    check_not_admin(record)
+    check_suspended(record, is_suspended=False)
+    return await moderation.suspend_account(tx, username, reason, source)
+
+
+async def restore_account(tx: Tx, source: Source, username: str, reason: str) -> AccountRecord:
+    """Ends a suspension and returns the account's record. Raises NotFound, Conflict when it is not suspended."""
+    check_suspended(await _lock(tx, username), is_suspended=True)
+    return await moderation.restore_account(tx, username, reason, source)
+
+
+async def delete_account(tx: Tx, source: Source, username: str, typed: str, reason: str) -> AccountRecord:
+    """Deletes an account, whose user name was `typed` to show that this one is meant; returns its record.
+
+    Raises NotFound, Unprocessable for an admin's account and for another name.
+    """
+    record = await _lock(tx, username)
+    check_not_admin(record)
+    if folded(typed.strip().removeprefix("@")) != folded(record.username):
+        raise Unprocessable([FieldError("username", Code.INVALID_CHOICE, "That is not the name of this account.")])
+    return await moderation.delete_account(tx, username, reason=reason, source=source)
+
+
+async def list_dead_jobs(tx: Tx, before: str, limit: int) -> list[DeadJob]:
+    """Returns at most `limit` dead jobs with ids before `before`, newest first."""
+    return await overview.list_dead(tx, before=before, limit=limit)
+
+
+async def read_jobs(tx: Tx, before: str, limit: int) -> tuple[list[Depth], list[DeadJob]]:
+    """Returns how many jobs of each kind wait, and dead ones as `list_dead_jobs` does."""
+    return await overview.list_depths(tx, MOST + 1), await list_dead_jobs(tx, before, limit)
+
+
+async def retry_job(tx: Tx, source: Source, job_id: str) -> RetriedJob:
+    """Has a dead job tried again and returns it. Raises NotFound, Unprocessable for a kind that ends for good."""
+    job = await overview.retry(tx, job_id)
+    if job is None:
+        raise NotFound("There is no such dead job.")
+    if job.kind in FINAL:
+        message = "The file was marked FAILED for good; its owner uploads it again."
+        raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, message)])
+    subject = overview.shown_subject(job.subject)
+    await audit.record(tx, "", Kind.JOB_RETRIED, source, jobId=job.id, job=job.kind, subject=subject)
+    return job
+
+
+async def list_log(tx: Tx, before: str, limit: int) -> list[NamedEntry]:
+    """Returns at most `limit` acts of admins and of the operator with ids before `before`, newest first."""
+    entries = await audit.list_admin_entries(tx, before, limit)
+    names = await _names(tx, {each.account_id for each in entries} - {""})
+    return [NamedEntry(each, names.get(each.account_id)) for each in entries]
+
+
+async def _names(tx: Tx, account_ids: Iterable[str]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for batch in batches(sorted(account_ids)):
+        names |= await status.names_of(tx, batch)
+    return names
+
+
+async def _lock(tx: Tx, username: str) -> AccountRecord:
+    """Locks the account against all other writes in its name, and returns its record. Raises NotFound."""
+    record = await get_record(tx, username)
+    await accounts.lock_wholly(tx, record.id)
+    return await get_record(tx, username)

@@ -1,0 +1,255 @@
+"""The pages of admins (docs/operations.md#admins)."""
+
+from typing import Final
+from urllib.parse import parse_qsl, quote, urlencode
+
+from pressroom import __version__
+from pressroom.db import Tx
+from pressroom.domains.accounts.actions import get_record
+from pressroom.domains.accounts.models import AccountFilter, AccountRecord, Caller
+from pressroom.domains.administration import actions
+from pressroom.domains.administration.routes import read_accounts, source_of
+from pressroom.domains.administration.schemas import (
+    DeleteAccount,
+    GiveReason,
+    RetriedOut,
+    VerifyAccount,
+    act_shape,
+    dead_job_shape,
+    facts_shape,
+    given,
+    overview_shape,
+    queue_shape,
+    setting_shape,
+)
+from pressroom.domains.moderation.schemas import record_shape
+from pressroom.shown_settings import shown_settings
+from pressroom.web.access import AdminPage
+from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.paging import Page, cursor_field_errors, split
+from pressroom.web.rendering import redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+
+ACCOUNTS: Final = "/admin/accounts"
+ONE: Final = f"{ACCOUNTS}/{{username}}"
+SHOWN: Final = 50
+"""Rows on a page."""
+
+_VERIFICATION: Final = FormFields(clears={"verified", "emailVerified"})
+
+
+@declare("GET", "/admin", AdminPage(), summary="The state of the installation")
+async def show_overview(request: Request[Caller]) -> Response:
+    """How much there is and what waits."""
+    found = await request.db.read(actions.read_overview)
+    return await render(
+        request, "administration/overview.html", {"overview": overview_shape(found, __version__, request.db.engine)}
+    )
+
+
+@declare("GET", ACCOUNTS, AdminPage(), summary="Accounts")
+async def show_accounts(request: Request[Caller]) -> Response:
+    """All accounts, newest first, or those that are searched for."""
+    given = dict(parse_qsl(request.query))
+    search, by = given.get("search", "").strip().removeprefix("@")[:254], given.get("by", "")
+    by = by if by in ("username", "email") else "username"
+    status = (
+        given.get("status", "") if given.get("status") in {each.value for each in AccountFilter} and not search else ""
+    )
+    asked = {by: search} if search else {"status": status} if status else {}
+    found = await read_accounts(request, asked, _page(request))
+    kept = {"search": search, "by": by} if search else asked
+    values: dict[str, object] = {"accounts": found.accounts, "search": search, "by": by, "status": status}
+    return await render(
+        request, "administration/accounts.html", {**values, **_pager(request, ACCOUNTS, kept, found.next_cursor)}
+    )
+
+
+@declare("GET", ONE, AdminPage(), summary="An account")
+async def show_account(request: Request[Caller]) -> Response:
+    """What there is of an account, and what can be done to it."""
+    facts = await request.db.read(actions.read_account, request.parameters["username"])
+    values = {"account": facts_shape(facts, request.clock.now())}
+    return await render(request, "administration/account.html", values)
+
+
+async def show_verification(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page on which an account is verified."""
+    return await _show_act(request, form, "verify")
+
+
+async def show_suspension(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page that says what a suspension does."""
+    return await _show_act(request, form, "suspend")
+
+
+async def show_restoration(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page that says what is shown again."""
+    return await _show_act(request, form, "restore")
+
+
+async def show_deletion(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page that says what a deletion does."""
+    return await _show_act(request, form, "delete")
+
+
+@declare("GET", f"{ONE}/verify", AdminPage(recent=True), summary="Verify an account")
+async def ask_to_verify(request: Request[Caller]) -> Response:
+    """The badge and the e-mail address, with a reason."""
+    return await show_verification(request, FormState())
+
+
+@declare_form(
+    f"{ONE}/verify",
+    AdminPage(recent=True),
+    takes=VerifyAccount,
+    fields=_VERIFICATION,
+    again=show_verification,
+    summary="Verify it",
+)
+async def verify_account(request: Request[Caller], body: VerifyAccount) -> Response:
+    """Sets both like PATCH /api/admin/accounts/{username}."""
+    await request.once(
+        actions.verify_account,
+        record_shape,
+        200,
+        source_of(request),
+        request.parameters["username"],
+        body.reason,
+        verified=given(body.verified),
+        email_verified=given(body.email_verified),
+    )
+    return _done(request, "account-verified")
+
+
+@declare("GET", f"{ONE}/suspend", AdminPage(recent=True), summary="Suspend an account")
+async def ask_to_suspend(request: Request[Caller]) -> Response:
+    """What a suspension does, and the reason for it."""
+    return await show_suspension(request, FormState())
+
+
+@declare_form(f"{ONE}/suspend", AdminPage(recent=True), takes=GiveReason, again=show_suspension, summary="Suspend it")
+async def suspend_account(request: Request[Caller], body: GiveReason) -> Response:
+    """Suspends the account like POST /api/admin/accounts/{username}/suspend."""
+    username = request.parameters["username"]
+    await request.once(actions.suspend_account, record_shape, 200, source_of(request), username, body.reason)
+    return _done(request, "account-suspended")
+
+
+@declare("GET", f"{ONE}/restore", AdminPage(recent=True), summary="Restore an account")
+async def ask_to_restore(request: Request[Caller]) -> Response:
+    """What is shown again, and the reason for it."""
+    return await show_restoration(request, FormState())
+
+
+@declare_form(f"{ONE}/restore", AdminPage(recent=True), takes=GiveReason, again=show_restoration, summary="Restore it")
+async def restore_account(request: Request[Caller], body: GiveReason) -> Response:
+    """Restores the account like POST /api/admin/accounts/{username}/restore."""
+    username = request.parameters["username"]
+    await request.once(actions.restore_account, record_shape, 200, source_of(request), username, body.reason)
+    return _done(request, "account-restored")
+
+
+@declare("GET", f"{ONE}/delete", AdminPage(recent=True), summary="Delete an account")
+async def ask_to_delete(request: Request[Caller]) -> Response:
+    """What a deletion does, the name to type, and the reason for it."""
+    return await show_deletion(request, FormState())
+
+
+@declare_form(f"{ONE}/delete", AdminPage(recent=True), takes=DeleteAccount, again=show_deletion, summary="Delete it")
+async def delete_account(request: Request[Caller], body: DeleteAccount) -> Response:
+    """Deletes the account like POST /api/admin/accounts/{username}/delete."""
+    username = request.parameters["username"]
+    await request.once(
+        actions.delete_account, record_shape, 200, source_of(request), username, body.username, body.reason
+    )
+    return redirect(ACCOUNTS, done="account-deleted")
+
+
+async def show_jobs(request: Request[Caller], form: FormState) -> Response:
+    """Renders what waits, and the jobs that were given up."""
+    page = _page(request)
+    depths, found = await request.db.read(actions.read_jobs, page.before, page.limit + 1)
+    dead, cursor = split(found, page, lambda job: job.id)
+    values: dict[str, object] = {
+        "queues": [queue_shape(each) for each in depths],
+        "dead": [dead_job_shape(job) for job in dead],
+    }
+    return await render(
+        request, "administration/jobs.html", {**values, **_pager(request, "/admin/jobs", {}, cursor)}, form=form
+    )
+
+
+@declare("GET", "/admin/jobs", AdminPage(), summary="Jobs")
+async def jobs_page(request: Request[Caller]) -> Response:
+    """How many jobs of each kind wait, and those that were given up."""
+    return await show_jobs(request, FormState())
+
+
+@declare_form(
+    "/admin/jobs/{id}/retry", AdminPage(recent=True), takes=NoFields, again=show_jobs, summary="Try a dead job again"
+)
+async def retry_job(request: Request[Caller], body: NoFields) -> Response:
+    """Has the job tried again like POST /api/admin/jobs/{id}/retry."""
+    await request.once(
+        actions.retry_job,
+        lambda job: RetriedOut(job.id, job.kind),
+        200,
+        source_of(request),
+        request.parameters["id"],
+    )
+    return redirect("/admin/jobs", done="job-retried")
+
+
+@declare("GET", "/admin/settings", AdminPage(), summary="The settings of this server")
+async def show_settings(request: Request[Caller]) -> Response:
+    """Every setting, without secrets."""
+    values = {"settings": [setting_shape(each) for each in shown_settings(request.settings)]}
+    return await render(request, "administration/settings.html", values)
+
+
+@declare("GET", "/admin/log", AdminPage(), summary="What admins did")
+async def show_log(request: Request[Caller]) -> Response:
+    """What admins and the operator did, newest first."""
+    page = _page(request)
+    found = await request.db.read(actions.list_log, page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda each: each.entry.id)
+    values: dict[str, object] = {"acts": [act_shape(each) for each in shown]}
+    return await render(request, "administration/log.html", {**values, **_pager(request, "/admin/log", {}, cursor)})
+
+
+async def _show_act(request: Request[Caller], form: FormState, act: str) -> Response:
+    record = await request.db.read(_read_record, request.parameters["username"])
+    values = {"account": record_shape(record), "record": record}
+    return await render(request, f"administration/{act}.html", values, form=form)
+
+
+async def _read_record(tx: Tx, username: str) -> AccountRecord:
+    return await get_record(tx, username)
+
+
+def _done(request: Request[Caller], code: str) -> Response:
+    return redirect(f"{ACCOUNTS}/{quote(request.parameters['username'], safe='')}", done=code)
+
+
+def _page(request: Request[Caller]) -> Page:
+    """Returns the page that the address asks for; the first one when its cursor is none."""
+    cursor = dict(parse_qsl(request.query)).get("cursor")
+    return Page(SHOWN, None if cursor_field_errors(cursor) else cursor)
+
+
+def _pager(request: Request[Caller], path: str, kept: dict[str, str], cursor: str | None) -> dict[str, object]:
+    """Returns the addresses of the next and the first page, with what was asked for."""
+    further = f"{path}?{urlencode({**kept, 'cursor': cursor})}" if cursor else None
+    begin = f"{path}?{urlencode(kept)}" if kept else path
+    return {"next_page": further, "first_page": begin if _page(request).cursor else None}
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (
+    *(show_overview, show_accounts, show_account),
+    *(ask_to_verify, verify_account, ask_to_suspend, suspend_account),
+    *(ask_to_restore, restore_account, ask_to_delete, delete_account),
+    *(jobs_page, retry_job, show_settings, show_log),
+)

@@ -1,0 +1,329 @@
+"""The routes of admins: the installation, accounts, jobs, settings, the log (docs/operations.md#admins)."""
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import parse_qsl
+
+from pressroom import __version__
+from pressroom.domains.accounts.models import AccountFilter, Caller
+from pressroom.domains.administration import actions
+from pressroom.domains.administration.examples import (
+    ACT_EXAMPLE,
+    DEAD_JOB_EXAMPLE,
+    DELETE_EXAMPLE,
+    FACTS_EXAMPLE,
+    OVERVIEW_EXAMPLE,
+    QUEUE_EXAMPLE,
+    REASON_EXAMPLE,
+    RECORD_EXAMPLE,
+    SETTING_EXAMPLE,
+    VERIFY_EXAMPLE,
+)
+from pressroom.domains.administration.schemas import (
+    ActList,
+    DeleteAccount,
+    FactsOut,
+    GiveReason,
+    JobList,
+    OverviewOut,
+    RetriedOut,
+    SettingList,
+    VerifyAccount,
+    act_shape,
+    dead_job_shape,
+    facts_shape,
+    given,
+    overview_shape,
+    queue_shape,
+    setting_shape,
+)
+from pressroom.domains.audit.models import Actor, Source
+from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
+from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
+from pressroom.shown_settings import shown_settings
+from pressroom.web.access import AdminOnly
+from pressroom.web.paging import Page, read_page, split
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import QueryParameter, Tag, declare, declare_with_body
+
+TAG: Final = Tag("Administration", "What admins see and do; to everybody else these routes are not there.")
+ONE: Final = "/api/admin/accounts/{username}"
+
+_NO_ACCOUNT: Final = NotFound("There is no account mira_press.")
+_NO_JOB: Final = NotFound("There is no such dead job.")
+_OF_ADMIN: Final = Unprocessable(
+    [
+        FieldError(
+            "username",
+            Code.NOT_ALLOWED,
+            "mira_press is an admin. On the server: pressroom account admin mira_press --revoke",
+        )
+    ]
+)
+_PAGING: Final = (Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),)
+_LONGEST_PREFIX: Final = 254
+
+_NARROWED: Final = (
+    QueryParameter(
+        "status",
+        "Only those that are suspended, deleted or admins.",
+        {"type": "string", "enum": [each.value for each in AccountFilter]},
+    ),
+    QueryParameter("username", "Only those whose user name begins so, in its order.", {"type": "string"}),
+    QueryParameter("email", "Only those whose e-mail address begins so, in its order.", {"type": "string"}),
+)
+
+
+def source_of(request: Request[Caller]) -> Source:
+    """Returns the admin who sent a request, and from where."""
+    return Source(address=request.client, actor=Actor.ADMIN, admin_id=request.caller.account.id)
+
+
+def read_narrowing(given: Mapping[str, str]) -> tuple[AccountFilter | None, str, bool]:
+    """Returns which accounts a query asks for: a filter, or the beginning of a name and whether it is that of an
+    e-mail address. Raises Invalid."""
+    asked = [name for name in ("status", "username", "email") if given.get(name)]
+    errors = [FieldError(name, Code.NOT_ALLOWED, "Give one of status, username and email.") for name in asked[1:]]
+    errors += [
+        FieldError(name, Code.TOO_LONG, f"At most {_LONGEST_PREFIX} characters.")
+        for name in asked
+        if len(given[name]) > _LONGEST_PREFIX
+    ]
+    if given.get("status") and given["status"] not in {each.value for each in AccountFilter}:
+        errors.append(FieldError("status", Code.INVALID_CHOICE, f"One of {', '.join(AccountFilter)}."))
+    if errors:
+        raise Invalid(errors)
+    only = AccountFilter(given["status"]) if given.get("status") else None
+    return only, given.get("email") or given.get("username") or "", bool(given.get("email"))
+
+
+async def read_accounts(request: Request[Caller], given: Mapping[str, str], page: Page) -> RecordList:
+    """Returns the page of accounts that `status`, `username` or `email` in a query ask for. Raises Invalid."""
+    only, prefix, by_email = read_narrowing(given)
+    if prefix:
+        found = await request.db.read(actions.find_accounts, prefix, page.after, page.limit + 1, by_email=by_email)
+    else:
+        found = await request.db.read(actions.list_accounts, only, page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda record: record.id)
+    return RecordList([record_shape(record) for record in shown], cursor)
+
+
+@declare(
+    "GET",
+    "/api/admin/overview",
+    AdminOnly(),
+    summary="The state of the installation",
+    gives=OverviewOut,
+    tag=TAG,
+    response_example=OVERVIEW_EXAMPLE,
+)
+async def show_overview(request: Request[Caller]) -> Response:
+    """How much there is and what waits. Counts end at 10,000."""
+    found = await request.db.read(actions.read_overview)
+    return json_response(overview_shape(found, __version__, request.db.engine))
+
+
+@declare(
+    "GET",
+    "/api/admin/accounts",
+    AdminOnly(),
+    summary="List accounts",
+    gives=RecordList,
+    fails=_PAGING,
+    tag=TAG,
+    paged=True,
+    query=_NARROWED,
+    response_example=RecordList([RECORD_EXAMPLE], None),
+)
+async def list_accounts(request: Request[Caller]) -> Response:
+    """All accounts, newest first; or those that one of `status`, `username` and `email` asks for."""
+    return json_response(await read_accounts(request, dict(parse_qsl(request.query)), read_page(request.query)))
+
+
+@declare(
+    "GET",
+    ONE,
+    AdminOnly(),
+    summary="Show an account",
+    gives=FactsOut,
+    fails=(_NO_ACCOUNT,),
+    tag=TAG,
+    response_example=FACTS_EXAMPLE,
+)
+async def show_account(request: Request[Caller]) -> Response:
+    """An account, suspended or not, with its keys and webhook endpoints."""
+    facts = await request.db.read(actions.read_account, request.parameters["username"])
+    return json_response(facts_shape(facts, request.clock.now()))
+
+
+@declare_with_body(
+    "PATCH",
+    ONE,
+    AdminOnly(recent=True),
+    summary="Verify an account",
+    takes=VerifyAccount,
+    gives=RecordOut,
+    fails=(_NO_ACCOUNT,),
+    idempotent=True,
+    tag=TAG,
+    example=VERIFY_EXAMPLE,
+    response_example=RECORD_EXAMPLE,
+)
+async def verify_account(request: Request[Caller], body: VerifyAccount) -> Response:
+    """Gives the account its badge, or takes it away, and says whether its e-mail address counts as confirmed."""
+    return await request.once(
+        actions.verify_account,
+        record_shape,
+        200,
+        source_of(request),
+        request.parameters["username"],
+        body.reason,
+        verified=given(body.verified),
+        email_verified=given(body.email_verified),
+    )
+
+
+@declare_with_body(
+    "POST",
+    f"{ONE}/suspend",
+    AdminOnly(recent=True),
+    summary="Suspend an account",
+    takes=GiveReason,
+    gives=RecordOut,
+    fails=(_NO_ACCOUNT, Conflict("mira_press is suspended already."), _OF_ADMIN),
+    idempotent=True,
+    tag=TAG,
+    example=REASON_EXAMPLE,
+    response_example=RECORD_EXAMPLE,
+)
+async def suspend_account(request: Request[Caller], body: GiveReason) -> Response:
+    """Ends the account's sessions, revokes its keys for this reason, and hides all that it published. Not for accounts
+    of admins."""
+    username = request.parameters["username"]
+    return await request.once(actions.suspend_account, record_shape, 200, source_of(request), username, body.reason)
+
+
+@declare_with_body(
+    "POST",
+    f"{ONE}/restore",
+    AdminOnly(recent=True),
+    summary="Restore an account",
+    takes=GiveReason,
+    gives=RecordOut,
+    fails=(_NO_ACCOUNT, Conflict("mira_press is not suspended.")),
+    idempotent=True,
+    tag=TAG,
+    example=REASON_EXAMPLE,
+    response_example=RECORD_EXAMPLE,
+)
+async def restore_account(request: Request[Caller], body: GiveReason) -> Response:
+    """Ends a suspension: what the account published is shown again. Its keys stay revoked."""
+    username = request.parameters["username"]
+    return await request.once(actions.restore_account, record_shape, 200, source_of(request), username, body.reason)
+
+
+@declare_with_body(
+    "POST",
+    f"{ONE}/delete",
+    AdminOnly(recent=True),
+    summary="Delete an account",
+    takes=DeleteAccount,
+    gives=RecordOut,
+    fails=(_NO_ACCOUNT, _OF_ADMIN),
+    idempotent=True,
+    tag=TAG,
+    example=DELETE_EXAMPLE,
+    response_example=RECORD_EXAMPLE,
+)
+async def delete_account(request: Request[Caller], body: DeleteAccount) -> Response:
+    """Deletes the account for good, once its user name was given as well. Not for accounts of admins."""
+    username = request.parameters["username"]
+    return await request.once(
+        actions.delete_account, record_shape, 200, source_of(request), username, body.username, body.reason
+    )
+
+
+@declare(
+    "GET",
+    "/api/admin/jobs",
+    AdminOnly(),
+    summary="List jobs",
+    gives=JobList,
+    fails=_PAGING,
+    tag=TAG,
+    paged=True,
+    response_example=JobList([QUEUE_EXAMPLE], [DEAD_JOB_EXAMPLE], None),
+)
+async def list_jobs(request: Request[Caller]) -> Response:
+    """How many jobs of each kind wait, and those that were given up after their last try, newest first."""
+    page = read_page(request.query)
+    depths, found = await request.db.read(actions.read_jobs, page.before, page.limit + 1)
+    dead, cursor = split(found, page, lambda job: job.id)
+    return json_response(JobList([queue_shape(each) for each in depths], [dead_job_shape(job) for job in dead], cursor))
+
+
+@declare(
+    "POST",
+    "/api/admin/jobs/{id}/retry",
+    AdminOnly(recent=True),
+    summary="Try a dead job again",
+    gives=RetriedOut,
+    fails=(
+        _NO_JOB,
+        Unprocessable(
+            [FieldError("id", Code.NOT_ALLOWED, "The file was marked FAILED for good; its owner uploads it again.")]
+        ),
+    ),
+    idempotent=True,
+    tag=TAG,
+    response_example=RetriedOut(DEAD_JOB_EXAMPLE.id, DEAD_JOB_EXAMPLE.kind),
+)
+async def retry_job(request: Request[Caller]) -> Response:
+    """Has a job that was given up done from the first try on, at once."""
+    return await request.once(
+        actions.retry_job,
+        lambda job: RetriedOut(job.id, job.kind),
+        200,
+        source_of(request),
+        request.parameters["id"],
+    )
+
+
+@declare(
+    "GET",
+    "/api/admin/settings",
+    AdminOnly(),
+    summary="List the settings",
+    gives=SettingList,
+    tag=TAG,
+    response_example=SettingList([SETTING_EXAMPLE]),
+)
+async def list_settings(request: Request[Caller]) -> Response:
+    """Every setting of the process that answers, without passwords and other secrets in addresses."""
+    return json_response(SettingList([setting_shape(each) for each in shown_settings(request.settings)]))
+
+
+@declare(
+    "GET",
+    "/api/admin/log",
+    AdminOnly(),
+    summary="List what admins did",
+    gives=ActList,
+    fails=_PAGING,
+    tag=TAG,
+    paged=True,
+    response_example=ActList([ACT_EXAMPLE], None),
+)
+async def list_log(request: Request[Caller]) -> Response:
+    """What admins and the operator did, newest first: who, what, why, when, and from where. Kept for a year."""
+    page = read_page(request.query)
+    found = await request.db.read(actions.list_log, page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda each: each.entry.id)
+    return json_response(ActList([act_shape(each) for each in shown], cursor))
+
+
+ROUTES: Final = (
+    *(show_overview, list_accounts, show_account, verify_account, suspend_account, restore_account, delete_account),
+    *(list_jobs, retry_job, list_settings, list_log),
+)

@@ -1,0 +1,325 @@
+"""Wire shapes of the administration package (docs/operations.md#admins)."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.clock import iso
+from pressroom.domains.administration.actions import FINAL, Facts, NamedEntry, Overview
+from pressroom.domains.administration.models import MOST
+from pressroom.domains.keys.models import LONGEST_REASON, ApiKey
+from pressroom.domains.keys.schemas import KeyPrefix
+from pressroom.domains.moderation.schemas import RecordOut, record_shape
+from pressroom.domains.webhooks.models import Webhook
+from pressroom.errors import Code, FieldError
+from pressroom.jobs.overview import DeadJob, Depth, shown_subject
+from pressroom.shown_settings import ShownSetting
+from pressroom.text import is_blank
+from pressroom.web.json_bodies import Body
+from pressroom.web.wire import VISIBLE, Id, Time
+
+Reason = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=LONGEST_REASON,
+        description="Why, for the log of what admins did.",
+        extra_json_schema={"pattern": VISIBLE},
+    ),
+]
+
+
+def _reason_errors(reason: object) -> Iterator[FieldError]:
+    if isinstance(reason, str) and reason and is_blank(reason):
+        yield FieldError("reason", Code.TOO_SHORT, "Say why: this is blank.")
+
+
+class GiveReason(Body):
+    """Why an admin does what the route says."""
+
+    reason: Reason
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from _reason_errors(self.reason)
+
+
+class VerifyAccount(Body):
+    """What an admin has found out about an account, and how. What is not given stays as it is."""
+
+    reason: Reason
+    verified: Annotated[bool, Meta(description="Whether the account bears the badge.")] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
+    email_verified: (
+        Annotated[bool, Meta(description="Whether its e-mail address counts as confirmed.")] | msgspec.UnsetType
+    ) = msgspec.UNSET
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from _reason_errors(self.reason)
+
+
+class DeleteAccount(Body):
+    """The user name of the account to delete, typed to show that this one is meant, and why."""
+
+    username: Annotated[str, Meta(max_length=100, description="The user name, once more.")]
+    reason: Reason
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from _reason_errors(self.reason)
+
+
+class CountOut(msgspec.Struct):
+    """A number of things, counted as far as 10,000."""
+
+    count: int
+    more: Annotated[bool, Meta(description="There are more than `count`.")]
+
+
+class BacklogOut(msgspec.Struct, rename="camel"):
+    """What waits for a worker."""
+
+    waiting: CountOut
+    oldest_at: Annotated[Time | None, Meta(description="Since when the oldest waits; null: nothing waits.")]
+
+
+class JobBacklogOut(BacklogOut, rename="camel"):
+    """Jobs that wait, and those that were given up."""
+
+    dead: CountOut
+
+
+class OverviewOut(msgspec.Struct, rename="camel"):
+    """The state of the installation."""
+
+    version: str
+    engine: Annotated[str, Meta(description="Of the database: sqlite or postgres.")]
+    accounts: CountOut
+    new_accounts: Annotated[CountOut, Meta(description="Made within the last 24 hours.")]
+    suspended_accounts: CountOut
+    posts: Annotated[CountOut, Meta(description="Deleted ones too.")]
+    new_posts: Annotated[CountOut, Meta(description="Published within the last 24 hours.")]
+    deliveries: BacklogOut
+    jobs: JobBacklogOut
+    stored_bytes: Annotated[CountOut, Meta(description="Bytes of media, of 10,000 accounts at the most.")]
+
+
+class AdminKeyOut(msgspec.Struct, rename="camel"):
+    """A key as an admin sees it."""
+
+    id: Id
+    label: str
+    key_prefix: KeyPrefix
+    scopes: list[str]
+    status: str
+    created_at: Time
+    last_used_at: Time | None
+
+
+class AdminEndpointOut(msgspec.Struct, rename="camel"):
+    """A webhook endpoint as an admin sees it."""
+
+    id: Id
+    key_id: Id
+    url: Annotated[str, Meta(description="Without its query, which may be a secret.")]
+    status: str
+    created_at: Time
+    consecutive_failures: int
+    disabled_reason: str | None
+
+
+class FactsOut(RecordOut, rename="camel"):
+    """An account with what belongs to it."""
+
+    verified: bool
+    email_verified: bool
+    stored_bytes: Annotated[int, Meta(description="Bytes of media.")]
+    keys: Annotated[list[AdminKeyOut], Meta(description="The active ones, then the latest 20 of the others.")]
+    webhooks: Annotated[list[AdminEndpointOut], Meta(description="The newest 50.")]
+
+
+class QueueOut(msgspec.Struct, rename="camel"):
+    """Jobs of one kind that wait."""
+
+    kind: str
+    waiting: CountOut
+    oldest_at: Time
+
+
+class DeadJobOut(msgspec.Struct, rename="camel"):
+    """A job after its last try."""
+
+    id: Id
+    kind: str
+    subject: Annotated[str, Meta(description="Of a link the site alone, of an e-mail address the domain.")]
+    account_id: Annotated[str | None, Meta(description="The account that it was done for, if any.")]
+    tries: int
+    error: str | None
+    enqueued_at: Time
+    can_be_retried: Annotated[bool, Meta(description="False: what it was about has ended for good.")]
+
+
+class JobList(msgspec.Struct, rename="camel"):
+    """What waits by kind, and a page of dead jobs, newest first."""
+
+    queues: list[QueueOut]
+    dead: list[DeadJobOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class RetriedOut(msgspec.Struct):
+    """A job that is tried again."""
+
+    id: Id
+    kind: str
+
+
+class SettingOut(msgspec.Struct, rename="camel"):
+    """A setting, without what could be a secret in it."""
+
+    name: str
+    value: str
+    is_given: Annotated[bool, Meta(description="False: the default.")]
+    help: str
+
+
+class SettingList(msgspec.Struct):
+    """Every setting."""
+
+    settings: list[SettingOut]
+
+
+class ActOut(msgspec.Struct, rename="camel"):
+    """Something that an admin or the operator did."""
+
+    id: Id
+    kind: Annotated[str, Meta(description="What was done: account.suspended, job.retried, …")]
+    at: Time
+    actor: Annotated[str, Meta(description="admin: in the browser or by the API; operator: by a command.")]
+    admin: Annotated[str | None, Meta(description="The admin's present user name.")]
+    account_id: Annotated[str | None, Meta(description="The account that it was done to, if any.")]
+    username: Annotated[str | None, Meta(description="The present user name of that account.")]
+    address: Annotated[str, Meta(description="Where the request came from; empty for a command.")]
+    detail: Annotated[dict[str, str | int], Meta(description="Such as `reason`.")]
+
+
+class ActList(msgspec.Struct, rename="camel"):
+    """A page of acts, newest first."""
+
+    entries: list[ActOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+def given(flag: bool | msgspec.UnsetType) -> bool | None:
+    """Returns a flag of a body, or None when it was not given."""
+    return None if flag is msgspec.UNSET else flag
+
+
+def count_shape(found: int) -> CountOut:
+    """Returns a count that was ended at MOST + 1."""
+    return CountOut(min(found, MOST), found > MOST)
+
+
+def overview_shape(found: Overview, version: str, engine: str) -> OverviewOut:
+    """Returns the state of the installation."""
+    counts = found.counts
+    waiting = sum(depth.waiting for depth in found.depths)
+    return OverviewOut(
+        version=version,
+        engine=engine,
+        accounts=count_shape(counts.accounts),
+        new_accounts=count_shape(counts.new_accounts),
+        suspended_accounts=count_shape(counts.suspended_accounts),
+        posts=count_shape(counts.posts),
+        new_posts=count_shape(counts.new_posts),
+        deliveries=BacklogOut(count_shape(counts.waiting_deliveries), _time(found.oldest_waiting_at)),
+        jobs=JobBacklogOut(
+            CountOut(waiting, any(depth.waiting > MOST for depth in found.depths)),
+            _time(min((depth.oldest_at for depth in found.depths), default=None)),
+            count_shape(counts.dead_jobs),
+        ),
+        stored_bytes=CountOut(counts.stored_bytes, counts.storing_accounts > MOST),
+    )
+
+
+def facts_shape(facts: Facts, now: int) -> FactsOut:
+    """Returns an account with what belongs to it, at `now` (milliseconds)."""
+    keys = [*facts.keys.active, *facts.keys.ended]
+    return FactsOut(
+        **msgspec.structs.asdict(record_shape(facts.record, len(facts.keys.active))),
+        verified=facts.record.verified,
+        email_verified=facts.record.email_verified,
+        stored_bytes=facts.stored_bytes,
+        keys=[_key_shape(key, now) for key in keys],
+        webhooks=[_endpoint_shape(endpoint) for endpoint in facts.endpoints],
+    )
+
+
+def queue_shape(depth: Depth) -> QueueOut:
+    """Returns how many jobs of a kind wait."""
+    return QueueOut(depth.kind, count_shape(depth.waiting), iso(depth.oldest_at))
+
+
+def dead_job_shape(job: DeadJob) -> DeadJobOut:
+    """Returns a dead job."""
+    return DeadJobOut(
+        id=job.id,
+        kind=job.kind,
+        subject=shown_subject(job.subject),
+        account_id=job.account_id or None,
+        tries=job.tries,
+        error=job.error,
+        enqueued_at=iso(job.created_at),
+        can_be_retried=job.kind not in FINAL,
+    )
+
+
+def setting_shape(setting: ShownSetting) -> SettingOut:
+    """Returns a setting."""
+    return SettingOut(setting.name, setting.value, setting.is_given, setting.help)
+
+
+def act_shape(found: NamedEntry) -> ActOut:
+    """Returns an act of an admin or of the operator."""
+    entry = found.entry
+    return ActOut(
+        id=entry.id,
+        kind=entry.kind,
+        at=iso(entry.at),
+        actor=entry.actor,
+        admin=entry.admin,
+        account_id=entry.account_id or None,
+        username=found.username,
+        address=entry.address,
+        detail=msgspec.json.decode(entry.detail, type=dict[str, str | int]),
+    )
+
+
+def _key_shape(key: ApiKey, now: int) -> AdminKeyOut:
+    return AdminKeyOut(
+        id=key.id,
+        label=key.label,
+        key_prefix=key.key_prefix,
+        scopes=key.scopes.split(),
+        status=key.status(now).value,
+        created_at=iso(key.created_at),
+        last_used_at=_time(key.last_used_at),
+    )
+
+
+def _endpoint_shape(endpoint: Webhook) -> AdminEndpointOut:
+    address, query, _ = endpoint.url.partition("?")
+    return AdminEndpointOut(
+        id=endpoint.id,
+        key_id=endpoint.key_id,
+        url=f"{address}{query}{'…' if query else ''}",
+        status=endpoint.status.value,
+        created_at=iso(endpoint.created_at),
+        consecutive_failures=endpoint.consecutive_failures,
+        disabled_reason=endpoint.disabled_reason,
+    )
+
+
+def _time(at: int | None) -> str | None:
+    return None if at is None else iso(at)
