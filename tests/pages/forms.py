@@ -25,6 +25,7 @@ class Line:
         good: Fields that are taken; `{key}` stands for what `Stage.ids` names so.
         wrong: Fields that are not taken, for forms whose struct no JSON route has: each with what is said beside it.
         acts_once: Sent twice with one idempotency key it does one thing. A sign-in does not: it makes two sessions.
+        guarded: It is sent by somebody with two-factor sign-in.
         elsewhere: The tests that bring the form about; here it is only sent by those who may not.
         anybodys: It is about what anybody may find, such as an account: nobody gets a 404.
     """
@@ -32,6 +33,7 @@ class Line:
     good: Mapping[str, str | Sequence[str]] = field(default_factory=dict[str, str | Sequence[str]])
     wrong: Sequence[Mapping[str, str]] = ()
     acts_once: bool = True
+    guarded: bool = False
     elsewhere: str = ""
     anybodys: bool = False
 
@@ -49,13 +51,13 @@ LINES: Final[dict[str, Line]] = {
     "/login/link/{token}": Line(),
     "/verify/send": Line(),
     "/login": Line({"login": "{username}", "password": PASSWORD}, acts_once=False),
-    "/login/code": Line({"code": "123456"}, elsewhere="tests/pages/test_two_factor.py"),
+    "/login/code": Line({"code": "123456"}, wrong=({"code": ""}, {"code": "1" * 100}), acts_once=False),
     "/login/confirm": Line({"password": PASSWORD}, acts_once=False),
     "/logout": Line(acts_once=False),
     "/settings/security/two-factor": Line(acts_once=False),
-    "/settings/security/two-factor/code": Line({"code": "123456"}, elsewhere="tests/pages/test_two_factor.py"),
-    "/settings/security/two-factor/remove": Line({"code": "123456"}, elsewhere="tests/pages/test_two_factor.py"),
-    "/settings/security/recovery-codes": Line(elsewhere="tests/pages/test_two_factor.py"),
+    "/settings/security/two-factor/code": Line({"code": "{code}"}),
+    "/settings/security/two-factor/remove": Line({"password": PASSWORD}, guarded=True),
+    "/settings/security/recovery-codes": Line(guarded=True),
     "/settings/keys/{keyId}/webhooks/new": Line({"url": HOOK, "events": ["post.created", "apikey.revoked"]}),
     f"{ONE}/test": Line(),
     f"{ONE}/rotate": Line(),

@@ -8,9 +8,12 @@ from typing import Any, Final
 import httpx
 import pytest
 from msgspec import inspect
+from pyotp.totp import TOTP
 from selectolax.lexbor import LexborNode
 
 from pressroom.db import Command
+from pressroom.domains.accounts import codes, two_factor
+from pressroom.domains.accounts.cookies import CODE_COOKIE
 from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.accounts.passwords import ARGON2
 from pressroom.domains.accounts.tokens import issue_token
@@ -60,6 +63,7 @@ class Stage:
         self.server = server
         self.owner = Actor(server).become_admin()
         self.stranger = Actor(server)
+        self.guarded = Actor(server)
         issue, account_id = server.runtime.db.transact, self.owner.account.id
         purposes = {
             "/reset/{token}": Purpose.RESET,
@@ -73,8 +77,20 @@ class Stage:
         self.things = {"post": publish(self.owner, visibility="PRIVATE", poll=POLL)["id"]}
         hub = {"name": "The waterfront", "slug": self.owner.account.username.replace("_", "-").lower()}
         self.ids["slug"] = body_of(self.owner.web.post("/api/hubs", json=hub), 201)["slug"]
-        own = {"id": self.owner.account.id, "hash": HASH}
-        server.run(server.runtime.db.transact(lambda tx: tx.run(SET_PASSWORD, **own)))
+        for who in (self.owner, self.guarded):
+            own = {"id": who.account.id, "hash": HASH}
+            server.run(issue(lambda tx, own=own: tx.run(SET_PASSWORD, **own)))
+        self.ids["code"] = self._begin_two_factor(self.owner)
+        code = self._begin_two_factor(self.guarded)
+        server.run(issue(two_factor.confirm, self.guarded.account.id, code))
+        waiting = server.run(issue(issue_token, self.guarded.account.id, Purpose.SIGN_IN_CODE))
+        self.waiting = {"Cookie": f"{CODE_COOKIE}={waiting}"}
+
+    def _begin_two_factor(self, who: Actor) -> str:
+        """Begins to set two-factor sign-in up; the code that turns it on."""
+        secret = codes.new_secret()
+        self.server.run(self.server.runtime.db.transact(two_factor.begin, who.account.id, secret))
+        return TOTP(secret).generate_otp(self.server.clock.now() // codes.STEP)
 
     def _endpoint(self, path: str) -> dict[str, str]:
         body = {"url": HOOK, "events": list(CHOOSABLE)}
@@ -94,12 +110,18 @@ class Stage:
 
     def close(self) -> None:
         """Hangs up."""
-        for client in (*self.owner.clients(), *self.stranger.clients()):
-            client.close()
+        for who in (self.owner, self.stranger, self.guarded):
+            for client in who.clients():
+                client.close()
+
+    def sender(self, path: str) -> Actor:
+        """Whose form it is."""
+        return self.guarded if LINES[path].guarded else self.owner
 
     def send(self, path: str, texts: Texts, who: Actor | None = None, **headers: str) -> httpx.Response:
         """Sends a form, as its owner unless somebody else is named."""
-        sender = (who or self.owner).web if path in OWNED else nobody
+        sender = (who or self.sender(path)).web if path in OWNED else nobody
+        headers |= self.waiting if path == "/login/code" else {}
         return sender.post(f"{self.server.base_url}{self.address(path)}", data=texts, headers=headers)
 
 
@@ -131,6 +153,7 @@ def test_whatever_is_wrong_is_said(stage: Stage, path: str) -> None:
         texts = stage.good(path) | texts_of(wrong, stage.ids)
         page = refused(stage.send(path, texts), 400)
         assert wrong.keys() <= invalid(page), wrong
+        assert PROGRAMS.findall(" ".join(page.lines("#errors"))) == [], wrong
 
     assert held(stage.server) == before
 
@@ -227,7 +250,9 @@ def test_sent_twice_at_once_it_acts_once(server: LocalServer, path: str) -> None
     for times in (1, 2):
         stage = Stage(server)
         texts = {**stage.good(path), "idempotency_key": ["one-form"]}
-        clients = [new_client(base_url=server.base_url, headers={"Cookie": stage.owner.cookie}) for _ in range(times)]
+        clients = [
+            new_client(base_url=server.base_url, headers={"Cookie": stage.sender(path).cookie}) for _ in range(times)
+        ]
         rows = {name: table.rows for name, table in held(server).items()}
         with ThreadPoolExecutor(times) as threads:
             answers = list(threads.map(lambda client: client.post(stage.address(path), data=texts), clients))  # noqa: B023

@@ -14,9 +14,10 @@ from pressroom.domains.accounts.codes import STEP
 from tests.api.actors import body_of
 from tests.api.people import PASSWORD, Person
 from tests.harness.local import LocalServer
+from tests.pages.secrets import found, held
 from tests.pages.without_script import Browser, goes_to, one, words
 
-SETTINGS = {"TRUSTED_PROXIES": "127.0.0.1/32", "SESSION_WRITES_PER_MINUTE": 1_000}
+SETTINGS = {"DEV": 1, "TRUSTED_PROXIES": "127.0.0.1/32", "SESSION_WRITES_PER_MINUTE": 1_000}
 SECURITY = "/settings/security"
 TWO_FACTOR = f"{SECURITY}/two-factor"
 CODE = re.compile(r"[a-z2-9]{4}(?:-[a-z2-9]{4}){3}")
@@ -168,3 +169,37 @@ def test_other_sites_and_nobody_get_nowhere(mira: Browser) -> None:
         assert unquote(goes_to(mira.ask("GET", path))) == f"/login?next={path}"
         if path != SECURITY:
             assert goes_to(mira.ask("POST", path, data={})).startswith("/login")
+
+
+def test_what_was_shown_once_stands_nowhere_afterwards(mira: Browser) -> None:
+    """Neither in the log nor the database, a stored answer, a mail or an address, whatever it was used for."""
+    server, urls = mira.person.server, list[str]()
+    mira.web.event_hooks["request"].append(lambda request: urls.append(str(request.url)))
+    totp, recovery = turn_on(mira)
+    secrets = {f"recovery code {number}": code for number, code in enumerate(recovery)}
+    secrets |= {f"recovery code {number}, joined": code.replace("-", "") for number, code in enumerate(recovery)}
+    secrets |= {"authenticator secret": totp.secret, "session": mira.cookies["session"]}
+    assert nothing_found(mira, secrets, urls)
+
+    mira.cookies.clear()
+    for wrong in ("00000", recovery[1]):  # the second one is right
+        waiting = mira.sign_in()
+        secrets["waiting sign-in"] = mira.cookies["sign_in"]
+        mira.send(mira.page(goes_to(waiting)), code=wrong)
+        assert nothing_found(mira, secrets, urls)
+    renewed = CODE.findall(words(mira.send(mira.page(f"{SECURITY}/recovery-codes"))))
+    secrets |= {f"new recovery code {number}": code for number, code in enumerate(renewed)}
+    mira.send(mira.page(f"{TWO_FACTOR}/remove"), code=renewed[0])
+    assert not is_on(mira)
+    assert nothing_found(mira, secrets, urls)
+    assert found(server, {"a name": mira.person.name}, [], []) != [], "it would be found"
+    assert totp.secret not in str(held(server)["two_factor"]), "erased with the rest"
+
+
+def nothing_found(browser: Browser, secrets: dict[str, str], urls: list[str]) -> bool:
+    """Whether the secrets stand nowhere."""
+    server = browser.person.server
+    server.do_jobs()
+    server.runtime.log.flush()
+    assert found(server, secrets, [sent.mail.text for sent in server.runtime.mailer.kept or ()], urls) == []
+    return True

@@ -236,6 +236,26 @@ function goOn(button) {
   part.focus()
 }
 
+// --- The place: what its reader looks at stays where it is in the window, whatever comes or goes above it.
+
+let looked = null
+
+function keepPlace() {
+  const at = (element) => element.getBoundingClientRect()
+  const inSight = (element) => at(element).bottom > 0 && at(element).top < innerHeight
+  const focused = document.querySelector('main :focus')
+  const anchor =
+    focused && inSight(focused) ? focused : [...document.querySelectorAll('main [id]')].find((each) => at(each).top >= 0)
+  looked = scrollY > 0 && anchor ? { anchor, top: at(anchor).top } : null
+}
+
+function holdPlace() {
+  if (looked?.anchor.isConnected) {
+    scrollBy({ top: looked.anchor.getBoundingClientRect().top - looked.top, behavior: 'instant' })
+  }
+  looked = null
+}
+
 // --- All of it
 
 function enhance(root) {
@@ -266,7 +286,11 @@ document.addEventListener('input', ({ target }) => {
 document.addEventListener('submit', submit)
 document.addEventListener('htmx:config:request', liveBefore)
 document.addEventListener('htmx:before:response', liveAnswered)
-document.addEventListener('htmx:after:swap', () => enhance(document))
+document.addEventListener('htmx:before:swap', keepPlace)
+document.addEventListener('htmx:after:swap', () => {
+  enhance(document)
+  holdPlace()
+})
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) for (const form of document.querySelectorAll('[data-sent]')) makeReady(form)
 })
