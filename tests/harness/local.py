@@ -5,8 +5,9 @@ import io
 import threading
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+import argon2
 import uvloop
 
 from pressroom.app import create_app
@@ -29,6 +30,10 @@ from tests.harness.process import free_port
 from tests.harness.roomy import CROWDED
 
 T = TypeVar("T")
+
+
+_QUICK: Final = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+"""The same hash without its cost, which `tests/domains/accounts/test_passwords.py` is about."""
 
 
 async def _no_name(host: str, port: int) -> list[str]:
@@ -108,6 +113,7 @@ class LocalServer:
         self.runtime = await open_runtime(
             self.settings, Log(requests=True, stream=self.stream), self.clock, self._resolve
         )
+        self.runtime.passwords.hasher = _QUICK
         self.worker = make_worker(self.runtime)
         self.job_worker = make_job_worker(self.runtime)
         self._server = make_server(create_app(self.runtime), self.settings)

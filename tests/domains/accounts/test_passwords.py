@@ -62,6 +62,12 @@ def test_a_password_matches_its_own_hash_alone() -> None:
     asyncio.run(story())
 
 
+def test_a_hash_costs_what_it_should() -> None:
+    hasher = Passwords().hasher  # Servers of other tests hash for nothing.
+
+    assert hasher.hash("nine plums").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+
+
 def test_one_address_keeps_no_other_waiting() -> None:
     gate = Gate()
 
