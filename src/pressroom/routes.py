@@ -17,6 +17,7 @@ from pressroom.domains.comments import routes as comments
 from pressroom.domains.follows import routes as follows
 from pressroom.domains.home import pages as home
 from pressroom.domains.hubs import routes as hubs
+from pressroom.domains.inbox import pages as inbox
 from pressroom.domains.keys import pages as key_pages
 from pressroom.domains.keys import routes as keys
 from pressroom.domains.mail import pages as mail
@@ -52,6 +53,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
 
 PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *home.ROUTES,
+    *inbox.ROUTES,
     *entry_pages.ROUTES,
     *mail.ROUTES,
     *reading.ROUTES,

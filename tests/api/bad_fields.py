@@ -397,6 +397,7 @@ FIELDS: dict[str, Fields] = {
     "create_webhook": WEBHOOK,
     "replace_webhook": WEBHOOK,
     "redeliver_events": REDELIVERY,
+    "read_notifications": {"upTo": text(26, null=REQUIRED, empty=TOO_SHORT)},
     "preview_redelivery": {
         name: replace(field, kept=name not in ("since", "until")) for name, field in REDELIVERY.items()
     },

@@ -31,6 +31,7 @@ NO_POST = {"error": "Not found", "message": "There is no such post."}
 NO_HUB = {"error": "Not found", "message": "There is no such hub."}
 NO_KEY = {"error": "Not found", "message": "There is no such key."}
 NO_WEBHOOK = {"error": "Not found", "message": "There is no such webhook endpoint."}
+NO_NOTIFICATION = {"error": "Not found", "message": "There is no such notification."}
 NO_DELIVERY = {"error": "Not found", "message": "There is no such delivery to this endpoint."}
 NO_JOB = {"error": "Not found", "message": "There is no such dead job."}
 CLIP = b"\0\0\0\x18ftypisom\0\0\0\0isommp42"
@@ -54,6 +55,7 @@ DELIVERY_ROUTES = [route for route in ROUTES if "{deliveryId}" in route.path]
 WEBHOOK_ROUTES = [route for route in ROUTES if "{webhookId}" in route.path and route not in DELIVERY_ROUTES]
 CLIP_ROUTES = [route for route in ROUTES if route.path == "/api/clips/{id}"]
 JOB_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/jobs/{id}")]
+NOTIFICATION_ROUTES = [route for route in ROUTES if "{notificationId}" in route.path]
 NAME_ROUTES = [route for route in ROUTES if "{username}" in route.path]
 
 
@@ -83,6 +85,7 @@ class World:
         self.own_comment = comment(self.alice, self.own_post)
         self.own_webhook, self.bobs_webhook = self.add_webhook(self.alice), self.add_webhook(self.bob)
         self.own_delivery, self.bobs_delivery = (self.send_test(self.alice), self.send_test(self.bob))
+        self.own_notification, self.bobs_notification = self.notify(self.alice), self.notify(self.bob)
         clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
         self.own_clip = body_of(self.alice.web.post("/api/clips", files=clip), 201)["id"]
         self.unseen = {kind: find(self) for kind, find in UNSEEN.items()}
@@ -108,6 +111,11 @@ class World:
         path = f"/api/auth/api-keys/{owner.record.id}/webhooks/{webhook_id}/test"
         return str(body_of(owner.web.post(path), 202)["id"])
 
+    def notify(self, owner: Actor) -> str:
+        """The id of a new notification of somebody."""
+        publish(self.carol, f"@{owner.account.username}")
+        return str(body_of(owner.web.get("/api/notifications"))["notifications"][0]["id"])
+
     def path(self, route: Route[Caller], part: str) -> str:
         """The route's path with `part` in the place of its last parameter, below alice's key if it is below one."""
         return path_of(route, part).replace("{keyId}", self.alice.record.id).replace("{webhookId}", self.own_webhook)
@@ -122,6 +130,8 @@ class World:
             return self.own_post
         if route in HUB_ROUTES:
             return self.own_hub
+        if route in NOTIFICATION_ROUTES:
+            return self.own_notification
         if route in CLIP_ROUTES:
             return self.own_clip
         return self.bob.account.username if route in NAME_ROUTES else self.alice.record.id
@@ -223,6 +233,7 @@ def test_no_route_is_forgotten() -> None:
             NAME_ROUTES,
             CLIP_ROUTES,
             JOB_ROUTES,
+            NOTIFICATION_ROUTES,
         )
         for route in group
     }
@@ -314,6 +325,14 @@ def test_somebody_else_s_delivery_is_one_that_never_was(world: World, route: Rou
 def test_a_dead_job_that_there_is_not(world: World, route: Route[Caller]) -> None:
     for other in (world.unseen["absent"], world.alice.account.id):
         assert [answer.json() for answer in world.answers(route, other)] == [NO_JOB]
+
+
+@pytest.mark.parametrize("route", NOTIFICATION_ROUTES, ids=lambda route: route.name)
+def test_somebody_else_s_notification_is_one_that_never_was(world: World, route: Route[Caller]) -> None:
+    for other in (world.unseen["absent"], world.bobs_notification, world.own_notification.lower()):
+        assert [answer.json() for answer in world.answers(route, other)] == [NO_NOTIFICATION]
+    own = world.alice.web.request(route.method, world.path(route, world.own_notification))
+    assert own.status_code == route.status, own.text
 
 
 @pytest.mark.parametrize("route", NAME_ROUTES, ids=lambda route: route.name)

@@ -29,6 +29,7 @@ _FOLLOWS: Final = "the condition follows_sql: what a reader may see depends on w
 _STEPS: Final = "which of the first steps an account has done"
 
 _OVERVIEW: Final = "how much there is and what waits, for admins"
+_NOTICE: Final = "the page of notifications shows each with what it is about, in one statement"
 
 READERS: Final = {
     ("keys", "accounts"): "a request by key finds key and account in one read",
@@ -58,6 +59,10 @@ READERS: Final = {
     ("administration", "deliveries"): _OVERVIEW,
     ("administration", "jobs"): _OVERVIEW,
     ("administration", "stored_media"): _OVERVIEW,
+    ("inbox", "notifications"): _NOTICE,
+    ("inbox", "accounts"): _NOTICE,
+    ("inbox", "api_keys"): _NOTICE,
+    ("inbox", "webhooks"): _NOTICE,
     ("db", "sqlite_master"): "whether the table of migrations is there yet",
 }
 """Who reads tables of another package, and why."""

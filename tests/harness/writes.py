@@ -102,6 +102,16 @@ def _redelivery(people: People) -> Write:
     return Write("POST", f"{endpoint}/redeliver", {"since": LONG_AGO})
 
 
+def _reading_one(people: People) -> Write:
+    people.followed()
+    newest = people.web.get("/api/notifications").json()["notifications"][0]["id"]
+    return Write("POST", f"/api/notifications/{newest}/read")
+
+
+def _reading_all(people: People) -> Write:
+    return Write("POST", "/api/notifications/read", {"upTo": _reading_one(people).path.split("/")[-2]})
+
+
 def _resending(people: People) -> Write:
     endpoint = people.webhook()
     people.post()
@@ -138,6 +148,8 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "join_hub": lambda people: Write("POST", f"{people.hub(people.other)}/membership"),
     "leave_hub": lambda people: Write("DELETE", f"{people.hub(people.web)}/membership"),
     "follow": lambda people: Write("POST", f"/api/accounts/{people.name()}/follow"),
+    "read_notification": _reading_one,
+    "read_notifications": _reading_all,
     "accept_follow_request": lambda people: Write("POST", f"{people.asked()}/accept"),
     "reject_follow_request": lambda people: Write("POST", f"{people.asked()}/reject"),
     "remove_follower": lambda people: Write("DELETE", f"/api/followers/{people.followed()}"),

@@ -59,6 +59,8 @@ LINES: Final[dict[str, Line]] = {
     "/settings/security/two-factor/remove": Line({"password": PASSWORD}, guarded=True),
     "/settings/security/recovery-codes": Line(guarded=True),
     "/settings/keys/{keyId}/webhooks/new": Line({"url": HOOK, "events": ["post.created", "apikey.revoked"]}),
+    "/notifications/read": Line({"upTo": "{notificationId}"}),
+    "/notifications/{notificationId}/read": Line(),
     f"{ONE}/test": Line(),
     f"{ONE}/rotate": Line(),
     f"{ONE}/replace": Line({"url": f"{HOOK}/again", "events": ["post.created"]}),

@@ -38,6 +38,7 @@ class Shown:
 def _shown() -> Iterator[Shown]:
     for path, *readers in (
         ("/", "nobody", "empty", "full"),
+        ("/notifications", "empty", "full", "failing"),
         ("/post/{post}", "nobody", "full"),
         ("/post/{poll}", "nobody", "full"),
         ("/post/{photo}", "nobody"),

@@ -77,6 +77,7 @@ class Stage:
         self.things = {"post": publish(self.owner, visibility="PRIVATE", poll=POLL)["id"]}
         hub = {"name": "The waterfront", "slug": self.owner.account.username.replace("_", "-").lower()}
         self.ids["slug"] = body_of(self.owner.web.post("/api/hubs", json=hub), 201)["slug"]
+        self.ids["notificationId"] = self._notification()
         for who in (self.owner, self.guarded):
             own = {"id": who.account.id, "hash": HASH}
             server.run(issue(lambda tx, own=own: tx.run(SET_PASSWORD, **own)))
@@ -97,6 +98,10 @@ class Stage:
         webhook_id = body_of(self.owner.web.post(path, json=body), 201)["id"]
         delivery_id = body_of(self.owner.web.post(f"{path}/{webhook_id}/test"), 202)["id"]
         return {"webhookId": webhook_id, "deliveryId": delivery_id}
+
+    def _notification(self) -> str:
+        publish(self.stranger, f"@{self.owner.account.username}")
+        return str(body_of(self.owner.web.get("/api/notifications"))["notifications"][0]["id"])
 
     def address(self, path: str) -> str:
         """Where the form of a path is sent."""

@@ -35,13 +35,19 @@ PAGES: Final = (
     *("/", "/settings/keys", "/settings/keys/new", "/settings/keys/{key}", "/settings/keys/{key}/revoke"),
     *(W, f"{W}?state=failed", f"{W}?state=held", f"{W}?code=4xx", f"{W}/deliveries", f"{W}/head"),
     *(f"{W}/deliveries/{{delivery}}", f"{W}/redeliver", f"{W}/rotate", f"{W}/replace", f"{W}/remove"),
-    *("/settings/security", "/@{username}"),
+    *("/settings/security", "/@{username}", "/notifications", "/notifications?read=01KW2F3B6E1"),
 )
 
 LARGE: Final = {"deliveries", "events", "posts"}
 
 
 FILL: Final = (
+    Command(
+        "INSERT INTO notifications (id, account_id, type, actor_id, created_at, read_at)"
+        " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+        " SELECT '01KW2F3B6E' || printf('%016d', i), :account_id, 'mention', :account_id, 1,"
+        " CASE WHEN i % 2 = 0 THEN 1 END FROM n"
+    ),
     Command(
         "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
         " attempts, due_at) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"

@@ -36,6 +36,18 @@ def shown_day(at: int | str) -> str:
     return f"{moment.day} {moment:%B}"
 
 
+def short_age(at: int | str, now: int) -> str:
+    """`5 min`, `5 h`, `3 d`, then the date: `20 Nov`, and of another year `20 Nov 2025`. `now` is in milliseconds."""
+    moment, today = datetime.fromisoformat(iso_time(at)), datetime.fromisoformat(iso(now))
+    seconds = int((today - moment).total_seconds())
+    if seconds < 60:
+        return "now"
+    for size, most, unit in ((60, 60, "min"), (3_600, 24, "h"), (86_400, 7, "d")):
+        if seconds < size * most:
+            return f"{seconds // size} {unit}"
+    return f"{moment.day} {moment:%b}" + ("" if moment.year == today.year else f" {moment.year}")
+
+
 def duration(seconds: int) -> str:
     """`45` → `45 seconds`, `150` → `3 minutes`: rounded up, so that waiting so long is enough."""
     for unit, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):

@@ -8,6 +8,7 @@ import jinja2
 from pressroom import __version__
 from pressroom.web import template_filters
 from pressroom.web.asgi import HeaderList
+from pressroom.web.avatars import initials
 from pressroom.web.page_forms import base_name
 from pressroom.web.response import Response
 from pressroom.web.sliced_rendering import Slices
@@ -20,14 +21,16 @@ _environment: Final = jinja2.Environment(
     trim_blocks=True,
 )
 
-_environment.filters.update(
+cast("dict[str, object]", _environment.filters).update(
     {
         "base_name": base_name,
         "clock_time": template_filters.clock_time,
         "duration": template_filters.duration,
         "field_id": template_filters.field_id,
+        "initials": initials,
         "iso_time": template_filters.iso_time,
         "number": template_filters.number,
+        "short_age": template_filters.short_age,
         "shown_day": template_filters.shown_day,
         "shown_time": template_filters.shown_time,
     }

@@ -2,7 +2,8 @@
 
 from pressroom.db import Database, Tx
 from pressroom.domains.notifications import queries
-from pressroom.domains.notifications.models import COUNTED, RETENTION, Notification, NotificationType
+from pressroom.domains.notifications.models import COUNTED, MARKED, RETENTION, Notification, NotificationType
+from pressroom.errors import NotFound
 from pressroom.ids import new_id
 
 
@@ -42,6 +43,27 @@ async def list_notifications(tx: Tx, account_id: str, before: str, limit: int) -
 async def count_unread(db: Database, account_id: str) -> int:
     """Returns how many notifications the account has not read; COUNTED stands for more than 99. One statement."""
     return await db.one(queries.COUNT_UNREAD, account_id=account_id, limit=COUNTED) or 0
+
+
+async def read_unread(tx: Tx, account_id: str) -> int:
+    """Returns how many notifications the account has not read; COUNTED stands for more than 99."""
+    return await queries.count_unread(tx, account_id, limit=COUNTED)
+
+
+async def mark_read(tx: Tx, account_id: str, up_to: str) -> int:
+    """Marks the account's notifications up to the id `up_to` as read, at most MARKED of them, newest first.
+
+    What came later stays unread. Returns how many are unread then.
+    """
+    await queries.mark_read(tx, account_id, up_to=up_to, limit=MARKED)
+    return await read_unread(tx, account_id)
+
+
+async def mark_one(tx: Tx, account_id: str, notification_id: str) -> int:
+    """Marks one notification as read; returns how many are unread then. Raises NotFound if it is not the account's."""
+    if not await queries.mark_one(tx, account_id, notification_id):
+        raise NotFound("There is no such notification.")
+    return await read_unread(tx, account_id)
 
 
 async def purge_notifications(tx: Tx, batch: int) -> int:

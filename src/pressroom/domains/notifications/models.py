@@ -8,6 +8,9 @@ import msgspec
 from pressroom.clock import DAY
 
 RETENTION: Final = 90 * DAY
+MARKED: Final = 1_000
+"""Notifications that are marked as read in one transaction."""
+
 COUNTED: Final = 100
 """Unread notifications are counted up to so many: 99 and more than that."""
 

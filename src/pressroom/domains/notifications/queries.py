@@ -42,6 +42,16 @@ ERASE_CAUSED: Final = Command(
     " (SELECT account_id, id FROM notifications WHERE actor_id = :account_id ORDER BY account_id, id LIMIT :batch)"
 )
 
+MARK_READ: Final = Command(
+    "UPDATE notifications SET read_at = :now WHERE account_id = :account_id AND id IN"
+    " (SELECT id FROM notifications WHERE account_id = :account_id AND read_at IS NULL AND id <= :up_to"
+    " ORDER BY id DESC LIMIT :limit)"
+)
+
+MARK_ONE: Final = Command(
+    "UPDATE notifications SET read_at = coalesce(read_at, :now) WHERE account_id = :account_id AND id = :id"
+)
+
 PURGE_NOTIFICATIONS: Final = Command(
     "DELETE FROM notifications WHERE created_at <= :until AND (account_id, id) IN"
     " (SELECT account_id, id FROM notifications WHERE created_at <= :until ORDER BY created_at LIMIT :batch)"
@@ -81,6 +91,21 @@ async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
 async def list_notifications(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notification]:
     """Returns notifications of the account, newest first, before `before`."""
     return await tx.all(LIST_NOTIFICATIONS, account_id=account_id, before=before, limit=limit)
+
+
+async def count_unread(tx: Tx, account_id: str, *, limit: int) -> int:
+    """Returns how many notifications the account has not read; `limit` at the most."""
+    return await tx.one(COUNT_UNREAD, account_id=account_id, limit=limit) or 0
+
+
+async def mark_read(tx: Tx, account_id: str, *, up_to: str, limit: int) -> None:
+    """Marks the newest `limit` unread notifications with ids up to `up_to` as read."""
+    await tx.run(MARK_READ, account_id=account_id, up_to=up_to, limit=limit, now=tx.now)
+
+
+async def mark_one(tx: Tx, account_id: str, notification_id: str) -> bool:
+    """Marks a notification as read, if it is not yet; returns whether the account has it."""
+    return await tx.run(MARK_ONE, account_id=account_id, id=notification_id, now=tx.now) > 0
 
 
 async def purge_notifications(tx: Tx, *, until: int, batch: int) -> int:

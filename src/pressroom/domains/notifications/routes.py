@@ -1,16 +1,22 @@
-"""The route that lists notifications."""
+"""Notifications over HTTP: listed, counted, marked as read."""
 
 from typing import Final
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.notifications import actions
-from pressroom.domains.notifications.schemas import NOTIFICATION_EXAMPLE, NotificationList, notification_shape
-from pressroom.errors import Code, FieldError, Invalid
+from pressroom.domains.notifications.schemas import (
+    NOTIFICATION_EXAMPLE,
+    NotificationList,
+    ReadNotifications,
+    UnreadOut,
+    notification_shape,
+)
+from pressroom.errors import Code, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import Tag, declare
+from pressroom.web.routing import Tag, declare, declare_with_body
 
 TAG = Tag("Notifications", "What happened that concerns the signed-in account.")
 
@@ -36,4 +42,55 @@ async def list_notifications(request: Request[Caller]) -> Response:
     return json_response(NotificationList([notification_shape(each, base_url) for each in shown], cursor))
 
 
-ROUTES: Final = (list_notifications,)
+@declare(
+    "GET",
+    "/api/notifications/unread",
+    SessionOnly(),
+    summary="Count what is unread",
+    gives=UnreadOut,
+    tag=TAG,
+    response_example=UnreadOut(3),
+)
+async def unread_notifications(request: Request[Caller]) -> Response:
+    """How many notifications are unread; 100 stands for more than 99."""
+    return json_response(UnreadOut(await request.db.read(actions.read_unread, request.caller.account.id)))
+
+
+@declare_with_body(
+    "POST",
+    "/api/notifications/read",
+    SessionOnly(),
+    summary="Mark notifications as read",
+    takes=ReadNotifications,
+    gives=UnreadOut,
+    fails=(Invalid([FieldError("upTo", Code.REQUIRED, "This field is required.")]),),
+    idempotent=True,
+    tag=TAG,
+    example=ReadNotifications(up_to=NOTIFICATION_EXAMPLE.id),
+    response_example=UnreadOut(0),
+)
+async def read_notifications(request: Request[Caller], body: ReadNotifications) -> Response:
+    """Marks every notification up to `upTo` as read, at most 1,000 at once: `upTo` is the newest that was shown, so
+    that what arrived meanwhile stays unread."""
+    return await request.once(actions.mark_read, UnreadOut, 200, request.caller.account.id, body.up_to)
+
+
+@declare(
+    "POST",
+    "/api/notifications/{notificationId}/read",
+    SessionOnly(),
+    summary="Mark a notification as read",
+    gives=UnreadOut,
+    fails=(NotFound("There is no such notification."),),
+    idempotent=True,
+    tag=TAG,
+    response_example=UnreadOut(2),
+)
+async def read_notification(request: Request[Caller]) -> Response:
+    """Marks one notification as read. Repeating changes nothing."""
+    return await request.once(
+        actions.mark_one, UnreadOut, 200, request.caller.account.id, request.parameters["notificationId"]
+    )
+
+
+ROUTES: Final = (list_notifications, unread_notifications, read_notifications, read_notification)

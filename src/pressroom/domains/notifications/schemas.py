@@ -8,6 +8,7 @@ from msgspec import Meta
 from pressroom.clock import iso
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
 from pressroom.domains.notifications.models import Notification, NotificationType
+from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Id, Time
 
 
@@ -36,6 +37,23 @@ class NotificationList(msgspec.Struct, rename="camel"):
 
     notifications: list[NotificationOut]
     next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class ReadNotifications(Body):
+    """Which notifications were read."""
+
+    up_to: Annotated[
+        str,
+        Meta(
+            min_length=1, max_length=26, description="The id of the newest one that was shown: later ones stay unread."
+        ),
+    ]
+
+
+class UnreadOut(msgspec.Struct):
+    """What is unread."""
+
+    unread: Annotated[int, Meta(ge=0, le=100, description="Unread notifications; 100 stands for more than 99.")]
 
 
 def notification_shape(notification: Notification, base_url: str) -> NotificationOut:

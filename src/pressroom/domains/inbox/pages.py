@@ -1,0 +1,63 @@
+"""The page of notifications and its forms (docs/web-app.md#notifications)."""
+
+import re
+from typing import Final
+from urllib.parse import parse_qsl
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.inbox import actions
+from pressroom.domains.notifications.actions import mark_one, mark_read
+from pressroom.domains.notifications.schemas import ReadNotifications, UnreadOut
+from pressroom.web.access import Page
+from pressroom.web.page_forms import FormState, NoFields
+from pressroom.web.rendering import redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import declare, declare_form
+
+INBOX: Final = "/notifications"
+_ID: Final = re.compile(r"[0-9A-Z~]{1,26}")
+
+
+async def show_notices(request: Request[Caller], form: FormState) -> Response:
+    """Renders the unread notifications, then the read ones."""
+    given = dict(parse_qsl(request.query))
+    before, read = (given[name] if _ID.fullmatch(given.get(name, "")) else None for name in ("before", "read"))
+    page = await request.db.read(actions.open_notices, request.caller.account.id, before, read)
+    values: dict[str, object] = {
+        "page": page,
+        "next_page": f"?{page.next_page}" if page.next_page else None,
+        "first_page": INBOX if before or read else None,
+    }
+    return await render(request, "inbox/notifications.html", values, form=form)
+
+
+@declare("GET", INBOX, Page(), summary="Your notifications")
+async def notices(request: Request[Caller]) -> Response:
+    """What happened that concerns the account: what is unread, then what was read."""
+    return await show_notices(request, FormState())
+
+
+@declare_form(
+    f"{INBOX}/read", Page(), takes=ReadNotifications, again=show_notices, summary="Mark notifications as read"
+)
+async def read_notices(request: Request[Caller], body: ReadNotifications) -> Response:
+    """Marks what was shown as read, like POST /api/notifications/read."""
+    await request.once(mark_read, UnreadOut, 200, request.caller.account.id, body.up_to)
+    return redirect(INBOX, done="notifications-read")
+
+
+@declare_form(
+    f"{INBOX}/{{notificationId}}/read",
+    Page(),
+    takes=NoFields,
+    again=show_notices,
+    summary="Mark a notification as read",
+)
+async def read_notice(request: Request[Caller], body: NoFields) -> Response:
+    """Marks one as read, like POST /api/notifications/{notificationId}/read."""
+    await request.once(mark_one, UnreadOut, 200, request.caller.account.id, request.parameters["notificationId"])
+    return redirect(INBOX, done="notifications-read")
+
+
+ROUTES: Final = (notices, read_notices, read_notice)

@@ -1,0 +1,79 @@
+"""Notifications are counted and marked as read: one, or all up to the newest that was shown."""
+
+from pressroom.db import Command
+from tests.api.actors import Actor, Json, body_of, publish
+from tests.api.conftest import MakeActor
+
+FILL = Command(
+    "INSERT INTO notifications (id, account_id, type, created_at)"
+    " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1005)"
+    " SELECT '01KW2F3B6E' || substr(CAST(1000000000000000 + i AS TEXT), 1, 16), :account_id, 'mention', 1 FROM n"
+)
+
+
+def mention(author: Actor, whom: Actor, times: int = 1) -> None:
+    """Publishes posts that name somebody."""
+    for number in range(times):
+        publish(author, f"{number}: @{whom.account.username}, see this")
+
+
+def listed(actor: Actor) -> list[Json]:
+    """The actor's notifications, newest first."""
+    found: list[Json] = body_of(actor.web.get("/api/notifications?limit=100"))["notifications"]
+    return found
+
+
+def unread(actor: Actor) -> int:
+    """How many are unread."""
+    return int(body_of(actor.web.get("/api/notifications/unread"))["unread"])
+
+
+def test_all_up_to_the_newest_shown(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    mention(bob, alice, 3)
+    shown = listed(alice)
+    mention(bob, alice)
+
+    answer = alice.web.post("/api/notifications/read", json={"upTo": shown[0]["id"]})
+
+    assert body_of(answer) == {"unread": 1}
+    later = listed(alice)
+    assert [each["readAt"] is None for each in later] == [True, False, False, False]
+    assert unread(alice) == 1
+    read_at = later[1]["readAt"]
+    body_of(alice.web.post("/api/notifications/read", json={"upTo": shown[0]["id"]}))
+    assert listed(alice)[1]["readAt"] == read_at, "once read, the time stays"
+
+
+def test_one(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    mention(bob, alice, 3)
+    first, second, third = listed(alice)
+    for _ in range(2):
+        assert body_of(alice.web.post(f"/api/notifications/{second['id']}/read")) == {"unread": 2}
+    assert [each["readAt"] is None for each in listed(alice)] == [True, False, True]
+    assert alice.web.post(f"/api/notifications/{bob.account.id}/read").status_code == 404
+    assert bob.web.post(f"/api/notifications/{first['id']}/read").status_code == 404
+    assert unread(alice) == 2
+    body_of(bob.web.post("/api/notifications/read", json={"upTo": third["id"]}))
+    assert unread(alice) == 2, "nobody else's are touched"
+
+
+def test_what_a_suspended_account_did_is_not_counted(actor: MakeActor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    mention(bob, alice, 2)
+    mention(carol, alice)
+    db = alice.server.runtime.db
+    suspend = Command("UPDATE accounts SET suspended_at = 1 WHERE id = :id")
+    alice.server.run(db.transact(lambda tx: tx.run(suspend, id=bob.account.id)))
+    assert unread(alice) == 1 == len(listed(alice))
+
+
+def test_there_may_be_thousands(actor: MakeActor) -> None:
+    alice = actor()
+    db = alice.server.runtime.db
+    alice.server.run(db.transact(lambda tx: tx.run(FILL, account_id=alice.account.id)))
+    assert unread(alice) == 100, "stands for more than 99"
+    newest = listed(alice)[0]["id"]
+    assert body_of(alice.web.post("/api/notifications/read", json={"upTo": newest})) == {"unread": 5}
+    assert body_of(alice.web.post("/api/notifications/read", json={"upTo": newest})) == {"unread": 0}
