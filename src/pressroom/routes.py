@@ -8,6 +8,7 @@ from typing import Any, Final
 from pressroom.domains.accounts import entry_pages, security_pages, sign_in_pages
 from pressroom.domains.accounts import link_routes as account_links
 from pressroom.domains.accounts import routes as accounts
+from pressroom.domains.accounts import setup_routes as setup
 from pressroom.domains.accounts import two_factor_routes as two_factor
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.administration import pages as admin_pages
@@ -40,6 +41,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *clips.ROUTES,
     *accounts.ROUTES,
     *account_links.ROUTES,
+    *setup.API_ROUTES,
     *two_factor.ROUTES,
     *keys.ROUTES,
     *webhooks.ROUTES,
@@ -55,6 +57,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *home.ROUTES,
     *inbox.ROUTES,
     *entry_pages.ROUTES,
+    *setup.ROUTES,
     *mail.ROUTES,
     *reading.ROUTES,
     *acts.ROUTES,

@@ -109,6 +109,9 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             {"username": "too_short", "email": "invalid_format", "password": "too_short", "displayName": "too_short"},
         ),
     },
+    "set_up": {
+        "nothing": ({}, {"username": "required", "email": "required", "password": "required", "token": "required"})
+    },
     "forgot_password": {"nothing": ({}, {"email": "required"})},
     "reset_password": {"nothing": ({}, {"token": "required", "password": "required"})},
     "verify_email": {"nothing": ({}, {"token": "required"})},

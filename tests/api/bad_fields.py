@@ -372,6 +372,7 @@ FIELDS: dict[str, Fields] = {
     "edit_clip": {"caption": text(2200, null=TAKEN), "visibility": visibility()},
     "create_comment": COMMENT,
     "sign_up": SIGN_UP,
+    "set_up": {**SIGN_UP, "token": text(100, null=REQUIRED, good="A" * 43)},
     "forgot_password": {"email": SIGN_UP["email"]},
     "reset_password": {"token": LINK, "password": SIGN_UP["password"]},
     "verify_email": {"token": LINK},

@@ -43,6 +43,7 @@ SUCCESS = {
     "reset_password": 422,
     "verify_email": 422,
     "sign_in_by_link": 422,
+    "set_up": 404,
     "verify_account": 404,
     "suspend_account": 404,
     "restore_account": 404,
@@ -180,7 +181,7 @@ def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
 
 
 WRITES_NOTHING = {
-    *("preview_redelivery", "confirm_two_factor", "remove_two_factor"),
+    *("preview_redelivery", "confirm_two_factor", "remove_two_factor", "set_up"),
     *("verify_account", "suspend_account", "restore_account", "delete_account"),
 }
 """Operations that take a body only to answer it, or find that there is nothing to do."""

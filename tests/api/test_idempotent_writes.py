@@ -24,7 +24,7 @@ ELSEWHERE = {
 """Routes with tests of their own: here, in tests/media, test_two_factor, test_confirmation and test_admin."""
 
 WITHOUT_ACCOUNT = {
-    *("sign_up", "sign_in", "sign_in_by_link", "forgot_password", "reset_password", "verify_email"),
+    *("sign_up", "set_up", "sign_in", "sign_in_by_link", "forgot_password", "reset_password", "verify_email"),
 }
 WITHOUT_EFFECT = {"preview_redelivery"}
 STORED = Query(str, "SELECT body FROM idempotent_answers WHERE account_id = :account_id AND path = :path")

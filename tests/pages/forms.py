@@ -45,6 +45,7 @@ ONE: Final = "/settings/keys/{keyId}/webhooks/{webhookId}"
 
 LINES: Final[dict[str, Line]] = {
     "/signup": Line({"username": "ferry_news", "email": "ferry@news.example", "password": "nine plums and a kettle"}),
+    "/setup": Line(elsewhere="tests/pages/test_setup.py"),
     "/forgot": Line({"email": "ferry@news.example"}),
     "/reset/{token}": Line({"password": "nine plums and a kettle"}, wrong=({"password": "nine"},)),
     "/verify/{token}": Line(),

@@ -109,6 +109,7 @@ def _shown() -> Iterator[Shown]:
         yield Shown(f"{endpoint}/deliveries/{{delivery}}", reader)
         yield Shown(f"{endpoint}/redeliver", reader)
     yield Shown("/post/{gone}", "nobody", 410)
+    yield Shown("/setup", "nobody", 404)
     yield Shown("/tag/nothing", "nobody", 404)
     yield Shown("/nowhere", "nobody", 404)
 

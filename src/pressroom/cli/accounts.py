@@ -24,11 +24,14 @@ def account() -> None:
 @click.argument("username")
 @click.option("--email", required=True)
 @click.option("--password", required=True, help="10 to 200 characters; - reads it from standard input.")
-def account_create(username: str, email: str, password: str) -> None:
+@click.option("--admin", is_flag=True, help="Make it an admin.")
+def account_create(username: str, email: str, password: str, admin: bool) -> None:  # click passes flags by name
     """Make the account USERNAME; prints its id."""
     from pressroom.domains.accounts import commands as account_commands
 
-    click.echo(with_database(lambda db: account_commands.create(db, username, email, _password(password))))
+    click.echo(
+        with_database(lambda db: account_commands.create(db, username, email, _password(password), is_admin=admin))
+    )
 
 
 @account.command("list")

@@ -87,9 +87,13 @@ async def _announce(runtime: "Runtime") -> None:
     from pressroom.domains.keys import commands as key_commands
 
     settings = runtime.settings
-    if not settings.dev:
-        return
     out = Console(highlight=False, soft_wrap=True)
+    if not settings.dev:
+        if link := await account_commands.setup_link(runtime.db, settings.base_url):
+            out.print(
+                f"There is no account yet. Make the first one, an admin, with this link:\n\n{link}\n", markup=False
+            )
+        return
     out.print(f"Pressroom {__version__} in development mode: {settings.base_url}  (API reference: /docs)")
     first = await account_commands.first_account(runtime.db, runtime.passwords)
     if first is None:

@@ -5,8 +5,10 @@ import secrets
 import msgspec
 
 from pressroom.clock import SystemClock
-from pressroom.db import Database
+from pressroom.db import Database, Tx
 from pressroom.domains.accounts import actions, queries
+from pressroom.domains.accounts.first_account import issue_token as issue_setup_token
+from pressroom.domains.accounts.first_account import make_admin
 from pressroom.domains.accounts.links import issue_reset
 from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.accounts.passwords import Passwords
@@ -24,11 +26,11 @@ class FirstAccount(msgspec.Struct):
     password: str
 
 
-async def create(db: Database, username: str, email: str, password: str) -> str:
+async def create(db: Database, username: str, email: str, password: str, *, is_admin: bool = False) -> str:
     """Creates an account under the same rules as sign-up and returns its id. Raises Invalid or Conflict."""
     passwords = Passwords()
     try:
-        return await _create(db, passwords, username, email, password)
+        return await _create(db, passwords, username, email, password, is_admin=is_admin)
     finally:
         passwords.close()
 
@@ -55,9 +57,24 @@ async def reset_link(db: Database, username: str, base_url: str) -> str:
     return f"{base_url}/reset/{await db.transact(issue_reset, username)}"
 
 
-async def _create(db: Database, passwords: Passwords, username: str, email: str, password: str) -> str:
+async def setup_link(db: Database, base_url: str) -> str | None:
+    """Returns a link to make the first account of an installation; None when there is an account."""
+    token = await db.transact(issue_setup_token)
+    return f"{base_url}/setup?token={token}" if token else None
+
+
+async def _create(
+    db: Database, passwords: Passwords, username: str, email: str, password: str, *, is_admin: bool = False
+) -> str:
     given = msgspec.json.encode({"username": username, "email": email, "password": password})
     wanted = decode(SignUp, given, [], SystemClock().now())
     password_hash = await passwords.hash(wanted.password)
     new = actions.NewAccount(wanted.username, wanted.email, password_hash)
-    return (await db.transact(actions.create_account, new)).id
+    return await db.transact(_insert, new, is_admin=is_admin)
+
+
+async def _insert(tx: Tx, new: actions.NewAccount, *, is_admin: bool) -> str:
+    account = await actions.create_account(tx, new)
+    if is_admin:
+        await make_admin(tx, account.id)
+    return account.id

@@ -7,7 +7,7 @@ from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.link_routes import ask_for_reset, reset
 from pressroom.domains.accounts.models import Caller, Purpose, network_of
 from pressroom.domains.accounts.routes import make_account
-from pressroom.domains.accounts.schemas import ForgotPassword, NewPassword, ResetPassword, SignUp
+from pressroom.domains.accounts.schemas import ForgotPassword, NewPassword, ResetPassword, SignUp, SignUpFields
 from pressroom.domains.accounts.sign_in_pages import next_path
 from pressroom.domains.accounts.signing_in import begin_session, check_password, end_session_before
 from pressroom.domains.accounts.tokens import find_form, find_token
@@ -47,7 +47,7 @@ async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     try:
         _, token = await make_account(request, body)
     except Conflict:
-        again = await _sign_in_again(request, body)
+        again = await sign_in_again(request, body)
         if again is None:
             raise
         token = again
@@ -158,7 +158,7 @@ async def sign_in_by_link(request: Request[Caller], body: NoFields) -> Response:
     return await _signed_in(request, token, "signed-in")
 
 
-async def _sign_in_again(request: Request[Caller], body: SignUp) -> str | None:
+async def sign_in_again(request: Request[Caller], body: SignUpFields) -> str | None:
     """Returns the token of a session when a sign-up was sent again: its account was just made, with its password."""
     if not await request.db.read(links.was_just_made, body.username, body.email):
         return None

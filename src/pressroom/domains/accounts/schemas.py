@@ -51,8 +51,8 @@ class NewPassword(Body):
     password: Password
 
 
-class SignUp(Body):
-    """A sign-up."""
+class SignUpFields(Body):
+    """What an account is made of."""
 
     username: Username
     email: Email
@@ -73,6 +73,10 @@ class SignUp(Body):
         yield from username_errors(self.username)
         yield from email_errors(self.email)
         yield from display_name_errors(self.display_name)
+
+
+class SignUp(SignUpFields):
+    """A sign-up."""
 
 
 class SignIn(Body):

@@ -1,0 +1,113 @@
+"""The first account of an installation: the route and the page (docs/operations.md#the-first-account)."""
+
+from typing import Annotated, Final
+from urllib.parse import parse_qsl
+
+from msgspec import Meta
+
+from pressroom.domains.accounts import first_account
+from pressroom.domains.accounts.actions import NewAccount
+from pressroom.domains.accounts.cookies import session_cookie
+from pressroom.domains.accounts.entry_pages import sign_in_again
+from pressroom.domains.accounts.models import Account, Caller, network_of
+from pressroom.domains.accounts.routes import NEW_SESSION, TAG
+from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, SIGN_UP_EXAMPLE, AccountOut, SignUpFields, account_shape
+from pressroom.errors import NotFound, Unprocessable
+from pressroom.web.access import Anyone, Visitor
+from pressroom.web.page_forms import FormFields, FormState
+from pressroom.web.rendering import hide_address, redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import declare, declare_form, declare_with_body
+
+
+class SetUp(SignUpFields, kw_only=True):
+    """The first account, and the token that the server printed."""
+
+    token: Annotated[str, Meta(max_length=100, description="The token that the server printed at its start.")]
+
+
+SET_UP_EXAMPLE: Final = SetUp(
+    username=SIGN_UP_EXAMPLE.username,
+    email=SIGN_UP_EXAMPLE.email,
+    password=SIGN_UP_EXAMPLE.password,
+    token="Zk3x0q9Jv1m2c4R8T6y7u5w3e1a9s0d2f4g6h8j1k3L",  # noqa: S106  # an example, nobody's
+)
+
+
+@declare_with_body(
+    "POST",
+    "/api/setup",
+    Anyone(),
+    summary="Make the first account",
+    takes=SetUp,
+    gives=AccountOut,
+    status=201,
+    location="/api/auth/me",
+    fails=(NotFound(first_account.SET_UP), Unprocessable([first_account.WRONG_TOKEN])),
+    tag=TAG,
+    example=SET_UP_EXAMPLE,
+    response_example=ACCOUNT_EXAMPLE,
+    cookie=NEW_SESSION,
+)
+async def set_up(request: Request[Caller], body: SetUp) -> Response:
+    """Makes the first account of an installation, an admin's, and signs it in. Once there is an account, it is a
+    404."""
+    account, token = await _set_up(request, body)
+    response = json_response(account_shape(account, request.settings.base_url), 201)
+    response.headers.append(session_cookie(token, secure=_secure(request)))
+    return response
+
+
+async def show_set_up(request: Request[Caller], form: FormState) -> Response:
+    """Renders the form of the first account. Raises NotFound once there is an account."""
+    await request.db.read(first_account.check_open)
+    given = dict(parse_qsl(request.query)).get("token", "")
+    response = await render(request, "accounts/set_up.html", {"token": given}, form=form)
+    hide_address(response)
+    return response
+
+
+@declare("GET", "/setup", Visitor(), summary="Make the first account")
+async def set_up_page(request: Request[Caller]) -> Response:
+    """User name, e-mail address, password, and the token that the server printed."""
+    return await show_set_up(request, FormState())
+
+
+@declare_form(
+    "/setup",
+    Visitor(),
+    takes=SetUp,
+    fields=FormFields(secrets={"password"}),
+    again=show_set_up,
+    summary="Make it, and sign it in",
+)
+async def send_set_up(request: Request[Caller], body: SetUp) -> Response:
+    """Makes the account like POST /api/setup. Sent again, it signs in to the account that it made."""
+    try:
+        _, token = await _set_up(request, body)
+    except NotFound:
+        again = await sign_in_again(request, body)
+        if again is None:
+            raise
+        token = again
+    response = redirect("/", done="set-up")
+    response.headers.append(session_cookie(token, secure=_secure(request)))
+    return response
+
+
+async def _set_up(request: Request[Caller], body: SetUp) -> tuple[Account, str]:
+    await request.db.read(first_account.check_token, body.token)
+    password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
+    new = NewAccount(body.username, body.email, password_hash, body.display_name)
+    return await request.db.transact(
+        first_account.set_up, body.token, new, request.client, verify=request.services.mail.is_available
+    )
+
+
+def _secure(request: Request[Caller]) -> bool:
+    return request.settings.base_url.startswith("https://")
+
+
+API_ROUTES: Final = (set_up,)
+ROUTES: Final = (set_up_page, send_set_up)
