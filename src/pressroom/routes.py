@@ -13,9 +13,11 @@ from pressroom.domains.accounts import two_factor_routes as two_factor
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.administration import pages as admin_pages
 from pressroom.domains.administration import routes as administration
+from pressroom.domains.clips import pages as clip_pages
 from pressroom.domains.clips import routes as clips
 from pressroom.domains.comments import routes as comments
 from pressroom.domains.follows import routes as follows
+from pressroom.domains.follows import suggestion_routes as suggestions
 from pressroom.domains.home import pages as home
 from pressroom.domains.hubs import routes as hubs
 from pressroom.domains.inbox import pages as inbox
@@ -24,9 +26,11 @@ from pressroom.domains.keys import routes as keys
 from pressroom.domains.mail import pages as mail
 from pressroom.domains.media import serving as media
 from pressroom.domains.notifications import routes as notifications
+from pressroom.domains.posts import pages as post_pages
 from pressroom.domains.posts import routes as posts
 from pressroom.domains.reading import act_pages as acts
 from pressroom.domains.reading import pages as reading
+from pressroom.domains.reading import preview_routes as previewing
 from pressroom.domains.settings_pages import pages as settings_pages
 from pressroom.domains.webhooks import delivery_pages
 from pressroom.domains.webhooks import delivery_routes as deliveries
@@ -37,6 +41,7 @@ from pressroom.web.routing import Route
 
 API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *posts.ROUTES,
+    *previewing.ROUTES,
     *comments.ROUTES,
     *clips.ROUTES,
     *accounts.ROUTES,
@@ -47,6 +52,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *webhooks.ROUTES,
     *deliveries.ROUTES,
     *follows.ROUTES,
+    *suggestions.ROUTES,
     *hubs.ROUTES,
     *notifications.ROUTES,
     *administration.ROUTES,
@@ -56,6 +62,8 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
 PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *home.ROUTES,
     *inbox.ROUTES,
+    *post_pages.ROUTES,
+    *clip_pages.ROUTES,
     *entry_pages.ROUTES,
     *setup.ROUTES,
     *mail.ROUTES,

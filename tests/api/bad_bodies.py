@@ -190,6 +190,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
 }
 """Bodies in which several fields come together, with their field errors."""
 WHOLE["replace_webhook"] = WHOLE["create_webhook"]
+WHOLE["preview_post"] = WHOLE["create_post"]
 WHOLE["preview_redelivery"] = WHOLE["redeliver_events"]
 
 

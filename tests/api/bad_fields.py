@@ -369,6 +369,10 @@ FIELDS: dict[str, Fields] = {
             {"another case": (READER.upper(), TAKEN)},
         ),
     },
+    "preview_post": {
+        **{name: replace(field, kept=False) for name, field in PUBLISH.items()},
+        "hubId": text(None, null=TAKEN),
+    },
     "edit_clip": {"caption": text(2200, null=TAKEN), "visibility": visibility()},
     "create_comment": COMMENT,
     "sign_up": SIGN_UP,

@@ -181,7 +181,7 @@ def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
 
 
 WRITES_NOTHING = {
-    *("preview_redelivery", "confirm_two_factor", "remove_two_factor", "set_up"),
+    *("preview_redelivery", "preview_post", "confirm_two_factor", "remove_two_factor", "set_up"),
     *("verify_account", "suspend_account", "restore_account", "delete_account"),
 }
 """Operations that take a body only to answer it, or find that there is nothing to do."""

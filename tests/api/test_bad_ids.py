@@ -37,7 +37,7 @@ NO_JOB = {"error": "Not found", "message": "There is no such dead job."}
 CLIP = b"\0\0\0\x18ftypisom\0\0\0\0isommp42"
 """As much of a clip as its publication looks at."""
 
-OF_THE_AUTHOR = {"edit_post", "delete_post", "set_audience"}
+OF_THE_AUTHOR = {"edit_post", "delete_post", "set_audience", "show_audience"}
 """What can be done with one's own posts alone."""
 
 

@@ -26,7 +26,7 @@ ELSEWHERE = {
 WITHOUT_ACCOUNT = {
     *("sign_up", "set_up", "sign_in", "sign_in_by_link", "forgot_password", "reset_password", "verify_email"),
 }
-WITHOUT_EFFECT = {"preview_redelivery"}
+WITHOUT_EFFECT = {"preview_redelivery", "preview_post"}
 STORED = Query(str, "SELECT body FROM idempotent_answers WHERE account_id = :account_id AND path = :path")
 
 WITH_BODIES = {

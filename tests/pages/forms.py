@@ -51,6 +51,19 @@ LINES: Final[dict[str, Line]] = {
     "/verify/{token}": Line(),
     "/login/link/{token}": Line(),
     "/verify/send": Line(),
+    "/": Line(
+        {"content": "The ferry leaves at ten.", "visibility": "PUBLIC"},
+        wrong=({"content": " "}, {"visibility": "ALL"}, {"location.latitude": "91"}, {"poll.options": "one"}),
+    ),
+    "/preview": Line({"content": "The ferry leaves at ten."}, wrong=({"content": ""}, {"linkPreviewUrl": "nowhere"})),
+    "/post/{id}/edit": Line(
+        {"content": "The ferry leaves at eleven.", "visibility": "PUBLIC"}, wrong=({"content": ""},)
+    ),
+    "/post/{id}/delete": Line(),
+    "/post/{id}/audience": Line({"usernames": ""}),
+    "/clips": Line({"caption": "The pilot boat"}, elsewhere="tests/pages/test_own_clips.py"),
+    "/clip/{id}/edit": Line({"caption": "The pilot boat", "visibility": "PRIVATE"}),
+    "/clip/{id}/delete": Line(),
     "/login": Line({"login": "{username}", "password": PASSWORD}, acts_once=False),
     "/login/code": Line({"code": "123456"}, wrong=({"code": ""}, {"code": "1" * 100}), acts_once=False),
     "/login/confirm": Line({"password": PASSWORD}, acts_once=False),

@@ -32,7 +32,7 @@ LIMIT: Final = 1.5
 
 W: Final = "/settings/keys/{key}/webhooks/{webhook}"
 PAGES: Final = (
-    *("/", "/settings/keys", "/settings/keys/new", "/settings/keys/{key}", "/settings/keys/{key}/revoke"),
+    *("/", "/clips", "/settings/keys", "/settings/keys/new", "/settings/keys/{key}", "/settings/keys/{key}/revoke"),
     *(W, f"{W}?state=failed", f"{W}?state=held", f"{W}?code=4xx", f"{W}/deliveries", f"{W}/head"),
     *(f"{W}/deliveries/{{delivery}}", f"{W}/redeliver", f"{W}/rotate", f"{W}/replace", f"{W}/remove"),
     *("/settings/security", "/@{username}", "/notifications", "/notifications?read=01KW2F3B6E1"),

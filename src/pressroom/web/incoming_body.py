@@ -11,7 +11,7 @@ from pressroom.web.error_labels import PayloadTooLarge, RequestTimeout, Unsuppor
 from pressroom.web.headers import Headers
 from pressroom.web.multipart import read_form
 from pressroom.web.multipart_rules import Form, FormRules
-from pressroom.web.page_form_bodies import Typed, parse_urlencoded
+from pressroom.web.page_form_bodies import parse_urlencoded
 
 JSON_LIMIT: Final = 256 * 1024
 """Bytes of a JSON body: more than 5,000 characters take, however they are escaped."""
@@ -116,17 +116,14 @@ class BodyReader:
         except TimeoutError:
             raise RequestTimeout(f"The form did not arrive within {self._form_seconds:g} s.") from None
 
-    async def read_typed(
-        self, body: IncomingBody, headers: Headers, rules: FormRules
-    ) -> tuple[Typed, list[FieldError]]:
-        """Returns the texts of a form without files, and what is wrong with them.
+    async def read_typed(self, body: IncomingBody, headers: Headers, rules: FormRules) -> Form:
+        """Returns the form of a page, whose files, if it takes any, the caller removes in the end.
 
         Raises UnsupportedMediaType, PayloadTooLarge, RequestTimeout, Unavailable or Invalid.
         """
         kind = (headers.content_type or URLENCODED).partition(";")[0].strip().lower()
         if kind == "multipart/form-data":
-            form = await self.read_form(body, headers, rules)
-            return form.texts, form.field_errors
+            return await self.read_form(body, headers, rules)
         if kind != URLENCODED:
             raise UnsupportedMediaType(f"A form is sent as {URLENCODED} or multipart/form-data, not as {kind[:100]!r}.")
         _check_encoding(headers)
@@ -134,7 +131,7 @@ class BodyReader:
             raise PayloadTooLarge(f"A form has at most {FORM_LIMIT:,} bytes.")
         try:
             async with asyncio.timeout(self._json_seconds):
-                return parse_urlencoded(await body.read(FORM_LIMIT, "form")), []
+                return Form([], parse_urlencoded(await body.read(FORM_LIMIT, "form")), [], 0, [])
         except TimeoutError:
             raise RequestTimeout(f"The form did not arrive within {self._json_seconds:g} s.") from None
 

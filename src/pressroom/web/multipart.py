@@ -130,6 +130,7 @@ class _Reading:
         self.files: list[IncomingFile] = []
         self.seen: list[SeenFile] = []
         self.texts: dict[str, list[str]] = {}
+        self.inputs: list[bool] = []
         self.places = 0
         """File parts that have ended, good or bad."""
 
@@ -175,11 +176,11 @@ class _Reading:
             self._parser.close()
         except MultipartError:
             raise malformed(f"The body ends before its last boundary, in or after part {self._parts}.") from None
-        if self.rules.files and not self.places:
+        if self.rules.files and not (self.places or self.rules.optional):
             self.field_errors.add(self.rules.file_field, Code.REQUIRED, "Send at least one file in this field.")
         self.texts.pop(CHARSET_FIELD, None)
         found = self.field_errors.found
-        return Form([] if found else self.files, self.texts, found, self.places, self.seen)
+        return Form([] if found else self.files, self.texts, found, self.places, self.seen, self.inputs)
 
     def count_text(self, size: int) -> bool:
         """Counts a text of `size` bytes. Returns whether all fit together; the first that does not adds an error."""
@@ -324,7 +325,9 @@ class _File:
 
     async def end(self) -> None:
         """Adds the file to the form. A file input that was left empty is no file."""
-        if not self._size and not self._part.filename:
+        is_left_empty = not self._size and not self._part.filename
+        self._form.inputs.append(not is_left_empty)
+        if is_left_empty:
             return
         self._check()
         self._form.places += 1

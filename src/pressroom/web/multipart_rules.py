@@ -50,6 +50,7 @@ class FormRules(msgspec.Struct, frozen=True):
         file_bytes: How many bytes a file may have.
         fields: The text fields.
         repeated: The text fields that may come more than once.
+        optional: The form may come without a file.
     """
 
     file_field: str
@@ -57,6 +58,7 @@ class FormRules(msgspec.Struct, frozen=True):
     file_bytes: int
     fields: tuple[str, ...] = ()
     repeated: frozenset[str] = frozenset()
+    optional: bool = False
 
 
 class IncomingFile(msgspec.Struct):
@@ -96,6 +98,7 @@ class Form(msgspec.Struct):
         field_errors: What is wrong with it.
         places: How many files were sent, good or bad.
         seen: Those of them that are not wrong themselves.
+        inputs: For each file input, in their order, whether it brought a file: browsers send those left empty as well.
     """
 
     files: list[IncomingFile]
@@ -103,6 +106,7 @@ class Form(msgspec.Struct):
     field_errors: list[FieldError]
     places: int
     seen: list[SeenFile]
+    inputs: list[bool] = []
 
 
 class PartKind(Enum):

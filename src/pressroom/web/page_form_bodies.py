@@ -44,10 +44,28 @@ def holds_nul(typed: Mapping[str, Sequence[str]]) -> bool:
     return any("\0" in text for name, texts in typed.items() for text in (name, *texts))
 
 
-def rules_of(kind: type[msgspec.Struct], fields: FormFields) -> FormRules:
-    """Returns the rules by which the form of a route is read when it comes as multipart/form-data: without files."""
+NO_FILES: Final = FormRules(file_field="", files=0, file_bytes=0)
+
+
+def rules_of(kind: type[msgspec.Struct], fields: FormFields, files: FormRules = NO_FILES) -> FormRules:
+    """Returns the rules by which the form of a route is read when it comes as multipart/form-data.
+
+    `files` has those of its files.
+    """
     names = tuple(_known(kind, fields))
-    return FormRules(file_field="", files=0, file_bytes=0, fields=names, repeated=frozenset(names))
+    return msgspec.structs.replace(files, fields=names, repeated=frozenset(names))
+
+
+def beside_files(typed: Typed, inputs: Sequence[bool], fields: FormFields) -> Typed:
+    """Returns the texts of a form without those that stand beside file inputs that were left empty."""
+    if not fields.beside:
+        return typed
+    texts = typed.get(fields.beside, [])
+    kept = [text for text, is_filled in zip(texts, inputs, strict=False) if is_filled]
+    return {
+        **{name: texts for name, texts in typed.items() if name != fields.beside},
+        **({fields.beside: kept} if kept else {}),
+    }
 
 
 def decode_typed(
@@ -70,7 +88,7 @@ def decode_typed(
             given = _given(leaves[name], name, texts, typed, fields, field_errors)
             if given is not msgspec.UNSET:
                 _put(value, name, given)
-    for name in fields.clears & leaves.keys() - typed.keys():
+    for name in fields.clears & leaves.keys() - typed.keys() - fields.lines:  # Text areas are always sent.
         absent = _unticked(leaves[name])
         if absent is not msgspec.UNSET:
             _put(value, name, absent)
@@ -96,6 +114,8 @@ def _given(
     if name in fields.lines:
         items = [line.strip() for text in texts for line in text.split("\n") if line.strip()]
         return items if items or name in fields.clears else msgspec.UNSET
+    if name == fields.beside:
+        return texts  # Each has the place of its file.
     kind = _plain(info)
     if isinstance(kind, inspect.ListType):
         items = [_number(_plain(kind.item_type), text) for text in texts if text]
@@ -112,6 +132,8 @@ def _given(
         text = with_zone(text, next(iter(typed.get(source + ZONE_SUFFIX, ())), ""))
     if not text and source != name:
         field_errors.append(FieldError(name, Code.REQUIRED, "Fill in what belongs to this choice."))
+    if not text and name in fields.empties:
+        return text
     if not text:
         return msgspec.UNSET if name not in fields.clears else None if takes_none(info) else ""
     return _number(kind, text)

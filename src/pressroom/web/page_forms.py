@@ -54,16 +54,20 @@ class FormFields:
         secrets: Fields that are never shown again and never kept, such as passwords.
         clears: Fields of an edit: left empty, they are cleared; a box that is not ticked is false. Elsewhere an empty
             field is not given.
+        empties: Fields of an edit that mean something when they are empty: they are given as empty text.
         times: Local times, whose zone is in the hidden field of the same name and `_zone`.
         others: For a choice, the field that has the value when `other` is chosen.
+        beside: The field that stands once beside each file input. What is beside an input left empty does not count.
     """
 
     lists: Set[str] = frozenset()
     lines: Set[str] = frozenset()
     secrets: Set[str] = frozenset()
     clears: Set[str] = frozenset()
+    empties: Set[str] = frozenset()
     times: Set[str] = frozenset()
     others: Mapping[str, str] = field(default_factory=dict[str, str])
+    beside: str = ""
 
 
 def new_idempotency_key() -> str:

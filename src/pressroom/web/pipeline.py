@@ -38,7 +38,7 @@ from pressroom.web.multipart_rules import Form
 from pressroom.web.multipart_texts import read_texts
 from pressroom.web.once import Once
 from pressroom.web.origin import check_host, check_same_origin
-from pressroom.web.page_form_bodies import decode_typed, holds_nul, rules_of
+from pressroom.web.page_form_bodies import NO_FILES, beside_files, decode_typed, holds_nul, rules_of
 from pressroom.web.page_forms import (
     IDEMPOTENCY_FIELD,
     PASSWORD_FIELD,
@@ -288,9 +288,19 @@ class Pipeline(Generic[C]):
         return await self._guards.check_recent(request, request.who, typed)
 
     async def _run_form(self, request: Request[C], route: Route[C], form: PageForm[C]) -> Response:
+        """Reads a form and calls its route. Its files are removed afterwards."""
+        rules = rules_of(route.takes or NoFields, form.fields, form.files.rules if form.files else NO_FILES)
+        read = await self._bodies.read_typed(request.body, request.headers, rules)
+        try:
+            return await self._act_on(request, route, form, read)
+        finally:
+            await discard(read)
+
+    async def _act_on(self, request: Request[C], route: Route[C], form: PageForm[C], read: Form) -> Response:
         """Calls the route of a form. After an error that its user can mend, returns the page with the form again."""
-        takes, fields = route.takes or NoFields, form.fields
-        typed, field_errors = await self._bodies.read_typed(request.body, request.headers, rules_of(takes, fields))
+        typed, fields, field_errors = read.texts, form.fields, [*read.field_errors]
+        if form.files is not None:
+            field_errors += form.files.field_errors(read)
         key = read_key(next(iter(typed.get(IDEMPOTENCY_FIELD, ())), None), field_errors)
         sent = {name: texts for name, texts in typed.items() if name not in fields.secrets}
         typed.pop(PASSWORD_FIELD, None)
@@ -301,9 +311,11 @@ class Pipeline(Generic[C]):
             # What the question could not keep is refused at once.
             if not holds_nul(shown) and (asking := await self._ask_password(request, route, sent)) is not None:
                 return asking
-            body = decode_typed(takes, typed, fields, field_errors, self._clock.now())
-            request.form_key = key or ""
-            request.once = self._guards.once(request, key, typed_fingerprint(shown))
+            given = beside_files(typed, read.inputs, fields)
+            body = decode_typed(route.takes or NoFields, given, fields, field_errors, self._clock.now())
+            request.form_key, request.files, request.typed = key or "", read.files, shown
+            digests = {"": [file.digest for file in read.files]} if read.files else {}
+            request.once = self._guards.once(request, key, typed_fingerprint({**shown, **digests}))
             return await _told_apart(request, form, shown, await route.run(request, body))
         except SHOWN_AGAIN as error:
             state = refused_state(error, shown, fields, key)

@@ -29,6 +29,7 @@ async def render(
     secret: bool = False,
     version: str | None = None,
     script: bool = True,
+    policy: str | None = None,
 ) -> Response:
     """Returns a page of the web app, or a part of one, which nobody may store.
 
@@ -41,6 +42,7 @@ async def render(
         secret: The page shows a secret: it is never compressed.
         version: Of a part that is asked for again and again: what names the state that it shows. See `unchanged`.
         script: False for a page that people only read: it may load no script.
+        policy: Another Content-Security-Policy than theirs.
     """
     common: dict[str, object] = {
         **(await frame_of(request, is_part=version is not None)),
@@ -56,7 +58,7 @@ async def render(
         {**common, **values},
         code=code,
         media_from=request.services.blobs.origin,
-        policy=APP_POLICY if script else POLICY,
+        policy=policy or (APP_POLICY if script else POLICY),
     )
     response.headers += NO_STORE
     response.holds_secret = secret

@@ -50,6 +50,7 @@ class Request(msgspec.Struct, Generic[C]):
         once: Carries out the route's write; set just before the route is called.
         form_key: The Idempotency-Key of a page's form; empty without one.
         files: The files of a form.
+        typed: What was typed into a page's form, by field, without secrets.
         viewer: Whom the page shows as signed in; None on other routes, and when nobody is.
     """
 
@@ -74,6 +75,7 @@ class Request(msgspec.Struct, Generic[C]):
     session_token: str | None = None
     form_key: str = ""
     files: Sequence[IncomingFile] = ()
+    typed: Mapping[str, Sequence[str]] = {}
     viewer: Viewer | None = None
 
     @property

@@ -59,10 +59,25 @@ class PageForm(Generic[C]):
     Attributes:
         fields: How its fields become the struct of the route.
         again: Renders the page with the form in a state: new, or as it was sent, with what is wrong.
+        files: The files that it takes; None: none.
     """
 
     fields: FormFields
     again: Callable[[Request[C], FormState], Awaitable[Response]]
+    files: "FormFiles | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class FormFiles:
+    """The files that the form of a page takes. They come as multipart/form-data.
+
+    Attributes:
+        rules: In which field, how many and how large.
+        field_errors: Finds what else can be wrong with the form as a whole.
+    """
+
+    rules: FormRules
+    field_errors: Callable[[Form], Iterator[FieldError]]
 
 
 Refusal = type[PressroomError] | PressroomError
@@ -192,14 +207,15 @@ def declare_form(
     again: Callable[[Request[C], FormState], Awaitable[Response]],
     summary: str,
     fields: FormFields = NO_FIELDS,
+    files: FormFiles | None = None,
 ) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
-    """Declares what a form does that is sent to `path`; see `PageForm` for `fields` and `again`."""
+    """Declares what a form does that is sent to `path`; see `PageForm` for the rest."""
 
     def decorate(function: Callable[[Request[C], B], Awaitable[Response]]) -> Route[C]:
         def run(request: Request[C], body: msgspec.Struct | None) -> Awaitable[Response]:
             return function(request, cast("B", body))
 
-        form = PageForm(fields, again)
+        form = PageForm(fields, again, files)
         description = _description(function)
         return Route(
             "POST", path, access, run, function.__name__, description, takes, summary, page_form=form, idempotent=True

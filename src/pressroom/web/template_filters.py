@@ -6,6 +6,7 @@ from typing import Final
 
 from pressroom.clock import iso
 
+_ITEM: Final = re.compile(r"\[(\d{1,4})\]")
 _NO_ID: Final = re.compile(r"[^\w-]", re.ASCII)
 
 
@@ -54,6 +55,12 @@ def duration(seconds: int) -> str:
         if seconds > unit:
             return _counted(-(-seconds // unit), name)
     return _counted(seconds, "second")
+
+
+def item_number(field: str) -> str:
+    """`media[1]` → `2`: which item of a list an error is about, counted from one; empty: none."""
+    found = _ITEM.search(field)
+    return str(int(found[1]) + 1) if found else ""
 
 
 def field_id(name: str) -> str:

@@ -28,6 +28,7 @@ cast("dict[str, object]", _environment.filters).update(
         "duration": template_filters.duration,
         "field_id": template_filters.field_id,
         "initials": initials,
+        "item_number": template_filters.item_number,
         "iso_time": template_filters.iso_time,
         "number": template_filters.number,
         "short_age": template_filters.short_age,
@@ -50,6 +51,9 @@ POLICY: Final = (
 
 APP_POLICY: Final = f"{POLICY}; script-src 'self'; connect-src 'self'"
 """What pages are allowed on which people do something: script from files of ours."""
+
+COMPOSE_POLICY: Final = APP_POLICY.replace("img-src 'self'", "img-src 'self' blob:")
+"""What pages are allowed that show files before they are sent."""
 
 DOCS_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"

@@ -62,6 +62,16 @@ LIST_FOLLOWERS: Final = Query(
     " ORDER BY f.account_id DESC LIMIT :limit",
 )
 
+# Of the first LOOKED_AT alone, so that it costs no more to ask while following everybody.
+SUGGEST_FOLLOWED: Final = Query(
+    Person,
+    f"SELECT f.followed_id AS listed_as, {_PERSON}, f.created_at"
+    " FROM (SELECT followed_id, created_at FROM follows WHERE account_id = :account_id ORDER BY followed_id"
+    " LIMIT :looked_at) AS f JOIN accounts a ON a.id = f.followed_id"
+    " WHERE a.suspended_at IS NULL AND a.username_key >= :first AND a.username_key < :beyond"
+    " ORDER BY a.username_key LIMIT :limit",
+)
+
 LIST_FOLLOWED: Final = Query(
     Person,
     f"SELECT f.followed_id AS listed_as, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.followed_id"
@@ -152,3 +162,18 @@ async def list_pairs(tx: Tx, account_id: str, *, limit: int) -> list[str]:
 async def erase_requests(tx: Tx, account_id: str, batch: int) -> int:
     """Removes requests that an account made or received, and returns how many."""
     return await tx.run(ERASE_REQUESTS, account_id=account_id, batch=batch)
+
+
+async def suggest_followed(tx: Tx, account_id: str, prefix: str, *, looked_at: int, limit: int) -> list[Person]:
+    """Returns whom the account follows and whose folded user name begins with `prefix`, in the alphabet's order.
+
+    Looks at `looked_at` of those whom it follows.
+    """
+    return await tx.all(
+        SUGGEST_FOLLOWED,
+        account_id=account_id,
+        first=prefix,
+        beyond=f"{prefix}\U0010ffff",
+        looked_at=looked_at,
+        limit=limit,
+    )

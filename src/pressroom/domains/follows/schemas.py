@@ -51,6 +51,12 @@ class FollowedList(msgspec.Struct, rename="camel"):
     next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
 
 
+class SuggestionsOut(msgspec.Struct):
+    """Accounts whose user names may be meant."""
+
+    accounts: list[AuthorOut]
+
+
 def follow_shape(following: Following) -> FollowOut:
     """Returns the state of a follow as the follower sees it."""
     return FollowOut(following.following, following.requested)

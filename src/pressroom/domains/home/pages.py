@@ -1,34 +1,163 @@
-"""The front page (docs/web-app.md#the-front-page)."""
+"""The front page: what this server is, or the box in which somebody writes, above what they published
+(docs/web-app.md#the-front-page)."""
 
 from typing import Final
 
+import msgspec
+
+from pressroom.db import Tx
 from pressroom.domains.accounts.link_routes import ask_for_verification
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.home.queries import FIND_FIRST_STEPS
+from pressroom.domains.clips import actions as clips
+from pressroom.domains.clips.models import ClipView
+from pressroom.domains.clips.schemas import clip_shape
+from pressroom.domains.home.queries import FIND_FIRST_STEPS, FirstSteps
+from pressroom.domains.hubs.actions import list_joined
+from pressroom.domains.hubs.models import Hub
+from pressroom.domains.limits.allowance import allowance_of
+from pressroom.domains.media.staging import staged_uploads
+from pressroom.domains.media.urls import addresses_of
+from pressroom.domains.posts.actions import lookup, publish
+from pressroom.domains.posts.compose_form import COMPOSE_FIELDS, COMPOSE_FILES, ComposePost
+from pressroom.domains.posts.link_cards import await_card
+from pressroom.domains.posts.models import PostView
+from pressroom.domains.posts.schemas import post_shape
+from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.previews.schemas import card_shape
+from pressroom.domains.reading.markup import linked, shortened
+from pressroom.domains.reading.preview_routes import find_card
+from pressroom.domains.reading.rendering import host_of
+from pressroom.ids import BEYOND
 from pressroom.web.access import Page, Visitor
 from pressroom.web.page_forms import FormState, NoFields
+from pressroom.web.paging import id_given
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import declare, declare_form
+from pressroom.web.templating import COMPOSE_POLICY
+
+POSTS: Final = 20
+"""Own posts on a page."""
+
+CLIPS: Final = 3
+"""The newest of one's own clips that the front page shows; /clips has them all."""
+
+HUBS: Final = 100
+"""Hubs to choose from: the newest of those that one is a member of."""
+
+
+class OwnThings(msgspec.Struct):
+    """What the front page shows of an account, read on one snapshot."""
+
+    steps: FirstSteps
+    hubs: list[Hub]
+    posts: list[PostView]
+    clips: list[ClipView]
+
+
+async def read_own(tx: Tx, account_id: str, before: str) -> OwnThings:
+    """Returns what the front page shows of an account: its first steps, hubs, newest clips, and a page of its posts
+    and one more, with ids below `before`."""
+    steps = await tx.one(FIND_FIRST_STEPS, account_id=account_id)
+    return OwnThings(
+        steps=steps or FirstSteps(has_key=False, has_post=False, has_endpoint=False),
+        hubs=await list_joined(tx, account_id, BEYOND, HUBS),
+        posts=await lookup.list_own_briefly(tx, account_id, before, POSTS + 1),
+        clips=await clips.list_own(tx, account_id, BEYOND, CLIPS),
+    )
 
 
 async def show_home(request: Request[Caller], form: FormState) -> Response:
-    """Renders what to do next, or for people who are not signed in what this server is."""
-    mail = request.services.mail
-    common = {"is_open": request.settings.signup, "is_dev": mail.kept is not None}
+    """Renders the box to write in above what was published, or for people who are not signed in what this server is."""
     if request.who is None:
-        return await render(request, "home/front.html", common, script=False)
-    account = request.who.account
-    steps = await request.db.one(FIND_FIRST_STEPS, account_id=account.id)
-    values = {"steps": steps, "account": account, "asks": mail.is_available and not account.email_verified}
-    return await render(request, "home/start.html", {**common, **values}, form=form)
+        values = {"is_open": request.settings.signup, "is_dev": request.services.mail.kept is not None}
+        return await render(request, "home/front.html", values, script=False)
+    return await _show(request, form, {})
+
+
+async def _show(request: Request[Caller], form: FormState, more: dict[str, object]) -> Response:
+    account, mail = request.caller.account, request.services.mail
+    before = id_given(request.query, "before")
+    own = await request.db.read(read_own, account.id, before or BEYOND)
+    addresses, now = addresses_of(request, lasting=False), request.clock.now()
+    posts = own.posts[:POSTS]
+    values: dict[str, object] = {
+        "steps": own.steps,
+        "account": account,
+        "asks": mail.is_available and not account.email_verified,
+        "is_dev": mail.kept is not None,
+        "hubs": own.hubs,
+        "posts": [post_shape(view, addresses, now) for view in posts],
+        "polls": {view.post.id for view in posts if view.post.has_poll},
+        "clips": [clip_shape(view, addresses) for view in own.clips],
+        "next_page": f"/?before={posts[-1].post.id}" if len(own.posts) > POSTS else None,
+        "first_page": "/" if before else None,
+        "preview": None,
+        "shortened": shortened,
+        "linked": linked,
+        "host_of": host_of,
+        **more,
+    }
+    return await render(request, "home/start.html", values, form=form, policy=COMPOSE_POLICY)
 
 
 @declare("GET", "/", Visitor(), summary="The front page")
 async def home(request: Request[Caller]) -> Response:
-    """What this server is, and where to begin."""
+    """What this server is, and where to begin; signed in, the box to write in, above what one published."""
     return await show_home(request, FormState())
+
+
+@declare_form(
+    "/",
+    Page(),
+    takes=ComposePost,
+    again=show_home,
+    fields=COMPOSE_FIELDS,
+    files=COMPOSE_FILES,
+    summary="Publish a post",
+)
+async def publish_composed(request: Request[Caller], body: ComposePost) -> Response:
+    """Publishes like POST /api/posts, POST /api/posts/upload when there are files, and PUT /api/posts/{id}/audience."""
+    if await request.once.stored() is not None:
+        return redirect("/", done="post-published")
+    draft, allowance = body.draft(), allowance_of(request.settings)
+    named = body.usernames if body.visibility == Visibility.CUSTOM else None
+    if not request.files and draft.card_url is not None:
+        await await_card(request, publish.precheck_post, request.caller, draft, allowance)
+    async with staged_uploads(
+        request.services.blobs, request.files, body.alt_text or [], request.clock.now()
+    ) as staged:
+        draft.media = list(staged.files)
+        staged.answered(
+            await request.once(publish.publish_composed, _id_of, 201, request.caller, draft, allowance, named)
+        )
+    return redirect("/", done="post-published")
+
+
+@declare_form(
+    "/preview",
+    Page(is_limited=False),
+    takes=ComposePost,
+    again=show_home,
+    fields=COMPOSE_FIELDS,
+    files=COMPOSE_FILES,
+    summary="Preview a post",
+)
+async def preview_composed(request: Request[Caller], body: ComposePost) -> Response:
+    """Shows a post as POST /api/posts/preview does, above the form as it was typed. Files are named, and not kept."""
+    draft = body.draft()
+    card = None if request.files else await request.db.read(find_card, draft)
+    preview: dict[str, object] = {
+        "content": draft.content.text if draft.content else "",
+        "visibility": draft.fields.visibility,
+        "place": draft.fields.location_name,
+        "poll": draft.poll,
+        "card": card_shape(card, request.settings.base_url) if card else None,
+        "link": None if request.files or card else draft.card_url,
+        "files": [file.name for file in request.files],
+    }
+    return await _show(request, FormState(typed=request.typed, lines=COMPOSE_FIELDS.lines), {"preview": preview})
 
 
 @declare_form("/verify/send", Page(), takes=NoFields, again=show_home, summary="Send the confirmation again")
@@ -38,4 +167,8 @@ async def send_verification(request: Request[Caller], body: NoFields) -> Respons
     return redirect("/", done="verification-sent")
 
 
-ROUTES: Final = (home, send_verification)
+def _id_of(view: PostView) -> str:
+    return view.post.id
+
+
+ROUTES: Final = (home, publish_composed, preview_composed, send_verification)

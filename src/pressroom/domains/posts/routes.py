@@ -1,9 +1,8 @@
 """Posts over HTTP."""
 
-from collections.abc import Awaitable, Callable
-from typing import Concatenate, Final, ParamSpec
+from collections.abc import Callable
+from typing import Final
 
-from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.staging import staged_uploads
@@ -21,11 +20,13 @@ from pressroom.domains.posts.examples import (
     VOTE_EXAMPLE,
     VOTED_EXAMPLE,
 )
+from pressroom.domains.posts.link_cards import await_card
 from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.poll_schemas import PollOut, Vote, poll_shape
 from pressroom.domains.posts.refusals import BAD_POST, BAD_UPLOAD, MEDIA_QUOTA_REACHED, NO_POST, NOT_A_MEMBER
 from pressroom.domains.posts.schemas import (
     CREATE_POST_EXAMPLE,
+    AllowlistOut,
     AudienceOut,
     BouncePost,
     CreatePost,
@@ -45,8 +46,6 @@ from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Tag, declare, declare_with_body
-
-P = ParamSpec("P")
 
 TAG = Tag("Posts", "What an account publishes.")
 REACTIONS = Tag("Reactions", "What signed-in readers do with posts.")
@@ -73,7 +72,7 @@ async def create_post(request: Request[Caller], body: CreatePost) -> Response:
     the account's content quota of the UTC day; signed in, against the account's own limits."""
     draft, allowance = body.draft(), allowance_of(request.settings)
     if draft.card_url is not None:
-        await _await_card(request, publish.precheck_post, request.caller, draft, allowance)
+        await await_card(request, publish.precheck_post, request.caller, draft, allowance)
     return await request.once(publish.publish_post, _shown(request), 201, request.caller, draft, allowance)
 
 
@@ -169,7 +168,7 @@ async def edit_post(request: Request[Caller], body: EditPost) -> Response:
     bounce the content alone can be edited, of a plain bounce nothing."""
     post_id, changes = request.parameters["id"], body.edit()
     if changes.content is not None and changes.content.link is not None:
-        await _await_card(request, edit.precheck_edit, request.caller, post_id, changes)
+        await await_card(request, edit.precheck_edit, request.caller, post_id, changes)
     return await request.once(edit.edit_post, _shown(request), 200, request.caller, post_id, changes)
 
 
@@ -226,7 +225,7 @@ async def bounce_post(request: Request[Caller], body: BouncePost) -> Response:
     content quota of the UTC day."""
     post_id, content, allowance = request.parameters["id"], body.commentary(), allowance_of(request.settings)
     if content is not None and content.link is not None:
-        await _await_card(request, bounce.precheck_quote, request.caller, post_id, content, allowance)
+        await await_card(request, bounce.precheck_quote, request.caller, post_id, content, allowance)
     return await request.once(bounce.bounce_post, _shown(request), 201, request.caller, post_id, content, allowance)
 
 
@@ -324,6 +323,23 @@ async def vote(request: Request[Caller], body: Vote) -> Response:
     )
 
 
+@declare(
+    "GET",
+    "/api/posts/{id}/audience",
+    SessionOnly(),
+    summary="Show the allowlist",
+    gives=AllowlistOut,
+    fails=(NO_POST,),
+    tag=TAG,
+    response_example=AllowlistOut(AUDIENCE_EXAMPLE.usernames),
+)
+async def show_audience(request: Request[Caller]) -> Response:
+    """Whom the allowlist of one of the account's own posts names, by user name in the order of the alphabet. It counts
+    while the post's visibility is CUSTOM."""
+    _, names = await request.db.read(reach.list_audience, request.caller, request.parameters["id"])
+    return json_response(AllowlistOut(names))
+
+
 @declare_with_body(
     "PUT",
     "/api/posts/{id}/audience",
@@ -349,20 +365,6 @@ async def set_audience(request: Request[Caller], body: SetAudience) -> Response:
     )
 
 
-async def _await_card(
-    request: Request[Caller],
-    precheck: Callable[Concatenate[Tx, P], Awaitable[str | None]],
-    *args: P.args,
-    **kwargs: P.kwargs,
-) -> None:
-    """Waits a little for the card of the page that a post is about to show, which `precheck` returns.
-
-    A repeated request fetches nothing, and what the action would refuse is refused before anything is fetched.
-    """
-    if await request.once.stored() is None and (url := await request.db.read(precheck, *args, **kwargs)) is not None:
-        await request.services.await_card(url, request.caller.account.id)
-
-
 def _shown(request: Request[Caller]) -> Callable[[PostView], PostOut]:
     addresses, now = addresses_of(request), request.clock.now()
     return lambda view: post_shape(view, addresses, now)
@@ -381,5 +383,6 @@ ROUTES: Final = (
     save_post,
     unsave_post,
     vote,
+    show_audience,
     set_audience,
 )

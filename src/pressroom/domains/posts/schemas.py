@@ -1,6 +1,6 @@
 """What posts look like on the wire (docs/posts.md)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -96,7 +96,7 @@ class CreatePost(PostBody, kw_only=True):
         if self.poll is not None:
             yield from self.poll.poll_errors()
         if self.link_preview_url is not None:
-            yield from _link_errors(self.link_preview_url)
+            yield from link_errors(self.link_preview_url)
 
     def draft(self) -> Draft:
         """Returns the post to publish."""
@@ -152,13 +152,7 @@ class SetAudience(Body):
     ]
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
-        seen: set[str] = set()
-        for place, username in enumerate(self.usernames or []):
-            if not username:
-                continue
-            if folded(username) in seen:
-                yield FieldError(f"usernames[{place}]", Code.DUPLICATE, f"{username} is named twice.")
-            seen.add(folded(username))
+        yield from named_twice(self.usernames)
 
 
 def place_errors(place: LocationIn | None) -> Iterator[FieldError]:
@@ -167,7 +161,19 @@ def place_errors(place: LocationIn | None) -> Iterator[FieldError]:
         yield FieldError("location.name", Code.TOO_SHORT, "The name of a place must not be blank.")
 
 
-def _link_errors(url: str) -> Iterator[FieldError]:
+def named_twice(usernames: Sequence[str] | None) -> Iterator[FieldError]:
+    """Yields an error for each user name of an allowlist that comes again."""
+    seen: set[str] = set()
+    for place, username in enumerate(usernames or []):
+        if not username:
+            continue
+        if folded(username) in seen:
+            yield FieldError(f"usernames[{place}]", Code.DUPLICATE, f"{username} is named twice.")
+        seen.add(folded(username))
+
+
+def link_errors(url: str) -> Iterator[FieldError]:
+    """Yields what is wrong with the address of a page whose card is wanted."""
     try:
         normalised(url)
     except UrlRefused as refused:
@@ -261,6 +267,12 @@ class SavedOut(msgspec.Struct):
     """Whether the caller now saves the post."""
 
     saved: bool
+
+
+class AllowlistOut(msgspec.Struct):
+    """Whom the allowlist names."""
+
+    usernames: list[str]
 
 
 class AudienceOut(msgspec.Struct):

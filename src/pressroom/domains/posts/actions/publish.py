@@ -12,7 +12,7 @@ from pressroom.domains.limits.actions import check_content_quota, spend_content_
 from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.media.actions import attach_media, take_storage
 from pressroom.domains.posts.actions.lookup import complete
-from pressroom.domains.posts.actions.reach import reach_readers
+from pressroom.domains.posts.actions.reach import reach_readers, set_audience
 from pressroom.domains.posts.events import post_created
 from pressroom.domains.posts.models import (
     Draft,
@@ -47,6 +47,17 @@ async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowanc
     if draft.poll is not None:
         await _attach_poll(tx, post.id, draft.poll)
     return (await complete(tx, [post], caller.account.id))[0]
+
+
+async def publish_composed(
+    tx: Tx, caller: Caller, draft: Draft, allowance: Allowance, usernames: list[str] | None
+) -> PostView:
+    """Publishes a post together with its allowlist, if it is given one. Raises what `publish_post` and `set_audience`
+    raise."""
+    view = await publish_post(tx, caller, draft, allowance)
+    if usernames is not None:
+        await set_audience(tx, caller, view.post.id, usernames)
+    return view
 
 
 async def precheck_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> str | None:

@@ -15,6 +15,7 @@ from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.posts.models import MENTIONED, PostType
 from pressroom.domains.posts.parsed_text import ParsedText, parse_text
 from pressroom.domains.posts.queries import reach, writing
+from pressroom.domains.posts.queries.writing import OwnPost
 from pressroom.domains.posts.visibility import Relationship, Visibility, may_see
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.jobs import queue
@@ -69,6 +70,14 @@ async def move_tags(tx: Tx, job: Job, token: str, moved: TagProgress) -> TagProg
 async def _is_hidden(tx: Tx, account_id: str) -> bool:
     account = await status.find_status(tx, account_id)
     return account is None or account.is_private or account.suspended_at is not None
+
+
+async def list_audience(tx: Tx, caller: Caller, post_id: str) -> tuple[OwnPost, list[str]]:
+    """Returns the caller's own post and the user names on its allowlist. Raises NotFound, also for somebody else's."""
+    post = await writing.find_own(tx, caller.account.id, post_id)
+    if post is None:
+        raise NotFound("There is no such post.")
+    return post, await reach.list_audience_names(tx, post_id)
 
 
 async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str]) -> int:

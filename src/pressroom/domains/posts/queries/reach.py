@@ -69,6 +69,13 @@ FIND_NAMED: Final = Query(
 
 LIST_AUDIENCE: Final = Query(str, "SELECT account_id FROM post_audiences WHERE post_id = :post_id")
 
+# Those who can see the post by it: suspended and deleted accounts see nothing.
+LIST_AUDIENCE_NAMES: Final = Query(
+    str,
+    "SELECT a.username FROM post_audiences l JOIN accounts a ON a.id = l.account_id"
+    " WHERE l.post_id = :post_id AND a.suspended_at IS NULL ORDER BY a.username_key",
+)
+
 DELETE_AUDIENCE: Final = Command("DELETE FROM post_audiences WHERE post_id = :post_id")
 
 INSERT_AUDIENCE: Final = Command(
@@ -126,6 +133,11 @@ async def find_named(tx: Tx, names: Sequence[str]) -> dict[str, str]:
 async def list_audience(tx: Tx, post_id: str) -> list[str]:
     """Returns the accounts on the allowlist of a post."""
     return await tx.all(LIST_AUDIENCE, post_id=post_id)
+
+
+async def list_audience_names(tx: Tx, post_id: str) -> list[str]:
+    """Returns the user names on the allowlist of a post, in the order of the alphabet."""
+    return await tx.all(LIST_AUDIENCE_NAMES, post_id=post_id)
 
 
 async def replace_audience(tx: Tx, *, post_id: str, author: str, account_ids: Sequence[str]) -> None:

@@ -1,0 +1,76 @@
+"""The form on which somebody writes a post: all that a post can have, in one form (docs/web-app.md#composing)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from pressroom.domains.media.file_checks import file_errors
+from pressroom.domains.media.models import ALT_TEXT_LIMIT, FILE_BYTES_SIGNED_IN, FILES_SIGNED_IN, NewMedia
+from pressroom.domains.posts.models import Draft
+from pressroom.domains.posts.parsed_text import parse_text
+from pressroom.domains.posts.poll_schemas import PollIn
+from pressroom.domains.posts.schemas import PostBody, link_errors, named_twice, place_errors
+from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.previews.links import LINK_LIMIT
+from pressroom.domains.previews.urls import normalised
+from pressroom.errors import Code, FieldError
+from pressroom.text import is_blank
+from pressroom.web.multipart_rules import Form, FormRules
+from pressroom.web.page_forms import FormFields
+from pressroom.web.routing import FormFiles
+
+
+class ComposePost(PostBody, kw_only=True):
+    """A post as it is written on a page: what CreatePost and UploadPost take, and the allowlist of a CUSTOM post."""
+
+    content: Annotated[str, Meta(max_length=5000)] | None = None
+    poll: PollIn | None = None
+    link_preview_url: Annotated[str, Meta(max_length=LINK_LIMIT)] | None = None
+    alt_text: list[Annotated[str, Meta(max_length=ALT_TEXT_LIMIT)]] | None = None
+    usernames: Annotated[list[Annotated[str, Meta(max_length=30)]], Meta(max_length=1000)] | None = None
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from place_errors(self.location)
+        if self.poll is not None:
+            yield from self.poll.poll_errors()
+        if self.link_preview_url is not None:
+            yield from link_errors(self.link_preview_url)
+        yield from named_twice(self.usernames)
+        if self.usernames and self.visibility is not Visibility.CUSTOM:
+            message = "Readers are named for a post that chosen readers see. Choose that, or name nobody."
+            yield FieldError("usernames", Code.NOT_ALLOWED, message)
+
+    def draft(self, files: Sequence[NewMedia] = ()) -> Draft:
+        """Returns the post to publish, with these files."""
+        return Draft(
+            content=None if self.content is None or is_blank(self.content) else parse_text(self.content),
+            fields=self.post_fields(),
+            poll=self.poll.new_poll() if self.poll else None,
+            forced_link=None if self.link_preview_url is None else normalised(self.link_preview_url),
+            media=list(files),
+        )
+
+
+_NO_FILE: Final = "This describes a file, but none is chosen. Choose the file again."
+
+
+def _form_errors(form: Form) -> Iterator[FieldError]:
+    yield from file_errors(form, "media")
+    if not form.places and is_blank("".join(form.texts.get("content", []))):
+        yield FieldError("content", Code.REQUIRED, "A post needs some text, or a file.")
+    if form.places and _given(form, "poll.question", "poll.options"):
+        yield FieldError("poll.options", Code.NOT_ALLOWED, "A post has a poll or files, not both.")
+    if form.places and _given(form, "linkPreviewUrl"):
+        yield FieldError("linkPreviewUrl", Code.NOT_ALLOWED, "Beside files no link card is shown: leave this empty.")
+    for place, text in enumerate(form.texts.get("altText", [])):
+        if text and not (place < len(form.inputs) and form.inputs[place]):
+            yield FieldError(f"altText[{place}]", Code.TOO_MANY, _NO_FILE)
+
+
+def _given(form: Form, *names: str) -> bool:
+    return any(not is_blank(text) for name in names for text in form.texts.get(name, []))
+
+
+COMPOSE_FIELDS: Final = FormFields(lines={"poll.options", "usernames"}, beside="altText")
+COMPOSE_FILES: Final = FormFiles(FormRules("media", FILES_SIGNED_IN, FILE_BYTES_SIGNED_IN, optional=True), _form_errors)

@@ -1,0 +1,111 @@
+"""The pages of one's own post: its edit, its deletion and its allowlist (docs/web-app.md#own-posts-and-clips)."""
+
+from typing import Final
+
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.posts.actions import edit, lookup, reach
+from pressroom.domains.posts.link_cards import await_card
+from pressroom.domains.posts.models import PostType, SeenPost
+from pressroom.domains.posts.schemas import EditPost, SetAudience
+from pressroom.errors import Code, FieldError, Invalid, NotFound
+from pressroom.web.access import Page
+from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.rendering import redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import declare, declare_form
+
+ONE: Final = "/post/{id}"
+
+
+async def find_own(tx: Tx, caller: Caller, post_id: str) -> SeenPost:
+    """Returns the caller's own post, if it stands. Raises NotFound, also for somebody else's."""
+    post = await lookup.get_post(tx, post_id, caller.account.id)
+    if not post.is_author:
+        raise NotFound("There is no such post.")
+    return post
+
+
+async def show_edit(request: Request[Caller], form: FormState) -> Response:
+    """Renders the form that edits a post."""
+    post = await request.db.read(find_own, request.caller, request.parameters["id"])
+    return await render(request, "posts/edit.html", {"post": post}, form=form)
+
+
+@declare("GET", f"{ONE}/edit", Page(), summary="Edit a post")
+async def edit_page(request: Request[Caller]) -> Response:
+    """The text and the audience of one's own post, to be changed."""
+    return await show_edit(request, FormState())
+
+
+@declare_form(f"{ONE}/edit", Page(), takes=EditPost, again=show_edit, summary="Edit a post")
+async def save_edit(request: Request[Caller], body: EditPost) -> Response:
+    """Edits a post like PATCH /api/posts/{id}."""
+    post_id, changes = request.parameters["id"], body.edit()
+    post = await request.db.read(find_own, request.caller, post_id)
+    if changes.content is None and post.content is not None:
+        raise Invalid([FieldError("content", Code.REQUIRED, "A post that has a text keeps one.")])
+    if changes.content is not None and changes.content.link is not None:
+        await await_card(request, edit.precheck_edit, request.caller, post_id, changes)
+    await request.once(edit.edit_post, lambda view: view.post.id, 200, request.caller, post_id, changes)
+    return redirect(f"/post/{post_id}", done="post-edited")
+
+
+async def show_deletion(request: Request[Caller], form: FormState) -> Response:
+    """Renders the question whether to delete a post."""
+    post = await request.db.read(find_own, request.caller, request.parameters["id"])
+    return await render(request, "posts/delete.html", {"post": post}, form=form)
+
+
+@declare("GET", f"{ONE}/delete", Page(), summary="Delete a post")
+async def deletion_page(request: Request[Caller]) -> Response:
+    """What happens when one's own post is deleted, and the button."""
+    return await show_deletion(request, FormState())
+
+
+@declare_form(f"{ONE}/delete", Page(), takes=NoFields, again=show_deletion, summary="Delete a post")
+async def delete_post(request: Request[Caller], body: NoFields) -> Response:
+    """Deletes a post like DELETE /api/posts/{id}."""
+    await request.once(edit.delete_post, lambda post_id: post_id, 200, request.caller, request.parameters["id"])
+    return redirect("/", done="post-deleted")
+
+
+async def show_audience(request: Request[Caller], form: FormState) -> Response:
+    """Renders the allowlist of a post."""
+    post, names = await request.db.read(reach.list_audience, request.caller, request.parameters["id"])
+    if post.type != PostType.POST:
+        raise NotFound("A bounce is seen by everybody: it has no list of readers.")
+    values = {"post": post, "post_id": request.parameters["id"], "names": names}
+    return await render(request, "posts/audience.html", values, form=form)
+
+
+@declare("GET", f"{ONE}/audience", Page(), summary="The readers of a post")
+async def audience_page(request: Request[Caller]) -> Response:
+    """Whom the allowlist of one's own post names, to be changed."""
+    return await show_audience(request, FormState())
+
+
+@declare_form(
+    f"{ONE}/audience",
+    Page(),
+    takes=SetAudience,
+    again=show_audience,
+    fields=FormFields(lines={"usernames"}, clears={"usernames"}),
+    summary="Set the readers of a post",
+)
+async def save_audience(request: Request[Caller], body: SetAudience) -> Response:
+    """Sets the allowlist of a post like PUT /api/posts/{id}/audience."""
+    post_id = request.parameters["id"]
+    await request.once(reach.set_audience, lambda count: count, 200, request.caller, post_id, body.usernames)
+    return redirect(f"/post/{post_id}/audience", done="audience-set")
+
+
+ROUTES: Final = (
+    edit_page,
+    save_edit,
+    deletion_page,
+    delete_post,
+    audience_page,
+    save_audience,
+)

@@ -1,0 +1,95 @@
+"""A post as it would be shown, before it is published: nothing is stored, and no page is fetched for its card."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.posts.models import Draft
+from pressroom.domains.posts.refusals import BAD_POST
+from pressroom.domains.posts.routes import TAG
+from pressroom.domains.posts.schemas import CREATE_POST_EXAMPLE, CreatePost
+from pressroom.domains.previews.actions import find_cards
+from pressroom.domains.previews.models import Card
+from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
+from pressroom.domains.reading.markup import linked
+from pressroom.hashtags_and_mentions import Entity, find_entities
+from pressroom.web.access import SessionOnly
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import declare_with_body
+
+
+class EntityOut(msgspec.Struct):
+    """A hashtag, mention or URL in a text, and where it stands: code points from its beginning."""
+
+    type: str
+    start: int
+    end: int
+    name: Annotated[str, Meta(description="Of a hashtag its identity, of a mention the folded user name, or the URL.")]
+
+
+class PreviewOut(msgspec.Struct, rename="camel"):
+    """What a post would say."""
+
+    content: Annotated[str, Meta(description="The text as it would be stored, in NFC.")]
+    characters: Annotated[int, Meta(description="Code points of it; a post has up to 5,000.")]
+    html: Annotated[str, Meta(description="The text as pages show it: escaped, with its links.")]
+    entities: list[EntityOut]
+    link_url: Annotated[str | None, Meta(description="The page whose card the post would show.")]
+    link_preview: Annotated[LinkPreviewOut | None, Meta(description="That card, if it was fetched before.")]
+
+
+async def find_card(tx: Tx, draft: Draft) -> Card | None:
+    """Returns the card that the post would show, if it was fetched before."""
+    return (await find_cards(tx, [draft.card_url])).get(draft.card_url) if draft.card_url else None
+
+
+def preview_shape(draft: Draft, card: Card | None, base_url: str) -> PreviewOut:
+    """Returns what a post would say."""
+    text = draft.content.text if draft.content else ""
+    return PreviewOut(
+        content=text,
+        characters=len(text),
+        html=str(linked(text)),
+        entities=_entities(list(find_entities(text))),
+        link_url=draft.card_url,
+        link_preview=card_shape(card, base_url) if card else None,
+    )
+
+
+def _entities(found: Sequence[Entity]) -> list[EntityOut]:
+    return [EntityOut(each.kind.name.lower(), each.start, each.end, each.name) for each in found]
+
+
+@declare_with_body(
+    "POST",
+    "/api/posts/preview",
+    SessionOnly(is_limited=False),
+    summary="Preview a post",
+    takes=CreatePost,
+    gives=PreviewOut,
+    fails=(BAD_POST,),
+    tag=TAG,
+    example=CREATE_POST_EXAMPLE,
+    response_example=PreviewOut(
+        content="Which one goes on the cover? #letterpress",
+        characters=41,
+        html='Which one goes on the cover? <a href="/tag/letterpress">#letterpress</a>',
+        entities=[EntityOut("hashtag", 29, 41, "letterpress")],
+        link_url=None,
+        link_preview=None,
+    ),
+)
+async def preview_post(request: Request[Caller], body: CreatePost) -> Response:
+    """What a post would say, by the same rules as publishing it. Stores nothing, fetches nothing, and so takes no
+    Idempotency-Key. Membership of the hub and quotas are looked at when it is published."""
+    draft = body.draft()
+    card = await request.db.read(find_card, draft)
+    return json_response(preview_shape(draft, card, request.settings.base_url))
+
+
+ROUTES: Final = (preview_post,)

@@ -1,0 +1,253 @@
+// The box to write in: files before they are sent, uploads, suggestions, and text that is kept until it is sent.
+// Every page works without it (docs/web-app.md#composing).
+
+const MOST_FILES = 10
+const MOST_BYTES = 50 * 1024 * 1024
+const KEPT = 'pressroom.unsent.'
+const LEFT_OUT = new Set(['idempotency_key', 'media', 'altText', 'video'])
+
+const form = document.querySelector('form[data-compose]')
+const state = form?.querySelector('[data-upload-state]')
+const chosenList = form?.querySelector('[data-chosen]')
+let chosen = []
+let request = null
+
+function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties)
+  element.append(...children)
+  return element
+}
+
+function say(words) {
+  const line = document.getElementById('said')
+  if (line) line.textContent = words
+}
+
+// --- Unsent text: kept in this browser, for this account, until it is sent or its owner signs out.
+
+const place = form && KEPT + form.dataset.compose
+
+function storage(act) {
+  try {
+    return act(localStorage)
+  } catch {
+    return null // A browser may forbid it, or be full.
+  }
+}
+
+function keep() {
+  const texts = {}
+  for (const field of form.elements)
+    if (field.name && field.type !== 'file' && !LEFT_OUT.has(field.name))
+      texts[field.name] = field.type === 'checkbox' ? field.checked : field.value
+  const isEmpty = !['content', 'caption', 'usernames', 'poll.question', 'poll.options', 'location.name'].some((name) => texts[name])
+  storage((kept) => (isEmpty ? kept.removeItem(place) : kept.setItem(place, JSON.stringify(texts))))
+}
+
+function bringBack() {
+  const done = new URLSearchParams(location.search).get('done')
+  if (done === 'post-published' || done === 'clip-published') return storage((kept) => kept.removeItem(place))
+  if (document.getElementById('errors') || document.getElementById('preview')) return
+  const texts = storage((kept) => JSON.parse(kept.getItem(place)))
+  if (!texts || typeof texts !== 'object') return
+  for (const [name, value] of Object.entries(texts)) {
+    const field = form.elements[name]
+    if (!field || !field.matches || LEFT_OUT.has(name)) continue
+    if (field.type === 'checkbox') field.checked = value === true
+    else if (typeof value === 'string' && !(field.tagName === 'SELECT' && ![...field.options].some((each) => each.value === value))) field.value = value
+    if (value && field.tagName !== 'SELECT') field.closest('details')?.setAttribute('open', '')
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+}
+
+// --- Files: chosen several at once, shown, described, put in order.
+
+function add(files) {
+  for (const file of files) {
+    if (chosen.length >= MOST_FILES) return tell(`A post has up to ${MOST_FILES} files. ${file.name} was left out.`)
+    if (file.size > MOST_BYTES) tell(`${file.name} has more than 50 MB and was left out.`)
+    else chosen.push({ file, url: URL.createObjectURL(file), text: '' })
+  }
+  draw()
+}
+
+function move(at, by) {
+  const [each] = chosen.splice(at, 1)
+  if (by) chosen.splice(at + by, 0, each)
+  else URL.revokeObjectURL(each.url)
+  draw()
+  const next = chosenList.children[Math.min(by ? at + by : at, chosen.length - 1)]
+  ;(next?.querySelector(by < 0 ? '[data-up]' : by > 0 ? '[data-down]' : '[data-remove]') ?? form.querySelector('[data-add] input')).focus()
+  say(by ? `Now file ${at + by + 1} of ${chosen.length}` : `${each.file.name} was taken out`)
+}
+
+function draw() {
+  chosenList.hidden = !chosen.length
+  chosenList.replaceChildren(...chosen.map(row))
+}
+
+function row(each, at) {
+  const { file } = each
+  const text = make('input', { type: 'text', value: each.text, ariaLabel: `What file ${at + 1} shows`, placeholder: 'What it shows' })
+  text.addEventListener('input', () => (each.text = text.value))
+  const shown = file.type.startsWith('image/') ? make('img', { src: each.url, alt: '' }) : make('span', { ariaHidden: 'true' })
+  const act = (words, label, kind, by) => {
+    const button = make('button', { type: 'button', className: 'quiet', textContent: words, ariaLabel: `${label}: ${file.name}` })
+    button.dataset[kind] = ''
+    button.addEventListener('click', () => move(at, by))
+    return button
+  }
+  const acts = make('p', { className: 'acts' })
+  if (at) acts.append(act('↑', 'Move up', 'up', -1))
+  if (at < chosen.length - 1) acts.append(act('↓', 'Move down', 'down', 1))
+  acts.append(act('Remove', 'Remove', 'remove', 0))
+  return make('div', { className: 'chosen-file' }, shown, make('p', { className: 'name', textContent: `${at + 1}. ${file.name}` }), text, acts)
+}
+
+// --- Sending: with progress, and told where it fails. What was typed and chosen stays.
+
+function body(submitter, withFiles) {
+  const data = new FormData(form, submitter)
+  if (!chosenList) return data
+  data.delete('media')
+  data.delete('altText')
+  for (const { file, text } of withFiles ? chosen : []) {
+    data.append('media', file)
+    data.append('altText', text)
+  }
+  return data
+}
+
+function tell(words, isOver = true) {
+  state.hidden = false
+  state.querySelector('[data-upload-words]').textContent = words
+  for (const part of state.querySelectorAll('progress, button')) part.hidden = isOver
+  say(words)
+}
+
+function end() {
+  request = null
+  form.removeAttribute('data-sent')
+  for (const button of form.querySelectorAll('[type=submit]')) {
+    button.removeAttribute('aria-disabled')
+    if (button.dataset.words) button.textContent = button.dataset.words
+  }
+}
+
+function shownAgain(page) {
+  document.getElementById('errors')?.remove()
+  document.getElementById('preview')?.remove()
+  const key = page.querySelector('form[data-compose] [name=idempotency_key]')?.value
+  if (key) form.elements.idempotency_key.value = key
+  const part = page.getElementById('errors') ?? page.getElementById('preview')
+  if (part) {
+    form.before(document.adoptNode(part))
+    part.focus()
+    for (const link of part.querySelectorAll('a[href^="#"]')) form.querySelector(link.hash)?.closest('details')?.setAttribute('open', '')
+    return true
+  }
+  const words = page.querySelector('main p')?.textContent?.trim()
+  if (words) tell(words)
+  return Boolean(words)
+}
+
+function send(event) {
+  event.preventDefault()
+  event.stopPropagation()
+  if (request) return
+  const button = event.submitter ?? form.querySelector('[type=submit]')
+  const isPreview = button.dataset.preview !== undefined
+  const data = body(button, !isPreview)
+  if (isPreview && chosen.length && !data.get('content')) return tell('There is no text to preview. The files are shown above.')
+  request = new XMLHttpRequest()
+  request.open('POST', isPreview ? '/preview' : form.action)
+  request.responseType = 'document'
+  button.dataset.words ??= button.textContent
+  button.textContent = button.dataset.busy ?? button.dataset.words
+  button.setAttribute('aria-disabled', 'true')
+  const bar = state.querySelector('progress')
+  bar.value = 0
+  if (!isPreview) tell('Sending…', false)
+  request.upload.addEventListener('progress', ({ loaded, total, lengthComputable }) => {
+    if (isPreview || !lengthComputable) return
+    bar.max = total
+    bar.value = loaded
+    const percent = Math.floor((100 * loaded) / total)
+    state.querySelector('[data-upload-words]').textContent = `Sending… ${percent} %`
+  })
+  // What has arrived whole may be published: it can be called off no more.
+  request.upload.addEventListener('load', () => !isPreview && ((state.querySelector('button').hidden = true), say('Sent. Publishing…')))
+  request.addEventListener('load', () => answered(isPreview))
+  request.addEventListener('error', () => (end(), tell('The connection was lost. What you wrote is still here: send it again. It is published once, however often you send it.')))
+  request.addEventListener('abort', () => (end(), tell('Cancelled. Nothing was published.')))
+  request.send(data)
+}
+
+function answered(isPreview) {
+  const { response, responseURL, status } = request
+  const address = new URL(responseURL)
+  end()
+  state.hidden = true
+  if (!isPreview && status < 400) {
+    storage((kept) => address.pathname !== '/login' && kept.removeItem(place))
+    return location.assign(address)
+  }
+  if (status < 400 && address.pathname === '/login') return location.assign(address)
+  if (!response || !shownAgain(response)) tell(`That failed with status ${status}. Nothing was published; send it again.`)
+}
+
+// --- Suggestions of user names, of those whom one follows.
+
+function suggest(field) {
+  const list = make('p', { className: 'suggestions', ariaLabel: 'Suggestions' })
+  field.after(list)
+  let latest = 0
+  field.addEventListener('input', async () => {
+    const number = ++latest
+    const before = field.value.slice(0, field.selectionStart)
+    const prefix = before.slice(before.lastIndexOf('\n') + 1).trim()
+    if (!/^@?\w{1,30}$/.test(prefix)) return list.replaceChildren()
+    const answer = await fetch(`${field.dataset.suggest}?prefix=${encodeURIComponent(prefix)}`).catch(() => null)
+    const found = answer?.ok ? (await answer.json()).accounts : []
+    if (number !== latest) return
+    list.replaceChildren(...found.map(({ username, displayName }) => {
+      const button = make('button', { type: 'button', className: 'quiet', textContent: `@${username}`, title: displayName })
+      button.addEventListener('click', () => {
+        const start = before.lastIndexOf('\n') + 1
+        field.setRangeText(`${username}\n`, start, start + before.slice(start).length, 'end')
+        list.replaceChildren()
+        field.focus()
+        field.dispatchEvent(new Event('input', { bubbles: true }))
+      })
+      return button
+    }))
+  })
+}
+
+// --- All of it
+
+for (const field of document.querySelectorAll('[data-suggest]')) suggest(field)
+if (form) {
+  const input = form.querySelector('[data-add] input')
+  if (input) {
+    form.querySelector('[data-add]').hidden = false
+    form.querySelector('.file-rows').classList.add('with-script')
+    input.addEventListener('change', () => {
+      add(input.files)
+      input.value = ''
+    })
+  }
+  const audience = form.elements.visibility
+  const readers = form.querySelector('[data-part="CUSTOM"]')
+  const showReaders = () => {
+    if (readers) readers.hidden = audience.value !== 'CUSTOM' && !form.elements.usernames.value
+    if (readers && audience.value === 'CUSTOM') readers.open = true
+  }
+  audience.addEventListener('change', showReaders)
+  bringBack()
+  showReaders()
+  form.addEventListener('input', keep)
+  form.addEventListener('change', keep)
+  form.addEventListener('submit', send)
+  state.querySelector('[data-cancel]').addEventListener('click', () => request?.abort())
+}
