@@ -112,6 +112,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
     "set_up": {
         "nothing": ({}, {"username": "required", "email": "required", "password": "required", "token": "required"})
     },
+    "read_notifications": {"nothing": ({}, {"upTo": "required"})},
     "forgot_password": {"nothing": ({}, {"email": "required"})},
     "reset_password": {"nothing": ({}, {"token": "required", "password": "required"})},
     "verify_email": {"nothing": ({}, {"token": "required"})},
