@@ -27,6 +27,8 @@ from pressroom.domains.mail import pages as mail
 from pressroom.domains.media import serving as media
 from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.posts import pages as post_pages
+from pressroom.domains.personal_data import pages as data_pages
+from pressroom.domains.personal_data import routes as personal_data
 from pressroom.domains.posts import routes as posts
 from pressroom.domains.reading import act_pages as acts
 from pressroom.domains.reading import pages as reading
@@ -48,6 +50,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *account_links.ROUTES,
     *setup.API_ROUTES,
     *two_factor.ROUTES,
+    *personal_data.ROUTES,
     *keys.ROUTES,
     *webhooks.ROUTES,
     *deliveries.ROUTES,
@@ -72,6 +75,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *media.ROUTES,
     *sign_in_pages.ROUTES,
     *security_pages.ROUTES,
+    *data_pages.ROUTES,
     *key_pages.ROUTES,
     *settings_pages.ROUTES,
     *webhook_pages.ROUTES,

@@ -34,6 +34,7 @@ from pressroom.domains.media.queries import FIND_SECRET
 from pressroom.domains.media.sandbox import ChildExit, Sandbox
 from pressroom.domains.notifications import actions as notifications
 from pressroom.domains.personal_data.deletion import deletion_handler
+from pressroom.domains.personal_data.export_job import export_handler, purge_exports
 from pressroom.domains.posts.jobs import tag_handler
 from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY, POSTS_SIGNED_IN
 from pressroom.domains.previews import actions as previews
@@ -144,7 +145,7 @@ async def open_runtime(
     last_used = LastUsed(db)
     usage = KeyUsage(db)
     views = ViewCounter(db)
-    schedule = Schedule(_entries(db, settings, limiter, last_used, usage, views, processing, cards), log)
+    schedule = Schedule(_entries(db, settings, limiter, last_used, usage, views, processing, cards, blobs), log)
     return Runtime(
         settings=settings,
         clock=clock,
@@ -190,6 +191,7 @@ def _entries(
     views: ViewCounter,
     processing: Processing,
     cards: Cards,
+    blobs: Blobs,
 ) -> list[Every]:
     """Returns what runs at intervals: write-behind and clean-up."""
     return [
@@ -209,6 +211,7 @@ def _entries(
         Every(60, "link cards", lambda: _purge(db, previews.purge_failures)),
         Every(600, "uploads left behind", lambda: processing.sweep(SystemClock().now())),
         Every(600, "cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),
+        Every(600, "copies of accounts", lambda: purge_exports(db, blobs, SystemClock().now())),
         Every(60, "dead jobs", lambda: _purge(db, queue.purge_dead)),
         Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir)),
         Every(60, "deliveries", lambda: _purge(db, webhooks.purge_deliveries)),
@@ -233,6 +236,7 @@ def make_job_worker(runtime: Runtime) -> JobWorker:
         request_handler(runtime.db),
         tag_handler(runtime.db),
         deletion_handler(runtime.db, runtime.blobs),
+        export_handler(runtime.db, runtime.blobs, runtime.settings.data_dir / "processing"),
         *mail_handlers(runtime.db, runtime.mailer, runtime.settings.base_url),
     ]
     return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)

@@ -119,6 +119,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
     "sign_in_by_link": {"nothing": ({}, {"token": "required"})},
     "sign_in": {"nothing": ({}, {"login": "required", "password": "required"})},
     "confirm_password": {"nothing": ({}, {"password": "required"})},
+    "delete_own_account": {"nothing": ({}, {"username": "required", "password": "required"})},
     "confirm_two_factor": {"nothing": ({}, {"code": "required"})},
     "remove_two_factor": {
         "nothing": ({}, {"body": "required"}),

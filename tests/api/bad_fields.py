@@ -387,6 +387,10 @@ FIELDS: dict[str, Fields] = {
         "code": text(LONGEST_CODE, null=TAKEN),
     },
     "confirm_password": {"password": text(200, null=REQUIRED)},
+    "delete_own_account": {
+        "username": text(100, null=REQUIRED, empty=TOO_SHORT),
+        "password": text(200, null=REQUIRED),
+    },
     "confirm_two_factor": {"code": text(LONGEST_CODE, null=REQUIRED, empty=TOO_SHORT)},
     "remove_two_factor": {
         "password": text(200, null=TAKEN),

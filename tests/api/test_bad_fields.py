@@ -38,6 +38,7 @@ POLL = {"options": [str(number) for number in range(10)], "multiple": True}
 SUCCESS = {
     "sign_in": 401,
     "confirm_password": 401,
+    "delete_own_account": 422,
     "remove_two_factor": 404,
     "confirm_two_factor": 404,
     "reset_password": 422,
@@ -182,7 +183,7 @@ def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
 
 WRITES_NOTHING = {
     *("preview_redelivery", "preview_post", "confirm_two_factor", "remove_two_factor", "set_up"),
-    *("verify_account", "suspend_account", "restore_account", "delete_account"),
+    *("verify_account", "suspend_account", "restore_account", "delete_account", "delete_own_account"),
 }
 """Operations that take a body only to answer it, or find that there is nothing to do."""
 

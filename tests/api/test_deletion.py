@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from pressroom.clock import DAY, HOUR
+from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query, Tx
 from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.moderation.actions import delete_account, suspend_account
 from pressroom.domains.posts.queries.reactions import count_like, insert_like
 from tests.api.actors import Actor, body_of, nobody, publish, read, refusal
-from tests.api.belongings import COUNTED, NEEDED, STAYS, Rich, found
+from tests.api.belongings import COUNTED, NEEDED, PASSWORD, STAYS, Rich, found
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
@@ -185,3 +185,31 @@ def test_its_files_leave_the_store(rich: Rich) -> None:
     assert stored() == {"large.webp", "thumbnail.webp", "video.mp4", "poster.webp"}
     delete(rich)
     assert stored() == set()
+
+
+def test_the_owner_deletes_it_with_name_and_password(rich: Rich) -> None:
+    def attempt(username: str, password: str = PASSWORD) -> tuple[int, str]:
+        return refusal(rich.web.post("/api/auth/delete", json={"username": username, "password": password}))
+
+    assert attempt("somebody_else") == (422, "Unprocessable")
+    assert attempt(rich.word, "a wrong password") == (401, "Invalid credentials")
+    with_key = rich.api.post("/api/auth/delete", json={"username": rich.word, "password": PASSWORD})
+    assert refusal(with_key) == (403, "Session required")
+    assert body_of(rich.web.get("/api/auth/me"))["id"] == rich.id
+
+    body = {"username": rich.word.upper(), "password": PASSWORD}
+    answer = rich.web.post("/api/auth/delete", json=body, headers={"Idempotency-Key": "once"})
+
+    assert body_of(answer) == {"message": "Account deleted", "id": rich.id}
+    assert "session=;" in answer.headers["set-cookie"]
+    assert refusal(rich.web.post("/api/auth/delete", json=body)) == (401, "Not signed in")
+    revoked = Query(str, "SELECT revoked_by FROM api_keys WHERE account_id = :id")
+    assert rich.server.run(rich.server.runtime.db.one(revoked, id=rich.id)) == "self"
+    finish(rich.server)
+    assert found(rich.server, rich.word, but=rich.friend.account.id) == STAYS
+
+
+def test_an_old_session_confirms_the_password_first(rich: Rich) -> None:
+    rich.server.clock.advance(31 * MINUTE)
+    body = {"username": rich.word, "password": PASSWORD}
+    assert rich.web.post("/api/auth/delete", json=body).status_code == 403

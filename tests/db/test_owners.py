@@ -30,8 +30,26 @@ _STEPS: Final = "which of the first steps an account has done"
 
 _OVERVIEW: Final = "how much there is and what waits, for admins"
 _NOTICE: Final = "the page of notifications shows each with what it is about, in one statement"
+_COPY: Final = "the copy of everything that an owner takes away"
+
+_COPIED: Final = (
+    *(
+        "accounts",
+        "sessions",
+        "posts",
+        "post_versions",
+        "post_audiences",
+        "polls",
+        "poll_options",
+        "poll_votes",
+        "likes",
+    ),
+    *("saves", "clips", "media", "comments", "follows", "follow_requests", "hubs", "memberships", "api_keys"),
+    *("webhooks", "notifications", "audit_entries"),
+)
 
 READERS: Final = {
+    **{("personal_data", table): _COPY for table in _COPIED},
     ("keys", "accounts"): "a request by key finds key and account in one read",
     ("audit", "accounts"): "the present name of the admin who acted",
     ("follows", "accounts"): _AUTHOR,
@@ -74,7 +92,7 @@ ENGINES: Final = {"pressroom.db.sqlite", "pressroom.db.postgres", "pressroom.db.
 def owners() -> dict[str, str]:
     """The package that owns each table, from the table in docs/architecture.md."""
     text = ARCHITECTURE.read_text("utf-8").partition("### Who owns which table")[2].partition("\n#")[0]
-    rows = re.findall(r"^\| `([a-z]+)` \| (.*) \|$", text, re.MULTILINE)
+    rows = re.findall(r"^\| `([a-z_]+)` \| (.*) \|$", text, re.MULTILINE)
     return {table: package for package, tables in rows for table in re.findall(r"`(\w+)`", tables)}
 
 

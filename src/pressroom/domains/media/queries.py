@@ -91,6 +91,8 @@ LIST_ENDED: Final = Query(
     " ORDER BY id LIMIT :limit",
 )
 
+FIND_STORED: Final = Query(int, "SELECT bytes FROM stored_media WHERE account_id = :account_id")
+
 HAS_MEDIA: Final = Query(int, "SELECT 1 FROM media WHERE account_id = :account_id LIMIT 1")
 
 DELETE_MEDIA: Final = Command(f"DELETE FROM media WHERE account_id = :account_id AND id IN ({in_list('id')})")
@@ -250,3 +252,8 @@ async def has_media(tx: Tx, account_id: str) -> bool:
 async def delete_stored(tx: Tx, account_id: str) -> None:
     """Removes the count of what an account stores, which has no files any more."""
     await tx.run(DELETE_STORED, account_id=account_id)
+
+
+async def find_stored_bytes(tx: Tx, account_id: str) -> int:
+    """Returns how many bytes of media an account stores."""
+    return await tx.one(FIND_STORED, account_id=account_id) or 0

@@ -23,6 +23,8 @@ from pressroom.domains.media import queries as media
 from pressroom.domains.media.models import every_key
 from pressroom.domains.moderation.models import DELETION_JOB
 from pressroom.domains.notifications.queries import erase_notifications
+from pressroom.domains.personal_data.export_job import remove_copies
+from pressroom.domains.personal_data.queries import erase_export
 from pressroom.domains.posts.actions.erase import erase_posts, take_reactions_back
 from pressroom.domains.webhooks.actions.retention import erase_endpoints
 from pressroom.domains.webhooks.queries.retention import has_news
@@ -94,6 +96,8 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
         await walk(erase_posts, account_id, BEYOND)
         await walk(_clear_keys, account_id, "")
         await remove_files(account_id)
+        await db.transact(erase_export, account_id)
+        await remove_copies(blobs, account_id)
         await repeat(_erase_endpoints, account_id)
         wait = await db.transact(_finish, job, token)
         if wait:

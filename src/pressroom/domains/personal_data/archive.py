@@ -1,0 +1,121 @@
+"""Writes a copy into a zip file, in bounded memory: a page of rows or a piece of a file at a time."""
+
+import json
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from pressroom.blobs import BlobMissing, Blobs
+from pressroom.clock import iso
+from pressroom.db import Database
+from pressroom.domains.media.models import ProcessingStatus, rendition
+from pressroom.domains.personal_data.queries import copied
+from pressroom.domains.personal_data.queries.copied import CopiedMedia, Section
+from pressroom.threads import run_to_end
+
+
+class Archive:
+    """A zip file that is being written to `path`. Every method that writes does so in a thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, allowZip64=True)
+
+    async def add_json(self, name: str, value: object) -> None:
+        """Adds a small file."""
+        text = json.dumps(value, ensure_ascii=False, indent=1)
+        await run_to_end(lambda: self._zip.writestr(f"{name}.json", text))
+
+    async def add_rows(self, db: Database, section: Section, account_id: str) -> None:
+        """Adds a section: a list with one row on each line."""
+        member = self._zip.open(f"{section.name}.json", "w", force_zip64=True)
+        try:
+            await run_to_end(lambda: member.write(b"["))
+            place: Sequence[str | int] = ()
+            begin = b"\n"
+            while rows := await db.read(copied.read_page, section, account_id, place):
+                lines = begin + b",\n".join(encode(section, row) for row in rows)
+                await run_to_end(lambda lines=lines: member.write(lines))
+                place = [getattr(rows[-1], name) for name in section.order]
+                begin = b",\n"
+            await run_to_end(lambda: member.write(b"\n]\n"))
+        finally:
+            await run_to_end(member.close)
+
+    async def add_media(self, db: Database, blobs: Blobs, account_id: str, spool: Path) -> None:
+        """Adds the files that were processed, through `spool`, as they are served."""
+        section, place = _MEDIA, list[str | int]()
+        while page := await db.read(copied.read_page, section, account_id, place):
+            for media in page:
+                await self._add_file(blobs, media, spool)
+            place = [page[-1].id]
+
+    async def close(self) -> None:
+        """Writes the directory of the zip file."""
+        await run_to_end(self._zip.close)
+
+    async def _add_file(self, blobs: Blobs, media: CopiedMedia, spool: Path) -> None:
+        name = file_name(media)
+        if name is None:
+            return
+        try:
+            await blobs.fetch_to(rendition(media.id, stored_name(media)), spool)
+        except BlobMissing:  # deleted a moment ago
+            return
+        # What it holds is compressed already.
+        await run_to_end(lambda: self._zip.write(spool, name, zipfile.ZIP_STORED))
+        await run_to_end(spool.unlink)
+
+
+_MEDIA: Final = next(section for section in copied.SECTIONS if section.name == "media")
+
+
+async def write_archive(db: Database, blobs: Blobs, account_id: str, folder: Path) -> Path | None:
+    """Writes the copy of an account into `folder`. Returns the zip file, or None when there is no such account."""
+    account = await db.read(copied.find_account, account_id)
+    if account is None:
+        return None
+    path = folder / "export.zip"
+    archive = Archive(path)
+    try:
+        await archive.add_json("account", shown(account))
+        for section in copied.SECTIONS:
+            await archive.add_rows(db, section, account_id)
+        await archive.add_media(db, blobs, account_id, folder / "file")
+    finally:
+        await archive.close()
+    return path
+
+
+def stored_name(media: CopiedMedia) -> str:
+    """Returns the name under which a file is served."""
+    return "video.mp4" if media.kind.startswith("video/") else "large.webp"
+
+
+def file_name(media: CopiedMedia) -> str | None:
+    """Returns the name of a file in the copy, None for one that is not there to be served."""
+    if media.status != ProcessingStatus.READY:
+        return None
+    return f"media/{media.id}.{stored_name(media).rpartition('.')[2]}"
+
+
+def encode(section: Section, row: Any) -> bytes:
+    """Returns a row as JSON."""
+    values = shown(row)
+    if section is _MEDIA:
+        values["file"] = file_name(row)
+    if section.name == "log":
+        values["detail"] = msgspec.json.decode(row.detail)
+    return msgspec.json.encode(values)
+
+
+def shown(row: msgspec.Struct) -> dict[str, Any]:
+    """Returns a row by names in camel case, with times as ISO 8601."""
+    values: dict[str, Any] = {}
+    for name, value in msgspec.structs.asdict(row).items():
+        first, *rest = name.split("_")
+        is_time = isinstance(value, int) and (name == "at" or name.endswith("_at"))
+        values[first + "".join(each.capitalize() for each in rest)] = iso(value) if is_time else value
+    return values

@@ -1,0 +1,355 @@
+"""What a copy holds: the account's own rows, a page at a time, without secrets and without what is others'.
+
+Each section is one statement. It is asked for rows after `:after` and, where two columns order the rows, `:within`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from pressroom.db import Query, Tx
+
+PAGE: Final = 100
+"""Rows of one page: at most some 2 MB of text."""
+
+
+class CopiedAccount(msgspec.Struct):
+    id: str
+    username: str
+    email: str
+    display_name: str
+    bio: str | None
+    verified: bool
+    email_verified: bool
+    is_private: bool
+    is_creator: bool
+    total_followers: int
+    total_following: int
+    total_posts: int
+    created_at: int
+
+
+class CopiedPost(msgspec.Struct):
+    id: str
+    type: str
+    content: str | None
+    visibility: str
+    location_name: str | None
+    latitude: float | None
+    longitude: float | None
+    hub_id: str | None
+    original_id: str | None
+    link: str | None
+    likes: int
+    comments: int
+    shares: int
+    views: int
+    created_at: int
+    edited_at: int | None
+    key_id: str | None
+
+
+class CopiedVersion(msgspec.Struct):
+    post_id: str
+    id: str
+    content: str | None
+    visibility: str
+    written_at: int
+
+
+class CopiedReader(msgspec.Struct):
+    post_id: str
+    account_id: str
+    username: str | None
+
+
+class CopiedOption(msgspec.Struct):
+    post_id: str
+    position: int
+    question: str | None
+    label: str
+    votes: int
+    multiple: bool
+    closes_at: int
+
+
+class CopiedClip(msgspec.Struct):
+    id: str
+    caption: str | None
+    visibility: str
+    hub_id: str | None
+    created_at: int
+    edited_at: int | None
+    key_id: str | None
+
+
+class CopiedMedia(msgspec.Struct):
+    id: str
+    belongs_to: str
+    kind: str
+    alt_text: str | None
+    status: str
+    size_bytes: int | None
+    created_at: int
+
+
+class CopiedComment(msgspec.Struct):
+    id: str
+    post_id: str
+    parent_id: str | None
+    content: str | None
+    media_type: str | None
+    media_url: str | None
+    created_at: int
+    key_id: str | None
+
+
+class CopiedReaction(msgspec.Struct):
+    post_id: str
+    created_at: int
+
+
+class CopiedVote(msgspec.Struct):
+    post_id: str
+    choices: str
+    created_at: int
+
+
+class CopiedFollow(msgspec.Struct):
+    account_id: str
+    username: str | None
+    created_at: int
+
+
+class CopiedHub(msgspec.Struct):
+    id: str
+    slug: str
+    name: str
+    made_by_me: bool
+    joined_at: int
+
+
+class CopiedKey(msgspec.Struct):
+    id: str
+    label: str
+    key_prefix: str
+    scopes: str
+    ip_allowlist: str
+    created_at: int
+    expires_at: int | None
+    last_used_at: int | None
+    revoked_at: int | None
+    revoked_by: str | None
+    reason: str | None
+
+
+class CopiedEndpoint(msgspec.Struct):
+    id: str
+    key_id: str
+    url: str
+    events: str
+    created_at: int
+    disabled_at: int | None
+    disabled_reason: str | None
+
+
+class CopiedNotification(msgspec.Struct):
+    id: str
+    type: str
+    actor: str | None
+    post_id: str | None
+    webhook_id: str | None
+    key_id: str | None
+    created_at: int
+    read_at: int | None
+
+
+class CopiedSession(msgspec.Struct):
+    id: str
+    agent: str
+    address: str
+    created_at: int
+    renewed_at: int
+    expires_at: int
+
+
+class CopiedEntry(msgspec.Struct):
+    id: str
+    kind: str
+    actor: str
+    at: int
+    times: int
+    address: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A file of the copy: its name, its statement, and the fields of a row that its order is by."""
+
+    name: str
+    query: Query[Any]
+    order: tuple[str, ...]
+
+
+_NAME: Final = "CASE WHEN a.suspended_at IS NULL THEN a.username END AS username"
+_NEXT: Final = "account_id = :account_id AND id > :after ORDER BY id LIMIT :limit"
+
+FIND_ACCOUNT: Final = Query(
+    CopiedAccount,
+    "SELECT id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
+    " total_following, total_posts, created_at FROM accounts WHERE id = :account_id",
+)
+
+LIST_POSTS: Final = Query(
+    CopiedPost,
+    "SELECT id, type, content, visibility, location_name, latitude, longitude, hub_id, original_id,"
+    " preview_url AS link, likes, comments, shares, views, created_at, edited_at, key_id FROM posts"
+    f" WHERE deleted_at IS NULL AND {_NEXT}",
+)
+
+LIST_VERSIONS: Final = Query(
+    CopiedVersion,
+    "SELECT v.post_id, v.id, v.content, v.visibility, v.written_at FROM post_versions v"
+    " WHERE v.account_id = :account_id AND (v.post_id, v.id) > (:after, :within) AND (SELECT p.deleted_at FROM posts p"
+    " WHERE p.account_id = v.account_id AND p.id = v.post_id) IS NULL ORDER BY v.post_id, v.id LIMIT :limit",
+)
+
+LIST_AUDIENCES: Final = Query(
+    CopiedReader,
+    f"SELECT l.post_id, l.account_id, {_NAME} FROM posts p JOIN post_audiences l ON l.post_id = p.id"
+    " JOIN accounts a ON a.id = l.account_id WHERE p.account_id = :account_id AND p.visibility = 'CUSTOM'"
+    " AND p.deleted_at IS NULL AND p.id >= :after AND (l.post_id, l.account_id) > (:after, :within)"
+    " ORDER BY l.post_id, l.account_id LIMIT :limit",
+)
+
+LIST_POLLS: Final = Query(
+    CopiedOption,
+    "SELECT o.post_id, o.position, q.question, o.label, o.votes, q.multiple, q.closes_at FROM posts p"
+    " JOIN polls q ON q.post_id = p.id JOIN poll_options o ON o.post_id = p.id WHERE p.account_id = :account_id"
+    " AND p.has_poll AND p.deleted_at IS NULL AND p.id >= :after AND (o.post_id > :after OR o.position > :within)"
+    " ORDER BY p.id, o.position LIMIT :limit",
+)
+
+LIST_CLIPS: Final = Query(
+    CopiedClip,
+    "SELECT id, caption, visibility, hub_id, created_at, edited_at, key_id FROM clips"
+    f" WHERE deleted_at IS NULL AND {_NEXT}",
+)
+
+LIST_MEDIA: Final = Query(
+    CopiedMedia,
+    "SELECT id, owner_id AS belongs_to, kind, alt_text, status, size_bytes, created_at FROM media"
+    f" WHERE hidden_at IS NULL AND {_NEXT}",
+)
+
+LIST_COMMENTS: Final = Query(
+    CopiedComment,
+    f"SELECT id, post_id, parent_id, content, media_type, media_url, created_at, key_id FROM comments WHERE {_NEXT}",
+)
+
+_REACTIONS: Final = "WHERE account_id = :account_id AND post_id > :after ORDER BY post_id LIMIT :limit"
+
+LIST_LIKES: Final = Query(CopiedReaction, f"SELECT post_id, created_at FROM likes {_REACTIONS}")
+
+LIST_SAVES: Final = Query(CopiedReaction, f"SELECT post_id, created_at FROM saves {_REACTIONS}")
+
+LIST_VOTES: Final = Query(CopiedVote, f"SELECT post_id, choices, created_at FROM poll_votes {_REACTIONS}")
+
+LIST_FOLLOWED: Final = Query(
+    CopiedFollow,
+    f"SELECT f.followed_id AS account_id, {_NAME}, f.created_at FROM follows f JOIN accounts a ON a.id = f.followed_id"
+    " WHERE f.account_id = :account_id AND f.followed_id > :after ORDER BY f.followed_id LIMIT :limit",
+)
+
+LIST_FOLLOWERS: Final = Query(
+    CopiedFollow,
+    f"SELECT f.account_id AS account_id, {_NAME}, f.created_at FROM follows f JOIN accounts a ON a.id = f.account_id"
+    " WHERE f.followed_id = :account_id AND f.account_id > :after ORDER BY f.account_id LIMIT :limit",
+)
+
+LIST_REQUESTS: Final = Query(
+    CopiedFollow,
+    f"SELECT r.followed_id AS account_id, {_NAME}, r.created_at FROM follow_requests r"
+    " JOIN accounts a ON a.id = r.followed_id"
+    " WHERE r.account_id = :account_id AND r.followed_id > :after ORDER BY r.followed_id LIMIT :limit",
+)
+
+LIST_HUBS: Final = Query(
+    CopiedHub,
+    "SELECT h.id, h.slug, h.name, h.account_id = :account_id AS made_by_me, m.created_at AS joined_at"
+    " FROM memberships m JOIN hubs h ON h.id = m.hub_id"
+    " WHERE m.account_id = :account_id AND m.hub_id > :after ORDER BY m.hub_id LIMIT :limit",
+)
+
+LIST_KEYS: Final = Query(
+    CopiedKey,
+    "SELECT id, label, key_prefix, scopes, ip_allowlist, created_at, expires_at, last_used_at, revoked_at, revoked_by,"
+    f" reason FROM api_keys WHERE {_NEXT}",
+)
+
+LIST_ENDPOINTS: Final = Query(
+    CopiedEndpoint,
+    "SELECT id, key_id, url, events, created_at, disabled_at, disabled_reason FROM webhooks"
+    f" WHERE removed_at IS NULL AND {_NEXT}",
+)
+
+LIST_NOTIFICATIONS: Final = Query(
+    CopiedNotification,
+    "SELECT n.id, n.type, CASE WHEN a.suspended_at IS NULL THEN a.username END AS actor, n.post_id, n.webhook_id,"
+    " n.key_id, n.created_at, n.read_at FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
+    " WHERE n.account_id = :account_id AND n.id > :after ORDER BY n.id LIMIT :limit",
+)
+
+LIST_SESSIONS: Final = Query(
+    CopiedSession,
+    "SELECT id, agent, address, created_at, renewed_at, expires_at FROM"
+    " (SELECT account_id, coalesce(id, upper(substr(token_hash, 1, 26))) AS id, agent, address, created_at, renewed_at,"
+    f" expires_at FROM sessions) AS listed WHERE {_NEXT}",
+)
+
+LIST_LOG: Final = Query(
+    CopiedEntry, f"SELECT id, kind, actor, at, times, address, detail FROM audit_entries WHERE {_NEXT}"
+)
+
+BY_ID: Final = ("id",)
+BY_POST: Final = ("post_id",)
+BY_ACCOUNT: Final = ("account_id",)
+
+SECTIONS: Final = (
+    Section("posts", LIST_POSTS, BY_ID),
+    Section("post_versions", LIST_VERSIONS, ("post_id", "id")),
+    Section("audiences", LIST_AUDIENCES, ("post_id", "account_id")),
+    Section("polls", LIST_POLLS, ("post_id", "position")),
+    Section("clips", LIST_CLIPS, BY_ID),
+    Section("media", LIST_MEDIA, BY_ID),
+    Section("comments", LIST_COMMENTS, BY_ID),
+    Section("likes", LIST_LIKES, BY_POST),
+    Section("saves", LIST_SAVES, BY_POST),
+    Section("votes", LIST_VOTES, BY_POST),
+    Section("following", LIST_FOLLOWED, BY_ACCOUNT),
+    Section("followers", LIST_FOLLOWERS, BY_ACCOUNT),
+    Section("follow_requests", LIST_REQUESTS, BY_ACCOUNT),
+    Section("hubs", LIST_HUBS, BY_ID),
+    Section("api_keys", LIST_KEYS, BY_ID),
+    Section("endpoints", LIST_ENDPOINTS, BY_ID),
+    Section("notifications", LIST_NOTIFICATIONS, BY_ID),
+    Section("sessions", LIST_SESSIONS, BY_ID),
+    Section("log", LIST_LOG, BY_ID),
+)
+
+
+async def find_account(tx: Tx, account_id: str) -> CopiedAccount | None:
+    """Returns the account itself."""
+    return await tx.one(FIND_ACCOUNT, account_id=account_id)
+
+
+async def read_page(tx: Tx, section: Section, account_id: str, place: Sequence[str | int]) -> list[Any]:
+    """Returns the next rows of a section after `place`: the values of its order in the last row; empty: the first."""
+    values: dict[str, str | int] = {"after": place[0] if place else ""}
+    if len(section.order) > 1:
+        first = -1 if section.order[1] == "position" else ""
+        values["within"] = place[1] if place else first
+    return await tx.all(section.query, account_id=account_id, limit=PAGE, **values)

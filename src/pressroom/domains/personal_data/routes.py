@@ -1,0 +1,152 @@
+"""The routes of an account's data: the copy that its owner takes away, and the deletion."""
+
+from functools import partial
+from typing import Final
+
+from pressroom.domains.accounts.actions import lock_for_edit
+from pressroom.domains.accounts.cookies import session_cookie
+from pressroom.domains.accounts.models import Caller, folded
+from pressroom.domains.accounts.routes import TAG
+from pressroom.domains.accounts.signing_in import check_own_password
+from pressroom.domains.audit.models import Source
+from pressroom.domains.personal_data import actions
+from pressroom.domains.personal_data.schemas import (
+    DELETE_ACCOUNT_EXAMPLE,
+    EXPORT_EXAMPLE,
+    DeleteAccount,
+    DeletedAccountOut,
+    ExportOut,
+    export_shape,
+)
+from pressroom.errors import Code, Conflict, FieldError, NotFound, TooManyAttempts, Unprocessable, WrongCredentials
+from pressroom.web.access import SessionOnly
+from pressroom.web.asgi import HeaderList
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import declare, declare_with_body
+
+NO_EXPORT: Final = NotFound("There is no copy. Ask for one: POST /api/auth/export")
+WRONG_NAME: Final = FieldError("username", Code.NOT_ALLOWED, "That is not the user name of this account.")
+
+
+@declare(
+    "POST",
+    "/api/auth/export",
+    SessionOnly(recent=True),
+    summary="Ask for a copy of everything",
+    gives=ExportOut,
+    status=202,
+    fails=(Conflict("A copy is being made already."),),
+    idempotent=True,
+    tag=TAG,
+    response_example=EXPORT_EXAMPLE,
+)
+async def request_export(request: Request[Caller]) -> Response:
+    """Has a copy of all that belongs to the account made: JSON and media in a zip file, which can be fetched for seven
+    days. One copy a day."""
+    base_url = request.settings.base_url
+    return await request.once(
+        actions.request_export,
+        lambda export: export_shape(export, base_url),
+        202,
+        request.caller.account.id,
+        source_of(request),
+    )
+
+
+@declare(
+    "GET",
+    "/api/auth/export",
+    SessionOnly(),
+    summary="Show the copy of everything",
+    gives=ExportOut,
+    fails=(NO_EXPORT,),
+    tag=TAG,
+    response_example=EXPORT_EXAMPLE,
+)
+async def show_export(request: Request[Caller]) -> Response:
+    """How far the latest copy is. A 404 when none was asked for, or its seven days are over."""
+    export = await request.db.read(actions.find_export, request.caller.account.id)
+    if export is None:
+        raise NotFound(NO_EXPORT.message)
+    return json_response(export_shape(export, request.settings.base_url))
+
+
+@declare(
+    "GET",
+    "/api/auth/export/file",
+    SessionOnly(recent=True),
+    summary="Fetch the copy of everything",
+    fails=(NO_EXPORT,),
+    tag=TAG,
+    content_type="application/zip",
+)
+async def fetch_export(request: Request[Caller]) -> Response:
+    """The zip file."""
+    return await send_export(request)
+
+
+async def send_export(request: Request[Caller]) -> Response:
+    """Returns the copy of the caller's account as a file to be stored. Raises NotFound."""
+    account, blobs = request.caller.account, request.services.blobs
+    export = await request.db.read(actions.get_ready, account.id)
+    info = await blobs.stat(export.key)
+    if info is None:
+        raise NotFound(NO_EXPORT.message)
+    if request.method != "HEAD":
+        await request.db.transact(actions.note_download, account.id, source_of(request))
+    name = f"pressroom-{account.username}.zip".encode()
+    headers: HeaderList = [
+        (b"content-disposition", b'attachment; filename="%s"' % name),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    return Response(200, b"", b"application/zip", headers, stream=blobs.read(export.key), length=info.size)
+
+
+@declare_with_body(
+    "POST",
+    "/api/auth/delete",
+    SessionOnly(recent=True),
+    summary="Delete the account",
+    takes=DeleteAccount,
+    gives=DeletedAccountOut,
+    fails=(WrongCredentials, TooManyAttempts, Unprocessable([WRONG_NAME])),
+    idempotent=True,
+    tag=TAG,
+    example=DELETE_ACCOUNT_EXAMPLE,
+    response_example=DeletedAccountOut("Account deleted", "01M7WVE9SS0371E5H43QNHTMZJ"),
+    cookie="Takes the session's cookie away.",
+)
+async def delete_own_account(request: Request[Caller], body: DeleteAccount) -> Response:
+    """Deletes the account for good, with its user name and password. Sessions and keys end at once, pages are gone, and
+    what is personal is erased within moments. Failures are counted like those of signing in."""
+    return await carry_out_deletion(request, body)
+
+
+async def carry_out_deletion(request: Request[Caller], body: DeleteAccount) -> Response:
+    """Deletes the caller's account and returns the response of the JSON route, which takes the cookie away.
+
+    Raises Unprocessable for another user name, WrongCredentials, TooManyAttempts.
+    """
+    if folded(body.username) != folded(request.caller.account.username):
+        raise Unprocessable([WRONG_NAME])
+    attempt = await check_own_password(request, body.password)
+    account_id = request.caller.account.id
+    response = await request.once.locking(partial(lock_for_edit, account_id=account_id))(
+        actions.delete_own_account,
+        lambda deleted: DeletedAccountOut("Account deleted", deleted),
+        200,
+        account_id,
+        attempt,
+    )
+    secure = request.settings.base_url.startswith("https://")
+    response.headers.append(session_cookie("", secure=secure))
+    return response
+
+
+def source_of(request: Request[Caller]) -> Source:
+    """Returns who acts, as the log writes it down."""
+    return Source(address=request.client)
+
+
+ROUTES: Final = (request_export, show_export, fetch_export, delete_own_account)

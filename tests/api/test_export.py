@@ -1,0 +1,208 @@
+"""The copy of everything that an owner takes away: what it holds, how long, how often, and what becomes of a killed one."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from pressroom.clock import DAY, HOUR
+from pressroom.db import Database, Query
+from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.personal_data.archive import write_archive
+from pressroom.domains.personal_data.export_job import purge_exports
+from pressroom.domains.personal_data.queries.copied import SECTIONS
+from tests.api.actors import Actor, body_of, follow, nobody, publish, refusal
+from tests.api.belongings import NEEDED, PASSWORD, Rich
+from tests.api.conftest import MakeActor
+from tests.harness.local import LocalServer
+from tests.harness.roomy import ROOMY
+
+SETTINGS = {**ROOMY, **NEEDED}
+ROUTE = "/api/auth/export"
+
+
+@pytest.fixture
+def rich(server: LocalServer, actor: MakeActor) -> Iterator[Rich]:
+    made = Rich(server, actor())
+    made.fill()
+    yield made
+    made.close()
+
+
+def sign_in_again(who: Actor) -> None:
+    """Begins a session of now: time has passed."""
+    token = who.server.run(who.server.runtime.db.transact(begin_session, who.account.id))
+    who.web.headers["Cookie"] = f"session={token}"
+
+
+def opened(answer: httpx.Response) -> dict[str, Any]:
+    """The files of a copy: what JSON says, bytes of others."""
+    assert answer.status_code == 200, answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        return {
+            name: json.loads(archive.read(name)) if name.endswith(".json") else archive.read(name)
+            for name in archive.namelist()
+        }
+
+
+def copy_of(who: Any) -> dict[str, Any]:
+    """A copy that is asked for, made and fetched."""
+    body_of(who.web.post(ROUTE), 202)
+    who.server.do_jobs()
+    return opened(who.web.get(f"{ROUTE}/file"))
+
+
+def test_it_holds_all_that_is_the_account_s_and_no_secret(rich: Rich) -> None:
+    server = rich.server
+    server.do_jobs()
+    files = copy_of(rich)
+
+    assert {f"{section.name}.json" for section in SECTIONS} | {"account.json"} <= set(files)
+    assert (files["account.json"]["email"], files["account.json"]["username"]) == (rich.email, rich.word)
+    empty = {name for name, rows in files.items() if name.endswith(".json") and not rows}
+    assert empty <= {"log.json", "sessions.json"}
+    texts = [post["content"] for post in files["posts.json"]]
+    assert rich.say("Edited #zaphod") in texts
+    assert rich.say("Deleted") not in texts
+    assert files["post_versions.json"][0]["content"] == rich.say("Post #zaphod")
+    assert [each["username"] for each in files["audiences.json"]] == [rich.friend.account.username]
+    assert [each["label"] for each in files["polls.json"]] == [rich.say("One"), rich.say("Two")]
+    assert [each["slug"] for each in files["hubs.json"]]
+    assert files["endpoints.json"][0]["url"] == f"https://8.8.8.8/{rich.word}"
+    media = {each["file"]: each["altText"] for each in files["media.json"]}
+    assert len(media) == 2
+    for name in media:
+        assert b"RIFF" in files[name] or b"ftyp" in files[name]
+    whole = json.dumps({name: rows for name, rows in files.items() if name.endswith(".json")})
+    secrets = Query(str, "SELECT password_hash FROM accounts WHERE id = :id")
+    for secret in (rich.key["key"], "whsec_", "argon2", server.run(server.runtime.db.one(secrets, id=rich.id))):
+        assert str(secret) not in whole
+
+
+def test_what_others_keep_to_themselves_is_not_in_it(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    follow(alice, bob)
+    seen = publish(bob, "For followers", visibility="FOLLOWERS")
+    body_of(alice.web.post(f"/api/posts/{seen['id']}/like"))
+    body_of(alice.web.post(f"/api/posts/{seen['id']}/save"))
+    body_of(alice.web.post(f"/api/posts/{seen['id']}/comments", json={"content": "Mine"}), 201)
+    own = publish(alice)
+    body_of(bob.web.post(f"/api/posts/{own['id']}/comments", json={"content": "Bob's own words"}), 201)
+
+    files = copy_of(alice)
+
+    whole = json.dumps(files)
+    assert [each["postId"] for each in files["likes.json"]] == [seen["id"]]
+    assert "For followers" not in whole
+    assert "Bob's own words" not in whole
+    assert bob.account.email not in whole
+
+
+def test_nobody_else_gets_at_it(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    copy_of(alice)
+    base = alice.server.base_url
+
+    for path in (ROUTE, f"{ROUTE}/file"):
+        assert refusal(bob.web.get(path)) == (404, "Not found")
+        assert refusal(nobody.get(base + path)) == (401, "Not signed in")
+        assert refusal(alice.api.get(path)) == (403, "Session required")
+    answer = alice.web.get(f"{ROUTE}/file")
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["content-type"] == "application/zip"
+    assert answer.headers["content-disposition"].startswith("attachment")
+    alice.server.clock.advance(31 * 60_000)
+    assert refusal(alice.web.get(f"{ROUTE}/file"))[0] == 403, "the password is asked for again"
+    assert refusal(alice.web.post(ROUTE))[0] == 403
+
+
+def test_one_a_day_for_seven_days(actor: MakeActor) -> None:
+    alice = actor()
+    assert refusal(alice.web.get(ROUTE)) == (404, "Not found")
+    first = body_of(alice.web.post(ROUTE), 202)
+    assert (first["state"], first["url"]) == ("pending", None)
+    assert refusal(alice.web.post(ROUTE)) == (409, "Conflict")
+    assert refusal(alice.web.get(f"{ROUTE}/file")) == (404, "Not found")
+    alice.server.do_jobs()
+    ready = body_of(alice.web.get(ROUTE))
+    assert (ready["state"], ready["sizeBytes"] > 100) == ("ready", True)
+    assert alice.web.get(f"{ROUTE}/file").headers["content-length"] == str(ready["sizeBytes"])
+    assert refusal(alice.web.post(ROUTE)) == (409, "Conflict")
+
+    alice.server.clock.advance(DAY)
+    sign_in_again(alice)
+    body_of(alice.web.post(ROUTE), 202)
+    alice.server.do_jobs()
+    assert len(stored(alice)) == 1, "the one before is removed"
+
+    alice.server.clock.advance(7 * DAY)
+    sign_in_again(alice)
+    assert refusal(alice.web.get(f"{ROUTE}/file")) == (404, "Not found")
+    runtime = alice.server.runtime
+    alice.server.run(purge_exports(runtime.db, runtime.blobs, alice.server.clock.now()))
+    assert stored(alice) == []
+    assert refusal(alice.web.get(ROUTE)) == (404, "Not found")
+
+
+def stored(who: Actor) -> list[Path]:
+    """The copies of an account in the store."""
+    return [
+        path for path in (who.server.settings.data_dir / "blobs").rglob(f"*{who.account.id.lower()}*") if path.is_file()
+    ]
+
+
+def test_a_deleted_account_leaves_no_copy(rich: Rich, actor: MakeActor) -> None:
+    copy_of(rich)
+    blobs = rich.server.settings.data_dir / "blobs"
+    assert list(blobs.rglob(f"*{rich.id.lower()}*"))
+    body_of(rich.web.post("/api/auth/delete", json={"username": rich.word.upper(), "password": PASSWORD}))
+
+    for _ in range(2):
+        rich.server.do_jobs()
+        rich.server.clock.advance(HOUR)
+
+    assert not list(blobs.rglob(f"*{rich.id.lower()}*"))
+
+
+def test_killed_anywhere_it_is_made_again_and_complete(actor: MakeActor, tmp_path: Path) -> None:
+    alice = actor()
+    publish(alice, "One")
+    runtime = alice.server.runtime
+    whole = Counting(runtime.db, 1_000_000)
+
+    async def write(db: Any, folder: Path) -> None:
+        folder.mkdir()
+        await write_archive(db, runtime.blobs, alice.account.id, folder)
+
+    alice.server.run(write(whole, tmp_path / "whole"))
+    body_of(alice.web.post(ROUTE), 202)
+    for number in range(whole.calls):
+        with pytest.raises(Killed):
+            alice.server.run(write(Counting(runtime.db, number), tmp_path / str(number)))
+    alice.server.do_jobs()
+    files = opened(alice.web.get(f"{ROUTE}/file"))
+    assert [post["content"] for post in files["posts.json"]] == ["One"]
+
+
+class Killed(Exception):
+    """The process ends here."""
+
+
+class Counting:
+    """A database that is read so many times, and then no more."""
+
+    def __init__(self, db: Database, most: int) -> None:
+        self._db, self._most, self.calls = db, most, 0
+
+    async def read(self, *given: Any, **more: Any) -> Any:
+        """Reads, or ends."""
+        if self.calls >= self._most:
+            raise Killed
+        self.calls += 1
+        return await self._db.read(*given, **more)
