@@ -1,4 +1,4 @@
-"""The copy of everything that an owner takes away: what it holds, how long, how often, and what becomes of a killed one."""
+"""The copy of everything that an owner takes away: what it holds, how long, how often; and killed amid its making."""
 
 import io
 import json

@@ -22,7 +22,7 @@ ELSEWHERE = {
     *("request_export", "delete_own_account"),
     *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),
 }
-"""Routes with tests of their own: here, in tests/media, test_two_factor, test_confirmation and test_admin."""
+"""Routes with tests of their own: here, in tests/media, and in modules named for what they do."""
 
 WITHOUT_ACCOUNT = {
     *("sign_up", "set_up", "sign_in", "sign_in_by_link", "forgot_password", "reset_password", "verify_email"),

@@ -72,6 +72,8 @@ LINES: Final[dict[str, Line]] = {
     "/settings/security/two-factor/code": Line({"code": "{code}"}),
     "/settings/security/two-factor/remove": Line({"password": PASSWORD}, guarded=True),
     "/settings/security/recovery-codes": Line(guarded=True),
+    "/settings/data/export": Line(),
+    "/settings/data/delete": Line({"username": "{username}", "password": PASSWORD}, acts_once=False),
     "/settings/keys/{keyId}/webhooks/new": Line({"url": HOOK, "events": ["post.created", "apikey.revoked"]}),
     "/notifications/read": Line({"upTo": "{notificationId}"}),
     "/notifications/{notificationId}/read": Line(),

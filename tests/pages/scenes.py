@@ -132,6 +132,7 @@ class Scenes:
             person.sign_in()
         self._send_links()
         self._guard()
+        self._take_copies()
         self._administer()
 
     def reader(self, name: str) -> Person | None:
@@ -214,6 +215,12 @@ class Scenes:
                 each for each in body_of(web.get(f"{path}/deliveries"))["deliveries"] if each["state"] == "failed"
             ]
         failing.ids |= {"key": keys[0]["id"], "hook": hook["id"], "delivery": failed[0]["id"]}
+
+    def _take_copies(self) -> None:
+        """A copy of everything that is ready, and one that is being made."""
+        self.full.ask("/api/auth/export", 202)
+        self.server.do_jobs()
+        self.failing.ask("/api/auth/export", 202)
 
     def _guard(self) -> None:
         """Two-factor sign-in: one person's is on, another's is begun."""

@@ -87,6 +87,8 @@ def _shown() -> Iterator[Shown]:
         ("/settings/security/two-factor", "failing"),
         ("/settings/security/two-factor/remove", "full"),
         ("/settings/security/recovery-codes", "full"),
+        ("/settings/data", "empty", "failing", "full"),
+        ("/settings/data/delete", "full"),
     ):
         for reader in readers:
             yield Shown(path, reader)
@@ -101,6 +103,7 @@ def _shown() -> Iterator[Shown]:
         ("/settings/security/two-factor", "failing"),
         ("/settings/security/two-factor/remove", "full"),
         ("/post/{post}/quote", "full"),
+        ("/settings/data/delete", "full"),
     ):
         yield Shown(path, reader, 400, submitted=True)
     for path in ("/signup", "/forgot", "/reset/{reset}"):
@@ -129,6 +132,7 @@ ELSEWHERE: Final = {
     "/settings/security/two-factor/code": "leads to the page of the set-up",
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries": "a part of the endpoint's page",
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries/{deliveryId}/attempts": "a part of the delivery's page",
+    "/settings/data/export": "a file; without one it leads to the page of the data",
     "/media/{token}": "a file",
     "/media/{token}/thumbnail": "a file",
     "/media/{token}/poster": "a file",

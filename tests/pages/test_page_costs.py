@@ -36,6 +36,7 @@ PAGES: Final = (
     *(W, f"{W}?state=failed", f"{W}?state=held", f"{W}?code=4xx", f"{W}/deliveries", f"{W}/head"),
     *(f"{W}/deliveries/{{delivery}}", f"{W}/redeliver", f"{W}/rotate", f"{W}/replace", f"{W}/remove"),
     *("/settings/security", "/@{username}", "/notifications", "/notifications?read=01KW2F3B6E1"),
+    *("/settings/data", "/settings/data/delete"),
 )
 
 LARGE: Final = {"deliveries", "events", "posts"}

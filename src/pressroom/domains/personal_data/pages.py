@@ -5,7 +5,7 @@ from typing import Final
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.personal_data import actions, routes
 from pressroom.domains.personal_data.models import ExportState
-from pressroom.domains.personal_data.schemas import DeleteAccount, export_shape
+from pressroom.domains.personal_data.schemas import DeleteOwnAccount, export_shape
 from pressroom.web.access import Page
 from pressroom.web.asgi import HeaderList
 from pressroom.web.page_forms import FormFields, FormState, NoFields
@@ -80,12 +80,12 @@ async def show_deletion(request: Request[Caller]) -> Response:
 @declare_form(
     f"{DATA}/delete",
     RECENT,
-    takes=DeleteAccount,
+    takes=DeleteOwnAccount,
     fields=FormFields(secrets={"password"}),
     again=ask_to_delete,
     summary="Delete the account",
 )
-async def delete_account(request: Request[Caller], body: DeleteAccount) -> Response:
+async def delete_account(request: Request[Caller], body: DeleteOwnAccount) -> Response:
     """Deletes the account and leads to the front page."""
     answer = await routes.carry_out_deletion(request, body)
     gone = redirect("/", done="account-deleted")

@@ -11,10 +11,10 @@ from pressroom.domains.accounts.signing_in import check_own_password
 from pressroom.domains.audit.models import Source
 from pressroom.domains.personal_data import actions
 from pressroom.domains.personal_data.schemas import (
-    DELETE_ACCOUNT_EXAMPLE,
+    DELETE_OWN_ACCOUNT_EXAMPLE,
     EXPORT_EXAMPLE,
-    DeleteAccount,
-    DeletedAccountOut,
+    DeletedOwnAccountOut,
+    DeleteOwnAccount,
     ExportOut,
     export_shape,
 )
@@ -108,22 +108,22 @@ async def send_export(request: Request[Caller]) -> Response:
     "/api/auth/delete",
     SessionOnly(recent=True),
     summary="Delete the account",
-    takes=DeleteAccount,
-    gives=DeletedAccountOut,
+    takes=DeleteOwnAccount,
+    gives=DeletedOwnAccountOut,
     fails=(WrongCredentials, TooManyAttempts, Unprocessable([WRONG_NAME])),
     idempotent=True,
     tag=TAG,
-    example=DELETE_ACCOUNT_EXAMPLE,
-    response_example=DeletedAccountOut("Account deleted", "01M7WVE9SS0371E5H43QNHTMZJ"),
+    example=DELETE_OWN_ACCOUNT_EXAMPLE,
+    response_example=DeletedOwnAccountOut("Account deleted", "01M7WVE9SS0371E5H43QNHTMZJ"),
     cookie="Takes the session's cookie away.",
 )
-async def delete_own_account(request: Request[Caller], body: DeleteAccount) -> Response:
+async def delete_own_account(request: Request[Caller], body: DeleteOwnAccount) -> Response:
     """Deletes the account for good, with its user name and password. Sessions and keys end at once, pages are gone, and
     what is personal is erased within moments. Failures are counted like those of signing in."""
     return await carry_out_deletion(request, body)
 
 
-async def carry_out_deletion(request: Request[Caller], body: DeleteAccount) -> Response:
+async def carry_out_deletion(request: Request[Caller], body: DeleteOwnAccount) -> Response:
     """Deletes the caller's account and returns the response of the JSON route, which takes the cookie away.
 
     Raises Unprocessable for another user name, WrongCredentials, TooManyAttempts.
@@ -134,7 +134,7 @@ async def carry_out_deletion(request: Request[Caller], body: DeleteAccount) -> R
     account_id = request.caller.account.id
     response = await request.once.locking(partial(lock_for_edit, account_id=account_id))(
         actions.delete_own_account,
-        lambda deleted: DeletedAccountOut("Account deleted", deleted),
+        lambda deleted: DeletedOwnAccountOut("Account deleted", deleted),
         200,
         account_id,
         attempt,

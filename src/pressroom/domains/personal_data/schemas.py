@@ -12,7 +12,7 @@ from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Time
 
 
-class DeleteAccount(Body):
+class DeleteOwnAccount(Body):
     """What shows that the owner means it."""
 
     username: Annotated[
@@ -21,7 +21,7 @@ class DeleteAccount(Body):
     password: GivenPassword
 
 
-class DeletedAccountOut(msgspec.Struct):
+class DeletedOwnAccountOut(msgspec.Struct):
     """The account that was deleted."""
 
     message: str
@@ -52,7 +52,7 @@ def export_shape(export: Export, base_url: str) -> ExportOut:
     )
 
 
-DELETE_ACCOUNT_EXAMPLE = DeleteAccount(username="mira_press", password="nine plums and a kettle")  # noqa: S106
+DELETE_OWN_ACCOUNT_EXAMPLE = DeleteOwnAccount(username="mira_press", password="nine plums and a kettle")  # noqa: S106
 EXPORT_EXAMPLE = ExportOut(
     state=ExportState.PENDING,
     requested_at="2026-11-20T16:08:12.345Z",
