@@ -26,9 +26,9 @@ from pressroom.domains.keys import routes as keys
 from pressroom.domains.mail import pages as mail
 from pressroom.domains.media import serving as media
 from pressroom.domains.notifications import routes as notifications
-from pressroom.domains.posts import pages as post_pages
 from pressroom.domains.personal_data import pages as data_pages
 from pressroom.domains.personal_data import routes as personal_data
+from pressroom.domains.posts import pages as post_pages
 from pressroom.domains.posts import routes as posts
 from pressroom.domains.reading import act_pages as acts
 from pressroom.domains.reading import pages as reading
