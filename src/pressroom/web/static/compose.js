@@ -141,6 +141,7 @@ function shownAgain(page) {
   if (key) form.elements.idempotency_key.value = key
   const part = page.getElementById('errors') ?? page.getElementById('preview')
   if (part) {
+    part.removeAttribute('autofocus')
     form.before(document.adoptNode(part))
     part.focus()
     for (const link of part.querySelectorAll('a[href^="#"]')) form.querySelector(link.hash)?.closest('details')?.setAttribute('open', '')
@@ -199,7 +200,7 @@ function answered(isPreview) {
 // --- Suggestions of user names, of those whom one follows.
 
 function suggest(field) {
-  const list = make('p', { className: 'suggestions', ariaLabel: 'Suggestions' })
+  const list = make('p', { className: 'suggestions', role: 'group', ariaLabel: 'Suggestions' })
   field.after(list)
   let latest = 0
   field.addEventListener('input', async () => {

@@ -95,10 +95,19 @@ function setZone(field) {
   if (note) note.textContent = `In your time zone (UTC${zone.value}).`
 }
 
+// --- Signing out: what was written and not sent (compose.js) is nobody's any more.
+
+function forgetUnsent() {
+  try {
+    for (const name of Object.keys(localStorage)) if (name.startsWith('pressroom.unsent.')) localStorage.removeItem(name)
+  } catch {} // A browser may forbid it.
+}
+
 // --- Forms: sent once, and the button says so.
 
 function submit(event) {
   const form = event.target
+  if (form.getAttribute('action') === '/logout') forgetUnsent()
   if (form.hasAttribute('data-sent')) return event.preventDefault()
   for (const field of form.querySelectorAll('[data-zone]')) setZone(field)
   form.setAttribute('data-sent', '')
