@@ -15,6 +15,7 @@ from pressroom.domains.administration import pages as admin_pages
 from pressroom.domains.administration import routes as administration
 from pressroom.domains.clips import pages as clip_pages
 from pressroom.domains.clips import routes as clips
+from pressroom.domains.comments import pages as comment_pages
 from pressroom.domains.comments import routes as comments
 from pressroom.domains.follows import routes as follows
 from pressroom.domains.follows import suggestion_routes as suggestions
@@ -72,6 +73,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *mail.ROUTES,
     *reading.ROUTES,
     *acts.ROUTES,
+    *comment_pages.ROUTES,
     *media.ROUTES,
     *sign_in_pages.ROUTES,
     *security_pages.ROUTES,

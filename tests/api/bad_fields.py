@@ -375,6 +375,7 @@ FIELDS: dict[str, Fields] = {
     },
     "edit_clip": {"caption": text(2200, null=TAKEN), "visibility": visibility()},
     "create_comment": COMMENT,
+    "edit_comment": {"content": text(500, null=REQUIRED, empty=REQUIRED, blank=REQUIRED)},
     "sign_up": SIGN_UP,
     "set_up": {**SIGN_UP, "token": text(100, null=REQUIRED, good="A" * 43)},
     "forgot_password": {"email": SIGN_UP["email"]},

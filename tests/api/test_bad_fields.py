@@ -76,6 +76,8 @@ class Stage:
         endpoint = self.somebody.web.post(self.webhooks, json={"url": PUBLIC, "events": ["post.created"]})
         clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
         self.clip_id: str = body_of(self.somebody.web.post("/api/clips", files=clip), 201)["id"]
+        path = f"/api/posts/{self.post_id}/comments"
+        self.comment_id: str = body_of(self.somebody.web.post(path, json={"content": "a"}), 201)["id"]
         self.webhook_id: str = body_of(endpoint, 201)["id"]
 
     def renew(self) -> None:
@@ -86,7 +88,8 @@ class Stage:
         """Sends the case's body to its route, as whoever may call it."""
         route = ROUTES[case.operation]
         body = spelled(case.body, next(numbers), escaped=escaped).encode()
-        own = self.clip_id if route.path.startswith("/api/clips") else self.post_id
+        things = {"clips": self.clip_id, "comments": self.comment_id}
+        own = things.get(route.path.split("/")[2], self.post_id)
         path = route.path.replace("{id}", own).replace("{webhookId}", self.webhook_id)
         path = path.replace("{keyId}", self.somebody.record.id).replace("{username}", "nobody_here")
         return self._client(route).request(route.method, path, content=body, headers=headers)

@@ -56,6 +56,7 @@ WEBHOOK_ROUTES = [route for route in ROUTES if "{webhookId}" in route.path and r
 CLIP_ROUTES = [route for route in ROUTES if route.path == "/api/clips/{id}"]
 JOB_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/jobs/{id}")]
 NOTIFICATION_ROUTES = [route for route in ROUTES if "{notificationId}" in route.path]
+COMMENT_ROUTES = [route for route in ROUTES if route.path == "/api/comments/{id}"]
 NAME_ROUTES = [route for route in ROUTES if "{username}" in route.path]
 
 
@@ -134,6 +135,8 @@ class World:
             return self.own_notification
         if route in CLIP_ROUTES:
             return self.own_clip
+        if route in COMMENT_ROUTES:
+            return self.own_comment
         return self.bob.account.username if route in NAME_ROUTES else self.alice.record.id
 
     def callers(self, route: Route[Caller]) -> list[httpx.Client]:
@@ -234,6 +237,7 @@ def test_no_route_is_forgotten() -> None:
             CLIP_ROUTES,
             JOB_ROUTES,
             NOTIFICATION_ROUTES,
+            COMMENT_ROUTES,
         )
         for route in group
     }

@@ -63,6 +63,7 @@ def test_a_comment(actor: MakeActor, way: str) -> None:
         "content": " The heron. ",
         "media": GIF,
         "createdAt": iso(bob.server.clock.now()),
+        "editedAt": None,
         "sourceApiKey": key if way == "api" else None,
     }
     assert author["id"] == bob.account.id

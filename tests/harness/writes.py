@@ -49,6 +49,10 @@ class People:
         assert answer.status_code == 201, answer.text
         return f"/api/clips/{answer.json()['id']}"
 
+    def comment(self) -> str:
+        """A new comment's path."""
+        return f"/api/comments/{self.made(f'{self.post()}/comments', content='One')}"
+
     def hub(self, maker: httpx.Client) -> str:
         """A new hub's path."""
         answer = maker.post("/api/hubs", json=new_hub())
@@ -125,6 +129,8 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "delete_post": lambda people: Write("DELETE", people.post()),
     "bounce_post": lambda people: Write("POST", f"{people.post()}/bounce", None, 201),
     "create_comment": lambda people: Write("POST", f"{people.post()}/comments", {"content": "One"}, 201),
+    "edit_comment": lambda people: Write("PATCH", people.comment(), {"content": "Two"}),
+    "delete_comment": lambda people: Write("DELETE", people.comment()),
     "like_post": lambda people: Write("POST", f"{people.post()}/like"),
     "unlike_post": lambda people: Write("DELETE", people.after(f"{people.post()}/like")),
     "save_post": lambda people: Write("POST", f"{people.post()}/save"),

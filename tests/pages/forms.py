@@ -104,6 +104,8 @@ LINES: Final[dict[str, Line]] = {
     "/post/{id}/vote": Line({"choices": ["1"]}),
     "/post/{id}/comment": Line({"content": "Which boat?"}),
     "/post/{id}/quote": Line({"content": "How true"}, elsewhere=ACTS),
+    "/comment/{id}/edit": Line({"content": "Which boat, then?"}),
+    "/comment/{id}/delete": Line(),
     "/@{username}/follow": Line(elsewhere=ACTS, anybodys=True),
     "/@{username}/unfollow": Line(elsewhere=ACTS, anybodys=True),
     "/hub/{slug}/join": Line(anybodys=True),

@@ -130,6 +130,8 @@ class Scenes:
         server.clock.advance(31 * MINUTE)
         for person in (self.empty, self.full, self.failing, self.marta):
             person.sign_in()
+        said = self.full.ask(f"/api/posts/{self.full.ids['post']}/comments", 201, content="The island pier is shut.")
+        self.full.ids["said"] = str(said["id"])
         self._send_links()
         self._guard()
         self._take_copies()

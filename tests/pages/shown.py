@@ -45,6 +45,8 @@ def _shown() -> Iterator[Shown]:
         ("/post/{poll}", "failing"),
         ("/post/{post}?reply={comment}", "full"),
         ("/post/{post}/quote", "full"),
+        ("/comment/{comment}/delete", "full"),
+        ("/comment/{said}/edit", "full"),
         ("/@harbour_news", "failing"),
         ("/@{username}", "nobody", "empty", "full"),
         ("/hub/{hub}", "nobody", "full"),

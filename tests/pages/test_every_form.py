@@ -76,6 +76,8 @@ class Stage:
         self.ids |= self._endpoint(f"/api/auth/api-keys/{self.owner.record.id}/webhooks")
         self.ids |= {"username": self.owner.account.username, "other": self.stranger.account.username}
         self.things = {"post": publish(self.owner, visibility="PRIVATE", poll=POLL)["id"]}
+        comment = self.owner.web.post(f"/api/posts/{self.things['post']}/comments", json={"content": "Which boat?"})
+        self.things["comment"] = body_of(comment, 201)["id"]
         hub = {"name": "The waterfront", "slug": self.owner.account.username.replace("_", "-").lower()}
         self.ids["slug"] = body_of(self.owner.web.post("/api/hubs", json=hub), 201)["slug"]
         clip = {"video": ("clip.mp4", CLIP, "video/mp4")}

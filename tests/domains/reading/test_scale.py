@@ -16,7 +16,7 @@ from pressroom.db import Command, Database, Tx
 from pressroom.db.postgres import PostgresDatabase, open_postgres
 from pressroom.db.sqlite import SqliteDatabase, connect, open_sqlite
 from pressroom.domains.accounts.actions import begin_session
-from pressroom.domains.comments.queries import LIST_AUTHORS, LIST_IN_THREADS
+from pressroom.domains.comments.queries import LIST_BY_ID, LIST_IN_THREADS
 from pressroom.domains.posts.queries import lookup
 from pressroom.domains.reading.actions import open_hub, open_permalink, open_profile, open_tag
 from pressroom.ids import BEYOND
@@ -57,7 +57,7 @@ NEEDED: Final[dict[Command, set[str]]] = {
     lookup.LIST_OF_HUB_AUTHORS: {"posts_hub_author"},
     lookup.LIST_OF_TAG: {"post_tags_tag"},
     LIST_IN_THREADS: {"comments_thread"},
-    LIST_AUTHORS: {"comments_post"},
+    LIST_BY_ID: {"comments_post"},
 }
 """By statement the indexes that it cannot do without."""
 

@@ -1,17 +1,22 @@
 """Commenting and reading comments. Each takes an open transaction first."""
 
+import msgspec
+
+from pressroom.clock import MINUTE
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.queries import lock_account
 from pressroom.domains.comments import queries
 from pressroom.domains.comments.events import comment_created
 from pressroom.domains.comments.models import (
+    EDITABLE,
     NO_PARENT,
     Comment,
     CommentDraft,
 )
 from pressroom.domains.events.actions import emit
 from pressroom.domains.posts.actions.lookup import get_post
+from pressroom.domains.posts.models import SeenPost
 from pressroom.domains.posts.queries import writing
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id, time_of
@@ -47,6 +52,71 @@ async def list_in_time(
     return await queries.list_in_time(tx, post_id, after=after, limit=limit)
 
 
+async def get_own(tx: Tx, caller: Caller, comment_id: str) -> Comment:
+    """Returns the caller's own comment, if it stands and they still see its post. Raises NotFound."""
+    comment = await queries.find_by_id(tx, comment_id)
+    if comment is None or comment.account_id != caller.account.id:
+        raise _no_comment()
+    await _check_seen(tx, comment, caller)
+    return comment
+
+
+async def edit_comment(tx: Tx, caller: Caller, comment_id: str, content: str) -> Comment:
+    """Changes what the caller's own comment says and returns it.
+
+    Raises NotFound, Unprocessable when it is older than EDITABLE (docs/posts.md#editing-comments).
+    """
+    comment = await get_own(tx, caller, comment_id)
+    check_editable(comment, tx.now)
+    if not await queries.edit_comment(tx, caller.account.id, comment_id, content):
+        raise _no_comment()
+    return msgspec.structs.replace(comment, content=content, edited_at=tx.now)
+
+
+def check_editable(comment: Comment, now: int) -> None:
+    """Checks that a comment can still be edited at `now` (milliseconds). Raises Unprocessable."""
+    if now >= comment.created_at + EDITABLE:
+        minutes = EDITABLE // MINUTE
+        message = f"A comment can be edited for {minutes} minutes. Delete it instead, and say it anew."
+        raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, message)])
+
+
+async def get_deletable(tx: Tx, caller: Caller, comment_id: str) -> Comment:
+    """Returns a comment that the caller may delete: their own, and any under a post of theirs. Raises NotFound."""
+    comment = await queries.find_by_id(tx, comment_id)
+    if comment is None:
+        raise _no_comment()
+    if comment.account_id != caller.account.id:
+        post = await _check_seen(tx, comment, caller)
+        if not post.is_author:
+            raise _no_comment()
+    return comment
+
+
+async def delete_comment(tx: Tx, caller: Caller, comment_id: str) -> Comment:
+    """Marks a comment as deleted and returns it as it was: the caller's own, or one under a post of theirs.
+
+    Raises NotFound, also for a second deletion.
+    """
+    comment = await get_deletable(tx, caller, comment_id)
+    # The post is locked first, as by whoever comments; what follows takes the count back with it.
+    await writing.uncount_comment(tx, comment.post_id)
+    if not await queries.delete_comment(tx, comment.account_id, comment_id):
+        raise _no_comment()
+    return comment
+
+
+async def _check_seen(tx: Tx, comment: Comment, caller: Caller) -> SeenPost:
+    try:
+        return await get_post(tx, comment.post_id, caller.account.id)
+    except NotFound:
+        raise _no_comment() from None
+
+
+def _no_comment() -> NotFound:
+    return NotFound("There is no such comment.")
+
+
 async def _parent(tx: Tx, post_id: str, parent_id: str) -> Comment:
     parent = await queries.find_comment(tx, post_id, parent_id)
     if parent is None:
@@ -68,6 +138,8 @@ def _comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft, parent: 
         media_type=media.type if media else None,
         media_url=media.url if media else None,
         created_at=tx.now,
+        edited_at=None,
+        deleted_at=None,
         username=account.username,
         display_name=account.display_name,
         verified=account.verified,

@@ -7,7 +7,13 @@ from typing import Final
 
 import msgspec
 
+from pressroom.clock import MINUTE
+
 NO_PARENT: Final = "There is no such comment on this post. To comment on the post itself, leave parentId out."
+
+
+EDITABLE: Final = 15 * MINUTE
+"""How long a comment can be edited."""
 
 
 class MediaType(StrEnum):
@@ -44,6 +50,8 @@ class Comment(msgspec.Struct):
     media_type: str | None
     media_url: str | None
     created_at: int
+    edited_at: int | None
+    deleted_at: int | None
     username: str
     display_name: str
     verified: bool

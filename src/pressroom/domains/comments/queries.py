@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
 from pressroom.domains.comments.models import Comment
@@ -18,41 +16,43 @@ INSERT_COMMENT: Final = Command(
 
 _COMMENT: Final = (
     "c.id, c.post_id, c.parent_id, c.thread_id, c.account_id, c.content, c.media_type, c.media_url, c.created_at,"
-    " a.username, a.display_name, a.verified, c.key_id, k.label AS key_label, k.key_prefix"
+    " c.edited_at, c.deleted_at, a.username, a.display_name, a.verified, c.key_id, k.label AS key_label, k.key_prefix"
     " FROM comments c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
 )
 
 _SHOWN: Final = "(a.suspended_at IS NULL OR a.suspended_at = a.deleted_at)"
 """What a suspended account wrote is left out; what others replied stays, and so does what a deleted one wrote."""
 
+_STANDS: Final = f"c.deleted_at IS NULL AND {_SHOWN}"
+
 FIND_COMMENT: Final = Query(
-    Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id = :comment_id AND {_SHOWN}"
+    Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id = :comment_id AND {_STANDS}"
 )
 
 LIST_IN_TIME: Final = Query(
     Comment,
-    f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id > :after AND {_SHOWN} ORDER BY c.id LIMIT :limit",
+    f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id > :after AND {_STANDS} ORDER BY c.id LIMIT :limit",
 )
 
 LIST_IN_THREADS: Final = Query(
     Comment,
     f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND (c.thread_id, c.id) > (:thread_id, :after)"
-    f" AND {_SHOWN} ORDER BY c.thread_id, c.id LIMIT :limit",
+    f" AND {_STANDS} ORDER BY c.thread_id, c.id LIMIT :limit",
 )
 
 
-class Author(msgspec.Struct):
-    """Who wrote a comment: the comment's id and a name."""
-
-    id: str
-    display_name: str
-
-
-LIST_AUTHORS: Final = Query(
-    Author,
-    "SELECT c.id, a.display_name FROM comments c JOIN accounts a ON a.id = c.account_id"
-    f" WHERE c.post_id = :post_id AND c.id IN ({in_list('id')}) AND {_SHOWN}",
+# Deleted ones too: their place stays where somebody replied.
+LIST_BY_ID: Final = Query(
+    Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id IN ({in_list('id')}) AND {_SHOWN}"
 )
+
+FIND_BY_ID: Final = Query(Comment, f"SELECT {_COMMENT} WHERE c.id = :comment_id AND {_STANDS}")
+
+_OWN: Final = "WHERE account_id = :account_id AND id = :comment_id AND deleted_at IS NULL"
+
+EDIT_COMMENT: Final = Command(f"UPDATE comments SET content = :content, edited_at = :now {_OWN}")
+
+DELETE_COMMENT: Final = Command(f"UPDATE comments SET deleted_at = :now {_OWN}")
 
 # What a key wrote since a time: of use when the process that counted its requests was killed.
 COMMENTS_BY_KEY: Final = Query(
@@ -122,6 +122,22 @@ async def list_in_threads(tx: Tx, post_id: str, *, thread_id: str, after: str, l
     return await tx.all(LIST_IN_THREADS, post_id=post_id, thread_id=thread_id, after=after, limit=limit)
 
 
-async def list_authors(tx: Tx, post_id: str, comment_ids: Sequence[str]) -> list[Author]:
-    """Returns who wrote these comments under a post, at most BATCH."""
-    return await tx.all(LIST_AUTHORS, post_id=post_id, **spread("id", comment_ids))
+async def list_by_id(tx: Tx, post_id: str, comment_ids: Sequence[str]) -> list[Comment]:
+    """Returns the comments under a post with these ids, at most BATCH, deleted ones too, in no order."""
+    return await tx.all(LIST_BY_ID, post_id=post_id, **spread("id", comment_ids))
+
+
+async def find_by_id(tx: Tx, comment_id: str) -> Comment | None:
+    """Returns the comment with this id, if it stands."""
+    return await tx.one(FIND_BY_ID, comment_id=comment_id)
+
+
+async def edit_comment(tx: Tx, account_id: str, comment_id: str, content: str) -> bool:
+    """Changes what an account's comment says. Returns False when it does not stand."""
+    edited = await tx.run(EDIT_COMMENT, account_id=account_id, comment_id=comment_id, content=content, now=tx.now)
+    return bool(edited)
+
+
+async def delete_comment(tx: Tx, account_id: str, comment_id: str) -> bool:
+    """Marks an account's comment as deleted. Returns False when it does not stand."""
+    return bool(await tx.run(DELETE_COMMENT, account_id=account_id, comment_id=comment_id, now=tx.now))

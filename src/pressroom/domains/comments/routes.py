@@ -2,19 +2,24 @@
 
 from typing import Final
 
+import msgspec
+
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.comments import actions
 from pressroom.domains.comments.models import NO_PARENT
 from pressroom.domains.comments.schemas import (
     COMMENT_EXAMPLE,
     CREATE_COMMENT_EXAMPLE,
+    EDIT_COMMENT_EXAMPLE,
     CommentList,
     CommentOut,
     CreateComment,
+    EditComment,
     comment_shape,
 )
+from pressroom.domains.posts.schemas import DeletedOut
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
-from pressroom.web.access import Keyed
+from pressroom.web.access import Keyed, SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -22,6 +27,7 @@ from pressroom.web.routing import Tag, declare, declare_with_body
 
 TAG = Tag("Comments", "What is said under posts.")
 
+_NO_COMMENT = NotFound("There is no such comment.")
 _NO_POST = NotFound("There is no such post.")
 
 
@@ -81,4 +87,60 @@ async def list_comments(request: Request[Caller]) -> Response:
     return json_response(CommentList([comment_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
-ROUTES: Final = (create_comment, list_comments)
+@declare_with_body(
+    "PATCH",
+    "/api/comments/{id}",
+    SessionOnly(),
+    summary="Edit a comment",
+    takes=EditComment,
+    gives=CommentOut,
+    fails=(
+        Invalid([FieldError("content", Code.TOO_LONG, "At most 500 characters; this has 612.")]),
+        _NO_COMMENT,
+        Unprocessable([FieldError("body", Code.NOT_ALLOWED, "A comment can be edited for 15 minutes.")]),
+    ),
+    idempotent=True,
+    tag=TAG,
+    example=EDIT_COMMENT_EXAMPLE,
+    response_example=msgspec.structs.replace(
+        COMMENT_EXAMPLE, content=EDIT_COMMENT_EXAMPLE.content, edited_at="2026-11-20T16:52:40.120Z"
+    ),
+)
+async def edit_comment(request: Request[Caller], body: EditComment) -> Response:
+    """Replaces the content of one of the account's own comments, within 15 minutes, and sets editedAt. Its media
+    stays. No event tells of it."""
+    base_url = request.settings.base_url
+    return await request.once(
+        actions.edit_comment,
+        lambda comment: comment_shape(comment, base_url),
+        200,
+        request.caller,
+        request.parameters["id"],
+        body.content,
+    )
+
+
+@declare(
+    "DELETE",
+    "/api/comments/{id}",
+    SessionOnly(),
+    summary="Delete a comment",
+    gives=DeletedOut,
+    fails=(_NO_COMMENT,),
+    idempotent=True,
+    tag=TAG,
+    response_example=DeletedOut("Comment deleted", COMMENT_EXAMPLE.id),
+)
+async def delete_comment(request: Request[Caller]) -> Response:
+    """Deletes one of the account's own comments, or one under a post of its own. Replies stay. A second deletion is a
+    404. No event tells of it."""
+    return await request.once(
+        actions.delete_comment,
+        lambda comment: DeletedOut("Comment deleted", comment.id),
+        200,
+        request.caller,
+        request.parameters["id"],
+    )
+
+
+ROUTES: Final = (create_comment, list_comments, edit_comment, delete_comment)

@@ -58,6 +58,18 @@ class CreateComment(Body):
         return CommentDraft(None if is_blank(self.content) else self.content, self.parent_id, media)
 
 
+class EditComment(Body):
+    """What a comment is to say."""
+
+    content: Annotated[
+        str, Meta(max_length=500, description="Plain text.", extra_json_schema={"pattern": VISIBLE, "minLength": 1})
+    ]
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        if self.content is not None and is_blank(self.content):  # pyright: ignore[reportUnnecessaryComparison]
+            yield FieldError("content", Code.REQUIRED, "A comment needs content, some text that shows.")
+
+
 class MediaOut(msgspec.Struct):
     """Something to look at, elsewhere."""
 
@@ -75,6 +87,7 @@ class CommentOut(msgspec.Struct, rename="camel"):
     content: Annotated[str | None, Meta(description="Null when the comment is media alone.")]
     media: MediaOut | None
     created_at: Time
+    edited_at: Annotated[Time | None, Meta(description="When its author last edited it; null: never.")]
     source_api_key: Annotated[
         SourceKeyOut | None, Meta(description="The key that made the comment; null: made with a session.")
     ]
@@ -105,6 +118,7 @@ def comment_shape(comment: Comment, base_url: str) -> CommentOut:
         content=comment.content,
         media=media,
         created_at=iso(comment.created_at),
+        edited_at=None if comment.edited_at is None else iso(comment.edited_at),
         source_api_key=key,
     )
 
@@ -120,6 +134,7 @@ def _is_https(url: str) -> bool:
     return parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc
 
 
+EDIT_COMMENT_EXAMPLE = EditComment(content="The heron, after all.")
 CREATE_COMMENT_EXAMPLE = CreateComment(
     content="The heron, without a doubt.",
     media=MediaIn(type=MediaType.GIF, url="https://images.example.org/heron.gif"),
@@ -132,5 +147,6 @@ COMMENT_EXAMPLE = CommentOut(
     content=CREATE_COMMENT_EXAMPLE.content,
     media=MediaOut(MediaType.GIF, "https://images.example.org/heron.gif"),
     created_at="2026-11-20T16:50:16.017Z",
+    edited_at=None,
     source_api_key=SOURCE_KEY_EXAMPLE,
 )

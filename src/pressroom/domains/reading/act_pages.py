@@ -8,7 +8,7 @@ import msgspec
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.comments.actions import add_comment
-from pressroom.domains.comments.models import Comment
+from pressroom.domains.comments.pages import Place, place_of
 from pressroom.domains.comments.schemas import CreateComment
 from pressroom.domains.follows.actions import follow, unfollow
 from pressroom.domains.hubs.actions import join_by_slug, leave_by_slug
@@ -45,13 +45,6 @@ class Made(msgspec.Struct):
     """What is kept of an act, so that a form that is sent twice acts once."""
 
     id: str
-
-
-class MadeComment(msgspec.Struct):
-    """What is kept of a comment: its id, and that of its thread."""
-
-    id: str
-    thread_id: str
 
 
 async def show_post(request: Request[Caller], form: FormState) -> Response:
@@ -115,12 +108,11 @@ async def vote(request: Request[Caller], body: Vote) -> Response:
 async def comment(request: Request[Caller], body: CreateComment) -> Response:
     """Comments, or replies, and leads to the comment."""
     post_id = request.parameters["id"]
-    answer = await request.once(add_comment, _made_comment, 201, request.caller, post_id, body.draft())
-    made = msgspec.json.decode(answer.body, type=MadeComment)
+    answer = await request.once(add_comment, place_of, 201, request.caller, post_id, body.draft())
+    made = msgspec.json.decode(answer.body, type=Place)
     post = await request.db.read(lookup.get_post, post_id, request.caller.account.id)
     further = bool(given(request, "after")) or post.comments > ON_ONE_PAGE
-    thread = f"?after={made.thread_id}-{'0' * 26}" if further else ""
-    return redirect(f"/post/{post_id}{thread}#comment-{made.id}")
+    return redirect(made.path if further else f"/post/{post_id}#comment-{made.id}")
 
 
 @declare("GET", "/post/{id}/quote", Page(), summary="The form of a quote")
@@ -207,10 +199,6 @@ async def _quoted(tx: Tx, post_id: str, reader: str) -> PostView:
 
 def _made(view: PostView) -> Made:
     return Made(view.post.id)
-
-
-def _made_comment(comment: Comment) -> MadeComment:
-    return MadeComment(comment.id, comment.thread_id)
 
 
 ROUTES: Final[tuple[Route[Caller], ...]] = (

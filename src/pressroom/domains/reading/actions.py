@@ -128,11 +128,14 @@ async def _open_thread(tx: Tx, post: SeenPost, after: tuple[str, str]) -> Thread
         return Thread([], {}, None)
     found = await comments.list_in_threads(tx, post.id, thread_id=after[0], after=after[1], limit=COMMENTS + 1)
     shown = _as_many_as_fit(found[:COMMENTS])
-    placed = in_threads(shown)
     names = {comment.id: comment.display_name for comment in shown}
+    deleted: list[Comment] = []
     elsewhere = [comment.parent_id for comment in shown if comment.parent_id and comment.parent_id not in names]
     for batch in batches(list(dict.fromkeys(elsewhere))):
-        names |= {author.id: author.display_name for author in await comments.list_authors(tx, post.id, batch)}
+        parents = await comments.list_by_id(tx, post.id, batch)
+        names |= {parent.id: parent.display_name for parent in parents if parent.deleted_at is None}
+        deleted += [parent for parent in parents if parent.deleted_at is not None]
+    placed = in_threads(sorted([*shown, *deleted], key=lambda comment: (comment.thread_id, comment.id)))
     answers = {
         each.comment.id: names[each.comment.parent_id]
         for each in placed

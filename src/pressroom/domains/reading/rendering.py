@@ -10,6 +10,7 @@ import msgspec
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import avatar_address
+from pressroom.domains.comments.models import EDITABLE, ThreadEntry
 from pressroom.domains.comments.schemas import CommentOut, comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
 from pressroom.domains.media.urls import addresses_of
@@ -42,12 +43,15 @@ class CommentEntry(msgspec.Struct):
     """A comment of a page.
 
     depth: how far it is indented. answers: the author of the comment that it answers, where the page does not show that
-    comment above it; else None.
+    comment above it; else None. is_deleted: it is only a place, for what was replied to it.
     """
 
     comment: CommentOut
     depth: int
     answers: str | None
+    is_deleted: bool
+    may_edit: bool
+    may_delete: bool
 
 
 class EarlierVersion(msgspec.Struct):
@@ -94,7 +98,7 @@ async def post_page(request: Request[Caller], found: Permalink, form: FormState 
         "own_bounces": found.own_bounces,
         "versions": [EarlierVersion(each.content, each.visibility, iso(each.written_at)) for each in found.versions],
         "comments": [
-            CommentEntry(comment_shape(each.comment, base_url), each.depth, thread.answers.get(each.comment.id))
+            _entry(request, each, thread.answers.get(each.comment.id), of_author=post.is_author)
             for each in thread.comments
         ],
         "here": f"{here}?after={after}" if after else here,
@@ -225,6 +229,19 @@ def before(request: Request[Caller]) -> str:
 def given(request: Request[Caller], name: str) -> str:
     """Returns a parameter of the query string; "" when it is missing."""
     return dict(parse_qsl(request.query, keep_blank_values=True)).get(name, "")
+
+
+def _entry(request: Request[Caller], entry: ThreadEntry, answers: str | None, *, of_author: bool) -> CommentEntry:
+    comment, stands = entry.comment, entry.comment.deleted_at is None
+    own = comment.account_id == reader_id(request)
+    return CommentEntry(
+        comment_shape(comment, request.settings.base_url),
+        entry.depth,
+        answers,
+        is_deleted=not stands,
+        may_edit=own and stands and request.clock.now() < comment.created_at + EDITABLE,
+        may_delete=(own or of_author) and stands,
+    )
 
 
 def _shapes(request: Request[Caller], posts: Sequence[PostView]) -> list[PostOut]:

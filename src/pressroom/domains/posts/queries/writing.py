@@ -73,6 +73,8 @@ FIND_PLAIN_BOUNCE: Final = Query(
 
 COUNT_COMMENT: Final = Command("UPDATE posts SET comments = comments + 1 WHERE id = :post_id AND deleted_at IS NULL")
 
+UNCOUNT_COMMENT: Final = Command("UPDATE posts SET comments = comments - 1 WHERE id = :post_id")
+
 # What a key wrote since a time: of use when the process that counted its requests was killed.
 POSTS_BY_KEY: Final = Query(
     KeyWrite,
@@ -184,6 +186,11 @@ async def find_plain_bounce(tx: Tx, account_id: str, original_id: str) -> str | 
 async def count_comment(tx: Tx, post_id: str) -> bool:
     """Counts one more comment under a post, which locks the post. Returns False when it is deleted."""
     return bool(await tx.run(COUNT_COMMENT, post_id=post_id))
+
+
+async def uncount_comment(tx: Tx, post_id: str) -> None:
+    """Takes one comment under a post out of its count, which locks the post."""
+    await tx.run(UNCOUNT_COMMENT, post_id=post_id)
 
 
 async def add_views(tx: Tx, post_id: str, count: int) -> None:

@@ -1,0 +1,81 @@
+"""The pages on which comments are edited and deleted (docs/web-app.md#comments)."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.comments import actions
+from pressroom.domains.comments.models import Comment
+from pressroom.domains.comments.schemas import EditComment
+from pressroom.web.access import Page
+from pressroom.web.page_forms import FormState, NoFields
+from pressroom.web.rendering import redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+
+
+class Place(msgspec.Struct):
+    """Where a comment stands: what is kept of an act on it."""
+
+    post_id: str
+    thread_id: str
+    id: str
+
+    @property
+    def path(self) -> str:
+        """The page of the comments that begins with the comment's thread, at the comment."""
+        return f"/post/{self.post_id}?after={self.thread_id}-{'0' * 26}#comment-{self.id}"
+
+
+def place_of(comment: Comment) -> Place:
+    """Returns where a comment stands."""
+    return Place(comment.post_id, comment.thread_id, comment.id)
+
+
+@declare("GET", "/comment/{id}/edit", Page(), summary="The form of an edited comment")
+async def edit_form(request: Request[Caller]) -> Response:
+    """The comment, to be edited. Raises Unprocessable when it is too old."""
+    comment = await request.db.read(actions.get_own, request.caller, request.parameters["id"])
+    actions.check_editable(comment, request.clock.now())
+    return await show_edit(request, FormState())
+
+
+async def show_edit(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page with the form. Raises NotFound."""
+    comment = await request.db.read(actions.get_own, request.caller, request.parameters["id"])
+    return await render(request, "comments/edit.html", {"comment": comment, "place": place_of(comment).path}, form=form)
+
+
+@declare_form("/comment/{id}/edit", Page(), takes=EditComment, again=show_edit, summary="Edit a comment")
+async def edit(request: Request[Caller], body: EditComment) -> Response:
+    """Edits the comment and leads to it."""
+    answer = await request.once(
+        actions.edit_comment, place_of, 200, request.caller, request.parameters["id"], body.content
+    )
+    return redirect(msgspec.json.decode(answer.body, type=Place).path)
+
+
+@declare("GET", "/comment/{id}/delete", Page(), summary="What deleting a comment does")
+async def delete_form(request: Request[Caller]) -> Response:
+    """The page that asks whether the comment is to be deleted."""
+    return await show_delete(request, FormState())
+
+
+async def show_delete(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page that asks. Raises NotFound."""
+    comment = await request.db.read(actions.get_deletable, request.caller, request.parameters["id"])
+    own = comment.account_id == request.caller.account.id
+    values = {"comment": comment, "own": own, "place": place_of(comment).path}
+    return await render(request, "comments/delete.html", values, form=form)
+
+
+@declare_form("/comment/{id}/delete", Page(), takes=NoFields, again=show_delete, summary="Delete a comment")
+async def delete(request: Request[Caller], body: NoFields) -> Response:
+    """Deletes the comment and leads to the comments that are left."""
+    answer = await request.once(actions.delete_comment, place_of, 200, request.caller, request.parameters["id"])
+    return redirect(f"/post/{msgspec.json.decode(answer.body, type=Place).post_id}#comments")
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (edit_form, edit, delete_form, delete)
