@@ -32,6 +32,7 @@ from pressroom.domains.personal_data import routes as personal_data
 from pressroom.domains.posts import pages as post_pages
 from pressroom.domains.posts import routes as posts
 from pressroom.domains.reading import act_pages as acts
+from pressroom.domains.reading import feeds
 from pressroom.domains.reading import pages as reading
 from pressroom.domains.reading import preview_routes as previewing
 from pressroom.domains.settings_pages import pages as settings_pages
@@ -72,6 +73,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *setup.ROUTES,
     *mail.ROUTES,
     *reading.ROUTES,
+    *feeds.ROUTES,
     *acts.ROUTES,
     *comment_pages.ROUTES,
     *media.ROUTES,

@@ -29,6 +29,7 @@ _FOLLOWS: Final = "the condition follows_sql: what a reader may see depends on w
 _STEPS: Final = "which of the first steps an account has done"
 
 _OVERVIEW: Final = "how much there is and what waits, for admins"
+_FEED: Final = "whether a feed has changed is told by one read along an index"
 _NOTICE: Final = "the page of notifications shows each with what it is about, in one statement"
 _COPY: Final = "the copy of everything that an owner takes away"
 
@@ -81,6 +82,10 @@ READERS: Final = {
     ("inbox", "accounts"): _NOTICE,
     ("inbox", "api_keys"): _NOTICE,
     ("inbox", "webhooks"): _NOTICE,
+    ("reading", "posts"): _FEED,
+    ("reading", "accounts"): _FEED,
+    ("reading", "hubs"): _FEED,
+    ("reading", "post_tags"): _FEED,
     ("db", "sqlite_master"): "whether the table of migrations is there yet",
 }
 """Who reads tables of another package, and why."""

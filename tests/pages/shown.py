@@ -130,6 +130,9 @@ SHOWN: Final = tuple(_shown())
 ELSEWHERE: Final = {
     "/docs": "somebody else's program draws it; tests/web/test_compression.py counts what it sends",
     "/oembed": "JSON",
+    "/@{username}/feed.atom": "a feed",
+    "/hub/{slug}/feed.atom": "a feed",
+    "/tag/{name}/feed.atom": "a feed",
     "/login/code": "test_sign_in.py looks at it: it takes a right password first",
     "/settings/security/two-factor/code": "leads to the page of the set-up",
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries": "a part of the endpoint's page",

@@ -16,7 +16,14 @@ SMALLEST: Final = 1_024
 LARGE: Final = 32 * 1024
 """Bytes above which compressing is done in a thread: it takes more than a third of a millisecond."""
 
-_TEXT: Final = (b"text/", b"application/json", b"application/javascript", b"image/svg+xml", b"application/xml")
+_TEXT: Final = (
+    b"text/",
+    b"application/json",
+    b"application/javascript",
+    b"image/svg+xml",
+    b"application/xml",
+    b"application/atom+xml",
+)
 
 
 async def encode(response: Response, headers: Headers, *, is_safe: bool) -> Response:

@@ -90,6 +90,11 @@ def page(template: str, values: Mapping[str, object], *, code: int = 200, policy
     return _page(_environment.get_template(template).render(values), code, policy)
 
 
+def render_file(template: str, values: Mapping[str, object]) -> str:
+    """Returns a template rendered as text: a document that is no page."""
+    return _environment.get_template(template).render(values)
+
+
 def render_text(source: str, values: Mapping[str, object]) -> str:
     """Returns a template that is given as text, rendered with everything that templates of files know."""
     return _environment.from_string(source).render(values)

@@ -2,6 +2,7 @@
 
 import re
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 
@@ -78,7 +79,8 @@ async def tag(request: Request[Caller]) -> Response:
     """Returns the page of the PUBLIC posts with a hashtag, in any spelling."""
     name = tag_identity(request.parameters["name"])
     page = await request.db.read(actions.open_tag, name, reader_id(request), before(request))
-    return await reading_page(request, "reading/tag.html", {"tag": name, "robots": None, **posts_values(request, page)})
+    values: dict[str, object] = {"tag": name, "robots": None, "feed": f"/tag/{quote(name, safe='')}/feed.atom"}
+    return await reading_page(request, "reading/tag.html", {**values, **posts_values(request, page)})
 
 
 @declare("GET", "/clip/{id}", Visitor(), summary="A clip and its player")

@@ -148,6 +148,7 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
         "hidden": found.hidden,
         "following": found.following,
         "robots": "noindex" if account.is_private else None,
+        "feed": None if account.is_private else f"/@{account.username}/feed.atom",
         "form": form or FormState(),
     }
     return await reading_page(
@@ -162,6 +163,7 @@ async def hub_page(request: Request[Caller], form: FormState | None = None) -> R
     values: dict[str, object] = {
         "hub": hub_shape(found, request.settings.base_url),
         "robots": None,
+        "feed": f"/hub/{found.slug}/feed.atom",
         "form": form or FormState(),
     }
     return await reading_page(

@@ -1,0 +1,52 @@
+"""SQL of the feeds: what tells whether a feed has changed, in one read along an index."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Query, Tx
+
+ENTRIES: Final = 20
+"""Posts in a feed."""
+
+
+class FeedRow(msgspec.Struct):
+    """What a feed says of a post may have changed when any of this did. Times are in milliseconds."""
+
+    id: str
+    edited_at: int | None
+    username: str
+    display_name: str
+    original_edited_at: int | None
+    original_is_shown: bool
+
+
+_ROW: Final = (
+    "SELECT p.id, p.edited_at, a.username, a.display_name, o.edited_at AS original_edited_at,"
+    " (o.id IS NOT NULL AND o.deleted_at IS NULL AND o.visibility = 'PUBLIC') AS original_is_shown"
+)
+_WITH: Final = "JOIN accounts a ON a.id = p.account_id LEFT JOIN posts o ON o.id = p.original_id"
+_SHOWN: Final = "p.visibility = 'PUBLIC' AND p.deleted_at IS NULL AND a.suspended_at IS NULL"
+
+OF_ACCOUNT: Final = Query(
+    FeedRow,
+    f"{_ROW} FROM posts p {_WITH} WHERE p.account_id = (SELECT id FROM accounts WHERE username_key = :name"
+    f" AND NOT is_private) AND {_SHOWN} ORDER BY p.id DESC LIMIT :limit",
+)
+
+OF_HUB: Final = Query(
+    FeedRow,
+    f"{_ROW} FROM posts p {_WITH} WHERE p.hub_id = (SELECT id FROM hubs WHERE slug = :name)"
+    f" AND {_SHOWN} ORDER BY p.id DESC LIMIT :limit",
+)
+
+OF_TAG: Final = Query(
+    FeedRow,
+    f"{_ROW} FROM post_tags t JOIN posts p ON p.id = t.post_id {_WITH} WHERE t.tag = :name AND NOT t.hidden"
+    f" AND NOT a.is_private AND {_SHOWN} ORDER BY t.post_id DESC LIMIT :limit",
+)
+
+
+async def list_rows(tx: Tx, query: Query[FeedRow], name: str) -> list[FeedRow]:
+    """Returns what the feed of an account, hub or hashtag of this name shows, newest first."""
+    return await tx.all(query, name=name, limit=ENTRIES)
