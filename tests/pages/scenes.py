@@ -166,6 +166,7 @@ class Scenes:
         full.key("Photo importer", "media:write")
         site = full.endpoint(newsroom, receiver.url("/hooks/site"), "post.created", "comment.created")
         archive = full.endpoint(newsroom, receiver.url("/hooks/archive"))
+        silent = full.endpoint(laptop, receiver.url("/hooks/laptop"))
         receiver.behave(
             "/hooks/site",
             *(answer(status) for _ in range(12) for status in (200, 200, 503, 200)),
@@ -193,7 +194,10 @@ class Scenes:
         with full.web as web:
             (delivery, *_) = body_of(web.get(path))["deliveries"]
         full.ids |= {"key": newsroom["id"], "hook": site["id"], "shaky": archive["id"], "delivery": delivery["id"]}
-        full.ids["revoked"] = laptop["id"]
+        path = f"/api/auth/api-keys/{laptop['id']}/webhooks/{silent['id']}/deliveries"
+        with full.web as web:
+            (unsendable, *_) = body_of(web.get(path))["deliveries"]
+        full.ids |= {"revoked": laptop["id"], "silent": silent["id"], "unsendable": unsendable["id"]}
 
     def _break(self, receiver: Receiver) -> None:
         """Five keys, and an endpoint that answers no more until it is disabled and holds what comes."""

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import pytest
 
+from pressroom.db import Command
 from pressroom.domains.previews.urls import normalised
 from pressroom.outbound import UrlRefused
+from pressroom.text import normalise
 from tests.api.actors import Actor, Json, body_of
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
@@ -21,6 +24,14 @@ SETTINGS = ROOMY
 
 TextsBySelector = dict[str, str]
 """What must be read in an element of the page, by its selector."""
+
+CALL: Final = Command("UPDATE accounts SET display_name = :name WHERE id = :id")
+
+
+def call(author: Actor, name: str) -> None:
+    """Gives somebody a name, also one from the time when a name was not kept to one line."""
+    db = author.server.runtime.db
+    author.server.run(db.transact(lambda tx: tx.run(CALL, name=normalise(name), id=author.account.id)))
 
 
 @dataclass
@@ -60,7 +71,8 @@ class Wall:
     @cached_property
     def post(self) -> str:
         """A post with everything that a post can have, edited once; its path."""
-        body_of(self.author.web.patch("/api/auth/me", json={"displayName": self.short(100), "bio": self.short(500)}))
+        body_of(self.author.web.patch("/api/auth/me", json={"bio": self.short(500)}))
+        call(self.author, self.short(100))
         poll = {"question": self.short(300), "options": [self.short(100), "Neither"]}
         place = {"name": self.short(255), "latitude": 50.9, "longitude": 6.9}
         body = {"content": self.words, "poll": poll, "location": place, "hubId": self.hub}
@@ -194,7 +206,7 @@ def test_what_people_write_is_text(actor: MakeActor, words: str) -> None:
 def test_what_describes_files_and_links_is_text(actor: MakeActor, words: str) -> None:
     wall = Wall(actor(), words)
     server = wall.author.server
-    body_of(wall.author.web.patch("/api/auth/me", json={"displayName": wall.short(100)}))
+    call(wall.author, wall.short(100))
     paths = (wall.pictured, wall.filmed)
     made_ready(wall.author)
 

@@ -160,7 +160,7 @@ async def _read_preview(
 
 
 def _common(request: Request[Caller], key: ApiKey, webhook: Webhook) -> dict[str, object]:
-    return {"key": key, "webhook": webhook, "path": _page(request), "key_id": key.id}
+    return {"key": key, "webhook": webhook, "path": _page(request)}
 
 
 def _named(request: Request[Caller]) -> tuple[str, str, str]:
