@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pressroom.errors import SettingError
-from pressroom.settings import Settings, read_settings
+from pressroom.settings import Settings, Signup, read_settings
 
 
 def test_defaults() -> None:
@@ -15,13 +15,16 @@ def test_defaults() -> None:
     assert its.database_url == f"sqlite:///{Path('data').absolute() / 'pressroom.db'}"
     assert (its.requests_per_minute, its.requests_per_day, its.posts_per_minute) == (60, 10_000, 10)
     assert (its.daily_content_quota, its.abuse_refusals, its.abuse_window_seconds) == (1_000, 600, 600)
-    assert (its.signup, its.signups_per_hour) == (False, 5)
+    assert (its.signup, its.signups_per_hour) == (Signup.CLOSED, 5)
     assert its.redis_url is None
 
 
-@pytest.mark.parametrize(("dev", "signup", "is_open"), [("1", "", True), ("1", "closed", False), ("", "open", True)])
-def test_sign_up_is_open_in_development_or_when_the_operator_says_so(dev: str, signup: str, *, is_open: bool) -> None:
-    assert Settings({"PRESSROOM_DEV": dev, "PRESSROOM_SIGNUP": signup}).signup is is_open
+@pytest.mark.parametrize(
+    ("dev", "given", "signup"),
+    [("1", "", Signup.OPEN), ("1", "closed", Signup.CLOSED), ("", "open", Signup.OPEN), ("", "invite", Signup.INVITE)],
+)
+def test_sign_up_is_open_in_development_or_when_the_operator_says_so(dev: str, given: str, signup: Signup) -> None:
+    assert Settings({"PRESSROOM_DEV": dev, "PRESSROOM_SIGNUP": given}).signup is signup
 
 
 def test_addresses_follow_host_and_port() -> None:

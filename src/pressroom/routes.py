@@ -11,6 +11,7 @@ from pressroom.domains.accounts import routes as accounts
 from pressroom.domains.accounts import setup_routes as setup
 from pressroom.domains.accounts import two_factor_routes as two_factor
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.administration import invitations
 from pressroom.domains.administration import pages as admin_pages
 from pressroom.domains.administration import routes as administration
 from pressroom.domains.clips import pages as clip_pages
@@ -61,6 +62,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *hubs.ROUTES,
     *notifications.ROUTES,
     *administration.ROUTES,
+    *invitations.API_ROUTES,
 )
 """The operations of the API, in the order of the API reference."""
 
@@ -85,6 +87,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *webhook_pages.ROUTES,
     *delivery_pages.ROUTES,
     *admin_pages.ROUTES,
+    *invitations.ROUTES,
 )
 """The pages that people read and the media in them, and the pages on which they do something."""
 

@@ -9,7 +9,7 @@ from pressroom.clock import SECOND, Clock, SystemClock
 from pressroom.database import open_database
 from pressroom.db import Database, Tx
 from pressroom.db.migrate import check_migrated
-from pressroom.domains.accounts import attempts
+from pressroom.domains.accounts import attempts, invitations
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.jobs import mail_handlers
 from pressroom.domains.accounts.passwords import Passwords
@@ -202,6 +202,7 @@ def _entries(
         Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),
         Every(60, "sessions", lambda: _purge(db, accounts.purge_sessions)),
         Every(60, "reserved user names", lambda: _purge(db, purge_reserved)),
+        Every(60, "invitations", lambda: _purge(db, invitations.purge)),
         Every(60, "one-time tokens", lambda: _purge(db, purge_tokens)),
         Every(60, "attempts to sign in and up", lambda: _purge(db, attempts.purge_attempts)),
         Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),

@@ -8,6 +8,7 @@ import difflib
 import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Final, Generic, TypeVar, overload
 from urllib.parse import parse_qsl, urlsplit
@@ -183,10 +184,18 @@ def _waits(value: str) -> tuple[float, ...]:
     return waits
 
 
-def _open_or_closed(value: str) -> bool:
-    if value not in ("open", "closed"):
-        raise ValueError("is neither open nor closed")
-    return value == "open"
+class Signup(StrEnum):
+    """Who may sign up."""
+
+    OPEN = "open"
+    INVITE = "invite"
+    CLOSED = "closed"
+
+
+def _signup(value: str) -> Signup:
+    if value not in {each.value for each in Signup}:
+        raise ValueError("is neither open nor invite nor closed")
+    return Signup(value)
 
 
 def _confinement(value: str) -> bool:
@@ -261,9 +270,10 @@ class Settings:
     )
     abuse_window_seconds = Setting(_whole(1, 86_400), "600", "Length of the abuse window, in seconds.")
     signup = Setting(
-        _open_or_closed,
+        _signup,
         lambda its: "open" if its.dev else "closed",
-        "Whether anyone may sign up: open or closed. `pressroom account create` makes accounts either way.",
+        "Who may sign up: open, invite (with a link that an admin makes) or closed. `pressroom account create` makes "
+        "accounts in any case.",
         "closed; in development mode open",
     )
     signups_per_hour = Setting(

@@ -152,6 +152,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             {"ipAllowlist[0]": "type", "ipAllowlist[1]": "invalid_format"},
         ),
     },
+    "make_invitation": {"nothing": ({}, {})},
     "verify_account": {
         "nothing": ({}, {"reason": "required"}),
         "a reason alone": ({"reason": "a"}, {}),

@@ -54,6 +54,7 @@ OWN_KEY_ROUTES = [route for route in ROUTES if route.path == "/api/auth/api-keys
 DELIVERY_ROUTES = [route for route in ROUTES if "{deliveryId}" in route.path]
 WEBHOOK_ROUTES = [route for route in ROUTES if "{webhookId}" in route.path and route not in DELIVERY_ROUTES]
 CLIP_ROUTES = [route for route in ROUTES if route.path == "/api/clips/{id}"]
+INVITATION_ROUTES = [route for route in ROUTES if route.path == "/api/admin/invitations/{id}"]
 JOB_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/jobs/{id}")]
 NOTIFICATION_ROUTES = [route for route in ROUTES if "{notificationId}" in route.path]
 COMMENT_ROUTES = [route for route in ROUTES if route.path == "/api/comments/{id}"]
@@ -236,6 +237,7 @@ def test_no_route_is_forgotten() -> None:
             NAME_ROUTES,
             CLIP_ROUTES,
             JOB_ROUTES,
+            INVITATION_ROUTES,
             NOTIFICATION_ROUTES,
             COMMENT_ROUTES,
         )

@@ -19,6 +19,7 @@ SETTINGS = {**ROOMY, **TAKING}
 ELSEWHERE = {
     *("upload_post", "publish_clip", "sign_out", "confirm_password"),
     *("verify_account", "suspend_account", "restore_account", "delete_account", "retry_job"),
+    *("make_invitation", "revoke_invitation"),
     *("request_export", "delete_own_account"),
     *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),
 }

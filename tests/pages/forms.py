@@ -86,6 +86,8 @@ LINES: Final[dict[str, Line]] = {
     "/admin/accounts/{username}/suspend": Line({"reason": "Advertises pills."}),
     "/admin/accounts/{username}/restore": Line({"reason": "It was a mistake."}, elsewhere="tests/pages/test_admin.py"),
     "/admin/accounts/{username}/delete": Line({"username": "{other}", "reason": "Asked for it by letter."}),
+    "/admin/invitations": Line({"note": "For Otto"}),
+    "/admin/invitations/{id}/revoke": Line(elsewhere="tests/pages/test_admin.py"),
     "/admin/jobs/{id}/retry": Line(elsewhere="tests/pages/test_admin.py"),
     "/settings/keys/{keyId}/revoke": Line({"label": "{label}"}, wrong=({"label": "Another"}, {"label": ""})),
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries/{deliveryId}/resend": Line(),

@@ -85,6 +85,7 @@ def _shown() -> Iterator[Shown]:
         ("/admin/accounts/{other}/suspend", "admin"),
         ("/admin/accounts/{banned}/restore", "admin"),
         ("/admin/accounts/{other}/delete", "admin"),
+        ("/admin/invitations", "admin"),
         ("/admin/jobs", "admin"),
         ("/admin/settings", "admin"),
         ("/admin/log", "admin"),

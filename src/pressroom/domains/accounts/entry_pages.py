@@ -1,8 +1,9 @@
 """Pages for people who come in without a password: sign-up, a forgotten password, links (docs/web-app.md#coming-in)."""
 
 from typing import Final
+from urllib.parse import parse_qsl
 
-from pressroom.domains.accounts import links
+from pressroom.domains.accounts import invitations, links
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.link_routes import ask_for_reset, reset
 from pressroom.domains.accounts.models import Caller, Purpose, network_of
@@ -12,9 +13,10 @@ from pressroom.domains.accounts.sign_in_pages import next_path
 from pressroom.domains.accounts.signing_in import begin_session, check_password, end_session_before
 from pressroom.domains.accounts.tokens import find_form, find_token
 from pressroom.errors import AccountSuspended, Conflict, TooManyAttempts, Unprocessable, WrongCredentials
+from pressroom.settings import Signup
 from pressroom.web.access import Visitor
 from pressroom.web.page_forms import FormFields, FormState, NoFields
-from pressroom.web.rendering import redirect, render
+from pressroom.web.rendering import hide_address, redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import declare, declare_form
@@ -26,9 +28,18 @@ async def show_sign_up(request: Request[Caller], form: FormState) -> Response:
     """Renders the page of sign-up; where it is closed, one that says so."""
     if request.who is not None:
         return redirect(next_path(request), **({} if request.is_safe else {"done": "signed-in-already"}))
-    if not request.settings.signup:
-        return await render(request, "accounts/sign_up_closed.html", {}, status=404)
-    return await render(request, "accounts/sign_up.html", {"next": next_path(request)}, form=form)
+    invite = form.value("invite") or dict(parse_qsl(request.query)).get("invite", "")
+    is_closed = request.settings.signup is Signup.CLOSED
+    if request.settings.signup is Signup.INVITE:
+        is_closed = not await request.db.read(invitations.holds, invite)
+    if is_closed:
+        values = {"by_invitation": request.settings.signup is Signup.INVITE, "was_invited": bool(invite)}
+        return await render(request, "accounts/sign_up_closed.html", values, status=404)
+    shown = invite if request.settings.signup is Signup.INVITE else ""
+    response = await render(request, "accounts/sign_up.html", {"next": next_path(request), "invite": shown}, form=form)
+    if invite:
+        hide_address(response)
+    return response
 
 
 @declare("GET", "/signup", Visitor(), summary="Make an account")
@@ -42,11 +53,11 @@ async def sign_up_page(request: Request[Caller]) -> Response:
 )
 async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     """Makes an account like POST /api/auth/signup. Sent again, it signs in to the account that it made."""
-    if request.who is not None or not request.settings.signup:
+    if request.who is not None or request.settings.signup is Signup.CLOSED:
         return await show_sign_up(request, FormState())
     try:
         _, token = await make_account(request, body)
-    except Conflict:
+    except (Conflict, Unprocessable):
         again = await sign_in_again(request, body)
         if again is None:
             raise

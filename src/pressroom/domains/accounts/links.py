@@ -4,7 +4,7 @@ from typing import Final
 
 from pressroom.clock import MINUTE
 from pressroom.db import Tx
-from pressroom.domains.accounts import actions, attempts, queries, two_factor
+from pressroom.domains.accounts import actions, attempts, invitations, queries, two_factor
 from pressroom.domains.accounts.actions import hash_token
 from pressroom.domains.accounts.models import Account, Purpose, folded
 from pressroom.domains.accounts.queries import status, tokens
@@ -31,12 +31,17 @@ SPENT: Final = FieldError(
 VERIFIED_ALREADY: Final = FieldError("email", Code.NOT_ALLOWED, "Your e-mail address is confirmed already.")
 
 
-async def sign_up(tx: Tx, new: actions.NewAccount, client: str, *, verify: bool) -> tuple[Account, str]:
+async def sign_up(
+    tx: Tx, new: actions.NewAccount, client: str, *, verify: bool, invite: str | None = None
+) -> tuple[Account, str]:
     """Creates an account and a session from the address `client`; returns the account and the session's token.
 
-    `verify` has a link mailed that verifies the account's address.
+    `verify` has a link mailed that verifies the account's address. The account uses up the invitation whose token is
+    `invite`; raises Unprocessable when it does not hold.
     """
     account = await actions.create_account(tx, new)
+    if invite is not None:
+        await invitations.use(tx, invite, account.id)
     await actions.remember_address(tx, account.id, client)
     if verify:
         await request_verification(tx, account.id)

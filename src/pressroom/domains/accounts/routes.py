@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from pressroom.db import ConstraintViolated
-from pressroom.domains.accounts import actions, attempts, links
+from pressroom.domains.accounts import actions, attempts, invitations, links
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Account, Caller, network_of
 from pressroom.domains.accounts.schemas import (
@@ -36,8 +36,10 @@ from pressroom.errors import (
     NotFound,
     TooManyAttempts,
     Unavailable,
+    Unprocessable,
     WrongCredentials,
 )
+from pressroom.settings import Signup
 from pressroom.web.access import Anyone, Keyed, SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -71,6 +73,7 @@ _BAD_SIGN_UP = Invalid(
         _NAME_TAKEN,
         _EMAIL_TAKEN,
         NotFound(CLOSED),
+        Unprocessable([invitations.SPENT]),
         TooManyAttempts,
     ),
     tag=TAG,
@@ -200,10 +203,13 @@ async def make_account(request: Request[Caller], body: SignUp) -> tuple[Account,
     """Makes an account with a session; returns both the account and the session's token. Raises Conflict,
     TooManyAttempts, NotFound where sign-up is closed, and Unavailable."""
     settings = request.settings
-    if not settings.signup:
+    if settings.signup is Signup.CLOSED:
         raise NotFound(CLOSED)
+    by_invitation = settings.signup is Signup.INVITE
     await request.db.read(attempts.check_sign_up, request.client, settings.signups_per_hour)
     attempted_at = await request.db.transact(attempts.attempt_sign_up, request.client, settings.signups_per_hour)
+    if by_invitation:
+        await request.db.read(invitations.check, body.invite)
     await request.db.read(actions.check_not_taken, body.username, body.email)
     try:
         password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
@@ -211,7 +217,13 @@ async def make_account(request: Request[Caller], body: SignUp) -> tuple[Account,
         await request.db.transact(attempts.forgive_sign_up, request.client, attempted_at)
         raise
     new = actions.NewAccount(body.username, body.email, password_hash, body.display_name)
-    return await request.db.transact(links.sign_up, new, request.client, verify=request.services.mail.is_available)
+    return await request.db.transact(
+        links.sign_up,
+        new,
+        request.client,
+        verify=request.services.mail.is_available,
+        invite=body.invite if by_invitation else None,
+    )
 
 
 async def _signed_in(request: Request[Caller], account: Account, token: str, status: int) -> Response:

@@ -78,6 +78,10 @@ class SignUpFields(Body):
 class SignUp(SignUpFields):
     """A sign-up."""
 
+    invite: (
+        Annotated[str, Meta(max_length=100, description="The token of an invitation: the end of its link.")] | None
+    ) = None
+
 
 class SignIn(Body):
     """A sign-in."""

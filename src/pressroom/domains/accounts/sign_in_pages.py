@@ -20,6 +20,7 @@ from pressroom.domains.accounts.signing_in import (
 )
 from pressroom.domains.accounts.tokens import find_token
 from pressroom.errors import AccountSuspended, WrongCredentials
+from pressroom.settings import Signup
 from pressroom.web.access import Page, Visitor
 from pressroom.web.headers import cookie_value
 from pressroom.web.json_bodies import Body
@@ -45,7 +46,7 @@ async def show_sign_in(request: Request[Caller], form: FormState) -> Response:
     """Returns the page of signing in."""
     values: dict[str, object] = {
         "next": next_path(request),
-        "is_open": request.settings.signup,
+        "is_open": request.settings.signup is Signup.OPEN,
         "sends_mail": request.services.mail.is_available,
     }
     return await render(request, "accounts/login.html", values, form=form)

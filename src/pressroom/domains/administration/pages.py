@@ -59,11 +59,11 @@ async def show_accounts(request: Request[Caller]) -> Response:
         given.get("status", "") if given.get("status") in {each.value for each in AccountFilter} and not search else ""
     )
     asked = {by: search} if search else {"status": status} if status else {}
-    found = await read_accounts(request, asked, _page(request))
+    found = await read_accounts(request, asked, page_of(request))
     kept = {"search": search, "by": by} if search else asked
     values: dict[str, object] = {"accounts": found.accounts, "search": search, "by": by, "status": status}
     return await render(
-        request, "administration/accounts.html", {**values, **_pager(request, ACCOUNTS, kept, found.next_cursor)}
+        request, "administration/accounts.html", {**values, **pager_values(request, ACCOUNTS, kept, found.next_cursor)}
     )
 
 
@@ -170,7 +170,7 @@ async def delete_account(request: Request[Caller], body: DeleteAccount) -> Respo
 
 async def show_jobs(request: Request[Caller], form: FormState) -> Response:
     """Renders what waits, and the jobs that were given up."""
-    page = _page(request)
+    page = page_of(request)
     depths, found = await request.db.read(actions.read_jobs, page.before, page.limit + 1)
     dead, cursor = split(found, page, lambda job: job.id)
     values: dict[str, object] = {
@@ -178,7 +178,7 @@ async def show_jobs(request: Request[Caller], form: FormState) -> Response:
         "dead": [dead_job_shape(job) for job in dead],
     }
     return await render(
-        request, "administration/jobs.html", {**values, **_pager(request, "/admin/jobs", {}, cursor)}, form=form
+        request, "administration/jobs.html", {**values, **pager_values(request, "/admin/jobs", {}, cursor)}, form=form
     )
 
 
@@ -213,11 +213,13 @@ async def show_settings(request: Request[Caller]) -> Response:
 @declare("GET", "/admin/log", AdminPage(), summary="What admins did")
 async def show_log(request: Request[Caller]) -> Response:
     """What admins and the operator did, newest first."""
-    page = _page(request)
+    page = page_of(request)
     found = await request.db.read(actions.list_log, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda each: each.entry.id)
     values: dict[str, object] = {"acts": [act_shape(each) for each in shown]}
-    return await render(request, "administration/log.html", {**values, **_pager(request, "/admin/log", {}, cursor)})
+    return await render(
+        request, "administration/log.html", {**values, **pager_values(request, "/admin/log", {}, cursor)}
+    )
 
 
 async def _show_act(request: Request[Caller], form: FormState, act: str) -> Response:
@@ -234,17 +236,17 @@ def _done(request: Request[Caller], code: str) -> Response:
     return redirect(f"{ACCOUNTS}/{quote(request.parameters['username'], safe='')}", done=code)
 
 
-def _page(request: Request[Caller]) -> Page:
+def page_of(request: Request[Caller]) -> Page:
     """Returns the page that the address asks for; the first one when its cursor is none."""
     cursor = dict(parse_qsl(request.query)).get("cursor")
     return Page(SHOWN, None if cursor_field_errors(cursor) else cursor)
 
 
-def _pager(request: Request[Caller], path: str, kept: dict[str, str], cursor: str | None) -> dict[str, object]:
+def pager_values(request: Request[Caller], path: str, kept: dict[str, str], cursor: str | None) -> dict[str, object]:
     """Returns the addresses of the next and the first page, with what was asked for."""
     further = f"{path}?{urlencode({**kept, 'cursor': cursor})}" if cursor else None
     begin = f"{path}?{urlencode(kept)}" if kept else path
-    return {"next_page": further, "first_page": begin if _page(request).cursor else None}
+    return {"next_page": further, "first_page": begin if page_of(request).cursor else None}
 
 
 ROUTES: Final[tuple[Route[Caller], ...]] = (

@@ -61,7 +61,7 @@ _OF_ADMIN: Final = Unprocessable(
         )
     ]
 )
-_PAGING: Final = (Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),)
+PAGING: Final = (Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),)
 _LONGEST_PREFIX: Final = 254
 
 _NARROWED: Final = (
@@ -130,7 +130,7 @@ async def show_overview(request: Request[Caller]) -> Response:
     AdminOnly(),
     summary="List accounts",
     gives=RecordList,
-    fails=_PAGING,
+    fails=PAGING,
     tag=TAG,
     paged=True,
     query=_NARROWED,
@@ -250,7 +250,7 @@ async def delete_account(request: Request[Caller], body: DeleteAccount) -> Respo
     AdminOnly(),
     summary="List jobs",
     gives=JobList,
-    fails=_PAGING,
+    fails=PAGING,
     tag=TAG,
     paged=True,
     response_example=JobList([QUEUE_EXAMPLE], [DEAD_JOB_EXAMPLE], None),
@@ -310,7 +310,7 @@ async def list_settings(request: Request[Caller]) -> Response:
     AdminOnly(),
     summary="List what admins did",
     gives=ActList,
-    fails=_PAGING,
+    fails=PAGING,
     tag=TAG,
     paged=True,
     response_example=ActList([ACT_EXAMPLE], None),

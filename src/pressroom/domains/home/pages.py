@@ -28,6 +28,7 @@ from pressroom.domains.reading.markup import linked, shortened
 from pressroom.domains.reading.preview_routes import find_card
 from pressroom.domains.reading.rendering import host_of
 from pressroom.ids import BEYOND
+from pressroom.settings import Signup
 from pressroom.web.access import Page, Visitor
 from pressroom.web.page_forms import FormState, NoFields
 from pressroom.web.paging import id_given
@@ -71,7 +72,7 @@ async def read_own(tx: Tx, account_id: str, before: str) -> OwnThings:
 async def show_home(request: Request[Caller], form: FormState) -> Response:
     """Renders the box to write in above what was published, or for people who are not signed in what this server is."""
     if request.who is None:
-        values = {"is_open": request.settings.signup, "is_dev": request.services.mail.kept is not None}
+        values = {"is_open": request.settings.signup is Signup.OPEN, "is_dev": request.services.mail.kept is not None}
         return await render(request, "home/front.html", values, script=False)
     return await _show(request, form, {})
 

@@ -1,0 +1,104 @@
+"""Invitations to sign up: SQL."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Command, Query, Tx
+
+
+class Invitation(msgspec.Struct):
+    """An invitation, with the present user names of who made it and who used it. Times in milliseconds."""
+
+    id: str
+    note: str | None
+    made_by: str
+    created_at: int
+    expires_at: int
+    used_at: int | None
+    used_by: str | None
+    revoked_at: int | None
+
+    def status(self, now: int) -> str:
+        """Returns `open`, `used`, `revoked` or `expired` at `now` (milliseconds)."""
+        if self.used_at is not None:
+            return "used"
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at <= now else "open"
+
+
+_INVITATION: Final = (
+    "SELECT i.id, i.note, m.username AS made_by, i.created_at, i.expires_at, i.used_at, u.username AS used_by,"
+    " i.revoked_at FROM invitations i JOIN accounts m ON m.id = i.account_id LEFT JOIN accounts u ON u.id = i.used_by"
+)
+
+FIND: Final = Query(Invitation, f"{_INVITATION} WHERE i.id = :id")
+
+LIST: Final = Query(Invitation, f"{_INVITATION} WHERE i.id < :before ORDER BY i.id DESC LIMIT :limit")
+
+INSERT: Final = Command(
+    "INSERT INTO invitations (id, token_hash, account_id, note, created_at, expires_at)"
+    " VALUES (:id, :token_hash, :account_id, :note, :now, :expires_at)"
+)
+
+_HOLDS: Final = "token_hash = :token_hash AND used_at IS NULL AND revoked_at IS NULL AND expires_at > :now"
+
+FIND_HOLDING: Final = Query(str, f"SELECT id FROM invitations WHERE {_HOLDS}")
+
+USE: Final = Query(str, f"UPDATE invitations SET used_at = :now, used_by = :account_id WHERE {_HOLDS} RETURNING id")
+
+REVOKE: Final = Query(
+    str,
+    "UPDATE invitations SET revoked_at = :now WHERE id = :id AND used_at IS NULL AND revoked_at IS NULL RETURNING id",
+)
+
+PURGE: Final = Command(
+    "DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at <= :until"
+    " ORDER BY expires_at LIMIT :batch)"
+)
+
+
+async def find(tx: Tx, invitation_id: str) -> Invitation | None:
+    """Returns an invitation."""
+    return await tx.one(FIND, id=invitation_id)
+
+
+async def list_newest(tx: Tx, *, before: str, limit: int) -> list[Invitation]:
+    """Returns at most `limit` invitations with ids before `before`, newest first."""
+    return await tx.all(LIST, before=before, limit=limit)
+
+
+async def insert(
+    tx: Tx, *, invitation_id: str, token_hash: str, account_id: str, note: str | None, expires_at: int
+) -> None:
+    """Inserts an invitation."""
+    await tx.run(
+        INSERT,
+        id=invitation_id,
+        token_hash=token_hash,
+        account_id=account_id,
+        note=note,
+        expires_at=expires_at,
+        now=tx.now,
+    )
+
+
+async def holds(tx: Tx, token_hash: str) -> bool:
+    """Returns whether the invitation of a token can be used."""
+    return await tx.one(FIND_HOLDING, token_hash=token_hash, now=tx.now) is not None
+
+
+async def use(tx: Tx, token_hash: str, account_id: str) -> bool:
+    """Has an account use an invitation up. Returns False when it does not hold: of two at once one gets that."""
+    return await tx.one(USE, token_hash=token_hash, account_id=account_id, now=tx.now) is not None
+
+
+async def revoke(tx: Tx, invitation_id: str) -> bool:
+    """Ends an invitation. Returns False when it was used or revoked already."""
+    return await tx.one(REVOKE, id=invitation_id, now=tx.now) is not None
+
+
+async def purge(tx: Tx, *, until: int, batch: int) -> int:
+    """Removes invitations that expired up to `until` (milliseconds), oldest first, and returns how many."""
+    return await tx.run(PURGE, until=until, batch=batch)
