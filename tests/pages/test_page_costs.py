@@ -46,8 +46,9 @@ FILL: Final = (
     Command(
         "INSERT INTO notifications (id, account_id, type, actor_id, created_at, read_at)"
         " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
-        " SELECT '01KW2F3B6E' || printf('%016d', i), :account_id, 'mention', :account_id, 1,"
-        " CASE WHEN i % 2 = 0 THEN 1 END FROM n"
+        " SELECT '01KW2F3B6E' || substr('0000000000000000' || CAST(i AS TEXT), length(CAST(i AS TEXT)) + 1),"
+        " :account_id, 'mention', :account_id, 1,"
+        " CASE WHEN i % 10 = 0 THEN 1 END FROM n"
     ),
     Command(
         "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
@@ -67,6 +68,17 @@ FILL: Final = (
         "INSERT INTO posts (id, account_id, content, type, visibility, created_at, updated_at)"
         " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
         " SELECT :account_id || CAST(i AS TEXT), :account_id, 'x', 'POST', 'PUBLIC', i, i FROM n"
+    ),
+    Command(
+        "INSERT INTO clips (id, account_id, caption, visibility, created_at)"
+        " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+        " SELECT :account_id || 'C' || CAST(i AS TEXT), :account_id, 'x', 'PUBLIC', i FROM n"
+    ),
+    Command(
+        "INSERT INTO media (id, account_id, owner_id, position, token, kind, status, created_at)"
+        " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+        " SELECT :account_id || 'M' || CAST(i AS TEXT), :account_id, :account_id || 'C' || CAST(i AS TEXT), 0,"
+        " :account_id || CAST(i AS TEXT), 'video/mp4', 'READY', i FROM n"
     ),
 )
 
