@@ -1,0 +1,218 @@
+"""Every visibility, every reader, every page: a word is shown to whoever may see its post, and to nobody else.
+
+All posts are PUBLIC at first, so that everybody is told of them and opens them, and are narrowed afterwards.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from pressroom.db import Command
+from tests.api.actors import Actor, body_of, follow, new_client, publish
+from tests.harness.local import LocalServer
+from tests.harness.roomy import ROOMY
+
+SETTINGS = ROOMY
+
+SEES: Final = {
+    "PUBLIC": {"nobody", "stranger", "follower", "mutual", "listed", "author"},
+    "FOLLOWERS": {"follower", "mutual", "author"},
+    "CONNECTIONS": {"mutual", "author"},
+    "PRIVATE": {"author"},
+    "CUSTOM": {"listed", "author"},
+}
+READERS: Final = ("nobody", "stranger", "follower", "mutual", "listed", "author")
+
+LISTS: Final = {
+    "profile": "/@{author}",
+    "hub": "/hub/{hub}",
+    "permalink": "/post/{post}",
+    "post as JSON": "/api/posts/{post}",
+    "comments as JSON": "/api/posts/{post}/comments",
+}
+"""What shows a post to those who may see it."""
+
+FOR_ANYBODY: Final = {
+    "tag": "/tag/{tag}",
+    "feed of the account": "/@{author}/feed.atom",
+    "feed of the hub": "/hub/{hub}/feed.atom",
+    "feed of the tag": "/tag/{tag}/feed.atom",
+    "oEmbed": "/oembed?url={link}",
+}
+"""What shows PUBLIC posts alone, whoever asks."""
+
+FOR_THE_SIGNED_IN: Final = {
+    "notifications": "/notifications",
+    "bounces": "/@{reader}",
+}
+"""What shows a reader what they were told of, and what they bounced while it was PUBLIC."""
+
+FOR_THE_AUTHOR: Final = {
+    "own posts": "/",
+    "own posts as JSON": "/api/posts?limit=100",
+}
+"""What shows an account its own posts, of every visibility."""
+
+SUSPEND: Final = Command("UPDATE accounts SET suspended_at = :at WHERE id = :id")
+
+
+class World:
+    """An author with a post of every visibility, and everybody who may look."""
+
+    def __init__(self, server: LocalServer) -> None:
+        self.server = server
+        self.author, self.stranger, self.follower, self.mutual, self.listed = (Actor(server) for _ in range(5))
+        for follower, followed in (
+            (self.follower, self.author),
+            (self.mutual, self.author),
+            (self.author, self.mutual),
+        ):
+            follow(follower, followed)
+        self.nobody = new_client(base_url=server.base_url)
+        self.tag = f"t{self.author.account.username.lower()}"
+        self.hub = self.author.account.username.lower().replace("_", "-")
+        hub = body_of(self.author.web.post("/api/hubs", json={"name": "Hub", "slug": self.hub}), 201)["id"]
+        names = " ".join(f"@{each.account.username}" for each in self.others)
+        self.posts = {
+            each: str(publish(self.author, f"{word(each)} #{self.tag} {names}", hubId=hub)["id"]) for each in SEES
+        }
+        for visibility, post in self.posts.items():
+            for reader in self.others:
+                body_of(reader.web.post(f"/api/posts/{post}/bounce"), 201)
+            body_of(
+                self.author.web.post(f"/api/posts/{post}/comments", json={"content": f"re {word(visibility)}"}), 201
+            )
+            if visibility != "PUBLIC":
+                body_of(self.author.web.patch(f"/api/posts/{post}", json={"visibility": visibility}))
+        chosen = {"usernames": [self.listed.account.username]}
+        body_of(self.author.web.put(f"/api/posts/{self.posts['CUSTOM']}/audience", json=chosen))
+
+    @property
+    def others(self) -> tuple[Actor, ...]:
+        """Everybody with an account but the author."""
+        return self.stranger, self.follower, self.mutual, self.listed
+
+    def web(self, reader: str) -> httpx.Client:
+        """The client of a reader."""
+        if reader == "nobody":
+            return self.nobody
+        actor: Actor = getattr(self, reader)
+        return actor.web
+
+    def shows(self, reader: str, path: str, visibility: str) -> bool:
+        """Whether a page shows a reader the post of a visibility: in its text, or anywhere else in its source."""
+        post = self.posts[visibility]
+        address = path.format(
+            author=self.author.account.username,
+            hub=self.hub,
+            tag=self.tag,
+            post=post,
+            link=quote(f"{self.server.base_url}/post/{post}", safe=""),
+            reader="" if reader == "nobody" else getattr(self, reader).account.username,
+        )
+        answer = self.web(reader).get(address)
+        assert answer.status_code in (200, 404), answer.text
+        return word(visibility) in answer.text or (post in answer.text and post not in address)
+
+    def suspend(self, at: int | None) -> None:
+        """Suspends the author, or restores them."""
+        values = {"at": at, "id": self.author.account.id}
+        self.server.run(self.server.runtime.db.transact(lambda tx: tx.run(SUSPEND, **values)))
+
+    def close(self) -> None:
+        """Everybody hangs up."""
+        for client in (*self.author.clients(), *(each for who in self.others for each in who.clients()), self.nobody):
+            client.close()
+
+
+def word(visibility: str) -> str:
+    """What stands in the post of a visibility, and nowhere else."""
+    return f"word{visibility.lower()}word"
+
+
+@pytest.fixture(scope="module")
+def world(server: LocalServer) -> Iterator[World]:
+    """The same for all tests: none changes anything that it does not put back."""
+    world = World(server)
+    yield world
+    world.close()
+
+
+@pytest.mark.parametrize("page", LISTS)
+@pytest.mark.parametrize("visibility", SEES)
+def test_who_may_see_a_post_finds_it(world: World, page: str, visibility: str) -> None:
+    shown = {reader for reader in READERS if world.shows(reader, LISTS[page], visibility)}
+    assert shown == SEES[visibility]
+
+
+@pytest.mark.parametrize("page", FOR_ANYBODY)
+@pytest.mark.parametrize("visibility", SEES)
+def test_what_is_for_anybody_shows_what_is_public(world: World, page: str, visibility: str) -> None:
+    shown = {reader for reader in READERS if world.shows(reader, FOR_ANYBODY[page], visibility)}
+    assert shown == (set(READERS) if visibility == "PUBLIC" else set())
+
+
+@pytest.mark.parametrize("page", FOR_THE_SIGNED_IN)
+@pytest.mark.parametrize("visibility", SEES)
+def test_what_was_told_or_bounced_is_shown_while_it_may_be_seen(world: World, page: str, visibility: str) -> None:
+    readers = [each for each in READERS if each not in ("nobody", "author")]
+    shown = {reader for reader in readers if world.shows(reader, FOR_THE_SIGNED_IN[page], visibility)}
+    assert shown == SEES[visibility] & set(readers)
+
+
+@pytest.mark.parametrize("page", FOR_THE_AUTHOR)
+@pytest.mark.parametrize("visibility", SEES)
+def test_lists_of_own_posts_show_them_to_their_author_alone(world: World, page: str, visibility: str) -> None:
+    shown = {
+        reader for reader in READERS if reader != "nobody" and world.shows(reader, FOR_THE_AUTHOR[page], visibility)
+    }
+    assert "author" in shown
+    assert shown - {"author"} <= {"stranger", "follower", "mutual", "listed"} & SEES[visibility], "bounces of it"
+
+
+@pytest.mark.parametrize("visibility", SEES)
+def test_only_public_posts_describe_themselves_to_those_who_preview_links(world: World, visibility: str) -> None:
+    for reader in SEES[visibility]:
+        html = world.web(reader).get(f"/post/{world.posts[visibility]}").text
+        described = [mark for mark in ("og:", "twitter:", 'name="description"', "json+oembed") if mark in html]
+        assert bool(described) == (visibility == "PUBLIC"), (reader, described)
+        assert ("noindex" in html) == (visibility != "PUBLIC")
+
+
+@pytest.mark.parametrize("visibility", SEES)
+def test_nobody_sees_anything_of_a_suspended_author(world: World, visibility: str) -> None:
+    world.suspend(1)
+    try:
+        pages = {**LISTS, **FOR_ANYBODY}
+        shown = [
+            (reader, page)
+            for reader in READERS
+            for page, path in pages.items()
+            if world.shows(reader, path, visibility)
+        ]
+        readers = [each for each in READERS if each not in ("nobody", "author")]
+        shown += [
+            (reader, page)
+            for reader in readers
+            for page, path in FOR_THE_SIGNED_IN.items()
+            if world.shows(reader, path, visibility)
+        ]
+    finally:
+        world.suspend(None)
+    assert shown == []
+
+
+def test_names_are_suggested_from_those_one_follows(world: World) -> None:
+    prefix = world.author.account.username[:4]
+    for reader in ("stranger", "follower", "mutual", "listed", "author"):
+        answer = world.web(reader).get(f"/api/follows/suggestions?prefix={prefix}")
+        followed = {
+            "follower": {world.author.account.username},
+            "mutual": {world.author.account.username},
+            "author": {world.mutual.account.username},
+        }.get(reader, set())
+        names = {each.account.username for each in (*world.others, world.author)}
+        assert {name for name in names if f'"{name}"' in answer.text} == followed, reader
