@@ -13,6 +13,7 @@ import pytest
 from tests.harness.databases import migrated_database
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess
+from tests.harness.trust import TRUST
 from tests.services import postgres, redis
 from tests.services.session import run_folder, session_server
 
@@ -136,7 +137,7 @@ def client() -> Iterator[Callable[..., httpx.Client]]:
 
     def make(server: LocalServer | ServerProcess, key: str | None = None) -> httpx.Client:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        made.append(httpx.Client(base_url=server.base_url, headers=headers, timeout=20))
+        made.append(httpx.Client(base_url=server.base_url, headers=headers, timeout=20, verify=TRUST))
         return made[-1]
 
     yield make

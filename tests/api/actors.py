@@ -1,7 +1,6 @@
 """Who stands before the server in these tests: an account with a key and with a session of its own."""
 
 import json
-import ssl
 from collections.abc import Iterator
 from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -14,21 +13,19 @@ from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.keys.models import Scope
 from pressroom.domains.moderation.actions import set_admin
 from tests.harness.local import LocalServer
+from tests.harness.trust import TRUST
 
 POSTS = Query(int, "SELECT count(*) FROM posts WHERE account_id = :account_id")
 EVENTS = Query(int, "SELECT count(*) FROM events WHERE account_id = :account_id")
 QUOTA = Query(int, "SELECT CAST(coalesce(sum(used), 0) AS BIGINT) FROM content_quotas WHERE account_id = :account_id")
 ANSWERS = Query(int, "SELECT count(*) FROM idempotent_answers WHERE account_id = :account_id")
 
-_TRUST = ssl.create_default_context()
-"""Made once: to make it takes longer than most of these tests."""
-
 
 def new_client(*, keep_alive: int = 5, **options: Any) -> httpx.Client:
     """A client that keeps no cookies: whoever wants to send one says so."""
     jar = CookieJar(DefaultCookiePolicy(allowed_domains=()))
     limits = httpx.Limits(max_keepalive_connections=keep_alive)
-    return httpx.Client(timeout=20, verify=_TRUST, cookies=jar, limits=limits, **options)
+    return httpx.Client(timeout=20, verify=TRUST, cookies=jar, limits=limits, **options)
 
 
 nobody = new_client(keep_alive=0)

@@ -15,6 +15,7 @@ import pytest
 
 from tests.e2e.processes import one_line
 from tests.harness.process import ServerProcess
+from tests.harness.trust import TRUST
 
 MakeProcess = Callable[..., ServerProcess]
 
@@ -212,7 +213,8 @@ def test_workers_share_a_port_and_stop_together(process_server: MakeProcess, req
     key = server.create_key("alice")
     server.start("--workers", "2")
     headers = {"Authorization": f"Bearer {key}"}
-    statuses = [httpx.get(f"{server.base_url}/api/auth/me", headers=headers).status_code for _ in range(65)]
+    me = f"{server.base_url}/api/auth/me"
+    statuses = [httpx.get(me, headers=headers, verify=TRUST).status_code for _ in range(65)]
     assert statuses == [200] * 60 + [429] * 5
     assert server.stop() == 0
     with pytest.raises(httpx.ConnectError):

@@ -1,7 +1,6 @@
 """What tests of fetches look at, and turn."""
 
 import asyncio
-import ssl
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
@@ -13,6 +12,7 @@ from pressroom.db import Command, Query
 from pressroom.domains.previews import cards
 from tests.api.actors import Actor, Json, body_of, rows
 from tests.harness.local import LocalServer
+from tests.harness.trust import TRUST
 from tests.services.process import wait_until
 
 CARD = Query(str, "SELECT status FROM link_cards WHERE url = :url")
@@ -21,10 +21,6 @@ BEGIN = Command(
     "INSERT INTO link_cards (url, status, fetched_at, leased_until, lease_token)"
     " VALUES (:url, 'FETCHING', 0, :until, 'of somebody who was killed')"
 )
-
-
-TRUST = ssl.create_default_context()
-"""Made once: to make it takes longer than most of these tests."""
 
 
 class Poster(msgspec.Struct):
