@@ -48,6 +48,11 @@ class Mortal:
         return call
 
 
+def mortal(part: Any, life: list[int]) -> Any:
+    """Such a part, for whoever wants the whole one."""
+    return Mortal(part, life)
+
+
 @pytest.fixture(scope="module")
 def deleted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """The data folder of a server on which an account with everything was deleted, its job not done; the time."""
@@ -84,7 +89,7 @@ async def erase(folder: Path, now: int, life: int) -> int:
     left = [life]
     try:
         while True:
-            handler = deletion_handler(Mortal(db, left), Mortal(blobs, left))
+            handler = deletion_handler(mortal(db, left), mortal(blobs, left))
             await db.transact(queue.forget_leases)
             jobs = await db.transact(queue.claim, DELETION_JOB, token="t", until=clock.now() + 1, limit=1)
             if not jobs:

@@ -88,7 +88,7 @@ async def show_deletion(request: Request[Caller]) -> Response:
 async def delete_account(request: Request[Caller], body: DeleteOwnAccount) -> Response:
     """Deletes the account and leads to the front page."""
     answer = await routes.carry_out_deletion(request, body)
-    gone = redirect("/", done="account-deleted")
+    gone = redirect("/", done="own-account-deleted")
     gone.headers += [header for header in answer.headers if header[0] == b"set-cookie"]
     return gone
 
