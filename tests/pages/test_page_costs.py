@@ -127,12 +127,12 @@ def make_owner(server: LocalServer, size: int) -> Owner:
     new = NewWebhook("https://receiver.example/", [EventType.POST_CREATED])
     webhook, _ = server.run(db.transact(add_webhook, account.id, key.id, new))
 
-    async def fill(tx: Tx) -> None:
-        for command in FILL:
-            values = {"account_id": account.id, "webhook_id": webhook.id, "count": size}
-            await tx.run(command, **{name: values[name] for name in command.names})
+    async def fill(tx: Tx, command: Command) -> None:
+        values = {"account_id": account.id, "webhook_id": webhook.id, "count": size}
+        await tx.run(command, **{name: values[name] for name in command.names})
 
-    server.run(db.transact(fill))
+    for command in FILL:
+        server.run(db.transact(fill, command))
     ids = {"key": key.id, "webhook": webhook.id, "username": account.username, "delivery": f"evt_{1:036d}"}
     return Owner(ids, server.run(db.transact(begin_session, account.id)))
 
