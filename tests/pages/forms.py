@@ -84,11 +84,13 @@ LINES: Final[dict[str, Line]] = {
     "/settings/keys/new": Line({"label": "Ferry bot", "scopes": ["posts:write", "media:write"], "expiry": "90d"}),
     "/admin/accounts/{username}/verify": Line({"verified": "true", "reason": "Rang the newsroom."}),
     "/admin/accounts/{username}/suspend": Line({"reason": "Advertises pills."}),
-    "/admin/accounts/{username}/restore": Line({"reason": "It was a mistake."}, elsewhere="tests/pages/test_admin.py"),
+    "/admin/accounts/{username}/restore": Line(
+        {"reason": "It was a mistake."}, elsewhere="tests/pages/test_admin_journey.py"
+    ),
     "/admin/accounts/{username}/delete": Line({"username": "{other}", "reason": "Asked for it by letter."}),
     "/admin/invitations": Line({"note": "For Otto"}),
-    "/admin/invitations/{id}/revoke": Line(elsewhere="tests/pages/test_admin.py"),
-    "/admin/jobs/{id}/retry": Line(elsewhere="tests/pages/test_admin.py"),
+    "/admin/invitations/{id}/revoke": Line(elsewhere="tests/pages/test_admin_journey.py"),
+    "/admin/jobs/{id}/retry": Line(elsewhere="tests/pages/test_admin_journey.py"),
     "/settings/keys/{keyId}/revoke": Line({"label": "{label}"}, wrong=({"label": "Another"}, {"label": ""})),
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries/{deliveryId}/resend": Line(),
     "/settings/keys/{keyId}/webhooks/{webhookId}/redeliver/preview": Line(
