@@ -157,6 +157,15 @@ def stored(who: Actor) -> list[Path]:
     ]
 
 
+def test_asked_for_twice_with_one_key_it_is_made_once(actor: MakeActor) -> None:
+    alice = actor()
+    key = {"Idempotency-Key": "once"}
+    first = alice.web.post(ROUTE, headers=key)
+    again = alice.web.post(ROUTE, headers=key)
+    assert (first.status_code, again.status_code, first.json()) == (202, 200, again.json())
+    assert again.headers["idempotent-replayed"] == "true"
+
+
 def test_a_deleted_account_leaves_no_copy(rich: Rich, actor: MakeActor) -> None:
     copy_of(rich)
     blobs = rich.server.settings.data_dir / "blobs"
