@@ -75,7 +75,16 @@ def test_what_is_no_address(email: str) -> None:
 @pytest.mark.parametrize("name", ["", " ", "\u2003\n", "\x1f"])
 def test_a_display_name_shows_something(name: str) -> None:
     assert [field_error.code for field_error in display_name_errors(name)] == [Code.TOO_SHORT]
-    assert not list(display_name_errors(f"{name}x"))
+
+
+@pytest.mark.parametrize("name", ["x", " x", "\u2003x", "x\u3000y"])
+def test_a_display_name_may_hold_white_space(name: str) -> None:
+    assert not list(display_name_errors(name))
+
+
+@pytest.mark.parametrize("name", ["\u2003\nx", "\x1fx", "x\ny", "\u202ex"])
+def test_a_display_name_is_one_line(name: str) -> None:
+    assert [field_error.code for field_error in display_name_errors(name)] == [Code.INVALID_FORMAT]
 
 
 def test_case_is_no_difference() -> None:
