@@ -224,7 +224,7 @@ def count_shape(found: int) -> CountOut:
 def overview_shape(found: Overview, version: str, engine: str) -> OverviewOut:
     """Returns the state of the installation."""
     counts = found.counts
-    waiting = sum(depth.waiting for depth in found.depths)
+    waiting = sum(min(depth.waiting, MOST) for depth in found.depths)
     return OverviewOut(
         version=version,
         engine=engine,
