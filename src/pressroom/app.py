@@ -14,6 +14,7 @@ from pressroom.document import describe_api
 from pressroom.domains.accounts.confirmation import ask_password
 from pressroom.domains.accounts.guard import SessionGuard
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.audit.models import SERVICE, client_source
 from pressroom.domains.idempotency.actions import WriteIdentity
 from pressroom.domains.idempotency.guard import OncePerKey
 from pressroom.domains.keys import actions as keys
@@ -50,7 +51,7 @@ class PackageGuards(Guards[Caller]):
         self._clock = runtime.clock
         self._keys = KeyGuard(runtime.db, runtime.clock)
         self._sessions = SessionGuard(
-            runtime.db, runtime.clock, secure=runtime.settings.base_url.startswith("https://")
+            runtime.db, runtime.clock, runtime.session_use, secure=runtime.settings.base_url.startswith("https://")
         )
         self._session_rates = session_rates_of(runtime.settings)
         self._log = runtime.log
@@ -69,7 +70,8 @@ class PackageGuards(Guards[Caller]):
         return caller_of(bearer)
 
     async def by_session(self, request: Request[Caller], token: str) -> Caller | None:
-        who = await self._sessions.identify(token, request.response_headers)
+        source = client_source(request.client, request.headers.user_agent)
+        who = await self._sessions.identify(token, source, request.response_headers)
         request.account_id = who.account.id if who else None
         return who
 
@@ -115,7 +117,7 @@ class PackageGuards(Guards[Caller]):
         self._last_used.note(bearer, verdict.now)
         if verdict.abused:
             reason = f"{rates.abuse_refusals:,} refused requests within {rates.abuse_window // 1000:,} seconds."
-            await self._db.transact(keys.revoke_key, bearer.key_id, RevokedBy.AUTO, reason)
+            await self._db.transact(keys.revoke_key, bearer.key_id, RevokedBy.AUTO, reason, SERVICE)
             self._log.warning("key revoked for abuse", key_id=bearer.key_id)
         check_admitted(verdict, rates)
 

@@ -5,7 +5,15 @@ A test (tests/web/test_routes.py) finds every declared route and fails when one 
 
 from typing import Any, Final
 
-from pressroom.domains.accounts import entry_pages, security_pages, sign_in_pages
+from pressroom.domains.accounts import (
+    credential_pages,
+    entry_pages,
+    log_pages,
+    profile_pages,
+    security_pages,
+    security_routes,
+    sign_in_pages,
+)
 from pressroom.domains.accounts import link_routes as account_links
 from pressroom.domains.accounts import routes as accounts
 from pressroom.domains.accounts import setup_routes as setup
@@ -54,6 +62,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *setup.API_ROUTES,
     *two_factor.ROUTES,
     *personal_data.ROUTES,
+    *security_routes.ROUTES,
     *keys.ROUTES,
     *webhooks.ROUTES,
     *deliveries.ROUTES,
@@ -80,8 +89,11 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *comment_pages.ROUTES,
     *media.ROUTES,
     *sign_in_pages.ROUTES,
+    *profile_pages.ROUTES,
     *security_pages.ROUTES,
     *data_pages.ROUTES,
+    *credential_pages.ROUTES,
+    *log_pages.ROUTES,
     *key_pages.ROUTES,
     *settings_pages.ROUTES,
     *webhook_pages.ROUTES,

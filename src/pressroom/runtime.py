@@ -15,6 +15,7 @@ from pressroom.domains.accounts.jobs import mail_handlers
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.queries.tokens import purge_tokens
 from pressroom.domains.accounts.queries.usernames import purge_reserved
+from pressroom.domains.accounts.sessions import SessionUse
 from pressroom.domains.audit.actions import purge_entries
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
@@ -84,6 +85,7 @@ class Runtime:
     media_secret: str
     limiter: Limiter
     last_used: LastUsed
+    session_use: SessionUse
     usage: KeyUsage
     views: ViewCounter
     passwords: Passwords
@@ -97,6 +99,7 @@ class Runtime:
         buffers = (
             ("limits", self.limiter.close),
             ("last used", self.last_used.flush),
+            ("use of sessions", self.session_use.flush),
             ("usage of keys", self.usage.flush),
             ("views", self.views.flush),
         )
@@ -143,9 +146,12 @@ async def open_runtime(
     pages = OutboundClient(policy, resolve=resolve, log=log, each_address=OF_ADDRESS)
     cards = Cards(db, pages, blobs, sandbox, clock, log, folder)
     last_used = LastUsed(db)
+    session_use = SessionUse(db)
     usage = KeyUsage(db)
     views = ViewCounter(db)
-    schedule = Schedule(_entries(db, settings, limiter, last_used, usage, views, processing, cards, blobs), log)
+    schedule = Schedule(
+        _entries(db, settings, limiter, last_used, session_use, usage, views, processing, cards, blobs), log
+    )
     return Runtime(
         settings=settings,
         clock=clock,
@@ -158,6 +164,7 @@ async def open_runtime(
         media_secret=media_secret,
         limiter=limiter,
         last_used=last_used,
+        session_use=session_use,
         usage=usage,
         views=views,
         passwords=Passwords(),
@@ -187,6 +194,7 @@ def _entries(
     settings: Settings,
     limiter: Limiter,
     last_used: LastUsed,
+    session_use: SessionUse,
     usage: KeyUsage,
     views: ViewCounter,
     processing: Processing,
@@ -197,6 +205,7 @@ def _entries(
     return [
         Every(0.5, "limits", limiter.flush),
         Every(1, "last used", last_used.flush),
+        Every(1, "use of sessions", session_use.flush),
         Every(1, "usage of keys", usage.flush),
         Every(1, "views", views.flush),
         Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),

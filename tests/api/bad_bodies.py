@@ -76,6 +76,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             {"usernames[1]": "type", "usernames[2]": "duplicate"},
         ),
     },
+    "edit_comment": {"nothing": ({}, {"content": "required"})},
     "create_comment": {
         "nothing": ({}, {"content": "required"}),
         "nulls": ({"content": None, "parentId": None, "media": None}, {"content": "required"}),
@@ -120,6 +121,8 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
     "sign_in": {"nothing": ({}, {"login": "required", "password": "required"})},
     "confirm_password": {"nothing": ({}, {"password": "required"})},
     "delete_own_account": {"nothing": ({}, {"username": "required", "password": "required"})},
+    "change_password": {"nothing": ({}, {"password": "required"})},
+    "change_email": {"nothing": ({}, {"email": "required"})},
     "confirm_two_factor": {"nothing": ({}, {"code": "required"})},
     "remove_two_factor": {
         "nothing": ({}, {"body": "required"}),

@@ -392,6 +392,8 @@ FIELDS: dict[str, Fields] = {
         "username": text(100, null=REQUIRED, empty=TOO_SHORT),
         "password": text(200, null=REQUIRED),
     },
+    "change_password": {"password": SIGN_UP["password"]},
+    "change_email": {"email": SIGN_UP["email"]},
     "confirm_two_factor": {"code": text(LONGEST_CODE, null=REQUIRED, empty=TOO_SHORT)},
     "remove_two_factor": {
         "password": text(200, null=TAKEN),

@@ -32,6 +32,7 @@ NO_HUB = {"error": "Not found", "message": "There is no such hub."}
 NO_KEY = {"error": "Not found", "message": "There is no such key."}
 NO_WEBHOOK = {"error": "Not found", "message": "There is no such webhook endpoint."}
 NO_NOTIFICATION = {"error": "Not found", "message": "There is no such notification."}
+NO_SESSION = {"error": "Not found", "message": "There is no such session."}
 NO_DELIVERY = {"error": "Not found", "message": "There is no such delivery to this endpoint."}
 NO_JOB = {"error": "Not found", "message": "There is no such dead job."}
 CLIP = b"\0\0\0\x18ftypisom\0\0\0\0isommp42"
@@ -58,6 +59,7 @@ INVITATION_ROUTES = [route for route in ROUTES if route.path == "/api/admin/invi
 JOB_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/jobs/{id}")]
 NOTIFICATION_ROUTES = [route for route in ROUTES if "{notificationId}" in route.path]
 COMMENT_ROUTES = [route for route in ROUTES if route.path == "/api/comments/{id}"]
+SESSION_ROUTES = [route for route in ROUTES if "{sessionId}" in route.path]
 NAME_ROUTES = [route for route in ROUTES if "{username}" in route.path]
 
 
@@ -90,6 +92,7 @@ class World:
         self.own_notification, self.bobs_notification = self.notify(self.alice), self.notify(self.bob)
         clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
         self.own_clip = body_of(self.alice.web.post("/api/clips", files=clip), 201)["id"]
+        self.own_session = session_of(self.alice)
         self.unseen = {kind: find(self) for kind, find in UNSEEN.items()}
 
     def close(self) -> None:
@@ -138,6 +141,8 @@ class World:
             return self.own_clip
         if route in COMMENT_ROUTES:
             return self.own_comment
+        if route in SESSION_ROUTES:
+            return self.own_session
         return self.bob.account.username if route in NAME_ROUTES else self.alice.record.id
 
     def callers(self, route: Route[Caller]) -> list[httpx.Client]:
@@ -170,6 +175,11 @@ class World:
         if route.takes is not None:
             lines.append(f"Content-Length: {len(body)}")
         return exchange(self.server, route.method, self.path(route, part), *lines, body=body)
+
+
+def session_of(actor: Actor) -> str:
+    """The id of the session that the actor is signed in with."""
+    return str(body_of(actor.web.get("/api/auth/sessions"))["sessions"][0]["id"])
 
 
 def deleted(actor: Actor, **fields: Any) -> str:
@@ -240,6 +250,7 @@ def test_no_route_is_forgotten() -> None:
             INVITATION_ROUTES,
             NOTIFICATION_ROUTES,
             COMMENT_ROUTES,
+            SESSION_ROUTES,
         )
         for route in group
     }
@@ -339,6 +350,12 @@ def test_somebody_else_s_notification_is_one_that_never_was(world: World, route:
         assert [answer.json() for answer in world.answers(route, other)] == [NO_NOTIFICATION]
     own = world.alice.web.request(route.method, world.path(route, world.own_notification))
     assert own.status_code == route.status, own.text
+
+
+@pytest.mark.parametrize("route", SESSION_ROUTES, ids=lambda route: route.name)
+def test_somebody_else_s_session_is_one_that_never_was(world: World, route: Route[Caller]) -> None:
+    for other in (world.unseen["absent"], session_of(world.bob), world.alice.account.id):
+        assert [answer.json() for answer in world.answers(route, other)] == [NO_SESSION]
 
 
 @pytest.mark.parametrize("route", NAME_ROUTES, ids=lambda route: route.name)

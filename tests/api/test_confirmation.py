@@ -56,6 +56,8 @@ def test_which_acts_ask() -> None:
         "confirm_two_factor",
         "renew_recovery_codes",
         "remove_two_factor",
+        "change_password",
+        "change_email",
     }
 
 

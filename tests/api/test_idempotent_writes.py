@@ -22,6 +22,7 @@ ELSEWHERE = {
     *("make_invitation", "revoke_invitation"),
     *("request_export", "delete_own_account"),
     *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),
+    *("end_session", "end_other_sessions"),
 }
 """Routes with tests of their own: here, in tests/media, and in modules named for what they do."""
 
@@ -34,6 +35,7 @@ STORED = Query(str, "SELECT body FROM idempotent_answers WHERE account_id = :acc
 WITH_BODIES = {
     *("create_post", "edit_post", "create_comment", "vote", "set_audience", "edit_me", "create_key", "create_webhook"),
     *("redeliver_events", "create_hub", "replace_webhook", "edit_clip", "edit_comment"),
+    *("change_password", "change_email", "read_notifications"),
 }
 
 every_write = pytest.mark.parametrize("name", list(WRITES))

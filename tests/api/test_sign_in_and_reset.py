@@ -13,6 +13,7 @@ from pressroom.domains.accounts import attempts
 from pressroom.domains.accounts.actions import set_password
 from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.accounts.tokens import issue_token
+from pressroom.domains.audit.models import Source
 from pressroom.errors import WrongCredentials
 from tests.api.actors import rows
 from tests.harness.local import LocalServer
@@ -27,7 +28,7 @@ Act = Callable[..., Coroutine[Any, Any, str | None]]
 
 
 async def complete(tx: Tx, account_id: str, attempt: attempts.SignInAttempt) -> str | None:
-    return await attempts.complete_sign_in(tx, CLIENT, account_id, attempt)
+    return await attempts.complete_sign_in(tx, Source(CLIENT), account_id, attempt)
 
 
 @pytest.mark.parametrize("act", [complete, attempts.await_code])
@@ -71,7 +72,7 @@ def test_a_sign_in_with_a_code_and_a_reset_wait_for_each_other_in_one_order(serv
             await watch.close()
 
     async def pending() -> str | None:
-        return await db.transact(attempts.complete_pending, CLIENT, token, attempt)
+        return await db.transact(attempts.complete_pending, Source(CLIENT), token, attempt)
 
     asyncio.run(race())
     assert rows(server, SESSIONS, account_id=account.id) == []

@@ -140,6 +140,8 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "edit_clip": lambda people: Write("PATCH", people.clip(), {"caption": "Two"}),
     "delete_clip": lambda people: Write("DELETE", people.clip()),
     "edit_me": lambda _: Write("PATCH", "/api/auth/me", {"bio": "One"}),
+    "change_password": lambda _: Write("POST", "/api/auth/password", {"password": "nine plums and a kettle"}),
+    "change_email": lambda _: Write("POST", "/api/auth/email", {"email": f"writer{next(_numbers)}@example.org"}),
     "send_verification": lambda _: Write("POST", "/api/auth/verify/send"),
     "create_key": lambda _: Write("POST", "/api/auth/api-keys", {"label": "One", "scopes": ["posts:write"]}, 201),
     "revoke_key": lambda people: Write("DELETE", people.key()),

@@ -92,6 +92,10 @@ def _shown() -> Iterator[Shown]:
         ("/login", "nobody"),
         ("/login/confirm?next=/settings/keys", "idle"),
         ("/settings/security", "empty", "full"),
+        ("/settings/security/password", "full"),
+        ("/settings/security/email", "full"),
+        ("/settings/log", "empty", "full"),
+        ("/settings/profile", "empty", "full"),
         ("/settings/security/two-factor", "failing"),
         ("/settings/security/two-factor/remove", "full"),
         ("/settings/security/recovery-codes", "full"),
@@ -112,6 +116,8 @@ def _shown() -> Iterator[Shown]:
         ("/settings/security/two-factor/remove", "full"),
         ("/post/{post}/quote", "full"),
         ("/settings/data/delete", "full"),
+        ("/settings/security/password", "full"),
+        ("/settings/security/email", "full"),
     ):
         yield Shown(path, reader, 400, submitted=True)
     for path in ("/signup", "/forgot", "/reset/{reset}"):

@@ -83,6 +83,7 @@ class Stage:
         clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
         self.things["clip"] = body_of(self.owner.web.post("/api/clips", files=clip), 201)["id"]
         self.ids["notificationId"] = self._notification()
+        self.ids["sessionId"] = body_of(self.owner.web.get("/api/auth/sessions"))["sessions"][0]["id"]
         for who in (self.owner, self.guarded):
             own = {"id": who.account.id, "hash": HASH}
             server.run(issue(lambda tx, own=own: tx.run(SET_PASSWORD, **own)))

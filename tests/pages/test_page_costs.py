@@ -37,6 +37,7 @@ PAGES: Final = (
     *(f"{W}/deliveries/{{delivery}}", f"{W}/redeliver", f"{W}/rotate", f"{W}/replace", f"{W}/remove"),
     *("/settings/security", "/@{username}", "/notifications", "/notifications?read=01KW2F3B6E1"),
     *("/settings/data", "/settings/data/delete"),
+    *("/settings/security/password", "/settings/security/email", "/settings/log", "/settings/profile"),
 )
 
 LARGE: Final = {"deliveries", "events", "posts"}
@@ -79,6 +80,20 @@ FILL: Final = (
         " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
         " SELECT :account_id || 'M' || CAST(i AS TEXT), :account_id, :account_id || 'C' || CAST(i AS TEXT), 0,"
         " :account_id || CAST(i AS TEXT), 'video/mp4', 'READY', i FROM n"
+    ),
+    Command(
+        "INSERT INTO audit_entries (account_id, id, kind, at, times, actor, address, detail)"
+        " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+        " SELECT :account_id,"
+        " '01KW2F3B6E' || substr('0000000000000000' || CAST(i AS TEXT), length(CAST(i AS TEXT)) + 1),"
+        " 'key.made', i, 1, 'self', '', '{}' FROM n"
+    ),
+    Command(
+        "INSERT INTO sessions (account_id, token_hash, id, created_at, renewed_at, expires_at)"
+        " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+        " SELECT :account_id, :account_id || CAST(i AS TEXT),"
+        " '01KW2F3B6E' || substr('0000000000000000' || CAST(i AS TEXT), length(CAST(i AS TEXT)) + 1),"
+        " 1, 1, 9000000000000000 FROM n"
     ),
 )
 

@@ -24,6 +24,7 @@ _JOINED_BY: Final = {
     b"range": REPEATED,
     b"sec-fetch-site": REPEATED,
     b"transfer-encoding": ", ",
+    b"user-agent": " ",
     b"x-forwarded-for": ", ",
 }
 """Every header that is read, and what joins its values when it comes more than once."""
@@ -47,6 +48,7 @@ class Headers(msgspec.Struct):
     if_range: str | None = None
     if_none_match: str | None = None
     accept_encoding: str = ""
+    user_agent: str = ""
 
     @property
     def announces_body(self) -> bool:
@@ -78,6 +80,7 @@ def read_headers(received: HeaderList) -> Headers:
         if_range=found.get(b"if-range"),
         if_none_match=found.get(b"if-none-match"),
         accept_encoding=found.get(b"accept-encoding", ""),
+        user_agent=found.get(b"user-agent", ""),
     )
 
 

@@ -23,6 +23,8 @@ from pressroom.domains.accounts.models import (
     network_of,
 )
 from pressroom.domains.accounts.queries import status, tokens, usernames
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.errors import Conflict, NotFound
 from pressroom.ids import new_id
 from pressroom.jobs import queue
@@ -48,7 +50,7 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-async def create_account(tx: Tx, new: NewAccount) -> Account:
+async def create_account(tx: Tx, new: NewAccount, source: Source = OPERATOR) -> Account:
     """Creates an account and returns it. Raises Conflict when the user name or the e-mail address is taken."""
     account_id = new_id(tx.now)
     made = await queries.insert_account(
@@ -66,6 +68,7 @@ async def create_account(tx: Tx, new: NewAccount) -> Account:
         await _refuse_taken(tx, new.username, new.email)
         raise Conflict("This account was made at the same moment by another request.")
     await _refuse_reserved(tx, account.username)
+    await record(tx, account.id, Kind.SIGNED_UP, source)
     return account
 
 
@@ -75,18 +78,31 @@ async def check_not_taken(tx: Tx, username: str, email: str) -> None:
     await _refuse_reserved(tx, username)
 
 
-async def begin_session(tx: Tx, account_id: str) -> str:
+async def check_email_free(tx: Tx, email: str, but: str) -> None:
+    """Raises Conflict when an account other than `but` has the e-mail address."""
+    await _refuse_taken(tx, "", email, but=but)
+
+
+async def begin_session(tx: Tx, account_id: str, source: Source = UNKNOWN) -> str:
     """Begins a session and returns its token, the cookie's value. The database stores only a hash of it."""
     token = secrets.token_urlsafe(32)
     await queries.insert_session(
-        tx, token_hash=hash_token(token), account_id=account_id, expires_at=tx.now + SESSION_LIFE
+        tx,
+        token_hash=hash_token(token),
+        account_id=account_id,
+        session_id=new_id(tx.now),
+        source=source,
+        expires_at=tx.now + SESSION_LIFE,
     )
+    await record(tx, account_id, Kind.SIGNED_IN, source)
     return token
 
 
-async def end_session(tx: Tx, token: str) -> None:
+async def end_session(tx: Tx, token: str, source: Source = UNKNOWN) -> None:
     """Ends the session of this token."""
-    await queries.delete_session(tx, hash_token(token))
+    account_id = await queries.delete_session(tx, hash_token(token))
+    if account_id is not None:
+        await record(tx, account_id, Kind.SIGNED_OUT, source)
 
 
 async def renew_session(tx: Tx, token: str) -> None:
@@ -129,6 +145,7 @@ async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
     await queries.update_account(tx, account, username_key=folded(account.username))
     if folded(account.username) != folded(before.username):
         await _change_username(tx, before.username, account)
+    await _record_edit(tx, before, account, caller.source)
     if account.is_private != before.is_private:
         await queue.enqueue(tx, TAG_JOB, account.id, account_id=account.id)
         if before.is_private:
@@ -171,6 +188,18 @@ async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
 def needs_renewal(renewed_at: int, now: int) -> bool:
     """Returns whether a session that is used at `now` must be prolonged. Both times are in milliseconds."""
     return now - renewed_at >= SESSION_RENEWAL
+
+
+async def _record_edit(tx: Tx, before: Account, account: Account, source: Source) -> None:
+    """Records what a profile was changed in; the user name by itself, with the one before."""
+    if account.username != before.username:
+        await record(
+            tx, account.id, Kind.USERNAME_CHANGED, source, usernameBefore=before.username, username=account.username
+        )
+    shown = {"displayName": "display_name", "bio": "bio", "isPrivate": "is_private"}
+    changed = [name for name, field in shown.items() if getattr(before, field) != getattr(account, field)]
+    if changed:
+        await record(tx, account.id, Kind.PROFILE_CHANGED, source, fields=" ".join(changed))
 
 
 async def _change_username(tx: Tx, before: str, account: Account) -> None:

@@ -23,6 +23,8 @@ from pressroom.domains.accounts.models import (
 )
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.accounts.tokens import consume_token, find_token, issue_token
+from pressroom.domains.audit.actions import count
+from pressroom.domains.audit.models import UNKNOWN, Kind, Source
 from pressroom.errors import TooManyAttempts, WrongCredentials
 
 SIGN_IN_WINDOW: Final = 15 * MINUTE
@@ -89,7 +91,7 @@ async def forgive_sign_in(tx: Tx, attempt: SignInAttempt) -> None:
     await queries.forgive_attempt(tx, attempt.address)
 
 
-async def complete_sign_in(tx: Tx, client: str, account_id: str, attempt: SignInAttempt) -> str | None:
+async def complete_sign_in(tx: Tx, source: Source, account_id: str, attempt: SignInAttempt) -> str | None:
     """Begins a session after a right password, and returns its token; None when the account is suspended.
 
     Uses up the code, deletes the account's failures, takes the attempt out of the address's count, and remembers the
@@ -98,12 +100,21 @@ async def complete_sign_in(tx: Tx, client: str, account_id: str, attempt: SignIn
     """
     is_suspended = await _lock(tx, account_id, attempt)
     if attempt.demand.proof is not None:
-        await two_factor.use_proof(tx, account_id, attempt.demand.proof)
+        await two_factor.use_proof(tx, account_id, attempt.demand.proof, source)
     await forget_failures(tx, attempt)
     if is_suspended:
         return None
-    await actions.remember_address(tx, account_id, client)
-    return await actions.begin_session(tx, account_id)
+    await actions.remember_address(tx, account_id, source.address)
+    return await actions.begin_session(tx, account_id, source)
+
+
+async def record_failure(tx: Tx, attempt: SignInAttempt, client: str) -> None:
+    """Records in the account's log that an attempt from the address `client` failed.
+
+    One at an account that does not exist is written as well, so that both take as long (docs/sign-in.md#one-answer).
+    """
+    account_id, network = (attempt.credentials.id, network_of(client)) if attempt.credentials else ("", "")
+    await count(tx, account_id, Kind.SIGN_IN_FAILED, network)
 
 
 async def forget_failures(tx: Tx, attempt: SignInAttempt) -> None:
@@ -125,7 +136,7 @@ async def await_code(tx: Tx, account_id: str, attempt: SignInAttempt) -> str | N
     return await issue_token(tx, account_id, Purpose.SIGN_IN_CODE)
 
 
-async def complete_pending(tx: Tx, client: str, token: str, attempt: SignInAttempt) -> str | None:
+async def complete_pending(tx: Tx, source: Source, token: str, attempt: SignInAttempt) -> str | None:
     """Begins the session of a sign-in that waited for its code; otherwise as `complete_sign_in`.
 
     Raises WrongCredentials when the wait has ended or another request has used the code.
@@ -136,7 +147,7 @@ async def complete_pending(tx: Tx, client: str, token: str, attempt: SignInAttem
         account_id = await consume_token(tx, token, Purpose.SIGN_IN_CODE)
     if account_id is None:
         raise WrongCredentials("The time for the code has passed; sign in again.")
-    return await complete_sign_in(tx, client, account_id, attempt)
+    return await complete_sign_in(tx, source, account_id, attempt)
 
 
 async def confirm_session(tx: Tx, token: str, attempt: SignInAttempt) -> None:
@@ -145,9 +156,9 @@ async def confirm_session(tx: Tx, token: str, attempt: SignInAttempt) -> None:
     await forget_failures(tx, attempt)
 
 
-async def remove_two_factor(tx: Tx, account_id: str, attempt: SignInAttempt) -> None:
+async def remove_two_factor(tx: Tx, account_id: str, attempt: SignInAttempt, source: Source = UNKNOWN) -> None:
     """Takes two-factor sign-in off after a right password or code; raises like `two_factor.remove`."""
-    await two_factor.remove(tx, account_id, attempt.demand.proof)
+    await two_factor.remove(tx, account_id, attempt.demand.proof, source)
     await forget_failures(tx, attempt)
 
 

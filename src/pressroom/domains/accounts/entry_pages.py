@@ -10,7 +10,7 @@ from pressroom.domains.accounts.models import Caller, Purpose, network_of
 from pressroom.domains.accounts.routes import make_account
 from pressroom.domains.accounts.schemas import ForgotPassword, NewPassword, ResetPassword, SignUp, SignUpFields
 from pressroom.domains.accounts.sign_in_pages import next_path
-from pressroom.domains.accounts.signing_in import begin_session, check_password, end_session_before
+from pressroom.domains.accounts.signing_in import begin_session, check_password, end_session_before, source_of
 from pressroom.domains.accounts.tokens import find_form, find_token
 from pressroom.errors import AccountSuspended, Conflict, TooManyAttempts, Unprocessable, WrongCredentials
 from pressroom.settings import Signup
@@ -140,7 +140,7 @@ async def verify(request: Request[Caller], body: NoFields) -> Response:
     """Confirms the address like POST /api/auth/verify."""
     token = request.parameters["token"]
     try:
-        await request.db.transact(links.verify_email, token, request.form_key)
+        await request.db.transact(links.verify_email, token, request.form_key, source_of(request))
     except Unprocessable:
         if await request.db.read(find_form, token, request.form_key, Purpose.FORM) is None:
             raise
@@ -163,9 +163,9 @@ async def sign_in_by_link(request: Request[Caller], body: NoFields) -> Response:
     """Signs in like POST /api/auth/login/link."""
     link, key = request.parameters["token"], request.form_key
     try:
-        _, token = await request.db.transact(links.sign_in_by_link, link, request.client, key)
+        _, token = await request.db.transact(links.sign_in_by_link, link, source_of(request), key)
     except Unprocessable:
-        token = await request.db.transact(links.sign_in_again, link, key)
+        token = await request.db.transact(links.sign_in_again, link, key, source_of(request))
     return await _signed_in(request, token, "signed-in")
 
 

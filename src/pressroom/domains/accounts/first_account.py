@@ -59,7 +59,7 @@ async def set_up(tx: Tx, token: str, new: NewAccount, client: str, *, verify: bo
     await check_open(tx)
     if not removed:
         raise Unprocessable([WRONG_TOKEN])
-    account, session = await links.sign_up(tx, new, client, verify=verify)
+    account, session = await links.sign_up(tx, new, Source(address=client), verify=verify)
     await make_admin(tx, account.id, Source(address=client))
     return account, session
 

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from pressroom.clock import HOUR, MINUTE
 from pressroom.db import Database, Tx
+from pressroom.domains.accounts import queries
 from pressroom.domains.accounts.links import (
     RESET_MAIL_JOB,
     VERIFICATION_MAIL_JOB,
@@ -13,6 +14,7 @@ from pressroom.domains.accounts.links import (
     issue_mailed,
 )
 from pressroom.domains.accounts.models import Purpose
+from pressroom.domains.accounts.sessions import EMAIL_CHANGED_JOB
 from pressroom.domains.mail.mailer import Mailer
 from pressroom.domains.mail.messages import Mail, write_mail
 from pressroom.jobs import queue
@@ -29,6 +31,8 @@ def mail_handlers(db: Database, mailer: Mailer, base_url: str) -> tuple[Handler,
     """Returns the handlers of the jobs that mail links to pages below `base_url`."""
 
     async def write(tx: Tx, job: Job) -> Mail | None:
+        if job.kind == EMAIL_CHANGED_JOB:
+            return await _tell_old_address(tx, job, urlsplit(base_url).netloc)
         if job.kind == RESET_MAIL_JOB:
             account, purpose, page = await find_reset_account(tx, job.subject), Purpose.RESET, "reset"
         else:
@@ -47,4 +51,16 @@ def mail_handlers(db: Database, mailer: Mailer, base_url: str) -> tuple[Handler,
             await mailer.send(mail)
         await db.transact(queue.finish, job, token)
 
-    return tuple(Handler(kind, work, TOGETHER, WAITS) for kind in (RESET_MAIL_JOB, VERIFICATION_MAIL_JOB))
+    return tuple(
+        Handler(kind, work, TOGETHER, WAITS) for kind in (RESET_MAIL_JOB, VERIFICATION_MAIL_JOB, EMAIL_CHANGED_JOB)
+    )
+
+
+async def _tell_old_address(tx: Tx, job: Job, site: str) -> Mail | None:
+    """Returns the mail to the address that an account does not have any more; None when the account is gone."""
+    account = await queries.find_account(tx, job.account_id)
+    return (
+        None
+        if account is None
+        else write_mail("email_changed.txt", job.subject, {"username": account.username, "site": site})
+    )

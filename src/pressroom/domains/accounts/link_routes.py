@@ -18,7 +18,7 @@ from pressroom.domains.accounts.schemas import (
     UseLink,
     account_shape,
 )
-from pressroom.domains.accounts.signing_in import end_session_before
+from pressroom.domains.accounts.signing_in import end_session_before, source_of
 from pressroom.errors import NotFound, TooManyAttempts, Unprocessable
 from pressroom.web.access import Anyone, SessionOnly
 from pressroom.web.request import Request
@@ -86,7 +86,7 @@ async def reset_password(request: Request[Caller], body: ResetPassword) -> Respo
 )
 async def verify_email(request: Request[Caller], body: UseLink) -> Response:
     """Confirms the e-mail address that the link was sent to. A link is good once, for 24 hours."""
-    await request.db.transact(links.verify_email, body.token)
+    await request.db.transact(links.verify_email, body.token, source=source_of(request))
     return json_response(VERIFIED)
 
 
@@ -121,7 +121,7 @@ async def send_verification(request: Request[Caller]) -> Response:
 )
 async def sign_in_by_link(request: Request[Caller], body: UseLink) -> Response:
     """Begins a session by the link that the first start in development mode prints: good once, for an hour."""
-    account, token = await request.db.transact(links.sign_in_by_link, body.token, request.client)
+    account, token = await request.db.transact(links.sign_in_by_link, body.token, source_of(request))
     await end_session_before(request)
     response = json_response(account_shape(account, request.settings.base_url))
     response.headers.append(session_cookie(token, secure=request.settings.base_url.startswith("https://")))
@@ -142,7 +142,7 @@ async def reset(request: Request[Caller], body: ResetPassword) -> None:
     """Sets a new password by the token of a link. Raises Unprocessable; then no password was hashed."""
     await request.db.read(links.check_link, body.token, Purpose.RESET)
     password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
-    await request.db.transact(links.reset_password, body.token, password_hash, request.form_key)
+    await request.db.transact(links.reset_password, body.token, password_hash, request.form_key, source_of(request))
 
 
 async def ask_for_verification(request: Request[Caller]) -> Response:

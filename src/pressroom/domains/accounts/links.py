@@ -9,6 +9,8 @@ from pressroom.domains.accounts.actions import hash_token
 from pressroom.domains.accounts.models import Account, Purpose, folded
 from pressroom.domains.accounts.queries import status, tokens
 from pressroom.domains.accounts.tokens import consume_token, find_form, find_token, issue_token, remember_form
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import UNKNOWN, Kind, Source
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.jobs import queue
 
@@ -32,20 +34,20 @@ VERIFIED_ALREADY: Final = FieldError("email", Code.NOT_ALLOWED, "Your e-mail add
 
 
 async def sign_up(
-    tx: Tx, new: actions.NewAccount, client: str, *, verify: bool, invite: str | None = None
+    tx: Tx, new: actions.NewAccount, source: Source, *, verify: bool, invite: str | None = None
 ) -> tuple[Account, str]:
-    """Creates an account and a session from the address `client`; returns the account and the session's token.
+    """Creates an account and a session; returns the account and the session's token.
 
     `verify` has a link mailed that verifies the account's address. The account uses up the invitation whose token is
     `invite`; raises Unprocessable when it does not hold.
     """
-    account = await actions.create_account(tx, new)
+    account = await actions.create_account(tx, new, source)
     if invite is not None:
         await invitations.use(tx, invite, account.id)
-    await actions.remember_address(tx, account.id, client)
+    await actions.remember_address(tx, account.id, source.address)
     if verify:
         await request_verification(tx, account.id)
-    return account, await actions.begin_session(tx, account.id)
+    return account, await actions.begin_session(tx, account.id, source)
 
 
 async def was_just_made(tx: Tx, username: str, email: str) -> bool:
@@ -86,7 +88,7 @@ async def check_link(tx: Tx, token: str, purpose: Purpose) -> None:
         raise Unprocessable([SPENT])
 
 
-async def reset_password(tx: Tx, token: str, password_hash: str, form_key: str = "") -> None:
+async def reset_password(tx: Tx, token: str, password_hash: str, form_key: str = "", source: Source = UNKNOWN) -> None:
     """Sets the password of the account that a link is for, and ends its sessions and all its links.
 
     Whoever has the link has read the mail, so the address is verified as well. Raises Unprocessable.
@@ -95,6 +97,7 @@ async def reset_password(tx: Tx, token: str, password_hash: str, form_key: str =
     await status.verify_email(tx, account_id, hash_token(token))
     await _consume(tx, token, Purpose.RESET)
     await actions.set_password(tx, account_id, password_hash)
+    await record(tx, account_id, Kind.PASSWORD_RESET, source)
     await remember_form(tx, account_id, token, form_key, Purpose.FORM)
 
 
@@ -104,17 +107,18 @@ async def find_reset_again(tx: Tx, token: str, form_key: str) -> queries.Credent
     return None if account_id is None else await queries.find_own_credentials(tx, account_id)
 
 
-async def verify_email(tx: Tx, token: str, form_key: str = "") -> None:
+async def verify_email(tx: Tx, token: str, form_key: str = "", source: Source = UNKNOWN) -> None:
     """Marks the e-mail address that a link was sent to as verified. Raises Unprocessable."""
     account_id = await _lock_account(tx, token, Purpose.VERIFY)
     await status.verify_email(tx, account_id, hash_token(token))
     await _consume(tx, token, Purpose.VERIFY)
     await tokens.delete_tokens(tx, account_id, Purpose.VERIFY.value)
+    await record(tx, account_id, Kind.EMAIL_CONFIRMED, source)
     await remember_form(tx, account_id, token, form_key, Purpose.FORM)
 
 
-async def sign_in_by_link(tx: Tx, token: str, client: str, form_key: str = "") -> tuple[Account, str]:
-    """Begins a session of the account that a link signs in, from the address `client`.
+async def sign_in_by_link(tx: Tx, token: str, source: Source, form_key: str = "") -> tuple[Account, str]:
+    """Begins a session of the account that a link signs in.
 
     Returns the account and the session's token. Raises Unprocessable, also once the account has two-factor sign-in.
     """
@@ -123,11 +127,11 @@ async def sign_in_by_link(tx: Tx, token: str, client: str, form_key: str = "") -
         raise Unprocessable([SPENT])
     await _consume(tx, token, Purpose.SIGN_IN)
     await remember_form(tx, account_id, token, form_key, Purpose.SIGN_IN_FORM)
-    await actions.remember_address(tx, account_id, client)
-    return await actions.get_account(tx, account_id), await actions.begin_session(tx, account_id)
+    await actions.remember_address(tx, account_id, source.address)
+    return await actions.get_account(tx, account_id), await actions.begin_session(tx, account_id, source)
 
 
-async def sign_in_again(tx: Tx, token: str, form_key: str) -> str:
+async def sign_in_again(tx: Tx, token: str, form_key: str, source: Source) -> str:
     """Begins another session for the form that used the link up within the last minute; returns its token.
 
     Its first answer may never have arrived. Raises Unprocessable, also once the account has two-factor sign-in.
@@ -138,7 +142,7 @@ async def sign_in_again(tx: Tx, token: str, form_key: str) -> str:
         account_id = await find_form(tx, token, form_key, Purpose.SIGN_IN_FORM)
     if account_id is None or (await two_factor.find_state(tx, account_id)).enabled_at is not None:
         raise Unprocessable([SPENT])
-    return await actions.begin_session(tx, account_id)
+    return await actions.begin_session(tx, account_id, source)
 
 
 async def issue_reset(tx: Tx, username: str) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from pressroom.clock import DAY, HOUR, MINUTE
+from pressroom.domains.audit.models import UNKNOWN, Source
 from pressroom.errors import Code, FieldError
 from pressroom.text import has_controls, is_blank
 
@@ -117,6 +118,23 @@ class AccountStatus(msgspec.Struct):
     suspended_at: int | None
 
 
+class Session(msgspec.Struct):
+    """A session as its owner sees it. Times are in milliseconds; `seen_at` is 0 when the last use is not known."""
+
+    id: str
+    token_hash: str
+    agent: str
+    address: str
+    created_at: int
+    seen_at: int
+    expires_at: int
+
+    @property
+    def last_seen_at(self) -> int:
+        """Returns the last use that is known, to the minute."""
+        return max(self.seen_at, self.created_at)
+
+
 class PostCounts(msgspec.Struct):
     """How many posts that are not deleted an account has, by visibility. PRIVATE and CUSTOM are left out."""
 
@@ -137,12 +155,14 @@ class Caller(msgspec.Struct):
     """The account that makes a request, by one of its keys or (`key` None) signed in.
 
     `confirmed_at` is when the password was last given in the session (milliseconds). `is_admin`: signed in as an admin.
+    `source` is where the request of somebody signed in came from.
     """
 
     account: Account
     key: SourceKey | None = None
     confirmed_at: int = 0
     is_admin: bool = False
+    source: Source = UNKNOWN
 
     @property
     def key_id(self) -> str | None:

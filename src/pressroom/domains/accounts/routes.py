@@ -6,7 +6,7 @@ from typing import Final
 from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions, attempts, invitations, links
 from pressroom.domains.accounts.cookies import session_cookie
-from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Account, Caller, network_of
+from pressroom.domains.accounts.models import Account, Caller, network_of
 from pressroom.domains.accounts.schemas import (
     ACCOUNT_EXAMPLE,
     CONFIRMATION_EXAMPLE,
@@ -26,6 +26,8 @@ from pressroom.domains.accounts.signing_in import (
     check_own_password,
     check_password,
     end_session_before,
+    refused,
+    source_of,
 )
 from pressroom.errors import (
     AccountSuspended,
@@ -110,7 +112,7 @@ async def sign_in(request: Request[Caller], body: SignIn) -> Response:
     of its own."""
     attempt = await check_password(request, body.login, body.password, body.code)
     if attempt.lacks_code:
-        raise WrongCredentials(WRONG_CREDENTIALS)
+        raise await refused(request, attempt)
     account, token = await begin_session(request, attempt)
     return await _signed_in(request, account, token, 200)
 
@@ -155,8 +157,9 @@ async def confirm_password(request: Request[Caller], body: Confirmation) -> Resp
 async def sign_out(request: Request[Caller]) -> Response:
     """Ends the session of the cookie, also when the response is a replay."""
     token = request.session_token or ""
-    response = await request.once(actions.end_session, lambda _: MessageOut("Signed out"), 200, token)
-    await request.db.transact(actions.end_session, token)  # A replay ends the session too.
+    source = request.caller.source
+    response = await request.once(actions.end_session, lambda _: MessageOut("Signed out"), 200, token, source)
+    await request.db.transact(actions.end_session, token, source)  # A replay ends the session too.
     response.headers.append(session_cookie("", secure=_secure(request)))
     return response
 
@@ -190,6 +193,11 @@ async def show_me(request: Request[Caller]) -> Response:
 )
 async def edit_me(request: Request[Caller], body: EditProfile) -> Response:
     """Changes the fields that are given, and no others."""
+    return await save_profile(request, body)
+
+
+async def save_profile(request: Request[Caller], body: EditProfile) -> Response:
+    """Changes the caller's profile, once. Raises Conflict."""
     base_url = request.settings.base_url
     try:
         return await request.once.locking(partial(actions.lock_for_edit, account_id=request.caller.account.id))(
@@ -220,7 +228,7 @@ async def make_account(request: Request[Caller], body: SignUp) -> tuple[Account,
     return await request.db.transact(
         links.sign_up,
         new,
-        request.client,
+        source_of(request),
         verify=request.services.mail.is_available,
         invite=body.invite if by_invitation else None,
     )

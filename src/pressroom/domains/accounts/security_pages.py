@@ -1,12 +1,17 @@
-"""The pages of two-factor sign-in (docs/web-app.md#two-factor-sign-in)."""
+"""The page of security, and those of two-factor sign-in (docs/web-app.md#two-factor-sign-in)."""
 
 import io
 from typing import Final
 
 import msgspec
 
+from pressroom.db import Tx
 from pressroom.domains.accounts import attempts, codes, two_factor
-from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.actions import hash_token
+from pressroom.domains.accounts.models import Caller, Session
+from pressroom.domains.accounts.paged import cursor_of
+from pressroom.domains.accounts.security_schemas import session_shape
+from pressroom.domains.accounts.sessions import list_sessions
 from pressroom.domains.accounts.two_factor_routes import host_of, prove, setup_shape
 from pressroom.domains.accounts.two_factor_schemas import (
     ConfirmTwoFactor,
@@ -24,17 +29,35 @@ from pressroom.web.routing import Route, declare, declare_form
 SECURITY: Final = "/settings/security"
 TWO_FACTOR: Final = f"{SECURITY}/two-factor"
 RECENT: Final = Page(recent=True)
+SESSIONS_SHOWN: Final = 20
+"""Sessions on one page."""
 
 
 async def show_security_form(request: Request[Caller], form: FormState) -> Response:
-    """Returns the page that says whether two-factor sign-in is on."""
-    state = await request.db.read(two_factor.find_state, request.caller.account.id)
-    return await render(request, "accounts/security.html", {"state": state}, form=form)
+    """Returns the page of password, e-mail address, two-factor sign-in and sessions."""
+    before, is_first = cursor_of(request.query)
+    account_id = request.caller.account.id
+    state, found = await request.db.read(_read_security, account_id, before)
+    own_hash = hash_token(request.session_token or "")
+    shown = found[:SESSIONS_SHOWN]
+    values: dict[str, object] = {
+        "account": request.caller.account,
+        "state": state,
+        "sessions": [session_shape(session, own_hash) for session in shown],
+        "next_page": f"{SECURITY}?before={shown[-1].id}" if len(found) > SESSIONS_SHOWN else None,
+        "first_page": None if is_first else SECURITY,
+    }
+    return await render(request, "accounts/security.html", values, form=form)
 
 
-@declare("GET", SECURITY, Page(), summary="Two-factor sign-in")
+async def _read_security(tx: Tx, account_id: str, before: str) -> tuple[two_factor.State, list[Session]]:
+    state = await two_factor.find_state(tx, account_id)
+    return state, await list_sessions(tx, account_id, before, SESSIONS_SHOWN + 1)
+
+
+@declare("GET", SECURITY, Page(), summary="Password, e-mail address, two-factor sign-in and sessions")
 async def show_security(request: Request[Caller]) -> Response:
-    """Whether it is on, what is left of the recovery codes, and what can be done."""
+    """What signs in to the account, and where it is signed in."""
     return await show_security_form(request, FormState())
 
 
@@ -67,7 +90,7 @@ async def show_code_form(request: Request[Caller], form: FormState) -> Response:
 async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -> Response:
     """Turns it on and shows the recovery codes, this once."""
     answer = await request.once.hiding("recoveryCodes")(
-        two_factor.confirm, RecoveryCodesOut, 200, request.caller.account.id, body.code
+        two_factor.confirm, RecoveryCodesOut, 200, request.caller.account.id, body.code, request.caller.source
     )
     return await _show_recovery_codes(request, answer)
 
@@ -102,7 +125,7 @@ async def show_recovery_codes(request: Request[Caller]) -> Response:
 async def renew_recovery_codes(request: Request[Caller], body: NoFields) -> Response:
     """Replaces the recovery codes and shows the new ones, this once."""
     answer = await request.once.hiding("recoveryCodes")(
-        two_factor.renew_recovery_codes, RecoveryCodesOut, 200, request.caller.account.id
+        two_factor.renew_recovery_codes, RecoveryCodesOut, 200, request.caller.account.id, request.caller.source
     )
     return await _show_recovery_codes(request, answer)
 
@@ -133,7 +156,8 @@ async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> 
     """Takes it off with the password or a code."""
     if await request.once.stored() is None:
         attempt = await prove(request, body)
-        await request.once(attempts.remove_two_factor, lambda _: {}, 200, request.caller.account.id, attempt)
+        caller = request.caller
+        await request.once(attempts.remove_two_factor, lambda _: {}, 200, caller.account.id, attempt, caller.source)
     return redirect(SECURITY, done="two-factor-off")
 
 

@@ -9,7 +9,7 @@ from pressroom.domains.accounts import actions, attempts
 from pressroom.domains.accounts.codes import LONGEST_CODE
 from pressroom.domains.accounts.confirmation import confirm, show_question
 from pressroom.domains.accounts.cookies import CODE_COOKIE, code_cookie, session_cookie
-from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Caller, Purpose
+from pressroom.domains.accounts.models import Caller, Purpose
 from pressroom.domains.accounts.schemas import Confirmation, SignIn
 from pressroom.domains.accounts.signing_in import (
     SUSPENDED,
@@ -17,6 +17,8 @@ from pressroom.domains.accounts.signing_in import (
     check_own_code,
     check_password,
     end_session_before,
+    refused,
+    source_of,
 )
 from pressroom.domains.accounts.tokens import find_token
 from pressroom.errors import AccountSuspended, WrongCredentials
@@ -68,7 +70,7 @@ async def sign_in(request: Request[Caller], body: SignIn) -> Response:
         if attempt.lacks_code and body.code is None:
             return await _ask_for_code(request, attempt)
         if attempt.lacks_code:
-            raise WrongCredentials(WRONG_CREDENTIALS)
+            raise await refused(request, attempt)
         _, token = await begin_session(request, attempt)
     except WrongCredentials:
         raise WrongCredentials(WRONG_LOGIN) from None
@@ -100,8 +102,9 @@ async def sign_in_with_code(request: Request[Caller], body: SignInCode) -> Respo
         return _begin_anew(request)
     attempt = await check_own_code(request, account_id, body.code)
     if attempt.lacks_code:
+        await refused(request, attempt)
         raise WrongCredentials(WRONG_CODE)
-    token = await request.db.transact(attempts.complete_pending, request.client, _code_token(request), attempt)
+    token = await request.db.transact(attempts.complete_pending, source_of(request), _code_token(request), attempt)
     if token is None:
         raise AccountSuspended(SUSPENDED)
     response = await _signed_in(request, token)
@@ -116,7 +119,7 @@ async def _after_sign_out(request: Request[Caller], form: FormState) -> Response
 @declare_form("/logout", Page(is_limited=False), takes=NoFields, again=_after_sign_out, summary="Sign out")
 async def sign_out(request: Request[Caller], body: NoFields) -> Response:
     """Ends the session of this browser."""
-    await request.db.transact(actions.end_session, request.session_token or "")
+    await request.db.transact(actions.end_session, request.session_token or "", request.caller.source)
     response = redirect("/", done="signed-out")
     response.headers.append(session_cookie("", secure=_secure(request)))
     return response

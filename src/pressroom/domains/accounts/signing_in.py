@@ -9,6 +9,7 @@ from typing import Final
 from pressroom.domains.accounts import actions, attempts
 from pressroom.domains.accounts.attempts import SignInAttempt
 from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Account, Caller, network_of
+from pressroom.domains.audit.models import Source, client_source
 from pressroom.errors import AccountSuspended, Unavailable, WrongCredentials
 from pressroom.web.request import Request
 
@@ -50,7 +51,7 @@ async def begin_session(request: Request[Caller], attempt: SignInAttempt) -> tup
     account = attempt.credentials
     if account is None:
         raise WrongCredentials(WRONG_CREDENTIALS)
-    token = await request.db.transact(attempts.complete_sign_in, request.client, account.id, attempt)
+    token = await request.db.transact(attempts.complete_sign_in, source_of(request), account.id, attempt)
     if token is None:
         raise AccountSuspended(SUSPENDED)
     return account, token
@@ -59,7 +60,7 @@ async def begin_session(request: Request[Caller], attempt: SignInAttempt) -> tup
 async def end_session_before(request: Request[Caller]) -> None:
     """Ends the session that this browser had when it signed in anew (docs/sign-in.md#signed-in-already)."""
     if request.session_token is not None:
-        await request.db.transact(actions.end_session, request.session_token)
+        await request.db.transact(actions.end_session, request.session_token, source_of(request))
 
 
 async def _verified(request: Request[Caller], attempt: SignInAttempt, password: str) -> SignInAttempt:
@@ -71,8 +72,19 @@ async def _verified(request: Request[Caller], attempt: SignInAttempt, password: 
         await request.db.transact(attempts.forgive_sign_in, attempt)
         raise
     if not matches:
-        raise WrongCredentials(WRONG_CREDENTIALS)
+        raise await refused(request, attempt)
     return attempt
+
+
+async def refused(request: Request[Caller], attempt: SignInAttempt) -> WrongCredentials:
+    """Records that an attempt failed, and returns the error that says so."""
+    await request.db.transact(attempts.record_failure, attempt, request.client)
+    return WrongCredentials(WRONG_CREDENTIALS)
+
+
+def source_of(request: Request[Caller]) -> Source:
+    """Returns where a request comes from, whether somebody is signed in or not."""
+    return client_source(request.client, request.headers.user_agent)
 
 
 def _limits(request: Request[Caller]) -> tuple[int, int]:

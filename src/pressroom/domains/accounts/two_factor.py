@@ -11,6 +11,8 @@ from pressroom.db import Tx
 from pressroom.domains.accounts import codes, queries
 from pressroom.domains.accounts.models import WRONG_CREDENTIALS
 from pressroom.domains.accounts.queries import status, two_factor
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import UNKNOWN, Kind, Source
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable, WrongCredentials
 
 WRONG_CODE: Final = "This is not the present code. Is the clock of the phone right?"
@@ -54,7 +56,7 @@ async def find_demand(tx: Tx, account_id: str, code: str | None) -> Demand:
     return Demand(is_on=True, proof=Proof(recovery_hash=code_hash) if known else None)
 
 
-async def use_proof(tx: Tx, account_id: str, proof: Proof) -> None:
+async def use_proof(tx: Tx, account_id: str, proof: Proof, source: Source = UNKNOWN) -> None:
     """Uses up a code. Raises WrongCredentials when another request has used it meanwhile."""
     if proof.step is not None:
         used = await two_factor.use_step(tx, account_id, proof.step)
@@ -62,6 +64,8 @@ async def use_proof(tx: Tx, account_id: str, proof: Proof) -> None:
         used = await two_factor.use_recovery_code(tx, account_id, proof.recovery_hash or "")
     if not used:
         raise WrongCredentials(WRONG_CREDENTIALS)
+    if proof.step is None:
+        await record(tx, account_id, Kind.RECOVERY_CODE_USED, source)
 
 
 async def find_state(tx: Tx, account_id: str) -> State:
@@ -85,7 +89,7 @@ async def begin(tx: Tx, account_id: str, secret: str) -> str:
     return secret
 
 
-async def confirm(tx: Tx, account_id: str, code: str) -> list[str]:
+async def confirm(tx: Tx, account_id: str, code: str, source: Source = UNKNOWN) -> list[str]:
     """Turns two-factor sign-in on and returns the recovery codes. The code is used up by it.
 
     Raises Conflict when it is on already, NotFound when no set-up was begun, Unprocessable for a wrong code.
@@ -100,29 +104,32 @@ async def confirm(tx: Tx, account_id: str, code: str) -> list[str]:
         raise Unprocessable([FieldError("code", Code.NOT_ALLOWED, WRONG_CODE)])
     if not await two_factor.enable(tx, account_id, factor.secret, step):
         raise Conflict("Two-factor sign-in was set up at the same moment by another request.")
+    await record(tx, account_id, Kind.TWO_FACTOR_ON, source)
     return await _renew_recovery_codes(tx, account_id)
 
 
-async def renew_recovery_codes(tx: Tx, account_id: str) -> list[str]:
+async def renew_recovery_codes(tx: Tx, account_id: str, source: Source = UNKNOWN) -> list[str]:
     """Replaces the recovery codes and returns the new ones. Raises NotFound when two-factor sign-in is off."""
     await _get_enabled(tx, account_id)
+    await record(tx, account_id, Kind.RECOVERY_CODES_MADE, source)
     return await _renew_recovery_codes(tx, account_id)
 
 
-async def remove(tx: Tx, account_id: str, proof: Proof | None = None) -> None:
+async def remove(tx: Tx, account_id: str, proof: Proof | None = None, source: Source = UNKNOWN) -> None:
     """Takes two-factor sign-in off. Uses the `proof` up, when a code and not the password was given.
 
     Raises NotFound when it is off, WrongCredentials when the code was used meanwhile.
     """
     await _get_enabled(tx, account_id)
     if proof is not None:
-        await use_proof(tx, account_id, proof)
+        await use_proof(tx, account_id, proof, source)
     await two_factor.delete(tx, account_id)
+    await record(tx, account_id, Kind.TWO_FACTOR_OFF, source)
 
 
-async def remove_by_operator(tx: Tx, account_id: str) -> None:
+async def remove_by_operator(tx: Tx, account_id: str, source: Source) -> None:
     """Takes two-factor sign-in off an account whose owner lost every code, and forgets its failed sign-ins."""
-    await remove(tx, account_id)
+    await remove(tx, account_id, source=source)
     await status.delete_attempts(tx, account_id)
 
 

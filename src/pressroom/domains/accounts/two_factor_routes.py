@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from pressroom.clock import iso
 from pressroom.domains.accounts import attempts, codes, two_factor
-from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Caller
+from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.schemas import MessageOut
-from pressroom.domains.accounts.signing_in import check_own_code, check_own_password
+from pressroom.domains.accounts.signing_in import check_own_code, check_own_password, refused
 from pressroom.domains.accounts.two_factor_schemas import (
     CONFIRM_TWO_FACTOR_EXAMPLE,
     RECOVERY_CODES_EXAMPLE,
@@ -94,7 +94,7 @@ async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -
     """Turns two-factor sign-in on with a first code, and shows the ten recovery codes this once. From now on signing in
     takes `code`; the account's other sessions go on."""
     return await request.once.hiding("recoveryCodes")(
-        two_factor.confirm, RecoveryCodesOut, 200, request.caller.account.id, body.code
+        two_factor.confirm, RecoveryCodesOut, 200, request.caller.account.id, body.code, request.caller.source
     )
 
 
@@ -112,7 +112,7 @@ async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -
 async def renew_recovery_codes(request: Request[Caller]) -> Response:
     """Replaces the recovery codes, used or not, by ten new ones and shows them this once."""
     return await request.once.hiding("recoveryCodes")(
-        two_factor.renew_recovery_codes, RecoveryCodesOut, 200, request.caller.account.id
+        two_factor.renew_recovery_codes, RecoveryCodesOut, 200, request.caller.account.id, request.caller.source
     )
 
 
@@ -141,6 +141,7 @@ async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> 
         200,
         request.caller.account.id,
         attempt,
+        request.caller.source,
     )
 
 
@@ -167,7 +168,7 @@ async def prove(request: Request[Caller], body: RemoveTwoFactor) -> attempts.Sig
     else:
         attempt = await check_own_code(request, request.caller.account.id, body.code)
     if body.code is not None and attempt.lacks_code:
-        raise WrongCredentials(WRONG_CREDENTIALS)
+        raise await refused(request, attempt)
     return attempt
 
 

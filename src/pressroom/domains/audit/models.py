@@ -82,6 +82,11 @@ class Source(msgspec.Struct, frozen=True):
     admin_id: str | None = None
 
 
+def client_source(address: str, agent: str) -> Source:
+    """Returns the source of a request from the address `address`. Of its User-Agent, the first characters stay."""
+    return Source(address, "".join(character for character in agent[:LONGEST_AGENT] if character.isprintable()))
+
+
 UNKNOWN: Final = Source()
 OPERATOR: Final = Source(actor=Actor.OPERATOR)
 SERVICE: Final = Source(actor=Actor.SERVICE)

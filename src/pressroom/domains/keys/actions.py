@@ -3,6 +3,8 @@
 from pressroom.clock import DAY, HOUR, iso
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import UNKNOWN, Kind, Source
 from pressroom.domains.events.actions import emit
 from pressroom.domains.keys import queries
 from pressroom.domains.keys.events import Revocation, RevocationData
@@ -28,7 +30,7 @@ from pressroom.errors import Conflict, NotFound
 from pressroom.ids import new_id
 
 
-async def create_key(tx: Tx, account_id: str, new: NewKey) -> tuple[ApiKey, str]:
+async def create_key(tx: Tx, account_id: str, new: NewKey, source: Source = UNKNOWN) -> tuple[ApiKey, str]:
     """Creates a key. Returns its record and the key itself, which is not stored and cannot be had again.
 
     Raises Conflict when the account has five active keys (docs/keys.md#api-keys), NotFound when it is suspended.
@@ -50,6 +52,7 @@ async def create_key(tx: Tx, account_id: str, new: NewKey) -> tuple[ApiKey, str]
         ip_allowlist=" ".join(new.ip_allowlist),
         expires_at=new.expires_at,
     )
+    await record(tx, account_id, Kind.KEY_MADE, source, keyId=key_id, label=new.label)
     return await _get(tx, key_id), secret
 
 
@@ -105,13 +108,15 @@ async def purge_usage(tx: Tx, batch: int) -> int:
     return max(counts, await queries.purge_refusals(tx, before=before, batch=batch))
 
 
-async def revoke_own_key(tx: Tx, account_id: str, key_id: str) -> ApiKey:
+async def revoke_own_key(tx: Tx, account_id: str, key_id: str, source: Source = UNKNOWN) -> ApiKey:
     """Revokes a key for its owner and returns it. Raises NotFound."""
     await get_key(tx, account_id, key_id)
-    return await revoke_key(tx, key_id, RevokedBy.SELF, None)
+    return await revoke_key(tx, key_id, RevokedBy.SELF, None, source)
 
 
-async def revoke_key(tx: Tx, key_id: str, revoked_by: RevokedBy, reason: str | None) -> ApiKey:
+async def revoke_key(
+    tx: Tx, key_id: str, revoked_by: RevokedBy, reason: str | None, source: Source = UNKNOWN
+) -> ApiKey:
     """Revokes a key and returns it. Emits apikey.revoked once, however often this is called.
 
     It holds from the next request on, in every process, because no process caches keys (docs/keys.md#revocation). The
@@ -122,6 +127,7 @@ async def revoke_key(tx: Tx, key_id: str, revoked_by: RevokedBy, reason: str | N
         return await _get(tx, key_id)
     revocation = Revocation(key.id, key.label, key.key_prefix, iso(key.revoked_at), revoked_by, reason)
     await emit(tx, RevocationData(revocation), account_id=key.account_id, key_id=key.id)
+    await record(tx, key.account_id, Kind.KEY_REVOKED, source, keyId=key.id, label=key.label, reason=reason)
     if revoked_by is not RevokedBy.SELF:
         await notify(tx, key.account_id, NotificationType.KEY_REVOKED, key_id=key.id)
     return key

@@ -6,6 +6,7 @@ from rich.table import Table
 from pressroom.clock import SystemClock, iso
 from pressroom.db import Database
 from pressroom.domains.accounts.actions import get_account_by_username, get_record
+from pressroom.domains.audit.models import OPERATOR
 from pressroom.domains.keys import actions
 from pressroom.domains.keys.models import NewKey, RevokedBy, Scope, check_reason
 from pressroom.domains.keys.schemas import CreateKey
@@ -20,13 +21,13 @@ async def create(
     now = SystemClock().now()
     wanted = decode(CreateKey, msgspec.json.encode(given), [], now)
     account = await db.read(get_account_by_username, username)
-    _, secret = await db.transact(actions.create_key, account.id, wanted.new_key(now))
+    _, secret = await db.transact(actions.create_key, account.id, wanted.new_key(now), OPERATOR)
     return secret
 
 
 async def first_key(db: Database, account_id: str) -> str:
     """Creates a key with every scope for development mode's account and returns it."""
-    _, secret = await db.transact(actions.create_key, account_id, NewKey("First key", list(Scope)))
+    _, secret = await db.transact(actions.create_key, account_id, NewKey("First key", list(Scope)), OPERATOR)
     return secret
 
 
@@ -44,5 +45,5 @@ async def table(db: Database, username: str) -> Table:
 async def revoke(db: Database, key_id: str, reason: str) -> str:
     """Revokes a key for an operator; returns a sentence that says so. Raises Invalid or NotFound."""
     check_reason(reason)
-    key = await db.transact(actions.revoke_key, key_id, RevokedBy.ADMIN, reason)
+    key = await db.transact(actions.revoke_key, key_id, RevokedBy.ADMIN, reason, OPERATOR)
     return f"{key.key_prefix}… ({key.label}) was revoked at {iso(key.revoked_at or 0)}."

@@ -75,6 +75,7 @@ async def make_key(request: Request[Caller], body: CreateKey) -> Response:
         201,
         request.caller.account.id,
         body.new_key(now),
+        request.caller.source,
     )
     made = msgspec.json.decode(answer.body, type=CreatedKeyOut)
     use = await request.db.read(

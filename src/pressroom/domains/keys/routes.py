@@ -60,6 +60,7 @@ async def create_key(request: Request[Caller], body: CreateKey) -> Response:
         201,
         request.caller.account.id,
         body.new_key(now),
+        request.caller.source,
     )
 
 
@@ -142,6 +143,7 @@ async def revoke_key(request: Request[Caller]) -> Response:
         200,
         request.caller.account.id,
         request.parameters["keyId"],
+        request.caller.source,
     )
 
 

@@ -15,7 +15,7 @@ from pressroom.domains.accounts.links import RESET_MAIL_JOB
 from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
 from pressroom.domains.accounts.queries import status, tokens, usernames
 from pressroom.domains.audit.actions import record as log
-from pressroom.domains.audit.models import OPERATOR, Kind, Source
+from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
@@ -31,7 +31,7 @@ async def suspend_account(tx: Tx, username: str, reason: str = SUSPENDED, source
     """
     record = await _lock(tx, username)
     if record.suspended_at is None:
-        await _suspend(tx, record.id, reason)
+        await _suspend(tx, record.id, reason, source)
         await log(tx, record.id, Kind.ACCOUNT_SUSPENDED, source, reason=reason)
     return await get_record(tx, username)
 
@@ -64,7 +64,8 @@ async def delete_account(
     """
     record = await _lock(tx, username)
     for key_id in await keys.list_active(tx, record.id):
-        await revoke_key(tx, key_id, by, None if by is RevokedBy.SELF else DELETED)
+        reason_given, revoker = (None, UNKNOWN) if by is RevokedBy.SELF else (DELETED, source)
+        await revoke_key(tx, key_id, by, reason_given, revoker)
     await status.erase(tx, record.id)
     await queue.cancel(tx, RESET_MAIL_JOB, folded(record.email))
     if by is RevokedBy.ADMIN:
@@ -74,34 +75,35 @@ async def delete_account(
     return replace(record, suspended_at=record.suspended_at or tx.now, deleted_at=tx.now, is_admin=False)
 
 
-async def set_password(tx: Tx, username: str, password_hash: str) -> AccountRecord:
+async def set_password(tx: Tx, username: str, password_hash: str, source: Source = OPERATOR) -> AccountRecord:
     """Replaces the password of an account, ends its sessions and deletes its failed sign-ins.
 
     Returns its record. Raises NotFound.
     """
     record = await _lock(tx, username)
     await set_password_of(tx, record.id, password_hash)
+    await log(tx, record.id, Kind.PASSWORD_RESET, source)
     return record
 
 
-async def remove_two_factor(tx: Tx, username: str) -> AccountRecord:
+async def remove_two_factor(tx: Tx, username: str, source: Source = OPERATOR) -> AccountRecord:
     """Takes two-factor sign-in off an account whose owner lost every code, and deletes its failed sign-ins.
 
     Returns its record. Raises NotFound, also when two-factor sign-in is off.
     """
     record = await _lock(tx, username)
-    await two_factor.remove_by_operator(tx, record.id)
+    await two_factor.remove_by_operator(tx, record.id, source)
     return record
 
 
-async def set_admin(tx: Tx, username: str, *, is_admin: bool) -> AccountRecord:
+async def set_admin(tx: Tx, username: str, *, is_admin: bool, source: Source = OPERATOR) -> AccountRecord:
     """Gives or takes the rights of an admin; returns the record. Raises NotFound, Conflict for a suspended account."""
     record = await _lock(tx, username)
     if is_admin and record.suspended_at is not None:
         raise Conflict(f"{record.username} is suspended; restore the account first.")
     if is_admin != record.is_admin:
         await status.set_admin(tx, record.id, is_admin=is_admin)
-        await log(tx, record.id, Kind.ADMIN_GIVEN if is_admin else Kind.ADMIN_TAKEN, OPERATOR)
+        await log(tx, record.id, Kind.ADMIN_GIVEN if is_admin else Kind.ADMIN_TAKEN, source)
     return await get_record(tx, username)
 
 
@@ -112,10 +114,10 @@ async def _lock(tx: Tx, username: str) -> AccountRecord:
     return await get_record(tx, username)
 
 
-async def _suspend(tx: Tx, account_id: str, reason: str) -> None:
+async def _suspend(tx: Tx, account_id: str, reason: str, source: Source) -> None:
     await status.suspend(tx, account_id, tx.now)
     await status.delete_sessions(tx, account_id)
     await tokens.delete_tokens(tx, account_id)
     for key_id in await keys.list_active(tx, account_id):
-        await revoke_key(tx, key_id, RevokedBy.ADMIN, reason)
+        await revoke_key(tx, key_id, RevokedBy.ADMIN, reason, source)
     await queue.enqueue(tx, TAG_JOB, account_id, account_id=account_id)

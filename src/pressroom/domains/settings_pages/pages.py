@@ -80,7 +80,8 @@ async def revoke_key(request: Request[Caller], body: ConfirmRevocation) -> Respo
         raise Invalid(
             [FieldError("label", Code.INVALID_CHOICE, "That is neither the label nor the prefix of this key.")]
         )
-    await request.once(keys.revoke_own_key, lambda revoked: {"id": revoked.id}, 200, account_id, key_id)
+    source = request.caller.source
+    await request.once(keys.revoke_own_key, lambda revoked: {"id": revoked.id}, 200, account_id, key_id, source)
     return redirect(f"/settings/keys/{key_id}", done="key-revoked")
 
 

@@ -28,6 +28,7 @@ async def add_endpoint(request: Request[Caller], once: Once, body: CreateWebhook
             account_id,
             key_id,
             body.new_webhook(),
+            request.caller.source,
         )
     )
 
@@ -54,6 +55,7 @@ async def replace_endpoint(request: Request[Caller], once: Once, body: CreateWeb
             201,
             *named,
             body.new_webhook(),
+            request.caller.source,
         )
     )
 

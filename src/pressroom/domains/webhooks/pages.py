@@ -126,6 +126,7 @@ async def rotate_secret(request: Request[Caller], body: NoFields) -> Response:
         lambda rotated: MadeSecret(webhook_id, rotated[0], expires_at=rotated[1]),
         200,
         *named(request),
+        request.caller.source,
     )
     return await _show_secret(request, answer, "rotated")
 
@@ -182,7 +183,8 @@ async def show_removal(request: Request[Caller], form: FormState) -> Response:
 async def remove_endpoint(request: Request[Caller], body: NoFields) -> Response:
     """Removes the endpoint."""
     webhook_id = request.parameters["webhookId"]
-    await request.once(endpoints.remove_webhook, lambda _: {"id": webhook_id}, 200, *named(request))
+    source = request.caller.source
+    await request.once(endpoints.remove_webhook, lambda _: {"id": webhook_id}, 200, *named(request), source)
     return redirect(_path(request, _KEY), done="endpoint-removed")
 
 

@@ -170,7 +170,7 @@ async def remove_webhook(request: Request[Caller]) -> Response:
     """Sends the endpoint nothing more; at most what is under way still arrives. Add it again, and redeliver brings
     what it missed."""
     removed = RemovedOut("Webhook endpoint removed", request.parameters["webhookId"])
-    return await request.once(endpoints.remove_webhook, lambda _: removed, 200, *named(request))
+    return await request.once(endpoints.remove_webhook, lambda _: removed, 200, *named(request), request.caller.source)
 
 
 @declare(
@@ -205,13 +205,13 @@ async def send_test(request: Request[Caller]) -> Response:
 async def rotate_webhook(request: Request[Caller]) -> Response:
     """Issues a new secret, with which everything is signed from now on. Receivers should accept either for 24
     hours: a delivery that is under way may still have the old signature."""
-    account_id, key_id, webhook_id = named(request)
+    webhook_id = request.parameters["webhookId"]
 
     def shape(rotated: tuple[str, int]) -> RotatedOut:
         secret, until = rotated
         return RotatedOut(webhook_id, secret, secret[:SHOWN], iso(until))
 
-    response = await request.once(endpoints.rotate_secret, shape, 200, account_id, key_id, webhook_id)
+    response = await request.once(endpoints.rotate_secret, shape, 200, *named(request), request.caller.source)
     response.holds_secret = True
     return response
 

@@ -6,6 +6,7 @@ import msgspec
 
 from pressroom.db import Command, Query, Tx
 from pressroom.domains.accounts.models import Account
+from pressroom.domains.audit.models import Source
 
 _ACCOUNT: Final = (
     "a.id, a.username, a.email, a.display_name, a.bio, a.verified, a.email_verified, a.is_private,"
@@ -78,17 +79,18 @@ class SessionRow(Account):
     expires_at: int
     confirmed_at: int
     is_admin: bool
+    seen_at: int
 
 
 FIND_SESSION: Final = Query(
     SessionRow,
-    f"SELECT {_ACCOUNT}, s.renewed_at, s.expires_at, s.confirmed_at, a.is_admin FROM sessions s"
+    f"SELECT {_ACCOUNT}, s.renewed_at, s.expires_at, s.confirmed_at, a.is_admin, s.seen_at FROM sessions s"
     " JOIN accounts a ON a.id = s.account_id WHERE s.token_hash = :token_hash AND a.suspended_at IS NULL",
 )
 
 INSERT_SESSION: Final = Command(
-    "INSERT INTO sessions (token_hash, account_id, created_at, renewed_at, confirmed_at, expires_at)"
-    " VALUES (:token_hash, :account_id, :now, :now, :now, :expires_at)"
+    "INSERT INTO sessions (token_hash, account_id, id, agent, address, created_at, renewed_at, confirmed_at, seen_at,"
+    " expires_at) VALUES (:token_hash, :account_id, :id, :agent, :address, :now, :now, :now, :now, :expires_at)"
 )
 
 CONFIRM_SESSION: Final = Command("UPDATE sessions SET confirmed_at = :now WHERE token_hash = :token_hash")
@@ -97,7 +99,7 @@ RENEW_SESSION: Final = Command(
     "UPDATE sessions SET renewed_at = :now, expires_at = :expires_at WHERE token_hash = :token_hash"
 )
 
-DELETE_SESSION: Final = Command("DELETE FROM sessions WHERE token_hash = :token_hash")
+DELETE_SESSION: Final = Query(str, "DELETE FROM sessions WHERE token_hash = :token_hash RETURNING account_id")
 
 PURGE_SESSIONS: Final = Command(
     "DELETE FROM sessions WHERE token_hash IN"
@@ -257,9 +259,20 @@ async def find_own_credentials(tx: Tx, account_id: str) -> Credentials | None:
     return await tx.one(FIND_OWN_CREDENTIALS, account_id=account_id)
 
 
-async def insert_session(tx: Tx, *, token_hash: str, account_id: str, expires_at: int) -> None:
+async def insert_session(
+    tx: Tx, *, token_hash: str, account_id: str, session_id: str, source: Source, expires_at: int
+) -> None:
     """Begins a session."""
-    await tx.run(INSERT_SESSION, token_hash=token_hash, account_id=account_id, expires_at=expires_at, now=tx.now)
+    await tx.run(
+        INSERT_SESSION,
+        token_hash=token_hash,
+        account_id=account_id,
+        id=session_id,
+        agent=source.agent,
+        address=source.address,
+        expires_at=expires_at,
+        now=tx.now,
+    )
 
 
 async def renew_session(tx: Tx, *, token_hash: str, expires_at: int) -> None:
@@ -272,9 +285,9 @@ async def confirm_session(tx: Tx, token_hash: str) -> None:
     await tx.run(CONFIRM_SESSION, token_hash=token_hash, now=tx.now)
 
 
-async def delete_session(tx: Tx, token_hash: str) -> None:
-    """Ends a session."""
-    await tx.run(DELETE_SESSION, token_hash=token_hash)
+async def delete_session(tx: Tx, token_hash: str) -> str | None:
+    """Ends a session and returns its account's id; None when there was none."""
+    return await tx.one(DELETE_SESSION, token_hash=token_hash)
 
 
 async def count_attempt(tx: Tx, *, subject: str, window_ends_at: int) -> Attempts:

@@ -111,6 +111,11 @@ SET_PASSWORD: Final = Command(
     "UPDATE accounts SET password_hash = :password_hash, updated_at = :now WHERE id = :account_id"
 )
 
+SET_EMAIL: Final = Command(
+    "UPDATE accounts SET email = :email, email_key = :email_key, email_verified = FALSE, updated_at = :now"
+    " WHERE id = :account_id"
+)
+
 # Whatever addresses the failures came from: `account:ID` and `account:ID:ADDRESS`.
 DELETE_ATTEMPTS: Final = Command(
     "DELETE FROM sign_in_attempts WHERE subject = 'account:' || :account_id"
@@ -234,6 +239,11 @@ async def verify_email(tx: Tx, account_id: str, token_hash: str) -> None:
 async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
     """Replaces the account's password hash."""
     await tx.run(SET_PASSWORD, account_id=account_id, password_hash=password_hash, now=tx.now)
+
+
+async def set_email(tx: Tx, account_id: str, email: str, email_key: str) -> None:
+    """Replaces the account's e-mail address by one that is still to be verified."""
+    await tx.run(SET_EMAIL, account_id=account_id, email=email, email_key=email_key, now=tx.now)
 
 
 async def delete_attempts(tx: Tx, account_id: str) -> None:

@@ -1,7 +1,11 @@
 """Endpoints: adding, reading and removing them, and rotating their secrets."""
 
+from urllib.parse import urlsplit
+
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import UNKNOWN, Kind, Source
 from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey, KeyStatus
 from pressroom.domains.webhooks import models
@@ -14,7 +18,9 @@ from pressroom.ids import new_id
 KEY_ENDED = "The key is revoked or has expired. Create another key and add the endpoint to that."
 
 
-async def add_webhook(tx: Tx, account_id: str, key_id: str, new: NewWebhook) -> tuple[Webhook, str]:
+async def add_webhook(
+    tx: Tx, account_id: str, key_id: str, new: NewWebhook, source: Source = UNKNOWN
+) -> tuple[Webhook, str]:
     """Adds an endpoint to a key. Returns its record and its secret, which is shown this once.
 
     One with the URL of a removed endpoint of the key continues that one (docs/webhooks.md#redeliver). Raises NotFound,
@@ -41,6 +47,7 @@ async def add_webhook(tx: Tx, account_id: str, key_id: str, new: NewWebhook) -> 
         origin_id=before.origin_id if before else webhook_id,
         speed=before.speed if before else Speed.NEW,
     )
+    await _record(tx, account_id, Kind.ENDPOINT_ADDED, source, webhook_id, new.url)
     return await _get(tx, account_id, key_id, webhook_id), secret
 
 
@@ -66,26 +73,31 @@ async def list_webhooks(tx: Tx, account_id: str, key_id: str, before: str, limit
     return await endpoints.list_webhooks(tx, key_id, before=before, limit=limit)
 
 
-async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> None:
+async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, source: Source = UNKNOWN) -> None:
     """Removes an endpoint: from now on nothing is sent to it. Raises NotFound.
 
     Its rows stay for as long as events can be redelivered, so that an endpoint that continues it finds its envelopes.
     """
     await get_key(tx, account_id, key_id)
+    webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id)
     if not await endpoints.remove_webhook(tx, account_id, key_id, webhook_id, sweep_at=tx.now + RETENTION):
         raise NotFound("There is no such webhook endpoint.")
     await endpoints.forget_removed(tx, key_id, most=models.REMEMBERED)
+    await _record(tx, account_id, Kind.ENDPOINT_REMOVED, source, webhook_id, webhook.url if webhook else "")
 
 
-async def rotate_secret(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> tuple[str, int]:
+async def rotate_secret(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, source: Source = UNKNOWN
+) -> tuple[str, int]:
     """Gives an endpoint a new secret. Returns it, and until when receivers accept the old one (milliseconds).
 
     From now on all deliveries are signed with the new one (docs/webhooks.md#rotate-a-secret). Raises NotFound,
     Unprocessable when the key is not active.
     """
-    await lock_live(tx, account_id, key_id, webhook_id, or_disabled=True)
+    webhook = await lock_live(tx, account_id, key_id, webhook_id, or_disabled=True)
     secret, previous_expires_at = new_secret(), tx.now + OVERLAP
     await endpoints.rotate_secret(tx, account_id, webhook_id, secret=secret, previous_expires_at=previous_expires_at)
+    await _record(tx, account_id, Kind.SECRET_ROTATED, source, webhook_id, webhook.url)
     return secret, previous_expires_at
 
 
@@ -118,6 +130,11 @@ def check_active(key: ApiKey, now: int) -> None:
     """Raises Unprocessable for a key that is revoked or expired."""
     if key.status(now) is not KeyStatus.ACTIVE:
         raise Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
+
+
+async def _record(tx: Tx, account_id: str, kind: Kind, source: Source, webhook_id: str, url: str) -> None:
+    """Records what was done to an endpoint. Of its address the host alone: the rest may hold a secret."""
+    await record(tx, account_id, kind, source, webhookId=webhook_id, host=urlsplit(url).netloc or None)
 
 
 async def _get(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:

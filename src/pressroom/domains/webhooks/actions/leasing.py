@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from pressroom.db import Tx
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import SERVICE, Kind
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.webhooks.models import RETENTION, Endpoint, Speed
@@ -106,6 +108,7 @@ async def _end_batch(tx: Tx, token: str, result: BatchResult, saved: SavedResult
     if reason is not None:
         await leases.disable(tx, endpoint, reason=reason, sweep_at=tx.now + RETENTION)
         await notify(tx, endpoint.account_id, NotificationType.WEBHOOK_DISABLED, webhook_id=endpoint.id)
+        await record(tx, endpoint.account_id, Kind.ENDPOINT_DISABLED, SERVICE, webhookId=endpoint.id, reason=reason)
         saved.disabled.append(result)
     due_at = await _next_due(tx, result, token) if alive and reason is None else None
     await leases.release(

@@ -2,6 +2,7 @@
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.audit.models import UNKNOWN, Source
 from pressroom.domains.keys.actions import get_key
 from pressroom.domains.webhooks.actions.endpoints import add_webhook, remove_webhook
 from pressroom.domains.webhooks.actions.status import get_status
@@ -9,7 +10,9 @@ from pressroom.domains.webhooks.models import NewWebhook, ReplacedWebhook
 from pressroom.domains.webhooks.queries import endpoints
 
 
-async def replace_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, new: NewWebhook) -> ReplacedWebhook:
+async def replace_webhook(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, new: NewWebhook, source: Source = UNKNOWN
+) -> ReplacedWebhook:
     """Removes an endpoint and adds another in its place; either both happen or neither.
 
     With the same URL the new endpoint continues the old one (docs/webhooks.md#replace). Raises NotFound, Unprocessable
@@ -20,6 +23,6 @@ async def replace_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str,
     await get_key(tx, account_id, key_id, lock=True)
     await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=True)
     old = await get_status(tx, account_id, key_id, webhook_id)
-    await remove_webhook(tx, account_id, key_id, webhook_id)
-    webhook, secret = await add_webhook(tx, account_id, key_id, new)
+    await remove_webhook(tx, account_id, key_id, webhook_id, source)
+    webhook, secret = await add_webhook(tx, account_id, key_id, new, source)
     return ReplacedWebhook(webhook, secret, old.missed_since)

@@ -1,0 +1,34 @@
+"""The page of the audit log (docs/web-app.md#account)."""
+
+from typing import Final
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.paged import cursor_of
+from pressroom.domains.accounts.security_schemas import log_shape
+from pressroom.domains.audit.actions import list_entries
+from pressroom.web.access import Page
+from pressroom.web.rendering import render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare
+
+LOG: Final = "/settings/log"
+SHOWN: Final = 50
+"""Entries on one page."""
+
+
+@declare("GET", LOG, Page(), summary="The audit log")
+async def show_log(request: Request[Caller]) -> Response:
+    """What was done to the account, by whom and from where, a page at a time."""
+    before, is_first = cursor_of(request.query)
+    found = await request.db.read(list_entries, request.caller.account.id, before, SHOWN + 1)
+    shown = found[:SHOWN]
+    values: dict[str, object] = {
+        "entries": [log_shape(entry) for entry in shown],
+        "next_page": f"{LOG}?before={shown[-1].id}" if len(found) > SHOWN else None,
+        "first_page": None if is_first else LOG,
+    }
+    return await render(request, "accounts/log.html", values)
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (show_log,)

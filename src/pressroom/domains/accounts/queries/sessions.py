@@ -1,0 +1,55 @@
+"""The sessions of an account: SQL. Sessions begun by a version before they had ids go by part of their hash."""
+
+from typing import Final
+
+from pressroom.db import Command, Query, Tx
+from pressroom.domains.accounts.models import Session
+
+_ID: Final = "coalesce(id, upper(substr(token_hash, 1, 26)))"
+
+LIST_SESSIONS: Final = Query(
+    Session,
+    f"SELECT {_ID} AS id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
+    f" WHERE account_id = :account_id AND {_ID} < :before AND expires_at > :now ORDER BY {_ID} DESC LIMIT :limit",
+)
+
+FIND_BY_TOKEN: Final = Query(
+    Session,
+    f"SELECT {_ID} AS id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
+    " WHERE token_hash = :token_hash",
+)
+
+END_SESSION: Final = Query(
+    str, f"DELETE FROM sessions WHERE account_id = :account_id AND {_ID} = :session_id RETURNING agent"
+)
+
+END_OTHERS: Final = Command("DELETE FROM sessions WHERE account_id = :account_id AND token_hash <> :token_hash")
+
+TOUCH_SESSION: Final = Command(
+    "UPDATE sessions SET seen_at = :seen_at, address = :address WHERE token_hash = :token_hash"
+)
+
+
+async def list_sessions(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Session]:
+    """Returns at most `limit` sessions of the account with ids before `before`, latest first."""
+    return await tx.all(LIST_SESSIONS, account_id=account_id, before=before, limit=limit, now=tx.now)
+
+
+async def find_by_token(tx: Tx, token_hash: str) -> Session | None:
+    """Returns the session with this token."""
+    return await tx.one(FIND_BY_TOKEN, token_hash=token_hash)
+
+
+async def end_session(tx: Tx, account_id: str, session_id: str) -> str | None:
+    """Ends a session of the account. Returns its User-Agent; None when there is no such session."""
+    return await tx.one(END_SESSION, account_id=account_id, session_id=session_id)
+
+
+async def end_others(tx: Tx, account_id: str, token_hash: str) -> int:
+    """Ends all sessions of the account but that of `token_hash`, and returns how many."""
+    return await tx.run(END_OTHERS, account_id=account_id, token_hash=token_hash)
+
+
+async def touch_session(tx: Tx, token_hash: str, *, seen_at: int, address: str) -> None:
+    """Records when (milliseconds) and from where a session was last used."""
+    await tx.run(TOUCH_SESSION, token_hash=token_hash, seen_at=seen_at, address=address)
