@@ -6,6 +6,8 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final
 
+import msgspec
+
 from pressroom import __version__
 from pressroom.db import Query
 from pressroom.errors import NotFound, Unavailable
@@ -21,11 +23,21 @@ from pressroom.web.templating import DOCS_POLICY, page
 
 PROBE_SECONDS: Final = 2.0
 ALIVE: Final = Query(int, "SELECT 1")
+FOR_A_DAY: Final = (b"cache-control", b"public, max-age=86400")
+ROBOTS: Final = b"User-agent: *\nDisallow: /api/\nDisallow: /settings\nDisallow: /login\nDisallow: /oembed\n"
 VERIFIERS: Final = {
     "verification.py": b"text/x-python; charset=utf-8",
     "verification.mjs": b"text/javascript; charset=utf-8",
 }
 """Files of this distribution that receivers of webhooks copy, and their types."""
+
+
+class _Operation(msgspec.Struct):
+    summary: str = ""
+
+
+class _Paths(msgspec.Struct):
+    paths: dict[str, dict[str, object]]
 
 
 @declare("GET", "/healthz", Public(), summary="Is the process alive")
@@ -53,10 +65,24 @@ async def openapi(request: Request[Any]) -> Response:
     return Response(200, request.services.openapi.body, JSON, headers, cached=request.services.openapi)
 
 
+@declare("GET", "/robots.txt", Public(), summary="What search engines may read")
+async def robots(request: Request[Any]) -> Response:
+    """Leaves out what is for people who are signed in, and the API. Pages of what is not PUBLIC say `noindex`."""
+    return Response(200, ROBOTS, b"text/plain; charset=utf-8", [FOR_A_DAY])
+
+
+@declare("GET", "/favicon.ico", Public(), summary="The icon of the site")
+async def favicon(request: Request[Any]) -> Response:
+    """The icon, for browsers that ask for it without having read a page."""
+    icon = static_file("icon.svg")
+    return Response(200, icon.body, b"image/svg+xml", [FOR_A_DAY, (b"x-content-type-options", b"nosniff")])
+
+
 @declare("GET", "/docs", Public(), summary="The API reference")
 async def docs(request: Request[Any]) -> Response:
     """The OpenAPI document as a page."""
-    return page("docs.html", {"title": "API reference"}, policy=DOCS_POLICY)
+    operations = _operations(request.services.openapi.body)
+    return page("docs.html", {"title": "API reference", "operations": operations}, policy=DOCS_POLICY)
 
 
 @declare("GET", "/settings", Page(), summary="One's own account")
@@ -95,6 +121,18 @@ def _file_route(path: str, summary: str, load: Callable[[], Response]) -> Route[
     return file
 
 
+@cache
+def _operations(document: bytes) -> tuple[tuple[str, str, str], ...]:
+    """Returns method, path and summary of each operation of an OpenAPI document, for readers without script."""
+    paths = msgspec.json.decode(document, type=_Paths).paths
+    return tuple(
+        (method.upper(), path, msgspec.convert(operation, _Operation).summary)
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+        if method in {"get", "post", "put", "patch", "delete"}
+    )
+
+
 def _picture(name: str, draw: Callable[[str], bytes]) -> Response:
     """Returns the picture `name`, an identifier and .svg. Raises NotFound for what cannot be one."""
     if not (name.endswith(".svg") and name[:-4].isalnum() and len(name) == 30):
@@ -114,7 +152,19 @@ VERIFIER_ROUTES: Final = tuple(
 STATIC_ROUTES: Final = tuple(
     _file_route(static_path(name), "Style sheets and scripts", partial(static_file, name)) for name in static_names()
 )
-ROUTES: Final = (health, ready, openapi, docs, settings, avatar, hub_avatar, *VERIFIER_ROUTES, *STATIC_ROUTES)
+ROUTES: Final = (
+    health,
+    ready,
+    openapi,
+    robots,
+    favicon,
+    docs,
+    settings,
+    avatar,
+    hub_avatar,
+    *VERIFIER_ROUTES,
+    *STATIC_ROUTES,
+)
 
 
 def preload_files() -> None:

@@ -199,6 +199,7 @@ async def reading_page(
         "shown_time": shown_time,
         "host_of": host_of,
         "new_key": new_idempotency_key,
+        "now": request.clock.now(),
     }
     response = await page_in_slices(
         request.services.slices,
