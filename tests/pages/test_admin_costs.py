@@ -40,7 +40,9 @@ FILL: Final = (
         " CASE WHEN i % 2 = 0 THEN 9000000000000 END, 0, 1 FROM n"
     ),
     Command(
-        f"INSERT INTO stored_media (account_id, bytes) {_NUMBERS} SELECT '01AAAAAAAA' || printf('%016d', i), 1 FROM n"
+        "INSERT INTO stored_media (account_id, bytes)"
+        " WITH RECURSIVE n(i) AS (SELECT :first UNION ALL SELECT i + 1 FROM n WHERE i < :last)"
+        " SELECT '01AAAAAAAA' || printf('%016d', i), 1 FROM n"
     ),
 )
 
