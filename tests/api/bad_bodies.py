@@ -114,7 +114,6 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
         "nothing": ({}, {"username": "required", "email": "required", "password": "required", "token": "required"})
     },
     "read_notifications": {"nothing": ({}, {"upTo": "required"})},
-    "edit_comment": {"nothing": ({}, {"content": "required"})},
     "forgot_password": {"nothing": ({}, {"email": "required"})},
     "reset_password": {"nothing": ({}, {"token": "required", "password": "required"})},
     "verify_email": {"nothing": ({}, {"token": "required"})},
