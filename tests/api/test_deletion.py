@@ -23,6 +23,7 @@ NAMELESS = COUNTED | {
     ("accounts", "username_key"),
     ("accounts", "email_key"),
     ("api_keys", "account_id"),
+    ("audit_entries", "account_id"),
     ("clips", "account_id"),
     ("comments", "account_id"),
     ("content_quotas", "account_id"),
