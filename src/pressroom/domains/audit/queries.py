@@ -33,7 +33,7 @@ LIST_ADMIN_ENTRIES: Final = Query(
 
 ERASE_ENTRIES: Final = Command(
     "DELETE FROM audit_entries WHERE account_id = :account_id AND id IN (SELECT id FROM audit_entries"
-    " WHERE account_id = :account_id AND actor NOT IN ('admin', 'operator') LIMIT :batch)"
+    " WHERE account_id = :account_id AND (actor NOT IN ('admin', 'operator') OR kind = 'key.revoked') LIMIT :batch)"
 )
 
 PURGE_ENTRIES: Final = Command(
