@@ -27,8 +27,9 @@ class Shown:
         return f"{self.path} {'submitted ' if self.submitted else ''}{self.reader}"
 
     def address(self, scenes: Scenes) -> str:
-        """The path, with the ids of what the scenes hold."""
-        return self.path.format_map((scenes.reader(self.reader) or scenes.full).ids)
+        """The path, with the ids of what the scenes hold: the reader's own, else those of `full`."""
+        reader = scenes.reader(self.reader) or scenes.full
+        return self.path.format_map({**scenes.full.ids, **reader.ids})
 
     def person(self, scenes: Scenes) -> Person | None:
         """Who looks; None: somebody who is not signed in."""
