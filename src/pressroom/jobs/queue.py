@@ -135,6 +135,8 @@ FORGET_LEASES: Final = Command(
 
 CANCEL: Final = Command("DELETE FROM jobs WHERE kind = :kind AND subject = :subject")
 
+CANCEL_OF_ACCOUNT: Final = Command("DELETE FROM jobs WHERE kind = :kind AND account_id = :account_id")
+
 COUNT_DEAD: Final = Query(int, "SELECT count(*) FROM jobs WHERE due_at IS NULL")
 
 DEFERRED: Final = Query(
@@ -164,6 +166,11 @@ async def enqueue(tx: Tx, kind: str, subject: str, *, account_id: str = "", due_
 async def cancel(tx: Tx, kind: str, subject: str) -> None:
     """Removes a job, if there is one. A worker that has begun it does it to the end."""
     await tx.run(CANCEL, kind=kind, subject=subject)
+
+
+async def cancel_of_account(tx: Tx, kind: str, account_id: str) -> None:
+    """Removes an account's jobs of a kind, dead ones too."""
+    await tx.run(CANCEL_OF_ACCOUNT, kind=kind, account_id=account_id)
 
 
 async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: int = 1_000_000) -> list[Job]:

@@ -14,6 +14,7 @@ from pressroom.domains.accounts.actions import set_password as set_password_of
 from pressroom.domains.accounts.links import RESET_MAIL_JOB
 from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
 from pressroom.domains.accounts.queries import status, tokens, usernames
+from pressroom.domains.accounts.sessions import EMAIL_CHANGED_JOB
 from pressroom.domains.audit.actions import record as log
 from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.domains.keys import queries as keys
@@ -68,6 +69,7 @@ async def delete_account(
         await revoke_key(tx, key_id, by, reason_given, revoker)
     await status.erase(tx, record.id)
     await queue.cancel(tx, RESET_MAIL_JOB, folded(record.email))
+    await queue.cancel_of_account(tx, EMAIL_CHANGED_JOB, record.id)
     if by is RevokedBy.ADMIN:
         await log(tx, record.id, Kind.ACCOUNT_DELETED, source, reason=reason)
     await usernames.reserve_username(tx, folded(record.username), record.id, until=tx.now + RESERVED)
