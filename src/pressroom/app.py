@@ -29,8 +29,9 @@ from pressroom.runtime import Runtime
 from pressroom.web.access import Access, Keyed
 from pressroom.web.cached_body import CachedBody
 from pressroom.web.client_address import allowed
+from pressroom.web.guards import Guards
 from pressroom.web.once import Once
-from pressroom.web.pipeline import Guards, Pipeline
+from pressroom.web.pipeline import Pipeline
 from pressroom.web.request import Request, Viewer
 from pressroom.web.response import Response
 from pressroom.web.router import Router

@@ -5,7 +5,7 @@ path and method (404, 405) → who calls (401, 403, 429: `Guards`) → body (408
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
@@ -29,6 +29,7 @@ from pressroom.web.client_address import client_address
 from pressroom.web.compression import encode
 from pressroom.web.error_labels import MethodNotAllowed
 from pressroom.web.error_responses import error_response
+from pressroom.web.guards import Guards
 from pressroom.web.headers import read_headers, session_token
 from pressroom.web.idempotency_key import fingerprint, read_key, typed_fingerprint
 from pressroom.web.incoming_body import BodyReader, IncomingBody
@@ -36,7 +37,6 @@ from pressroom.web.location_header import location_of
 from pressroom.web.multipart import discard
 from pressroom.web.multipart_rules import Form
 from pressroom.web.multipart_texts import read_texts
-from pressroom.web.once import Once
 from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.page_form_bodies import NO_FILES, beside_files, decode_typed, holds_nul, rules_of
 from pressroom.web.page_forms import (
@@ -48,7 +48,7 @@ from pressroom.web.page_forms import (
     sent_before,
 )
 from pressroom.web.rendering import error_page, hide_address, sign_in_first
-from pressroom.web.request import Request, Viewer
+from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.response_sending import RETRY_SECONDS, SendBudget, held_bytes, send_response
 from pressroom.web.router import Router
@@ -66,51 +66,6 @@ FOR_PROGRAMS: Final = frozenset({"/healthz", "/readyz", "/openapi.json"})
 """Paths outside of the API that programs read, errors included."""
 
 API_HEADERS: Final[HeaderList] = [(b"x-service-api-version", b"1"), (b"cache-control", b"no-store")]
-
-
-class Guards(Protocol[C]):
-    """Who may call a route, and how often. `app` makes one of the packages' guards, in their order."""
-
-    async def by_key(self, request: Request[C], access: Access) -> C:
-        """Returns the caller of a request that has an Authorization header, or raises why it is refused.
-
-        Sets the request's `account_id` and `key_id`, and adds to its response headers.
-        """
-        ...
-
-    async def by_session(self, request: Request[C], token: str) -> C | None:
-        """Returns the caller whose session this is, if any; sets `account_id` and adds to the response headers."""
-        ...
-
-    def viewer(self, who: C) -> Viewer:
-        """Returns whom pages show as signed in."""
-        ...
-
-    def is_admin(self, who: C) -> bool:
-        """Returns whether the caller is an admin."""
-        ...
-
-    async def check_recent(
-        self, request: Request[C], who: C, typed: Mapping[str, Sequence[str]] | None
-    ) -> Response | None:
-        """Returns None when the caller confirmed the password a short time ago, else the page that asks for it.
-
-        `typed` is what was typed into a form, without its secrets, and with the password if that was asked for; None
-        when no form was sent. Raises ConfirmationRequired on routes of the API.
-        """
-        ...
-
-    async def check_writes(self, who: C) -> None:
-        """Counts one write of a caller who is signed in. Raises RateLimited."""
-        ...
-
-    def note_response(self, request: Request[C], response: Response) -> None:
-        """Counts the response to a request whose `key_id` is set."""
-        ...
-
-    def once(self, request: Request[C], idempotency_key: str | None, body_hash: str) -> Once:
-        """Returns what carries out the request's write once; `body_hash` is the fingerprint of its body."""
-        ...
 
 
 class Pipeline(Generic[C]):
