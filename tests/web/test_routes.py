@@ -20,6 +20,7 @@ PER_FILE = "_file_route"
 NAMES = (
     *("routes.py", "link_routes.py", "two_factor_routes.py"),
     *("pages.py", "sign_in_pages.py", "security_pages.py", "entry_pages.py", "serving.py", "site.py"),
+    *("invitations.py", "feeds.py"),
 )
 """Modules that may declare routes: import-linter holds those of packages to the rules for routes."""
 
