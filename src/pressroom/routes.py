@@ -26,9 +26,11 @@ from pressroom.domains.clips import pages as clip_pages
 from pressroom.domains.clips import routes as clips
 from pressroom.domains.comments import pages as comment_pages
 from pressroom.domains.comments import routes as comments
+from pressroom.domains.follows import pages as follow_pages
 from pressroom.domains.follows import routes as follows
 from pressroom.domains.follows import suggestion_routes as suggestions
 from pressroom.domains.home import pages as home
+from pressroom.domains.hubs import pages as hub_pages
 from pressroom.domains.hubs import routes as hubs
 from pressroom.domains.inbox import pages as inbox
 from pressroom.domains.keys import pages as key_pages
@@ -87,6 +89,8 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *feeds.ROUTES,
     *acts.ROUTES,
     *comment_pages.ROUTES,
+    *follow_pages.ROUTES,
+    *hub_pages.ROUTES,
     *media.ROUTES,
     *sign_in_pages.ROUTES,
     *profile_pages.ROUTES,

@@ -69,6 +69,11 @@ class People:
         assert answer.status_code == 200, answer.text
         return f"/api/follow-requests/{self.followed()}"
 
+    def waited(self) -> str:
+        """The path of all requests to follow the writer, of which there is one."""
+        self.asked()
+        return "/api/follow-requests/accept"
+
     def followed(self) -> str:
         """The other account's user name, once it followed the writer or asked to."""
         answer = self.other.post(f"/api/accounts/{self.web.get('/api/auth/me').json()['username']}/follow")
@@ -158,6 +163,7 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "follow": lambda people: Write("POST", f"/api/accounts/{people.name()}/follow"),
     "read_notification": _reading_one,
     "read_notifications": _reading_all,
+    "accept_follow_requests": lambda people: Write("POST", people.waited()),
     "accept_follow_request": lambda people: Write("POST", f"{people.asked()}/accept"),
     "reject_follow_request": lambda people: Write("POST", f"{people.asked()}/reject"),
     "remove_follower": lambda people: Write("DELETE", f"/api/followers/{people.followed()}"),

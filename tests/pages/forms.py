@@ -41,6 +41,7 @@ class Line:
 PASSWORD: Final = "seven boats by the pier"
 HOOK: Final = "https://8.8.8.8/hook"
 ACTS: Final = "tests/pages/test_acts.py"
+PEOPLE: Final = "tests/pages/test_people.py"
 ONE: Final = "/settings/keys/{keyId}/webhooks/{webhookId}"
 
 LINES: Final[dict[str, Line]] = {
@@ -113,6 +114,11 @@ LINES: Final[dict[str, Line]] = {
     "/post/{id}/vote": Line({"choices": ["1"]}),
     "/post/{id}/comment": Line({"content": "Which boat?"}),
     "/post/{id}/quote": Line({"content": "How true"}, elsewhere=ACTS),
+    "/follows/accept": Line(),
+    "/follows/{username}/accept": Line(elsewhere=PEOPLE),
+    "/follows/{username}/reject": Line(elsewhere=PEOPLE),
+    "/follows/{username}/remove": Line(elsewhere=PEOPLE, anybodys=True),
+    "/hubs/new": Line({"name": "The north quay", "slug": "north-quay-{slug}"}),
     "/comment/{id}/edit": Line({"content": "Which boat, then?"}),
     "/comment/{id}/delete": Line(),
     "/@{username}/follow": Line(elsewhere=ACTS, anybodys=True),

@@ -132,6 +132,12 @@ class Scenes:
             person.sign_in()
         said = self.full.ask(f"/api/posts/{self.full.ids['post']}/comments", 201, content="The island pier is shut.")
         self.full.ids["said"] = str(said["id"])
+        with self.marta.web as web:
+            body_of(web.patch("/api/auth/me", json={"isPrivate": True}))
+        for path in ("/api/accounts/marta/follow", "/api/accounts/night_desk/follow"):
+            self.full.ask(path)
+        self.failing.ask("/api/accounts/harbour_news/follow")
+        self.full.ask(f"/api/posts/{self.full.ids['post']}/save")
         self._send_links()
         self._guard()
         self._take_copies()

@@ -47,6 +47,13 @@ def _shown() -> Iterator[Shown]:
         ("/post/{post}?reply={comment}", "full"),
         ("/post/{post}/quote", "full"),
         ("/comment/{comment}/delete", "full"),
+        ("/saved", "empty", "full"),
+        ("/hubs", "empty", "full"),
+        ("/hubs/new", "full"),
+        ("/follows", "empty", "full"),
+        ("/follows?list=followers", "full"),
+        ("/follows?list=requests", "marta"),
+        ("/follows?list=sent", "full"),
         ("/comment/{said}/edit", "full"),
         ("/@harbour_news", "failing"),
         ("/@{username}", "nobody", "empty", "full"),
@@ -119,6 +126,7 @@ def _shown() -> Iterator[Shown]:
         ("/settings/data/delete", "full"),
         ("/settings/security/password", "full"),
         ("/settings/security/email", "full"),
+        ("/hubs/new", "full"),
     ):
         yield Shown(path, reader, 400, submitted=True)
     for path in ("/signup", "/forgot", "/reset/{reset}"):

@@ -35,6 +35,7 @@ PAGES: Final = (
     *("/", "/clips", "/settings/keys", "/settings/keys/new", "/settings/keys/{key}", "/settings/keys/{key}/revoke"),
     *(W, f"{W}?state=failed", f"{W}?state=held", f"{W}?code=4xx", f"{W}/deliveries", f"{W}/head"),
     *(f"{W}/deliveries/{{delivery}}", f"{W}/redeliver", f"{W}/rotate", f"{W}/replace", f"{W}/remove"),
+    *("/saved", "/hubs", "/follows", "/follows?list=followers", "/follows?list=requests", "/follows?list=sent"),
     *("/settings/security", "/@{username}", "/notifications", "/notifications?read=01KW2F3B6E1"),
     *("/settings/data", "/settings/data/delete"),
     *("/settings/security/password", "/settings/security/email", "/settings/log", "/settings/profile"),

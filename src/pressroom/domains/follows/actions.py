@@ -12,7 +12,7 @@ from pressroom.domains.accounts.actions import get_account_by_username
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.follows import queries
-from pressroom.domains.follows.models import Following, Person
+from pressroom.domains.follows.models import Accepted, Following, Person
 from pressroom.domains.notifications.actions import forget_follow, notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
@@ -82,6 +82,24 @@ async def reject_request(tx: Tx, caller: Caller, username: str) -> Following:
     if not await queries.delete_request(tx, **await _lock_request(tx, caller, username)):
         raise NotFound(f"{username} has not asked to follow you.")
     return Following(False)
+
+
+async def accept_all(tx: Tx, caller: Caller) -> Accepted:
+    """Accepts the requests to follow the caller that have waited longest, TOGETHER at the most."""
+    followed_id = caller.account.id
+    waiting = await queries.find_waiting(tx, followed_id, TOGETHER)
+    await status.lock_status(tx, followed_id, *waiting)
+    accepted = 0
+    for account_id in waiting:
+        if await queries.delete_request(tx, account_id=account_id, followed_id=followed_id):
+            await _begin(tx, account_id=account_id, followed_id=followed_id)
+            accepted += 1
+    return Accepted(accepted, bool(await queries.find_waiting(tx, followed_id, 1)))
+
+
+async def list_sent(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
+    """Returns at most `limit` accounts that this one has asked to follow, newest account first, before `before`."""
+    return await queries.list_sent(tx, account_id, before=before, limit=limit)
 
 
 async def list_requests(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:

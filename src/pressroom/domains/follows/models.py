@@ -10,6 +10,13 @@ class Following(msgspec.Struct, frozen=True):
     requested: bool = False
 
 
+class Accepted(msgspec.Struct, frozen=True):
+    """How many requests were accepted at once, and whether others still wait."""
+
+    accepted: int
+    left: bool
+
+
 class Person(msgspec.Struct):
     """An account in a list of followers, followed accounts or follow requests.
 

@@ -98,6 +98,14 @@ ERASE_REQUESTS: Final = Command(
     " follow_requests WHERE account_id = :account_id OR followed_id = :account_id LIMIT :batch)"
 )
 
+LIST_SENT: Final = Query(
+    Person,
+    f"SELECT r.followed_id AS listed_as, {_PERSON}, r.created_at FROM follow_requests r"
+    " JOIN accounts a ON a.id = r.followed_id"
+    " WHERE r.account_id = :account_id AND r.followed_id < :before AND a.suspended_at IS NULL"
+    " ORDER BY r.followed_id DESC LIMIT :limit",
+)
+
 FIND_WAITING: Final = Query(
     str, "SELECT account_id FROM follow_requests WHERE followed_id = :followed_id ORDER BY id LIMIT :limit"
 )
@@ -147,6 +155,11 @@ async def list_followed(tx: Tx, account_id: str, *, before: str, limit: int) -> 
 async def list_requests(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
     """Returns who asks to follow the account, latest first, before `before`."""
     return await tx.all(LIST_REQUESTS, account_id=account_id, before=before, limit=limit)
+
+
+async def list_sent(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
+    """Returns whom the account has asked to follow, newest account first, before `before`."""
+    return await tx.all(LIST_SENT, account_id=account_id, before=before, limit=limit)
 
 
 async def find_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:

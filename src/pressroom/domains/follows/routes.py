@@ -7,11 +7,13 @@ from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
 from pressroom.domains.follows import actions
 from pressroom.domains.follows.schemas import (
     WAITING_EXAMPLE,
+    AcceptedOut,
     FollowedList,
     FollowerList,
     FollowerOut,
     FollowOut,
     WaitingList,
+    accepted_shape,
     follow_shape,
     follower_shape,
     person_shape,
@@ -179,7 +181,44 @@ async def list_follows(request: Request[Caller]) -> Response:
     return json_response(FollowedList([person_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
+@declare(
+    "POST",
+    "/api/follow-requests/accept",
+    SessionOnly(),
+    summary="Accept all follow requests",
+    gives=AcceptedOut,
+    idempotent=True,
+    tag=TAG,
+    response_example=AcceptedOut(12, left=False),
+)
+async def accept_follow_requests(request: Request[Caller]) -> Response:
+    """Accepts those who have waited longest, 49 at the most in one request; `left` says whether others wait."""
+    return await request.once(actions.accept_all, accepted_shape, 200, request.caller)
+
+
+@declare(
+    "GET",
+    "/api/follow-requests/sent",
+    SessionOnly(),
+    summary="List whom you asked to follow",
+    gives=WaitingList,
+    fails=(_BAD_PAGE,),
+    tag=TAG,
+    paged=True,
+    response_example=WaitingList([WAITING_EXAMPLE], None),
+)
+async def list_sent_requests(request: Request[Caller]) -> Response:
+    """The account's own requests that wait for an answer, newest account first. DELETE /api/accounts/{username}/follow
+    takes one back."""
+    page = read_page(request.query)
+    people = await request.db.read(actions.list_sent, request.caller.account.id, page.before, page.limit + 1)
+    shown, cursor = split(people, page, lambda person: person.listed_as)
+    return json_response(WaitingList([waiting_shape(person, request.settings.base_url) for person in shown], cursor))
+
+
 ROUTES: Final = (
+    accept_follow_requests,
+    list_sent_requests,
     follow,
     unfollow,
     list_follow_requests,

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
-from pressroom.domains.follows.models import Following, Person
+from pressroom.domains.follows.models import Accepted, Following, Person
 from pressroom.web.wire import Time
 
 
@@ -55,6 +55,18 @@ class SuggestionsOut(msgspec.Struct):
     """Accounts whose user names may be meant."""
 
     accounts: list[AuthorOut]
+
+
+class AcceptedOut(msgspec.Struct):
+    """What came of accepting all requests."""
+
+    accepted: Annotated[int, Meta(description="How many accounts follow the caller from now on.")]
+    left: Annotated[bool, Meta(description="Whether others still wait: send the request again.")]
+
+
+def accepted_shape(accepted: Accepted) -> AcceptedOut:
+    """Returns what came of accepting all requests."""
+    return AcceptedOut(accepted.accepted, accepted.left)
 
 
 def follow_shape(following: Following) -> FollowOut:

@@ -370,7 +370,27 @@ def _shown(request: Request[Caller]) -> Callable[[PostView], PostOut]:
     return lambda view: post_shape(view, addresses, now)
 
 
+@declare(
+    "GET",
+    "/api/saved",
+    SessionOnly(),
+    summary="List what you saved",
+    gives=PostList,
+    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
+    tag=REACTIONS,
+    paged=True,
+    response_example=PostList([POST_EXAMPLE], None),
+)
+async def list_saved(request: Request[Caller]) -> Response:
+    """The posts that the account saved, newest post first. What was deleted, or is no longer for the account to see, is
+    left out, so a page may have fewer than `limit`."""
+    page = read_page(request.query)
+    views, cursor = await request.db.read(lookup.list_saved, request.caller.account.id, page.before, page.limit)
+    return json_response(PostList([_shown(request)(view) for view in views], cursor))
+
+
 ROUTES: Final = (
+    list_saved,
     create_post,
     upload_post,
     list_posts,

@@ -110,6 +110,12 @@ async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, Po
     return hub, await _page_of(tx, posts, reader)
 
 
+async def open_saved(tx: Tx, reader: str, before: str) -> PostPage:
+    """Returns a page of the posts that the reader saved and still may see."""
+    views, next_page = await lookup.list_saved(tx, reader, before, POSTS)
+    return PostPage(views, next_page, await lookup.list_bounced(tx, reader, views))
+
+
 async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> PostPage:
     """Returns a page of the PUBLIC posts with a hashtag (its identity). Raises NotFound when there are none at all."""
     posts = await lookup.list_of_tag(tx, tag, reader, before, POSTS + 1)

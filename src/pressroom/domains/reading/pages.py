@@ -28,7 +28,7 @@ from pressroom.domains.reading.rendering import (
 )
 from pressroom.errors import NotFound
 from pressroom.hashtags_and_mentions import tag_identity
-from pressroom.web.access import Visitor
+from pressroom.web.access import Page, Visitor
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import declare
@@ -127,4 +127,11 @@ async def oembed(request: Request[Caller]) -> Response:
     return response
 
 
-ROUTES: Final = (permalink, profile, hub, tag, clip, oembed)
+@declare("GET", "/saved", Page(), summary="What you saved")
+async def saved(request: Request[Caller]) -> Response:
+    """Returns the page of the posts that the reader saved, without those that they may no longer see."""
+    page = await request.db.read(actions.open_saved, reader_id(request), before(request))
+    return await reading_page(request, "reading/saved.html", {"robots": "noindex", **posts_values(request, page)})
+
+
+ROUTES: Final = (saved, permalink, profile, hub, tag, clip, oembed)

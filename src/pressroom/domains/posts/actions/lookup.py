@@ -131,6 +131,15 @@ async def list_of_tag(tx: Tx, tag: str, reader: str, before: str, limit: int) ->
     return await _views(tx, await lookup.list_of_tag(tx, tag, before=before, limit=limit), reader)
 
 
+async def list_saved(tx: Tx, reader: str, before: str, limit: int) -> tuple[list[PostView], str | None]:
+    """Returns those of the next `limit` posts that the reader saved which still stand and which they still may see,
+    newest post first, and the id below which the next ones are; None on the last page."""
+    ids = await lookup.list_saved(tx, reader, before=before, limit=limit + 1)
+    shown = ids[:limit]
+    views = await complete(tx, await _standing(tx, shown, reader), reader)
+    return views, shown[-1] if len(ids) > limit else None
+
+
 async def list_bounced(tx: Tx, reader: str, views: Sequence[PostView]) -> set[str]:
     """Returns the ids of the posts, of these and of those that plain bounces of them share, that the reader has plainly
     bounced."""

@@ -140,6 +140,11 @@ COUNT_LISTED: Final = Query(
     " ORDER BY post_id DESC LIMIT :limit) AS listed",
 )
 
+LIST_SAVED: Final = Query(
+    str,
+    "SELECT post_id FROM saves WHERE account_id = :account_id AND post_id < :before ORDER BY post_id DESC LIMIT :limit",
+)
+
 LIST_PLAIN_BOUNCES: Final = Query(
     str,
     "SELECT original_id FROM posts WHERE account_id = :account_id AND type = 'SHARE' AND deleted_at IS NULL"
@@ -209,6 +214,11 @@ async def list_of_tag(tx: Tx, tag: str, *, before: str, limit: int) -> list[str]
 async def count_listed(tx: Tx, author: str, *, reader: str, limit: int) -> int:
     """Returns how many posts of an account an allowlist shows the reader; `limit` at the most."""
     return await tx.one(COUNT_LISTED, author=author, reader=reader, limit=limit) or 0
+
+
+async def list_saved(tx: Tx, account_id: str, *, before: str, limit: int) -> list[str]:
+    """Returns the ids of posts that the account saved, newest post first, before `before`."""
+    return await tx.all(LIST_SAVED, account_id=account_id, before=before, limit=limit)
 
 
 async def list_plain_bounces(tx: Tx, account_id: str, post_ids: Sequence[str]) -> list[str]:

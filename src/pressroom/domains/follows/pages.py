@@ -1,0 +1,92 @@
+"""The page of who follows whom, and of requests that wait (docs/web-app.md#people)."""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Final
+from urllib.parse import parse_qsl
+
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.follows import actions
+from pressroom.domains.follows.models import Person
+from pressroom.domains.follows.schemas import accepted_shape, follower_shape, waiting_shape
+from pressroom.ids import BEYOND
+from pressroom.web.access import Page
+from pressroom.web.page_forms import FormState, NoFields
+from pressroom.web.rendering import redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+
+FOLLOWS: Final = "/follows"
+REQUESTS: Final = f"{FOLLOWS}?list=requests"
+PEOPLE: Final = 50
+"""Accounts on one page."""
+
+_ID: Final = re.compile(r"[0-9A-Z]{26}")
+
+List = Callable[[Tx, str, str, int], Awaitable[list[Person]]]
+LISTS: Final[dict[str, List]] = {
+    "following": actions.list_followed,
+    "followers": actions.list_followers,
+    "requests": actions.list_requests,
+    "sent": actions.list_sent,
+}
+"""The lists of the page, by their name in the query; the first is shown when none is named."""
+
+
+@declare("GET", FOLLOWS, Page(), summary="Who follows whom")
+async def show_follows(request: Request[Caller]) -> Response:
+    """A page of one of the lists."""
+    return await show_list(request, FormState())
+
+
+async def show_list(request: Request[Caller], form: FormState) -> Response:
+    """Returns a page of the list that the query names; after a form that was refused, of the requests."""
+    given = dict(parse_qsl(request.query))
+    name = "requests" if form.was_refused else given.get("list", "")
+    name = name if name in LISTS else "following"
+    before = given.get("before", "")
+    before = before if _ID.fullmatch(before) else BEYOND
+    account = request.caller.account
+    found = await request.db.read(LISTS[name], account.id, before, PEOPLE + 1)
+    people, here = found[:PEOPLE], f"{FOLLOWS}?list={name}"
+    values: dict[str, object] = {
+        "account": account,
+        "list": name,
+        "people": [waiting_shape(person, request.settings.base_url) for person in people],
+        "next_page": f"{here}&before={people[-1].listed_as}" if len(found) > PEOPLE else None,
+        "first_page": None if before == BEYOND else here,
+    }
+    return await render(request, "follows/follows.html", values, form=form)
+
+
+@declare_form(f"{FOLLOWS}/accept", Page(), takes=NoFields, again=show_list, summary="Accept all follow requests")
+async def accept_all(request: Request[Caller], body: NoFields) -> Response:
+    """Accepts as many as one transaction takes; the page says when others still wait."""
+    await request.once(actions.accept_all, accepted_shape, 200, request.caller)
+    return redirect(REQUESTS, done="requests-accepted")
+
+
+@declare_form(f"{FOLLOWS}/{{username}}/accept", Page(), takes=NoFields, again=show_list, summary="Accept a request")
+async def accept(request: Request[Caller], body: NoFields) -> Response:
+    """Accepts the request of an account."""
+    await request.once(actions.accept_request, follower_shape, 200, request.caller, request.parameters["username"])
+    return redirect(REQUESTS, done="request-accepted")
+
+
+@declare_form(f"{FOLLOWS}/{{username}}/reject", Page(), takes=NoFields, again=show_list, summary="Reject a request")
+async def reject(request: Request[Caller], body: NoFields) -> Response:
+    """Rejects the request of an account, which is not told."""
+    await request.once(actions.reject_request, follower_shape, 200, request.caller, request.parameters["username"])
+    return redirect(REQUESTS, done="request-rejected")
+
+
+@declare_form(f"{FOLLOWS}/{{username}}/remove", Page(), takes=NoFields, again=show_list, summary="Remove a follower")
+async def remove(request: Request[Caller], body: NoFields) -> Response:
+    """Ends the follow of an account, which is not told."""
+    await request.once(actions.remove_follower, follower_shape, 200, request.caller, request.parameters["username"])
+    return redirect(f"{FOLLOWS}?list=followers", done="follower-removed")
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (show_follows, accept_all, accept, reject, remove)

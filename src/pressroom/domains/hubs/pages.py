@@ -1,0 +1,59 @@
+"""The page of one's own hubs, and making one (docs/web-app.md#people)."""
+
+import re
+from typing import Final
+from urllib.parse import parse_qsl
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.hubs import actions
+from pressroom.domains.hubs.schemas import CreateHub, hub_shape
+from pressroom.ids import BEYOND
+from pressroom.web.access import Page
+from pressroom.web.page_forms import FormState
+from pressroom.web.rendering import redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+
+HUBS: Final = "/hubs"
+SHOWN: Final = 50
+"""Hubs on one page."""
+
+_ID: Final = re.compile(r"[0-9A-Z]{26}")
+
+
+@declare("GET", HUBS, Page(), summary="Your hubs")
+async def show_hubs(request: Request[Caller]) -> Response:
+    """The hubs that the account is a member of, each with the id that programs publish into it by."""
+    before = dict(parse_qsl(request.query)).get("before", "")
+    before = before if _ID.fullmatch(before) else BEYOND
+    found = await request.db.read(actions.list_joined, request.caller.account.id, before, SHOWN + 1)
+    shown = found[:SHOWN]
+    values: dict[str, object] = {
+        "hubs": [hub_shape(hub, request.settings.base_url) for hub in shown],
+        "next_page": f"{HUBS}?before={shown[-1].id}" if len(found) > SHOWN else None,
+        "first_page": None if before == BEYOND else HUBS,
+    }
+    return await render(request, "hubs/list.html", values)
+
+
+@declare("GET", f"{HUBS}/new", Page(), summary="The form of a new hub")
+async def new_hub(request: Request[Caller]) -> Response:
+    """An empty form."""
+    return await show_new_hub(request, FormState())
+
+
+async def show_new_hub(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page with the form."""
+    return await render(request, "hubs/new.html", {}, form=form)
+
+
+@declare_form(f"{HUBS}/new", Page(), takes=CreateHub, again=show_new_hub, summary="Make a hub")
+async def make_hub(request: Request[Caller], body: CreateHub) -> Response:
+    """Makes the hub, whose first member the account is."""
+    base_url = request.settings.base_url
+    await request.once(actions.create_hub, lambda hub: hub_shape(hub, base_url), 201, request.caller, body.new_hub())
+    return redirect(HUBS, done="hub-made")
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (show_hubs, new_hub, make_hub)

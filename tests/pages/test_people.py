@@ -1,0 +1,110 @@
+"""What one saved, one's hubs, and who follows whom: the JSON routes and the pages over them."""
+
+import pytest
+
+from tests.api.actors import Actor, body_of, follow, publish, refusal
+from tests.api.conftest import MakeActor
+from tests.harness.roomy import ROOMY
+from tests.pages.reader import Page, visit
+
+SETTINGS = ROOMY
+
+
+def press(who: Actor, path: str, status: int = 303) -> str:
+    """Sends a form without fields; where it leads."""
+    answer = who.web.post(path, headers={"Sec-Fetch-Site": "same-origin"})
+    assert answer.status_code == status, answer.text
+    return answer.headers.get("location", "")
+
+
+def asks(who: Actor, path: str, owner: Actor) -> list[str]:
+    """The user names of a list of requests."""
+    return [each["username"] for each in body_of(who.web.get(path))["followRequests"] if owner]
+
+
+def make_private(who: Actor) -> None:
+    """From now on whoever follows the account waits."""
+    body_of(who.web.patch("/api/auth/me", json={"isPrivate": True}))
+
+
+def test_what_one_saved_and_still_may_see(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    follow(bob, alice)
+    posts = [publish(alice, f"Number {number}", visibility="FOLLOWERS")["id"] for number in range(3)]
+    public = publish(alice, "For all")["id"]
+    for each in (*posts, public):
+        body_of(bob.web.post(f"/api/posts/{each}/save"))
+    body_of(alice.web.delete(f"/api/posts/{posts[0]}"))
+
+    first = body_of(bob.web.get("/api/saved?limit=2"))
+    second = body_of(bob.web.get(f"/api/saved?limit=2&cursor={first['nextCursor']}"))
+
+    assert [each["id"] for each in first["posts"]] == [public, posts[2]]
+    assert ([each["id"] for each in second["posts"]], second["nextCursor"]) == ([posts[1]], None)
+    assert visit(alice.server, "/saved", bob).posts == [public, posts[2], posts[1]]
+    body_of(bob.web.delete(f"/api/accounts/{alice.account.username}/follow"))
+    assert [each["id"] for each in body_of(bob.web.get("/api/saved"))["posts"]] == [public]
+    page = visit(alice.server, "/saved", bob)
+    assert page.posts == [public]
+    assert "Number" not in page.html
+    assert body_of(alice.web.get("/api/saved"))["posts"] == []
+    assert refusal(bob.api.get("/api/saved")) == (403, "Session required")
+
+
+def test_requests_are_accepted_rejected_and_withdrawn(actor: MakeActor) -> None:
+    alice, bob, carol, dora = actor(), actor(), actor(), actor()
+    make_private(alice)
+    name = alice.account.username
+    for each in (bob, carol, dora):
+        press(each, f"/@{name}/follow")
+    assert asks(bob, "/api/follow-requests/sent", alice) == [name]
+    assert visit(alice.server, "/follows?list=sent", bob).has(f".people a[href='/@{name}']")
+
+    assert press(dora, f"/@{name}/unfollow?next=/follows%3Flist%3Dsent") == "/follows?list=sent"
+    assert press(alice, f"/follows/{bob.account.username}/accept").startswith("/follows?list=requests")
+    press(alice, f"/follows/{carol.account.username}/reject")
+
+    assert asks(alice, "/api/follow-requests", alice) == []
+    assert asks(bob, "/api/follow-requests/sent", alice) == []
+    followers = [each["username"] for each in body_of(alice.web.get("/api/followers"))["followers"]]
+    assert followers == [bob.account.username]
+    for path in ("accept", "reject"):
+        press(alice, f"/follows/{dora.account.username}/{path}", 404)
+    press(alice, f"/follows/{bob.account.username}/remove")
+    assert body_of(alice.web.get("/api/followers"))["followers"] == []
+
+
+@pytest.mark.parametrize("by_page", [False, True])
+def test_all_requests_at_once(actor: MakeActor, by_page: bool) -> None:
+    alice, others = actor(), [actor() for _ in range(3)]
+    make_private(alice)
+    for each in others:
+        follow(each, alice)
+
+    if by_page:
+        assert visit(alice.server, "/follows?list=requests", alice).has("form[action='/follows/accept']")
+        press(alice, "/follows/accept")
+    else:
+        assert body_of(alice.web.post("/api/follow-requests/accept")) == {"accepted": 3, "left": False}
+        assert body_of(alice.web.post("/api/follow-requests/accept")) == {"accepted": 0, "left": False}
+
+    assert body_of(alice.web.get("/api/follow-requests"))["followRequests"] == []
+    assert len(body_of(alice.web.get("/api/followers"))["followers"]) == 3
+    assert "3" in visit(alice.server, "/follows?list=followers", alice).lines(".tabs b")
+
+
+def test_one_s_own_hubs(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    slug = alice.account.username.replace("_", "-").lower()
+
+    refused = alice.web.post("/hubs/new", data={"name": "Letterpress", "slug": "A!"})
+    made = alice.web.post("/hubs/new", data={"name": "Letterpress", "slug": slug})
+    taken = bob.web.post("/hubs/new", data={"name": "Again", "slug": slug})
+
+    assert (refused.status_code, made.status_code, taken.status_code) == (400, 303, 409)
+    assert Page(taken.text).line("#errors p") == f"The slug {slug} is taken."
+    (hub,) = body_of(alice.web.get("/api/hubs"))["hubs"]
+    page = visit(alice.server, "/hubs", alice)
+    assert page.values("[data-copy]", "data-copy") == [hub["id"]]
+    assert page.links(".card h2") == [("Letterpress", f"/hub/{slug}")]
+    assert not visit(alice.server, "/hubs", bob).has(".card")
