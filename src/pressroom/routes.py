@@ -6,6 +6,8 @@ A test (tests/web/test_routes.py) finds every declared route and fails when one 
 from typing import Any, Final
 
 from pressroom.domains.accounts import (
+    block_pages,
+    block_routes,
     credential_pages,
     entry_pages,
     log_pages,
@@ -46,6 +48,10 @@ from pressroom.domains.reading import act_pages as acts
 from pressroom.domains.reading import feeds
 from pressroom.domains.reading import pages as reading
 from pressroom.domains.reading import preview_routes as previewing
+from pressroom.domains.reports import admin_pages as report_admin_pages
+from pressroom.domains.reports import admin_routes as report_admin_routes
+from pressroom.domains.reports import pages as report_pages
+from pressroom.domains.reports import routes as reports
 from pressroom.domains.settings_pages import pages as settings_pages
 from pressroom.domains.webhooks import delivery_pages
 from pressroom.domains.webhooks import delivery_routes as deliveries
@@ -74,6 +80,9 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *notifications.ROUTES,
     *administration.ROUTES,
     *invitations.API_ROUTES,
+    *reports.ROUTES,
+    *report_admin_routes.ROUTES,
+    *block_routes.ROUTES,
 )
 """The operations of the API, in the order of the API reference."""
 
@@ -104,6 +113,9 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *delivery_pages.ROUTES,
     *admin_pages.ROUTES,
     *invitations.ROUTES,
+    *report_pages.ROUTES,
+    *report_admin_pages.ROUTES,
+    *block_pages.ROUTES,
 )
 """The pages that people read and the media in them, and the pages on which they do something."""
 

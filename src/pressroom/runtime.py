@@ -41,6 +41,8 @@ from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_K
 from pressroom.domains.previews import actions as previews
 from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.view_counter import ViewCounter
+from pressroom.domains.reports import actions as reports
+from pressroom.domains.reports.jobs import decision_handler
 from pressroom.domains.webhooks.actions import retention as webhooks
 from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.errors import PressroomError
@@ -218,6 +220,7 @@ def _entries(
         Every(60, "usage of keys of last month", lambda: _purge(db, keys.purge_usage)),
         Every(60, "audit log", lambda: _purge(db, purge_entries)),
         Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
+        Every(60, "decided reports", lambda: _purge(db, reports.purge_cases)),
         Every(60, "link cards", lambda: _purge(db, previews.purge_failures)),
         Every(600, "uploads left behind", lambda: processing.sweep(SystemClock().now())),
         Every(600, "cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),
@@ -248,6 +251,7 @@ def make_job_worker(runtime: Runtime) -> JobWorker:
         deletion_handler(runtime.db, runtime.blobs),
         export_handler(runtime.db, runtime.blobs, runtime.settings.data_dir / "processing"),
         *mail_handlers(runtime.db, runtime.mailer, runtime.settings.base_url),
+        decision_handler(runtime.db, runtime.mailer, runtime.settings.base_url),
     ]
     return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)
 

@@ -170,6 +170,21 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
         "nothing": ({}, {"name": "required", "slug": "required"}),
         "a blank name and a short slug": ({"name": " ", "slug": "-"}, {"name": "too_short", "slug": "too_short"}),
     },
+    "create_block": {
+        "nothing": ({}, {"pattern": "required", "reason": "required"}),
+        "neither address nor domain": (
+            {"pattern": "a b", "reason": " "},
+            {"pattern": "invalid_format", "reason": "too_short"},
+        ),
+    },
+    "decide_report": {"nothing": ({}, {"decision": "required", "reason": "required"})},
+    "create_report": {
+        "nothing": ({}, {"type": "required", "id": "required", "reason": "required"}),
+        "a hub for a blank reason": (
+            {"type": "hub", "id": "x", "reason": " "},
+            {"type": "invalid_choice", "reason": "too_short"},
+        ),
+    },
     "create_webhook": {
         "nothing": ({}, {"url": "required", "events": "required"}),
         "a user, a number, a test and a double": (

@@ -407,6 +407,29 @@ FIELDS: dict[str, Fields] = {
     "suspend_account": {"reason": REASON},
     "restore_account": {"reason": REASON},
     "delete_account": {"username": text(100, null=REQUIRED), "reason": REASON},
+    "create_block": {
+        "pattern": formatted(
+            New(12, ".example"),
+            [New(9, ".example"), New(9, "@example.org"), New(4, ".b\u00fccher.example")],
+            {
+                "too_long": ["x" * 321],
+                "too_short": [""],
+                "invalid_format": ["@", "a b.example", "a@b@", "example..org"],
+            },
+            null=REQUIRED,
+            kept=False,
+        ),
+        "reason": text(500, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+    },
+    "decide_report": {
+        "decision": choice("hidden", "shown", "deleted", "suspended", "dismissed", null=REQUIRED),
+        "reason": text(500, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+    },
+    "create_report": {
+        "type": choice("post", "comment", "account", null=REQUIRED),
+        "id": text(100, null=REQUIRED, empty=TOO_SHORT),
+        "reason": text(500, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+    },
     "create_webhook": WEBHOOK,
     "replace_webhook": WEBHOOK,
     "redeliver_events": REDELIVERY,

@@ -73,6 +73,7 @@ class Rich:
         self.publish_all()
         self.react_to(publish(self.friend, f"Hello @{self.word}"))
         self.meet()
+        self.report()
         if endpoints:
             hook = {"url": f"https://8.8.8.8/{self.word}", "events": ["post.created"]}
             self.do("POST", f"/api/auth/api-keys/{self.key['id']}/webhooks", 201, json=hook)
@@ -134,6 +135,14 @@ class Rich:
         self.hub = hub["id"]
         for client in shy.clients():
             client.close()
+
+    def report(self) -> None:
+        """Reports somebody else's post, and is reported with a post."""
+        theirs = {"type": "post", "id": self.polled["id"], "reason": self.say("Report")}
+        self.do("POST", "/api/reports", 202, json=theirs)
+        for subject, subject_id in (("post", self.first["id"]), ("account", self.id)):
+            body = {"type": subject, "id": subject_id, "reason": "Look at it."}
+            body_of(self.friend.web.post("/api/reports", json=body), 202)
 
     def sign_in_badly(self) -> None:
         """Fails to sign in, from a known address and from another."""

@@ -42,6 +42,7 @@ SUCCESS = {
     "delete_own_account": 422,
     "remove_two_factor": 404,
     "confirm_two_factor": 404,
+    "create_report": 404,
     "reset_password": 422,
     "verify_email": 422,
     "sign_in_by_link": 422,
@@ -50,6 +51,7 @@ SUCCESS = {
     "suspend_account": 404,
     "restore_account": 404,
     "delete_account": 404,
+    "decide_report": 404,
 }
 """Nobody has the password, the code or the link that is tried."""
 
@@ -190,8 +192,8 @@ def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
 
 
 WRITES_NOTHING = {
-    *("preview_redelivery", "preview_post", "confirm_two_factor", "remove_two_factor", "set_up"),
-    *("verify_account", "suspend_account", "restore_account", "delete_account", "delete_own_account"),
+    *("preview_redelivery", "preview_post", "confirm_two_factor", "remove_two_factor", "set_up", "create_report"),
+    *("verify_account", "suspend_account", "restore_account", "delete_account", "delete_own_account", "decide_report"),
 }
 """Operations that take a body only to answer it, or find that there is nothing to do."""
 

@@ -60,6 +60,8 @@ JOB_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/job
 NOTIFICATION_ROUTES = [route for route in ROUTES if "{notificationId}" in route.path]
 COMMENT_ROUTES = [route for route in ROUTES if route.path == "/api/comments/{id}"]
 SESSION_ROUTES = [route for route in ROUTES if "{sessionId}" in route.path]
+CASE_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/reports/{id}")]
+BLOCK_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/blocks/{id}")]
 NAME_ROUTES = [route for route in ROUTES if "{username}" in route.path]
 
 
@@ -93,6 +95,9 @@ class World:
         clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
         self.own_clip = body_of(self.alice.web.post("/api/clips", files=clip), 201)["id"]
         self.own_session = session_of(self.alice)
+        reported = {"type": "account", "id": self.carol.account.id, "reason": "Look at it."}
+        body_of(self.bob.web.post("/api/reports", json=reported), 202)
+        self.case = body_of(self.alice.web.get("/api/admin/reports"))["reports"][0]["id"]
         self.unseen = {kind: find(self) for kind, find in UNSEEN.items()}
 
     def close(self) -> None:
@@ -143,6 +148,8 @@ class World:
             return self.own_comment
         if route in SESSION_ROUTES:
             return self.own_session
+        if route in CASE_ROUTES:
+            return self.case
         return self.bob.account.username if route in NAME_ROUTES else self.alice.record.id
 
     def callers(self, route: Route[Caller]) -> list[httpx.Client]:
@@ -251,6 +258,8 @@ def test_no_route_is_forgotten() -> None:
             NOTIFICATION_ROUTES,
             COMMENT_ROUTES,
             SESSION_ROUTES,
+            CASE_ROUTES,
+            BLOCK_ROUTES,
         )
         for route in group
     }
@@ -356,6 +365,14 @@ def test_somebody_else_s_notification_is_one_that_never_was(world: World, route:
 def test_somebody_else_s_session_is_one_that_never_was(world: World, route: Route[Caller]) -> None:
     for other in (world.unseen["absent"], session_of(world.bob), world.alice.account.id):
         assert [answer.json() for answer in world.answers(route, other)] == [NO_SESSION]
+
+
+@pytest.mark.parametrize("route", [*CASE_ROUTES, *BLOCK_ROUTES], ids=lambda route: route.name)
+def test_a_report_or_a_block_that_there_is_not(world: World, route: Route[Caller]) -> None:
+    what = "report" if route in CASE_ROUTES else "block"
+    for other in (world.unseen["absent"], world.alice.account.id):
+        answers = [answer.json() for answer in world.answers(route, other)]
+        assert answers == [{"error": "Not found", "message": f"There is no such {what}."}]
 
 
 @pytest.mark.parametrize("route", NAME_ROUTES, ids=lambda route: route.name)

@@ -31,6 +31,9 @@ NAMELESS = COUNTED | {
     ("post_mentions", "account_id"),
     ("posts", "account_id"),
     ("rate_windows", "key_id"),
+    ("audit_entries", "account_id"),
+    ("report_cases", "owner_id"),
+    ("report_cases", "subject_id"),
     ("reserved_usernames", "account_id"),
 }
 """Where the id of a deleted account stays, which says nothing of anybody."""

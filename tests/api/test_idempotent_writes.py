@@ -19,7 +19,7 @@ SETTINGS = {**ROOMY, **TAKING}
 ELSEWHERE = {
     *("upload_post", "publish_clip", "sign_out", "confirm_password"),
     *("verify_account", "suspend_account", "restore_account", "delete_account", "retry_job"),
-    *("make_invitation", "revoke_invitation"),
+    *("make_invitation", "revoke_invitation", "decide_report", "create_block", "delete_block"),
     *("request_export", "delete_own_account"),
     *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),
     *("end_session", "end_other_sessions"),
@@ -34,7 +34,7 @@ STORED = Query(str, "SELECT body FROM idempotent_answers WHERE account_id = :acc
 
 WITH_BODIES = {
     *("create_post", "edit_post", "create_comment", "vote", "set_audience", "edit_me", "create_key", "create_webhook"),
-    *("redeliver_events", "create_hub", "replace_webhook", "edit_clip", "edit_comment"),
+    *("redeliver_events", "create_hub", "replace_webhook", "edit_clip", "edit_comment", "create_report"),
     *("change_password", "change_email", "read_notifications"),
 }
 

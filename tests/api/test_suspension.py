@@ -8,6 +8,7 @@ import pytest
 
 from pressroom.db import Query
 from pressroom.domains.moderation import actions as moderation
+from pressroom.domains.moderation.models import SUSPENDED
 from tests.api.actors import Actor, body_of, events, follow, new_client, nobody, publish, refusal
 from tests.api.bad_endpoints import PUBLIC
 from tests.api.conftest import MakeActor
@@ -63,7 +64,7 @@ def test_the_next_request_is_refused(actor: MakeActor) -> None:
     assert body_of(bob.api.get("/api/auth/me"))["id"] == bob.account.id
     told = events(alice, "apikey.revoked")
     assert [each["apiKey"]["revokedBy"] for each in told] == ["admin", "admin"]
-    assert {each["apiKey"]["reason"] for each in told} == {moderation.SUSPENDED}
+    assert {each["apiKey"]["reason"] for each in told} == {SUSPENDED}
 
     suspend(alice)
     assert len(events(alice, "apikey.revoked")) == 2, "suspending once more changes nothing"

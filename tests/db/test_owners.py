@@ -69,6 +69,7 @@ READERS: Final = {
     ("media", "posts"): "a file is seen by whoever may see the post that it belongs to",
     ("media", "clips"): "a file is seen by whoever may see the clip that it belongs to",
     ("webhooks", "events"): "a delivery is made of its event; an event stays while a delivery of it waits",
+    ("reports", "accounts"): "who reported something, whose it is, and who decided",
     ("home", "api_keys"): _STEPS,
     ("home", "posts"): _STEPS,
     ("home", "webhooks"): _STEPS,

@@ -63,6 +63,10 @@ class People:
         """The other account's user name."""
         return str(self.other.get("/api/auth/me").json()["username"])
 
+    def account_id(self) -> str:
+        """The other account's id."""
+        return str(self.other.get("/api/auth/me").json()["id"])
+
     def asked(self) -> str:
         """The path of the other account's request to follow the writer, who is private from now on."""
         answer = self.web.patch("/api/auth/me", json={"isPrivate": True})
@@ -160,6 +164,9 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "create_hub": lambda _: Write("POST", "/api/hubs", new_hub(), 201),
     "join_hub": lambda people: Write("POST", f"{people.hub(people.other)}/membership"),
     "leave_hub": lambda people: Write("DELETE", f"{people.hub(people.web)}/membership"),
+    "create_report": lambda people: Write(
+        "POST", "/api/reports", {"type": "account", "id": people.account_id(), "reason": "Spam."}, 202
+    ),
     "follow": lambda people: Write("POST", f"/api/accounts/{people.name()}/follow"),
     "read_notification": _reading_one,
     "read_notifications": _reading_all,

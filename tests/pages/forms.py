@@ -87,6 +87,12 @@ LINES: Final[dict[str, Line]] = {
     f"{ONE}/rotate": Line(),
     f"{ONE}/replace": Line({"url": f"{HOOK}/again", "events": ["post.created"]}),
     f"{ONE}/remove": Line(),
+    "/admin/reports/{id}": Line(
+        {"decision": "dismissed", "reason": "Nothing is wrong with it."}, elsewhere="tests/pages/test_reports.py"
+    ),
+    "/admin/blocks": Line({"pattern": "{username}.example", "reason": "Forty accounts in one night."}),
+    "/admin/blocks/{id}/remove": Line(elsewhere="tests/pages/test_reports.py"),
+    "/report": Line({"type": "account", "id": "{strangerId}", "reason": "It sells what nobody asked for."}),
     "/settings/keys/new": Line({"label": "Ferry bot", "scopes": ["posts:write", "media:write"], "expiry": "90d"}),
     "/admin/accounts/{username}/verify": Line({"verified": "true", "reason": "Rang the newsroom."}),
     "/admin/accounts/{username}/suspend": Line({"reason": "Advertises pills."}),

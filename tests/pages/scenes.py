@@ -250,6 +250,18 @@ class Scenes:
         self.admin.ids |= {"other": "night_desk", "banned": banned.account.username}
         self.admin.ask("/api/admin/accounts/pill_shop/suspend", reason="Advertises pills under every post.")
         self.server.run(db.transact(_give_up))
+        self._moderate()
+
+    def _moderate(self) -> None:
+        """A post that waits for a decision, another that was decided about, and a block."""
+        reported = self.full.post("Everything must go: cheap timetables at the north quay, cash only.")
+        for post_id in (reported, self.full.ids["poll"]):
+            self.failing.ask("/api/reports", 202, type="post", id=post_id, reason="It sells what is free.")
+        with self.admin.web as web:
+            cases = body_of(web.get("/api/admin/reports"))["reports"]
+        decided, self.admin.ids["case"] = cases[0]["id"], cases[1]["id"]
+        self.admin.ask(f"/api/admin/reports/{decided}/decision", decision="deleted", reason="This is not a market.")
+        self.admin.ask("/api/admin/blocks", 201, pattern="spam.example", reason="Forty accounts in one night.")
 
     def _dispatch(self, key: Json, first: int, *, times: int) -> None:
         with self._bearing(key) as api:

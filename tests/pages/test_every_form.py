@@ -84,6 +84,10 @@ class Stage:
         self.things["clip"] = body_of(self.owner.web.post("/api/clips", files=clip), 201)["id"]
         self.ids["notificationId"] = self._notification()
         self.ids["sessionId"] = body_of(self.owner.web.get("/api/auth/sessions"))["sessions"][0]["id"]
+        reported = {"type": "account", "id": self.stranger.account.id, "reason": "Look at it."}
+        body_of(self.owner.web.post("/api/reports", json=reported), 202)
+        self.case = body_of(self.owner.web.get("/api/admin/reports"))["reports"][0]["id"]
+        self.ids["strangerId"] = self.stranger.account.id
         for who in (self.owner, self.guarded):
             own = {"id": who.account.id, "hash": HASH}
             server.run(issue(lambda tx, own=own: tx.run(SET_PASSWORD, **own)))
@@ -112,6 +116,7 @@ class Stage:
     def address(self, path: str) -> str:
         """Where the form of a path is sent."""
         thing = self.things.get(path.split("/")[1], "none")
+        thing = self.case if path.startswith("/admin/reports/") else thing
         ids = {**self.ids, "id": thing, "token": self.tokens.get(path, "")}
         return path.format_map({**ids, "username": self.ids["other"]} if path.startswith("/admin/") else ids)
 

@@ -6,6 +6,7 @@ from pressroom.clock import MINUTE
 from pressroom.db import Tx
 from pressroom.domains.accounts import actions, attempts, invitations, queries, two_factor
 from pressroom.domains.accounts.actions import hash_token
+from pressroom.domains.accounts.blocks import check_not_blocked
 from pressroom.domains.accounts.models import Account, Purpose, folded
 from pressroom.domains.accounts.queries import status, tokens
 from pressroom.domains.accounts.tokens import consume_token, find_form, find_token, issue_token, remember_form
@@ -41,6 +42,7 @@ async def sign_up(
     `verify` has a link mailed that verifies the account's address. The account uses up the invitation whose token is
     `invite`; raises Unprocessable when it does not hold.
     """
+    await check_not_blocked(tx, new.email)
     account = await actions.create_account(tx, new, source)
     if invite is not None:
         await invitations.use(tx, invite, account.id)
@@ -48,6 +50,12 @@ async def sign_up(
     if verify:
         await request_verification(tx, account.id)
     return account, await actions.begin_session(tx, account.id, source)
+
+
+async def precheck_sign_up(tx: Tx, username: str, email: str) -> None:
+    """Raises Unprocessable when the e-mail address is blocked, and Conflict when it or the user name is taken."""
+    await check_not_blocked(tx, email)
+    await actions.check_not_taken(tx, username, email)
 
 
 async def was_just_made(tx: Tx, username: str, email: str) -> bool:

@@ -186,6 +186,15 @@ def reader_of(caller: Caller | None) -> Reader:
     return Reader("", by_key=False) if caller is None else Reader(caller.account.id, by_key=caller.key is not None)
 
 
+class Block(msgspec.Struct):
+    """An e-mail address, or a domain, that nobody can sign up with since `created_at` (milliseconds)."""
+
+    id: str
+    pattern: str
+    reason: str
+    created_at: int
+
+
 class Profile(msgspec.Struct):
     """Changes to a profile. UNSET leaves a field as it is, None clears the bio."""
 

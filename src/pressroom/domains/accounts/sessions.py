@@ -11,6 +11,7 @@ from pressroom.clock import MINUTE
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts import actions, attempts, queries
 from pressroom.domains.accounts.agents import name_of_agent
+from pressroom.domains.accounts.blocks import check_not_blocked
 from pressroom.domains.accounts.links import VERIFICATION_MAIL_JOB
 from pressroom.domains.accounts.models import Account, Caller, Session, folded
 from pressroom.domains.accounts.queries import sessions, status, tokens
@@ -90,12 +91,13 @@ async def change_email(tx: Tx, caller: Caller, email: str, *, verify: bool) -> A
     """Replaces the caller's e-mail address and returns the account; the new address is not verified yet.
 
     With `verify`, the address before is told by mail, and a link to verify the new one is mailed there. Raises Conflict
-    when another account has the address, TooManyAttempts after too many mails.
+    when another account has the address, Unprocessable when it is blocked, TooManyAttempts after too many mails.
     """
     await queries.lock_wholly(tx, caller.account.id)
     before = await actions.get_account(tx, caller.account.id)
     if before.email == email:
         return before
+    await check_not_blocked(tx, email)
     await actions.check_email_free(tx, email, but=before.id)
     await status.set_email(tx, before.id, email, folded(email))
     if verify:

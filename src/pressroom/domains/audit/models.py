@@ -54,7 +54,10 @@ class Kind(StrEnum):
     INVITATION_REVOKED = "invitation.revoked"
     CONTENT_HIDDEN = "content.hidden"
     CONTENT_DELETED = "content.deleted"
+    CONTENT_SHOWN = "content.shown"
     REPORT_DISMISSED = "report.dismissed"
+    ADDRESS_BLOCKED = "address.blocked"
+    ADDRESS_UNBLOCKED = "address.unblocked"
 
 
 class Actor(StrEnum):

@@ -99,11 +99,32 @@ async def delete_comment(tx: Tx, caller: Caller, comment_id: str) -> Comment:
     Raises NotFound, also for a second deletion.
     """
     comment = await get_deletable(tx, caller, comment_id)
+    await _delete(tx, comment)
+    return comment
+
+
+async def remove_comment(tx: Tx, comment_id: str) -> None:
+    """Marks a comment as deleted, whosever it is: for admins. Raises NotFound."""
+    comment = await queries.find_by_id(tx, comment_id)
+    if comment is None:
+        raise _no_comment()
+    await _delete(tx, comment)
+
+
+async def get_seen(tx: Tx, caller: Caller, comment_id: str) -> Comment:
+    """Returns a comment under a post that the caller sees. Raises NotFound."""
+    comment = await queries.find_by_id(tx, comment_id)
+    if comment is None:
+        raise _no_comment()
+    await _check_seen(tx, comment, caller)
+    return comment
+
+
+async def _delete(tx: Tx, comment: Comment) -> None:
     # The post is locked first, as by whoever comments; what follows takes the count back with it.
     await writing.uncount_comment(tx, comment.post_id)
-    if not await queries.delete_comment(tx, comment.account_id, comment_id):
+    if not await queries.delete_comment(tx, comment.account_id, comment.id):
         raise _no_comment()
-    return comment
 
 
 async def _check_seen(tx: Tx, comment: Comment, caller: Caller) -> SeenPost:

@@ -23,6 +23,7 @@ class NotificationType(StrEnum):
     FOLLOW_REQUESTED = "follow.requested"
     WEBHOOK_DISABLED = "webhook.disabled"
     KEY_REVOKED = "key.revoked"
+    MODERATION = "moderation"
 
 
 class Notification(msgspec.Struct):

@@ -21,12 +21,13 @@ class NotificationOut(msgspec.Struct, rename="camel"):
         Meta(
             description="mention: a post names the account. follow: the actor follows it. follow.requested: the actor "
             "asks to, since the account is private. webhook.disabled: a webhook endpoint failed five times in a row. "
-            "key.revoked: the operator, or the service itself, took a key back."
+            "key.revoked: the operator, or the service itself, took a key back. moderation: an admin decided about "
+            "something of the account's; GET /api/decisions has the reason."
         ),
     ]
     created_at: Time
     read_at: Annotated[Time | None, Meta(description="Null: not read yet.")]
-    post_id: Annotated[str | None, Meta(description="The post that mentions the account.")]
+    post_id: Annotated[str | None, Meta(description="The post that mentions the account, or was decided about.")]
     webhook_id: Annotated[str | None, Meta(description="The webhook endpoint that was disabled.")]
     key_id: Annotated[str | None, Meta(description="The key that was revoked.")]
     actor: Annotated[AuthorOut | None, Meta(description="Who caused it; null: the service.")]

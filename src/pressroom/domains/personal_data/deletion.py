@@ -26,6 +26,7 @@ from pressroom.domains.notifications.queries import erase_notifications
 from pressroom.domains.personal_data.export_job import remove_copies
 from pressroom.domains.personal_data.queries import erase_export
 from pressroom.domains.posts.actions.erase import erase_posts, take_reactions_back
+from pressroom.domains.reports.queries import erase_reports
 from pressroom.domains.webhooks.actions.retention import erase_endpoints
 from pressroom.domains.webhooks.queries.retention import has_news
 from pressroom.ids import BEYOND
@@ -64,6 +65,7 @@ async def erase_small(tx: Tx, account_id: str) -> bool:
         await erase_keys(tx, account_id, ROWS) >= ROWS,
         await erase_notifications(tx, account_id, ROWS) >= ROWS,
         await erase_answers(tx, account_id, ROWS) >= ROWS,
+        await erase_reports(tx, account_id, ROWS) >= ROWS,
         await erase_entries(tx, account_id, ROWS) >= ROWS,
         await erase_clips(tx, account_id, ROWS) >= ROWS,
         await media.hide_of_account(tx, account_id, ROWS) >= ROWS,

@@ -65,6 +65,7 @@ class EarlierVersion(msgspec.Struct):
 class ProfileHead(msgspec.Struct):
     """The account that a profile page shows."""
 
+    id: str
     username: str
     display_name: str
     bio: str | None
@@ -133,6 +134,7 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
         return await reading_page(request, "reading/gone_profile.html", values, code=410, everybody=False)
     account = found.account
     head = ProfileHead(
+        id=account.id,
         username=account.username,
         display_name=account.display_name,
         bio=account.bio,

@@ -21,8 +21,8 @@ from pressroom.ids import new_id
 async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostView:
     """Changes the given fields, sets editedAt, stores the version before and returns the post.
 
-    Raises NotFound, also for somebody else's post; Unprocessable for the text of a plain bounce and the
-    visibility of any bounce.
+    Raises NotFound, also for somebody else's post; Unprocessable for the text of a plain bounce, and for the
+    visibility of any bounce and of a post that an admin has hidden.
     """
     author = caller.account.id
     before = _check_found(await writing.lock_own(tx, author, post_id))
@@ -129,5 +129,8 @@ def _check_editable(post: OwnPost, edit: Edit) -> None:
         field_errors.append(FieldError("content", Code.NOT_ALLOWED, message))
     if edit.visibility is not None and post.type != PostType.POST:
         field_errors.append(FieldError("visibility", Code.NOT_ALLOWED, "A bounce is always PUBLIC."))
+    if post.hidden_at is not None and edit.visibility not in (None, Visibility.PRIVATE):
+        message = "An admin has hidden this post: it stays PRIVATE."
+        field_errors.append(FieldError("visibility", Code.NOT_ALLOWED, message))
     if field_errors:
         raise Unprocessable(field_errors)

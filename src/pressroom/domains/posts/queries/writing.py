@@ -25,11 +25,12 @@ class OwnPost(msgspec.Struct):
     preview_url: str | None
     preview_forced: bool
     written_at: int
+    hidden_at: int | None
 
 
 _OWNED: Final = (
     "type, content, visibility, original_id, has_media, preview_url, preview_forced,"
-    " coalesce(edited_at, created_at) AS written_at"
+    " coalesce(edited_at, created_at) AS written_at, hidden_at"
 )
 _STANDING: Final = "WHERE account_id = :account_id AND id = :post_id AND deleted_at IS NULL"
 
@@ -47,6 +48,15 @@ EDIT_POST: Final = Command(
     "UPDATE posts SET content = :content, visibility = :visibility, preview_url = :preview_url, edited_at = :at,"
     " updated_at = :at"
     " WHERE account_id = :account_id AND id = :post_id"
+)
+
+HIDE_POST: Final = Command(
+    "UPDATE posts SET visibility = 'PRIVATE', hidden_at = :now, updated_at = :now"
+    " WHERE account_id = :account_id AND id = :post_id"
+)
+
+SHOW_POST: Final = Command(
+    "UPDATE posts SET hidden_at = NULL, updated_at = :now WHERE account_id = :account_id AND id = :post_id"
 )
 
 DELETE_POST: Final = Command(
@@ -166,6 +176,16 @@ async def edit_post(
 async def delete_post(tx: Tx, account_id: str, post_id: str, key_id: str | None) -> None:
     """Marks a post as deleted, with which key."""
     await tx.run(DELETE_POST, account_id=account_id, post_id=post_id, key_id=key_id, now=tx.now)
+
+
+async def hide_post(tx: Tx, account_id: str, post_id: str) -> None:
+    """Makes a post PRIVATE and marks it as hidden by an admin."""
+    await tx.run(HIDE_POST, account_id=account_id, post_id=post_id, now=tx.now)
+
+
+async def show_post(tx: Tx, account_id: str, post_id: str) -> None:
+    """Takes the mark of a hidden post off."""
+    await tx.run(SHOW_POST, account_id=account_id, post_id=post_id, now=tx.now)
 
 
 async def count_bounce(tx: Tx, post_id: str, *, plain: bool) -> str | None:

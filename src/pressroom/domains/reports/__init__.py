@@ -1,0 +1,1 @@
+"""What readers report, and what admins decide about it (docs/moderation.md)."""

@@ -1,0 +1,197 @@
+"""Reporting, and deciding about what was reported. Each action takes an open transaction first."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Tx
+from pressroom.domains.accounts import actions as accounts
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import Kind, Source
+from pressroom.domains.comments.actions import get_seen, remove_comment
+from pressroom.domains.moderation.actions import suspend_account
+from pressroom.domains.notifications.actions import notify
+from pressroom.domains.notifications.models import NotificationType
+from pressroom.domains.posts.actions.edit import delete_post
+from pressroom.domains.posts.actions.hide import hide_post, show_post
+from pressroom.domains.posts.actions.lookup import get_view
+from pressroom.domains.reports import queries
+from pressroom.domains.reports.models import (
+    OPEN_REPORTS,
+    RETENTION,
+    Case,
+    Decision,
+    Material,
+    MaterialFile,
+    NewReport,
+    Report,
+    Ruling,
+    Subject,
+    SubjectType,
+    choices_of,
+)
+from pressroom.errors import Code, FieldError, NotFound, Unprocessable
+from pressroom.ids import new_id
+from pressroom.jobs import queue
+
+DECISION_MAIL_JOB: Final = "decision mail"
+"""The kind of job that mails a decision to the owner of what was reported; its subject is the case's id."""
+
+SHOWN_REPORTS: Final = 50
+"""How many reports of a case are shown: the first ones."""
+
+
+_LOGGED: Final = {
+    Decision.HIDDEN: Kind.CONTENT_HIDDEN,
+    Decision.SHOWN: Kind.CONTENT_SHOWN,
+    Decision.DELETED: Kind.CONTENT_DELETED,
+    Decision.DISMISSED: Kind.REPORT_DISMISSED,
+}
+"""What each decision is in the audit log."""
+
+
+async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
+    """Reports something that the caller may see; reporting it again returns the report that waits.
+
+    Raises NotFound, and Unprocessable for what is the caller's own or when too many of their reports wait
+    (docs/moderation.md#reports).
+    """
+    reporter_id = caller.account.id
+    subject = await check_subject(tx, caller, new.type, new.id)
+    if subject.owner_id == reporter_id:
+        raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, "This is your own: edit or delete it.")])
+    case_id = await queries.join_case(
+        tx,
+        case_id=new_id(tx.now),
+        subject_type=subject.type,
+        subject_id=subject.id,
+        owner_id=subject.owner_id,
+        material=msgspec.json.encode(subject.material).decode(),
+    )
+    if await queries.find_report(tx, case_id=case_id, reporter_id=reporter_id) is None:
+        if await queries.count_open(tx, reporter_id, OPEN_REPORTS) >= OPEN_REPORTS:
+            message = f"{OPEN_REPORTS} of your reports wait for a decision. Wait until some are decided."
+            raise Unprocessable([FieldError("body", Code.TOO_MANY, message)])
+        await queries.insert_report(
+            tx, case_id=case_id, reporter_id=reporter_id, report_id=new_id(tx.now), reason=new.reason
+        )
+    found = await queries.find_report(tx, case_id=case_id, reporter_id=reporter_id)
+    assert found is not None  # noqa: S101  # it was found or inserted
+    return found
+
+
+async def check_subject(tx: Tx, caller: Caller, subject: SubjectType, subject_id: str) -> Subject:
+    """Returns what the caller may report. Raises NotFound."""
+    if subject is SubjectType.ACCOUNT:
+        account = await accounts.get_account(tx, subject_id)
+        await accounts.get_account_by_username(tx, account.username)  # nobody sees one that is suspended
+        material = Material(content=account.bio, display_name=account.display_name)
+        return Subject(subject, account.id, account.id, account.username, material)
+    if subject is SubjectType.COMMENT:
+        comment = await get_seen(tx, caller, subject_id)
+        material = Material(comment.content, post_id=comment.post_id, media_url=comment.media_url)
+        return Subject(subject, comment.id, comment.account_id, comment.username, material)
+    view = await get_view(tx, subject_id, caller.account.id)
+    files = [MaterialFile(media.id, media.alt_text) for media in view.media]
+    post = view.post
+    material = Material(post.content, post.visibility, media=files, link=post.preview_url)
+    return Subject(subject, post.id, post.account_id, post.username, material)
+
+
+async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
+    """Carries a decision out, tells the owner, and returns the case.
+
+    What is gone already counts as deleted. Raises NotFound, and Unprocessable for what cannot be decided about it
+    (docs/moderation.md#decisions).
+    """
+    await queries.lock_case(tx, case_id)
+    case = await get_case(tx, case_id)
+    if ruling.decision not in choices_of(case.type, case.decision):
+        raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, _why_not(case, ruling.decision))])
+    await _carry_out(tx, case, ruling, admin)
+    await queries.decide(tx, case_id, decided_by=admin.admin_id, decision=ruling.decision, reason=ruling.reason)
+    if ruling.decision is not Decision.SUSPENDED:  # which writes an entry of its own
+        await record(
+            tx, case.owner_id, _LOGGED[ruling.decision], admin, type=case.type, id=case.subject_id, reason=ruling.reason
+        )
+    if ruling.decision is not Decision.DISMISSED:
+        await notify(tx, case.owner_id, NotificationType.MODERATION, post_id=_post_of(case))
+        await queue.enqueue(tx, DECISION_MAIL_JOB, case_id, account_id=case.owner_id)
+    return await get_case(tx, case_id)
+
+
+async def get_case(tx: Tx, case_id: str) -> Case:
+    """Returns a case. Raises NotFound."""
+    case = await queries.find_case(tx, case_id)
+    if case is None:
+        raise NotFound("There is no such report.")
+    return case
+
+
+async def open_case(tx: Tx, case_id: str) -> tuple[Case, list[Report]]:
+    """Returns a case and its first reports. Raises NotFound."""
+    return await get_case(tx, case_id), await queries.list_reports(tx, case_id, SHOWN_REPORTS)
+
+
+async def list_open(tx: Tx, after: str, limit: int) -> list[Case]:
+    """Returns at most `limit` cases that wait, oldest first, with ids after `after`."""
+    return await queries.list_open(tx, after=after, limit=limit)
+
+
+async def list_decided(tx: Tx, before: str, limit: int) -> list[Case]:
+    """Returns at most `limit` decided cases, newest first, with ids before `before`."""
+    return await queries.list_decided(tx, before=before, limit=limit)
+
+
+async def list_of_owner(tx: Tx, owner_id: str, before: str, limit: int) -> list[Case]:
+    """Returns at most `limit` decisions against the account, newest case first, with ids before `before`."""
+    return await queries.list_of_owner(tx, owner_id, before=before, limit=limit)
+
+
+async def purge_cases(tx: Tx, batch: int) -> int:
+    """Removes at most `batch` cases a year after their decision; returns their number."""
+    return await queries.purge_cases(tx, until=tx.now - RETENTION, batch=batch)
+
+
+async def _carry_out(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
+    match ruling.decision:
+        case Decision.HIDDEN:
+            await hide_post(tx, case.owner_id, case.subject_id)
+        case Decision.SHOWN:
+            await show_post(tx, case.owner_id, case.subject_id)
+        case Decision.DELETED:
+            await _delete(tx, case)
+        case Decision.SUSPENDED:
+            await _suspend(tx, case, ruling, admin)
+        case Decision.DISMISSED:
+            pass
+
+
+async def _suspend(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
+    if (await accounts.get_record(tx, case.username)).is_admin:
+        message = f"@{case.username} is an admin: take that away first, on the server."
+        raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, message)])
+    await suspend_account(tx, case.username, ruling.reason, admin)
+
+
+async def _delete(tx: Tx, case: Case) -> None:
+    try:
+        if case.type == SubjectType.COMMENT:
+            await remove_comment(tx, case.subject_id)
+        else:
+            await delete_post(tx, Caller(await accounts.get_account(tx, case.owner_id)), case.subject_id)
+    except NotFound:  # its owner was quicker
+        return
+
+
+def _post_of(case: Case) -> str | None:
+    if case.type == SubjectType.POST:
+        return case.subject_id
+    return msgspec.json.decode(case.material, type=Material).post_id
+
+
+def _why_not(case: Case, decision: Decision) -> str:
+    if case.decision is not None:
+        return f"This was decided already: {case.decision}."
+    return f"For this, {decision} is not among what can be decided: choose another."

@@ -1,0 +1,114 @@
+"""What admins read of reports and decide about them, over HTTP (docs/moderation.md#decisions)."""
+
+from typing import Final
+from urllib.parse import parse_qsl
+
+from pressroom.domains.accounts.block_routes import TAG, admin_of
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.reports import actions
+from pressroom.domains.reports.models import Case
+from pressroom.domains.reports.schemas import (
+    CASE_EXAMPLE,
+    DECIDE_EXAMPLE,
+    OPENED_CASE_EXAMPLE,
+    CaseList,
+    CaseOut,
+    DecideCase,
+    OpenedCaseOut,
+    case_shape,
+    opened_case_shape,
+)
+from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
+from pressroom.web.access import AdminOnly
+from pressroom.web.paging import read_page, split
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import QueryParameter, declare, declare_with_body
+
+STATES: Final = ("open", "decided")
+
+_NO_CASE: Final = NotFound("There is no such report.")
+
+
+@declare(
+    "GET",
+    "/api/admin/reports",
+    AdminOnly(),
+    summary="List what was reported",
+    gives=CaseList,
+    fails=(Invalid([FieldError("state", Code.INVALID_CHOICE, "Must be open or decided.")]),),
+    tag=TAG,
+    paged=True,
+    query=(
+        QueryParameter(
+            "state",
+            "open: what waits, the oldest first; decided: the newest first.",
+            {"type": "string", "enum": list(STATES), "default": "open"},
+        ),
+    ),
+    response_example=CaseList([CASE_EXAMPLE], None),
+)
+async def list_reports(request: Request[Caller]) -> Response:
+    """What readers reported. Reports of one thing are one entry while it waits."""
+    shown, cursor = await read_cases(request, state_of(request))
+    return json_response(CaseList([case_shape(case) for case in shown], cursor))
+
+
+@declare(
+    "GET",
+    "/api/admin/reports/{id}",
+    AdminOnly(),
+    summary="Show what was reported",
+    gives=OpenedCaseOut,
+    fails=(_NO_CASE,),
+    tag=TAG,
+    response_example=OPENED_CASE_EXAMPLE,
+)
+async def show_report(request: Request[Caller]) -> Response:
+    """What was reported, as it was then, with the first fifty reports."""
+    return json_response(opened_case_shape(*await request.db.read(actions.open_case, request.parameters["id"])))
+
+
+@declare_with_body(
+    "POST",
+    "/api/admin/reports/{id}/decision",
+    AdminOnly(recent=True),
+    summary="Decide about what was reported",
+    takes=DecideCase,
+    gives=CaseOut,
+    fails=(
+        Invalid([FieldError("reason", Code.TOO_LONG, "At most 500 characters; this has 612.")]),
+        _NO_CASE,
+        Unprocessable([FieldError("decision", Code.NOT_ALLOWED, "This was decided already: deleted.")]),
+    ),
+    idempotent=True,
+    tag=TAG,
+    example=DECIDE_EXAMPLE,
+    response_example=CASE_EXAMPLE,
+)
+async def decide_report(request: Request[Caller], body: DecideCase) -> Response:
+    """Hides, deletes, suspends or dismisses. The owner is told what was decided and why, unless it was dismissed."""
+    return await request.once(
+        actions.decide, case_shape, 200, admin_of(request), request.parameters["id"], body.ruling()
+    )
+
+
+def state_of(request: Request[Caller]) -> str:
+    """Returns which cases the query asks for: `open` or `decided`. Raises Invalid."""
+    state = dict(parse_qsl(request.query, keep_blank_values=True)).get("state", STATES[0])
+    if state not in STATES:
+        raise Invalid([FieldError("state", Code.INVALID_CHOICE, "Must be open or decided.")])
+    return state
+
+
+async def read_cases(request: Request[Caller], state: str) -> tuple[list[Case], str | None]:
+    """Returns the page of cases that the query asks for, and the cursor of the next one. Raises Invalid."""
+    page = read_page(request.query)
+    if state == "open":
+        found = await request.db.read(actions.list_open, page.after, page.limit + 1)
+    else:
+        found = await request.db.read(actions.list_decided, page.before, page.limit + 1)
+    return split(found, page, lambda case: case.id)
+
+
+ROUTES: Final = (list_reports, show_report, decide_report)

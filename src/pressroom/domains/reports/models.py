@@ -1,0 +1,124 @@
+"""Reports, cases and decisions (docs/moderation.md)."""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from pressroom.clock import DAY
+
+LONGEST_REASON: Final = 500
+"""Characters of a reason: of a report, and of a decision."""
+
+RETENTION: Final = 365 * DAY
+"""How long a case stays after its decision, in milliseconds."""
+
+OPEN_REPORTS: Final = 100
+"""How many reports of one account may wait for a decision."""
+
+
+class SubjectType(StrEnum):
+    """What can be reported."""
+
+    POST = "post"
+    COMMENT = "comment"
+    ACCOUNT = "account"
+
+
+class Decision(StrEnum):
+    """What an admin does about a case.
+
+    SHOWN ends a HIDDEN; DISMISSED changes nothing.
+    """
+
+    HIDDEN = "hidden"
+    SHOWN = "shown"
+    DELETED = "deleted"
+    SUSPENDED = "suspended"
+    DISMISSED = "dismissed"
+
+
+CHOICES: Final[dict[SubjectType, frozenset[Decision]]] = {
+    SubjectType.POST: frozenset({Decision.HIDDEN, Decision.DELETED, Decision.SUSPENDED, Decision.DISMISSED}),
+    SubjectType.COMMENT: frozenset({Decision.DELETED, Decision.SUSPENDED, Decision.DISMISSED}),
+    SubjectType.ACCOUNT: frozenset({Decision.SUSPENDED, Decision.DISMISSED}),
+}
+"""What can be decided about each; a bounce cannot be hidden either."""
+
+
+def choices_of(subject: SubjectType, decided: Decision | None) -> frozenset[Decision]:
+    """Returns what an admin can decide about a case. A decision is final, but that what is hidden can be shown."""
+    if decided is None:
+        return CHOICES[subject]
+    return frozenset({Decision.SHOWN}) if decided == Decision.HIDDEN else frozenset()
+
+
+class MaterialFile(msgspec.Struct, rename="camel", omit_defaults=True):
+    """A file of the material: its id and description."""
+
+    id: str
+    alt_text: str | None = None
+
+
+class Material(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What something was when it was first reported: `content` is the text, or the bio of an account."""
+
+    content: str | None = None
+    visibility: str | None = None
+    post_id: str | None = None
+    display_name: str | None = None
+    media: list[MaterialFile] = msgspec.field(default_factory=list[MaterialFile])
+    media_url: str | None = None
+    link: str | None = None
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """Something that can be reported, and whose it is."""
+
+    type: SubjectType
+    id: str
+    owner_id: str
+    username: str
+    material: Material
+
+
+class Case(msgspec.Struct):
+    """A case as admins see it. Times are in milliseconds; `decided_by` is a user name."""
+
+    id: str
+    type: SubjectType
+    subject_id: str
+    owner_id: str
+    material: str
+    reports: int
+    opened_at: int
+    decided_at: int | None
+    decision: Decision | None
+    reason: str | None
+    username: str
+    display_name: str
+    decided_by: str | None
+
+
+class Report(msgspec.Struct):
+    """A report of a case, by the account `username`."""
+
+    id: str
+    username: str
+    reason: str
+    created_at: int
+
+
+class NewReport(msgspec.Struct):
+    """A report to make."""
+
+    type: SubjectType
+    id: str
+    reason: str
+
+
+class Ruling(msgspec.Struct):
+    """What to decide about a case, and the reason that the owner is told."""
+
+    decision: Decision
+    reason: str

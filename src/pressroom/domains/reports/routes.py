@@ -1,0 +1,71 @@
+"""Reporting over HTTP, and what was decided about one's own."""
+
+from typing import Final
+
+from pressroom.domains.accounts.block_routes import TAG
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.reports import actions
+from pressroom.domains.reports.schemas import (
+    CREATE_REPORT_EXAMPLE,
+    DECISION_EXAMPLE,
+    REPORT_EXAMPLE,
+    CreateReport,
+    DecisionList,
+    ReportOut,
+    decision_shape,
+    report_shape,
+)
+from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
+from pressroom.web.access import SessionOnly
+from pressroom.web.paging import read_page, split
+from pressroom.web.request import Request
+from pressroom.web.response import Response, json_response
+from pressroom.web.routing import declare, declare_with_body
+
+
+@declare_with_body(
+    "POST",
+    "/api/reports",
+    SessionOnly(),
+    summary="Report a post, a comment or an account",
+    takes=CreateReport,
+    gives=ReportOut,
+    status=202,
+    fails=(
+        Invalid([FieldError("reason", Code.TOO_LONG, "At most 500 characters; this has 612.")]),
+        NotFound("There is no such post."),
+        Unprocessable([FieldError("id", Code.NOT_ALLOWED, "This is your own: edit or delete it.")]),
+    ),
+    idempotent=True,
+    tag=TAG,
+    example=CREATE_REPORT_EXAMPLE,
+    response_example=REPORT_EXAMPLE,
+)
+async def create_report(request: Request[Caller], body: CreateReport) -> Response:
+    """Tells the admins of something that the account may see. It is stored as it is now. While it waits for a
+    decision, reporting it again answers with the first report."""
+    new = body.new_report()
+    return await request.once(actions.report, lambda made: report_shape(made, new), 202, request.caller, new)
+
+
+@declare(
+    "GET",
+    "/api/decisions",
+    SessionOnly(),
+    summary="List decisions about what is yours",
+    gives=DecisionList,
+    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
+    tag=TAG,
+    paged=True,
+    response_example=DecisionList([DECISION_EXAMPLE], None),
+)
+async def list_decisions(request: Request[Caller]) -> Response:
+    """What admins decided about the account's posts and comments, and about the account, with the reason. Dismissed
+    reports are not among them. Stored for a year."""
+    page = read_page(request.query)
+    found = await request.db.read(actions.list_of_owner, request.caller.account.id, page.before, page.limit + 1)
+    shown, cursor = split(found, page, lambda case: case.id)
+    return json_response(DecisionList([decision_shape(case) for case in shown], cursor))
+
+
+ROUTES: Final = (create_report, list_decisions)

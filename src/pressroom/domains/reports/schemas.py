@@ -1,0 +1,216 @@
+"""Wire shapes of the reports package (docs/moderation.md)."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from pressroom.clock import iso
+from pressroom.domains.reports.models import (
+    LONGEST_REASON,
+    Case,
+    Decision,
+    Material,
+    NewReport,
+    Report,
+    Ruling,
+    SubjectType,
+)
+from pressroom.errors import Code, FieldError
+from pressroom.text import is_blank
+from pressroom.web.json_bodies import Body
+from pressroom.web.wire import VISIBLE, Id, Time
+
+Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON, extra_json_schema={"pattern": VISIBLE})]
+
+
+class CreateReport(Body):
+    """What to report, and why."""
+
+    type: SubjectType
+    id: Annotated[str, Meta(min_length=1, max_length=100, description="Of the post, the comment or the account.")]
+    reason: Reason
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from _reason_errors(self.reason)
+
+    def new_report(self) -> NewReport:
+        """The report to make."""
+        return NewReport(self.type, self.id, self.reason)
+
+
+class DecideCase(Body):
+    """What to decide about a case."""
+
+    decision: Annotated[
+        Decision,
+        Meta(
+            description="hidden: the post becomes PRIVATE until it is shown again. shown: ends that. deleted: the post "
+            "or comment is deleted. suspended: its account is. dismissed: nothing happens."
+        ),
+    ]
+    reason: Annotated[Reason, Meta(description="The owner is told, except when a report is dismissed.")]
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from _reason_errors(self.reason)
+
+    def ruling(self) -> Ruling:
+        """The decision with its reason."""
+        return Ruling(self.decision, self.reason)
+
+
+class ReportOut(msgspec.Struct, rename="camel"):
+    """A report that was made."""
+
+    id: Id
+    type: SubjectType
+    subject_id: Annotated[str, Meta(description="The post, comment or account.")]
+    reason: str
+    created_at: Time
+
+
+class DecisionOut(msgspec.Struct, rename="camel"):
+    """What an admin decided about something of the account's."""
+
+    id: Id
+    type: SubjectType
+    subject_id: str
+    content: Annotated[str | None, Meta(description="Its text, as it was when it was reported.")]
+    decision: Decision
+    reason: str
+    decided_at: Time
+
+
+class DecisionList(msgspec.Struct, rename="camel"):
+    """A page of decisions, newest first."""
+
+    decisions: list[DecisionOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class ReasonOut(msgspec.Struct, rename="camel"):
+    """Who reported something, and why."""
+
+    username: str
+    reason: str
+    created_at: Time
+
+
+class CaseOut(msgspec.Struct, rename="camel"):
+    """Something that was reported, as admins see it."""
+
+    id: Id
+    type: SubjectType
+    subject_id: str
+    username: Annotated[str, Meta(description="Whose it is.")]
+    material: Annotated[Material, Meta(description="What it was when it was first reported.")]
+    reports: Annotated[int, Meta(description="How many accounts reported it.")]
+    opened_at: Time
+    decision: Annotated[Decision | None, Meta(description="Null: it waits.")]
+    reason: str | None
+    decided_at: Time | None
+    decided_by: str | None
+
+
+class CaseList(msgspec.Struct, rename="camel"):
+    """A page of what was reported."""
+
+    reports: list[CaseOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class OpenedCaseOut(CaseOut, rename="camel"):
+    """The same with the first reports."""
+
+    reasons: list[ReasonOut]
+
+
+def report_shape(report: Report, new: NewReport) -> ReportOut:
+    """Returns a report as whoever made it sees it."""
+    return ReportOut(report.id, new.type, new.id, report.reason, iso(report.created_at))
+
+
+def decision_shape(case: Case) -> DecisionOut:
+    """Returns a decided case as its owner sees it."""
+    return DecisionOut(
+        id=case.id,
+        type=case.type,
+        subject_id=case.subject_id,
+        content=material_of(case).content,
+        decision=case.decision or Decision.DISMISSED,
+        reason=case.reason or "",
+        decided_at=iso(case.decided_at or 0),
+    )
+
+
+def case_shape(case: Case) -> CaseOut:
+    """Returns a case as admins see it."""
+    return CaseOut(
+        id=case.id,
+        type=case.type,
+        subject_id=case.subject_id,
+        username=case.username,
+        material=material_of(case),
+        reports=case.reports,
+        opened_at=iso(case.opened_at),
+        decision=case.decision,
+        reason=case.reason,
+        decided_at=None if case.decided_at is None else iso(case.decided_at),
+        decided_by=case.decided_by,
+    )
+
+
+def opened_case_shape(case: Case, reports: list[Report]) -> OpenedCaseOut:
+    """Returns a case with its reports."""
+    reasons = [ReasonOut(each.username, each.reason, iso(each.created_at)) for each in reports]
+    return OpenedCaseOut(**msgspec.structs.asdict(case_shape(case)), reasons=reasons)
+
+
+def material_of(case: Case) -> Material:
+    """Returns what was reported, as it was."""
+    return msgspec.json.decode(case.material, type=Material)
+
+
+def _reason_errors(reason: str | None) -> Iterator[FieldError]:
+    if reason and is_blank(reason):
+        yield FieldError("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters that show.")
+
+
+CREATE_REPORT_EXAMPLE = CreateReport(
+    type=SubjectType.POST, id="01M7WVE9SS0371E5H43QNHTMZJ", reason="It shows where somebody lives."
+)
+REPORT_EXAMPLE = ReportOut(
+    id="01M7WXTRMHVA0Q1D2S5P8NYV0R",
+    type=SubjectType.POST,
+    subject_id=CREATE_REPORT_EXAMPLE.id,
+    reason=CREATE_REPORT_EXAMPLE.reason,
+    created_at="2026-11-20T16:50:16.017Z",
+)
+DECIDE_EXAMPLE = DecideCase(decision=Decision.HIDDEN, reason="Addresses of people are not for everybody.")
+CASE_EXAMPLE = CaseOut(
+    id="01M7WXTRMHVA0Q1D2S5P8NYV0Q",
+    type=SubjectType.POST,
+    subject_id=CREATE_REPORT_EXAMPLE.id,
+    username="ada",
+    material=Material(content="It is number 12, the blue gate.", visibility="PUBLIC"),
+    reports=1,
+    opened_at=REPORT_EXAMPLE.created_at,
+    decision=Decision.HIDDEN,
+    reason=DECIDE_EXAMPLE.reason,
+    decided_at="2026-11-20T17:02:40.000Z",
+    decided_by="grace",
+)
+DECISION_EXAMPLE = DecisionOut(
+    id=CASE_EXAMPLE.id,
+    type=CASE_EXAMPLE.type,
+    subject_id=CASE_EXAMPLE.subject_id,
+    content=CASE_EXAMPLE.material.content,
+    decision=Decision.HIDDEN,
+    reason=DECIDE_EXAMPLE.reason,
+    decided_at="2026-11-20T17:02:40.000Z",
+)
+OPENED_CASE_EXAMPLE = OpenedCaseOut(
+    **msgspec.structs.asdict(CASE_EXAMPLE),
+    reasons=[ReasonOut("linus", REPORT_EXAMPLE.reason, REPORT_EXAMPLE.created_at)],
+)
