@@ -94,7 +94,7 @@ FILL: Final = (
         " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
         " SELECT :account_id, :account_id || CAST(i AS TEXT),"
         " '01KW2F3B6E' || substr('0000000000000000' || CAST(i AS TEXT), length(CAST(i AS TEXT)) + 1),"
-        " 1, 1, 9000000000000000 FROM n"
+        " 1, 1, 4000000000000 FROM n"
     ),
 )
 
