@@ -71,12 +71,14 @@ def test_every_type_has_its_words_and_its_link(actor: MakeActor) -> None:
     run(db.transact(revoke_key, alice.record.id, RevokedBy.ADMIN, "leaked"))
     asked = NotificationType.FOLLOW_REQUESTED
     run(db.transact(lambda tx: notify(tx, alice.account.id, asked, actor_id=bob.account.id)))
+    run(db.transact(lambda tx: notify(tx, alice.account.id, NotificationType.MODERATION, post_id=post)))
 
     tree = page(alice)
 
     texts = [text(node, ".says") for node in entries(tree)]
     who = f"{bob.account.display_name} @{bob.account.username}"
     assert texts == [
+        "An admin of this server has decided about something of yours: what and why.",
         f"{who} asks to follow you.",
         "Your API key test key was revoked, not by you.",
         "A webhook endpoint was disabled after five failures in a row, and has been removed since.",
@@ -87,11 +89,11 @@ def test_every_type_has_its_words_and_its_link(actor: MakeActor) -> None:
     links = {link.attributes["href"] or "" for link in tree.css(".notices .says a")}
     profile = f"/@{bob.account.username}"
     key = f"/settings/keys/{alice.record.id}"
-    assert links - {"/follows"} == {profile, key, f"{key}/webhooks/{made['id']}", f"/post/{post}"}
+    assert links - {"/follows", "/decisions"} == {profile, key, f"{key}/webhooks/{made['id']}", f"/post/{post}"}
     for link in links:
         assert alice.web.get(link).status_code == 200, link
     assert text(entries(tree)[-1], ".words") == f"@{alice.account.username}, <b>see</b> this"
-    assert counted(tree) == "6 unread"
+    assert counted(tree) == "7 unread"
 
 
 def test_unread_ones_come_first_and_are_marked(actor: MakeActor) -> None:
