@@ -12,7 +12,7 @@ from pressroom.web.response import Response
 FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 VENDOR: Final = "vendor/"
 
-JOINED: Final = frozenset({"app", "pressroom"})
+JOINED: Final = frozenset({"app", "pressroom", "reading"})
 """Folders whose style sheets are sent as one, joined in the order of their names: `app/…` as `app.css`."""
 
 
