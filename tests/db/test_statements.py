@@ -29,6 +29,9 @@ NEVER_NULL: Final = {
 }
 """Columns whose table may hold NULL, and whose statement's condition leaves those rows out."""
 
+OUTER: Final = r"LEFT JOIN (\w+)(?: (?!ON\b)(\w+))?"
+"""An outer join: its table and, if any, what the statement calls it."""
+
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def migrated(request: pytest.FixtureRequest, tmp_path: Path, run: Run) -> Iterator[Database]:
@@ -114,18 +117,49 @@ def nullable_columns(connection: apsw.Connection, query: Query[Any]) -> set[str]
     cursor.exec_trace = stop
     with pytest.raises(apsw.ExecTraceAbort):
         cursor.execute(query.text, dict.fromkeys(query.names))
-    outer = set(re.findall(r"LEFT JOIN (\w+)", query.text))
+    outer = {table for table, _ in re.findall(OUTER, query.text)}
     return {
         name
         for name, _, _, table, column in described
-        if table and (table in outer or not is_required(connection, table, column))
+        if table
+        and (not is_required(connection, table, column) or (table in outer and comes_from_outer(query, name, column)))
     }
+
+
+def comes_from_outer(query: Query[Any], name: str, column: str) -> bool:
+    """Whether a column of a table that is joined more than once, also by an outer join, comes from that one."""
+    outer = {alias or table for table, alias in re.findall(OUTER, query.text)}
+    listed = query.text.partition("SELECT ")[2].partition(" FROM ")[0].split(", ")
+    written = column if name == column else f"{column} AS {name}"
+    mentions = [item.partition(".") for item in listed]
+    return not any(rest == written and alias not in outer for alias, _, rest in mentions)
 
 
 def is_required(connection: apsw.Connection, table: str, column: str) -> bool:
     """Whether a table's column refuses NULL."""
     columns = connection.execute('SELECT name FROM pragma_table_info(?) WHERE "notnull" OR pk', (table,)).fetchall()
     return (column,) in columns
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ("m.username AS made_by, u.username AS used_by", {"used_by"}),
+        ("i.id, u.username", {"username"}),
+        ("m.username", set()),
+    ],
+)
+def test_of_a_table_joined_twice_only_the_outer_one_may_be_null(
+    tmp_path: Path, run: Run, columns: str, expected: set[str]
+) -> None:
+    file = tmp_path / "test.db"
+    db = open_sqlite(file, SettableClock())
+    run(migrate(db))
+    run(db.close())
+    joined = "invitations i JOIN accounts m ON m.id = i.account_id LEFT JOIN accounts u ON u.id = i.used_by"
+    query = Query(str, f"SELECT {columns} FROM {joined}")  # noqa: S608  # the columns above
+
+    assert nullable_columns(apsw.Connection(str(file)), query) == expected
 
 
 class Account(msgspec.Struct):
