@@ -129,14 +129,15 @@ def test_comments_of_an_account_that_was_suspended_before_stay_hidden(rich: Rich
 @pytest.mark.parametrize("job_is_done", [False, True])
 def test_its_pages_are_gone_at_once(rich: Rich, job_is_done: bool) -> None:
     base = rich.server.base_url
-    pages = [f"{base}/post/{rich.first['id']}", f"{base}/@{rich.word.upper()}", f"{base}/clip/{rich.clip}"]
-    assert [nobody.get(page).status_code for page in pages] == [200] * 3
+    profile = f"{base}/@{rich.word.upper()}"
+    pages = [f"{base}/post/{rich.first['id']}", profile, f"{profile}/clips", f"{base}/clip/{rich.clip}"]
+    assert [nobody.get(page).status_code for page in pages] == [200] * 4
 
     rich.server.run(rich.server.runtime.db.transact(delete_account, rich.word))
     if job_is_done:
         finish(rich.server)
 
-    assert [nobody.get(page).status_code for page in pages] == [410] * 3
+    assert [nobody.get(page).status_code for page in pages] == [410] * 4
     assert rich.word not in nobody.get(pages[0]).text
     assert nobody.get(f"{base}/@nobody_was_called_so").status_code == 404
     assert refusal(nobody.get(f"{base}/api/posts/{rich.first['id']}")) == (404, "Not found")

@@ -57,6 +57,7 @@ def _shown() -> Iterator[Shown]:
         ("/comment/{said}/edit", "full"),
         ("/@harbour_news", "failing"),
         ("/@{username}", "nobody", "empty", "full"),
+        ("/@{username}/clips", "nobody", "empty", "full"),
         ("/hub/{hub}", "nobody", "full"),
         ("/tag/harbour", "nobody", "full"),
         ("/clip/{clip}", "nobody"),

@@ -36,12 +36,12 @@ PAGES: Final = (
     *(W, f"{W}?state=failed", f"{W}?state=held", f"{W}?code=4xx", f"{W}/deliveries", f"{W}/head"),
     *(f"{W}/deliveries/{{delivery}}", f"{W}/redeliver", f"{W}/rotate", f"{W}/replace", f"{W}/remove"),
     *("/saved", "/hubs", "/follows", "/follows?list=followers", "/follows?list=requests", "/follows?list=sent"),
-    *("/settings/security", "/@{username}", "/notifications", "/notifications?read=01KW2F3B6E1"),
+    *("/settings/security", "/@{username}", "/@{username}/clips", "/notifications", "/notifications?read=01KW2F3B6E1"),
     *("/settings/data", "/settings/data/delete"),
     *("/settings/security/password", "/settings/security/email", "/settings/log", "/settings/profile"),
 )
 
-LARGE: Final = {"deliveries", "events", "posts"}
+LARGE: Final = {"clips", "deliveries", "events", "media", "posts"}
 
 
 FILL: Final = (

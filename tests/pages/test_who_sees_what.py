@@ -14,6 +14,7 @@ from pressroom.db import Command
 from tests.api.actors import Actor, body_of, follow, new_client, publish
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
+from tests.pages.files import broken_video, filmed
 
 SETTINGS = ROOMY
 
@@ -24,6 +25,9 @@ SEES: Final = {
     "PRIVATE": {"author"},
     "CUSTOM": {"listed", "author"},
 }
+SEES_CLIP: Final = {**SEES, "CUSTOM": {"author"}}
+"""As of posts, but a clip has no list of chosen readers."""
+
 READERS: Final = ("nobody", "stranger", "follower", "mutual", "listed", "author")
 
 LISTS: Final = {
@@ -34,6 +38,14 @@ LISTS: Final = {
     "comments as JSON": "/api/posts/{post}/comments",
 }
 """What shows a post to those who may see it."""
+
+OF_CLIPS: Final = {
+    "profile": "/@{author}",
+    "clips of the account": "/@{author}/clips",
+    "page of the clip": "/clip/{clip}",
+    "clip as JSON": "/api/clips/{clip}",
+}
+"""What shows a clip to those who may see it."""
 
 FOR_ANYBODY: Final = {
     "tag": "/tag/{tag}",
@@ -79,6 +91,11 @@ class World:
         self.posts = {
             each: str(publish(self.author, f"{word(each)} #{self.tag} {names}", hubId=hub)["id"]) for each in SEES
         }
+        film = broken_video()
+        self.clips = {
+            each: str(filmed(self.author, film, caption=clip_word(each), visibility=each, hubId=hub)["id"])
+            for each in SEES
+        }
         for visibility, post in self.posts.items():
             for reader in self.others:
                 body_of(reader.web.post(f"/api/posts/{post}/bounce"), 201)
@@ -117,6 +134,14 @@ class World:
         assert answer.status_code in (200, 404), answer.text
         return word(visibility) in answer.text or (post in answer.text and post not in address)
 
+    def shows_clip(self, reader: str, path: str, visibility: str) -> bool:
+        """Whether a page shows a reader the clip of a visibility."""
+        clip = self.clips[visibility]
+        address = path.format(author=self.author.account.username, clip=clip)
+        answer = self.web(reader).get(address)
+        assert answer.status_code in (200, 404), answer.text
+        return clip_word(visibility) in answer.text or (clip in answer.text and clip not in address)
+
     def suspend(self, at: int | None) -> None:
         """Suspends the author, or restores them."""
         values = {"at": at, "id": self.author.account.id}
@@ -133,6 +158,11 @@ def word(visibility: str) -> str:
     return f"word{visibility.lower()}word"
 
 
+def clip_word(visibility: str) -> str:
+    """What is said of the clip of a visibility, and nowhere else."""
+    return f"film{visibility.lower()}film"
+
+
 @pytest.fixture(scope="module")
 def world(server: LocalServer) -> Iterator[World]:
     """The same for all tests: none changes anything that it does not put back."""
@@ -146,6 +176,31 @@ def world(server: LocalServer) -> Iterator[World]:
 def test_who_may_see_a_post_finds_it(world: World, page: str, visibility: str) -> None:
     shown = {reader for reader in READERS if world.shows(reader, LISTS[page], visibility)}
     assert shown == SEES[visibility]
+
+
+@pytest.mark.parametrize("page", OF_CLIPS)
+@pytest.mark.parametrize("visibility", SEES)
+def test_who_may_see_a_clip_finds_it(world: World, page: str, visibility: str) -> None:
+    shown = {reader for reader in READERS if world.shows_clip(reader, OF_CLIPS[page], visibility)}
+    assert shown == SEES_CLIP[visibility]
+
+
+@pytest.mark.parametrize("visibility", SEES)
+def test_lists_of_a_private_account_are_for_its_followers(world: World, visibility: str) -> None:
+    shown: dict[str, set[str]] = {}
+    body_of(world.author.web.patch("/api/auth/me", json={"isPrivate": True}))
+    try:
+        for page in ("profile", "clips of the account"):
+            shown[page] = {each for each in READERS if world.shows_clip(each, OF_CLIPS[page], visibility)}
+        shown["posts"] = {each for each in READERS if world.shows(each, LISTS["profile"], visibility)}
+    finally:
+        body_of(world.author.web.patch("/api/auth/me", json={"isPrivate": False}))
+    followers = {"follower", "mutual", "author"}
+    assert shown == {
+        "profile": SEES_CLIP[visibility] & followers,
+        "clips of the account": SEES_CLIP[visibility] & followers,
+        "posts": SEES[visibility] & followers,
+    }
 
 
 @pytest.mark.parametrize("page", FOR_ANYBODY)
@@ -199,6 +254,12 @@ def test_nobody_sees_anything_of_a_suspended_author(world: World, visibility: st
             for reader in readers
             for page, path in FOR_THE_SIGNED_IN.items()
             if world.shows(reader, path, visibility)
+        ]
+        shown += [
+            (reader, page)
+            for reader in READERS
+            for page, path in OF_CLIPS.items()
+            if world.shows_clip(reader, path, visibility)
         ]
     finally:
         world.suspend(None)

@@ -10,6 +10,7 @@ from pressroom.domains.clips import queries
 from pressroom.domains.clips.events import ClipCreatedData, CreatedClip
 from pressroom.domains.clips.models import Clip, ClipDraft, ClipEdit, ClipView
 from pressroom.domains.events.actions import emit
+from pressroom.domains.follows.queries import find_between
 from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.media.actions import (
     attach_media,
@@ -20,7 +21,7 @@ from pressroom.domains.media.actions import (
 )
 from pressroom.domains.media.models import ProcessingStatus
 from pressroom.domains.posts.actions.publish import get_joined_hub, spend_quota
-from pressroom.domains.posts.visibility import Visibility, narrows
+from pressroom.domains.posts.visibility import Relationship, Visibility, narrows
 from pressroom.errors import NotFound
 from pressroom.ids import new_id
 
@@ -83,6 +84,23 @@ async def open_clip(tx: Tx, clip_id: str, reader: str) -> ClipView | None:
 async def list_own(tx: Tx, account_id: str, before: str, limit: int) -> list[ClipView]:
     """Returns the account's clips, of every visibility, newest first, with ids below `before`."""
     return await _complete(tx, await queries.list_own(tx, account_id, before=before, limit=limit))
+
+
+async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[ClipView]:
+    """Returns the account's clips that the reader may see, newest first, with ids below `before`.
+
+    No clips are read that the reader may not see. `limit` is at most BATCH.
+    """
+    relationship = Relationship(is_author=reader == author)
+    if reader and reader != author:
+        between = await find_between(tx, account_id=reader, other_id=author)
+        relationship = Relationship(False, between.follows, between.followed_back)
+    ids = await queries.list_of_account(tx, author, relationship, before=before, limit=limit)
+    if not ids:
+        return []
+    found = await queries.find_clips(tx, sorted(ids, reverse=True)[:limit], reader=reader)
+    shown = [clip for clip in found if clip.deleted_at is None and clip.may_be_seen()]
+    return await _complete(tx, sorted(shown, key=lambda clip: clip.id, reverse=True))
 
 
 async def edit_clip(tx: Tx, caller: Caller, clip_id: str, edit: ClipEdit) -> ClipView:

@@ -1,11 +1,14 @@
 """SQL of the clips package."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from pressroom.db import Command, Query, Tx
+from pressroom.db.params import in_list, spread
 from pressroom.domains.clips.models import Clip, OwnClip
 from pressroom.domains.follows.queries import follows_sql
 from pressroom.domains.limits.models import KeyWrite
+from pressroom.domains.posts.visibility import Relationship, Visibility
 
 INSERT_CLIP: Final = Command(
     "INSERT INTO clips (id, account_id, key_id, caption, visibility, hub_id, created_at)"
@@ -29,6 +32,24 @@ LIST_OWN: Final = Query(
     Clip,
     f"{_SEEN} WHERE c.account_id = :reader AND c.deleted_at IS NULL AND c.id < :before ORDER BY c.id DESC LIMIT :limit",
 )
+
+FIND_CLIPS: Final = Query(Clip, f"{_SEEN} WHERE c.id IN ({in_list('id')})")
+
+
+def _list_of(*visibilities: Visibility) -> str:
+    """Returns the statement that lists an account's newest clips of each visibility, by the part of the index that is
+    its own. They are no parameters: PostgreSQL would plan for any, and might walk through clips of others."""
+    return " UNION ALL ".join(
+        f"SELECT id FROM (SELECT id FROM clips WHERE account_id = :author AND visibility = '{visibility}'"
+        f" AND deleted_at IS NULL AND id < :before ORDER BY id DESC LIMIT :limit) AS {visibility.lower()}"
+        for visibility in visibilities
+    )
+
+
+LIST_PUBLIC: Final = Query(str, _list_of(Visibility.PUBLIC))
+LIST_FOR_FOLLOWER: Final = Query(str, _list_of(Visibility.PUBLIC, Visibility.FOLLOWERS))
+LIST_FOR_CONNECTION: Final = Query(str, _list_of(Visibility.PUBLIC, Visibility.FOLLOWERS, Visibility.CONNECTIONS))
+LIST_FOR_AUTHOR: Final = Query(str, _list_of(*Visibility))
 
 # Whoever holds this row's lock is alone in changing the clip.
 LOCK_OWN: Final = Query(
@@ -97,6 +118,22 @@ async def find_clip(tx: Tx, clip_id: str, *, reader: str) -> Clip | None:
 async def list_own(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Clip]:
     """Returns the account's clips that are not deleted, newest first, with ids below `before`."""
     return await tx.all(LIST_OWN, reader=account_id, before=before, limit=limit)
+
+
+async def find_clips(tx: Tx, clip_ids: Sequence[str], *, reader: str) -> list[Clip]:
+    """Returns the clips with these ids, at most BATCH, in no order."""
+    return await tx.all(FIND_CLIPS, reader=reader, **spread("id", clip_ids))
+
+
+async def list_of_account(tx: Tx, author: str, relationship: Relationship, *, before: str, limit: int) -> list[str]:
+    """Returns the ids, below `before`, of an account's newest clips of each visibility that a reader who stands so to
+    the account may see, in no order."""
+    seen = LIST_PUBLIC
+    if relationship.is_author:
+        seen = LIST_FOR_AUTHOR
+    elif relationship.follows:
+        seen = LIST_FOR_CONNECTION if relationship.followed_back else LIST_FOR_FOLLOWER
+    return await tx.all(seen, author=author, before=before, limit=limit)
 
 
 async def lock_own(tx: Tx, account_id: str, clip_id: str) -> OwnClip | None:

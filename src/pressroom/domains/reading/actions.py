@@ -9,6 +9,8 @@ from pressroom.db.params import batches
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.models import Account, folded
 from pressroom.domains.accounts.queries.usernames import was_deleted
+from pressroom.domains.clips.actions import list_of_account as list_clips
+from pressroom.domains.clips.models import ClipView
 from pressroom.domains.comments import queries as comments
 from pressroom.domains.comments.models import Comment, ThreadEntry, in_threads
 from pressroom.domains.follows.models import Following
@@ -23,6 +25,12 @@ from pressroom.ids import BEYOND
 
 POSTS: Final = 20
 """Posts on a page."""
+
+CLIPS: Final = 20
+"""Clips on a page of an account's clips."""
+
+CLIPS_BESIDE: Final = 6
+"""Clips above an account's posts: the newest."""
 
 COMMENTS: Final = 100
 """Comments on a page, at the most."""
@@ -63,15 +71,32 @@ class PostPage(msgspec.Struct):
     own_bounces: set[str] = msgspec.field(default_factory=set[str])
 
 
-class OpenedProfile(msgspec.Struct):
-    """An account's page; `hidden`: its posts are for its followers alone, and the reader is none. `total_posts` counts
-    what the reader may see. `following`: whether the reader does, or has asked to."""
+class OpenedAccount(msgspec.Struct):
+    """An account; `hidden`: what it publishes is for its followers alone, and the reader is none. `following`: whether
+    the reader does, or has asked to."""
 
     account: Account
-    total_posts: int
     hidden: bool
+    following: Following
+
+
+class OpenedProfile(msgspec.Struct):
+    """An account's page. `total_posts` counts what the reader may see. `clips` are the newest ones, above the newest
+    posts; `more_clips`: there are others."""
+
+    opened: OpenedAccount
+    total_posts: int
     page: PostPage
-    following: Following = Following(False)
+    clips: list[ClipView] = msgspec.field(default_factory=list[ClipView])
+    more_clips: bool = False
+
+
+class OpenedClips(msgspec.Struct):
+    """A page of an account's clips, and the id below which the next page begins."""
+
+    opened: OpenedAccount
+    clips: list[ClipView]
+    next_page: str | None
 
 
 async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, str]) -> Permalink:
@@ -88,19 +113,24 @@ async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, st
 
 async def open_profile(tx: Tx, username: str, reader: str, before: str) -> OpenedProfile | None:
     """Returns an account and a page of its posts that the reader may see; None when it was deleted. Raises NotFound."""
-    account = await accounts.find_by_username(tx, folded(username))
-    if account is None and await was_deleted(tx, folded(username)):
-        return None
-    if account is None:
-        raise NotFound(f"There is no account {username}.")
-    following = Following(False)
-    if reader and account.id != reader:
-        following = await find_following(tx, account_id=reader, other_id=account.id)
-    if account.is_private and account.id != reader and not following.following:
-        return OpenedProfile(account, 0, hidden=True, page=PostPage([], None), following=following)
-    posts = await lookup.list_of_account(tx, account.id, reader, before, POSTS + 1)
-    total_posts = await lookup.count_of_account(tx, account, reader)
-    return OpenedProfile(account, total_posts, False, await _page_of(tx, posts, reader), following)
+    opened = await _open_account(tx, username, reader)
+    if opened is None or opened.hidden:
+        return opened and OpenedProfile(opened, 0, PostPage([], None))
+    author = opened.account.id
+    posts = await lookup.list_of_account(tx, author, reader, before, POSTS + 1)
+    total_posts = await lookup.count_of_account(tx, opened.account, reader)
+    clips = await list_clips(tx, author, reader, BEYOND, CLIPS_BESIDE + 1) if before == BEYOND else []
+    page = await _page_of(tx, posts, reader)
+    return OpenedProfile(opened, total_posts, page, clips[:CLIPS_BESIDE], len(clips) > CLIPS_BESIDE)
+
+
+async def open_clips(tx: Tx, username: str, reader: str, before: str) -> OpenedClips | None:
+    """Returns an account and a page of its clips that the reader may see; None when it was deleted. Raises NotFound."""
+    opened = await _open_account(tx, username, reader)
+    if opened is None or opened.hidden:
+        return opened and OpenedClips(opened, [], None)
+    clips = await list_clips(tx, opened.account.id, reader, before, CLIPS + 1)
+    return OpenedClips(opened, clips[:CLIPS], clips[CLIPS - 1].clip.id if len(clips) > CLIPS else None)
 
 
 async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, PostPage]:
@@ -122,6 +152,20 @@ async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> PostPage:
     if not posts and not await lookup.list_of_tag(tx, tag, reader, BEYOND, 1):
         raise NotFound("No public post has this hashtag.")
     return await _page_of(tx, posts, reader)
+
+
+async def _open_account(tx: Tx, username: str, reader: str) -> OpenedAccount | None:
+    """Returns an account; None when it was deleted and its name is reserved. Raises NotFound."""
+    account = await accounts.find_by_username(tx, folded(username))
+    if account is None and await was_deleted(tx, folded(username)):
+        return None
+    if account is None:
+        raise NotFound(f"There is no account {username}.")
+    following = Following(False)
+    if reader and account.id != reader:
+        following = await find_following(tx, account_id=reader, other_id=account.id)
+    hidden = account.is_private and account.id != reader and not following.following
+    return OpenedAccount(account, hidden, following)
 
 
 async def _page_of(tx: Tx, posts: list[PostView], reader: str) -> PostPage:

@@ -63,9 +63,9 @@ async def account_feed(request: Request[Caller]) -> Response:
     if known is not None:
         return known
     found = await request.db.read(actions.open_profile, name, "", BEYOND)
-    if found is None or found.hidden or found.account.is_private:
+    if found is None or found.opened.account.is_private:
         raise NotFound("There is no such feed.")
-    account = found.account
+    account = found.opened.account
     title = f"{account.display_name} (@{account.username})"
     return _feed(request, tag, Feed(title, f"/@{account.username}", account.created_at, found.page.posts))
 

@@ -17,6 +17,7 @@ from pressroom.domains.reading import actions
 from pressroom.domains.reading.markup import excerpt
 from pressroom.domains.reading.rendering import (
     before,
+    clips_page,
     given,
     hub_page,
     post_page,
@@ -66,6 +67,12 @@ async def permalink(request: Request[Caller]) -> Response:
 async def profile(request: Request[Caller]) -> Response:
     """Returns the page of an account with those of its posts that the reader may see."""
     return await profile_page(request)
+
+
+@declare("GET", "/@{username}/clips", Visitor(), summary="An account's clips")
+async def profile_clips(request: Request[Caller]) -> Response:
+    """Returns the page of those clips of an account that the reader may see."""
+    return await clips_page(request)
 
 
 @declare("GET", "/hub/{slug}", Visitor(), summary="A hub and its posts")
@@ -134,4 +141,4 @@ async def saved(request: Request[Caller]) -> Response:
     return await reading_page(request, "reading/saved.html", {"robots": "noindex", **posts_values(request, page)})
 
 
-ROUTES: Final = (saved, permalink, profile, hub, tag, clip, oembed)
+ROUTES: Final = (saved, permalink, profile, profile_clips, hub, tag, clip, oembed)

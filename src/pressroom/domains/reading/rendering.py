@@ -10,6 +10,8 @@ import msgspec
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import avatar_address
+from pressroom.domains.clips.models import ClipView
+from pressroom.domains.clips.schemas import ClipOut, clip_shape
 from pressroom.domains.comments.models import EDITABLE, ThreadEntry
 from pressroom.domains.comments.schemas import CommentOut, comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
@@ -130,9 +132,8 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
         actions.open_profile, request.parameters["username"], reader_id(request), before(request)
     )
     if found is None:
-        values: dict[str, object] = {"robots": "noindex"}
-        return await reading_page(request, "reading/gone_profile.html", values, code=410, everybody=False)
-    account = found.account
+        return await gone_profile(request)
+    account = found.opened.account
     head = ProfileHead(
         id=account.id,
         username=account.username,
@@ -145,10 +146,12 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
         total_following=account.total_following,
         created_at=iso(account.created_at),
     )
-    values = {
+    values: dict[str, object] = {
         "account": head,
-        "hidden": found.hidden,
-        "following": found.following,
+        "hidden": found.opened.hidden,
+        "following": found.opened.following,
+        "clips": clip_shapes(request, found.clips),
+        "more_clips": found.more_clips,
         "robots": "noindex" if account.is_private else None,
         "feed": None if account.is_private else f"/@{account.username}/feed.atom",
         "form": form or FormState(),
@@ -156,6 +159,32 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
     return await reading_page(
         request, "reading/profile.html", {**values, **posts_values(request, found.page, f"/@{account.username}")}
     )
+
+
+async def clips_page(request: Request[Caller]) -> Response:
+    """Returns the page of the clips of the account that the path names. Raises NotFound."""
+    start = before(request)
+    found = await request.db.read(actions.open_clips, request.parameters["username"], reader_id(request), start)
+    if found is None:
+        return await gone_profile(request)
+    account = found.opened.account
+    here = f"/@{account.username}/clips"
+    values: dict[str, object] = {
+        "account": account,
+        "avatar_address": avatar_address(account.id, request.settings.base_url),
+        "hidden": found.opened.hidden,
+        "clips": clip_shapes(request, found.clips),
+        "robots": "noindex" if account.is_private else None,
+        "next_page": f"{here}?before={found.next_page}" if found.next_page else None,
+        "first_page": None if start == BEYOND else here,
+    }
+    return await reading_page(request, "reading/clips.html", values)
+
+
+async def gone_profile(request: Request[Caller]) -> Response:
+    """Returns what stands at the pages of an account that was deleted, while its name is reserved."""
+    values: dict[str, object] = {"robots": "noindex"}
+    return await reading_page(request, "reading/gone_profile.html", values, code=410, everybody=False)
 
 
 async def hub_page(request: Request[Caller], form: FormState | None = None) -> Response:
@@ -252,6 +281,12 @@ def _entry(request: Request[Caller], entry: ThreadEntry, answers: str | None, *,
 def _shapes(request: Request[Caller], posts: Sequence[PostView]) -> list[PostOut]:
     addresses, now = addresses_of(request, lasting=False), request.clock.now()
     return [post_shape(view, addresses, now) for view in posts]
+
+
+def clip_shapes(request: Request[Caller], clips: Sequence[ClipView]) -> list[ClipOut]:
+    """Returns clips as the templates show them."""
+    addresses = addresses_of(request, lasting=False)
+    return [clip_shape(view, addresses) for view in clips]
 
 
 def _placeholders(posts: Sequence[PostView]) -> dict[str, str | None]:
