@@ -52,10 +52,15 @@ def cursor_field_errors(cursor: str | None) -> list[FieldError]:
     return [FieldError("cursor", Code.INVALID_FORMAT, "Use the nextCursor of the page before, unchanged.")]
 
 
+def is_id(text: str) -> bool:
+    """Returns whether a text has the shape of an id."""
+    return _CURSOR.fullmatch(text) is not None
+
+
 def id_given(query: str, name: str) -> str:
     """Returns the id that a parameter of a page's address holds; "" when it holds none."""
     given = dict(parse_qsl(query, keep_blank_values=True)).get(name, "")
-    return given if _CURSOR.fullmatch(given) else ""
+    return given if is_id(given) else ""
 
 
 def split(rows: list[T], page: Page, key: Callable[[T], str]) -> tuple[list[T], str | None]:

@@ -1,17 +1,19 @@
 """The layer between the server and the routes: the checks that every request passes, in their order.
 
-path and method (404, 405) → who calls (401, 403, 429: `Guards`) → body (408, 413, 415, 400) → the route.
+path and method (404, 405) → who calls (401, 403, 429: `Guards`) → query (400) → body (408, 413, 415, 400) → the route.
 """
 
 import random
 from collections.abc import Mapping, Sequence
 from typing import Final, Generic, TypeVar
+from urllib.parse import parse_qsl
 
 import msgspec
 
 from pressroom.clock import Clock
 from pressroom.db import Database
 from pressroom.errors import (
+    Code,
     CrossOrigin,
     FieldError,
     Invalid,
@@ -35,7 +37,7 @@ from pressroom.web.idempotency_key import fingerprint, read_key, typed_fingerpri
 from pressroom.web.incoming_body import BodyReader, IncomingBody
 from pressroom.web.location_header import location_of
 from pressroom.web.multipart import discard
-from pressroom.web.multipart_rules import Form
+from pressroom.web.multipart_rules import LONGEST_NAME, Form
 from pressroom.web.multipart_texts import read_texts
 from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.page_form_bodies import NO_FILES, beside_files, decode_typed, holds_nul, rules_of
@@ -152,6 +154,7 @@ class Pipeline(Generic[C]):
             check_host(scope["http_version"], request.headers)
             route = self._find(scope, request)
             request.who = await self._who(request, route)
+            _check_query(request.query)
             if route.page_form is not None:
                 return await self._run_form(request, route, route.page_form)
             return await self._run(request, route)
@@ -338,6 +341,16 @@ async def _told_apart(
     except NotFound:
         return response
     return response if again.status == 303 else again
+
+
+def _check_query(query: str) -> None:
+    """Raises Invalid when a query holds a NUL, which no text of PostgreSQL can."""
+    if "%00" not in query:
+        return
+    pairs = parse_qsl(query, keep_blank_values=True)
+    name = next((name for name, text in pairs if "\0" in text and name.isidentifier()), "query")
+    message = "A query must not hold the NUL character."
+    raise Invalid([FieldError(name[:LONGEST_NAME], Code.INVALID_FORMAT, message)])
 
 
 def _let_go(error: BaseException) -> None:

@@ -10,7 +10,7 @@ from pressroom.domains.reports.schemas import CreateReport, decision_shape, repo
 from pressroom.errors import NotFound
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import is_id, read_page, split
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -61,6 +61,8 @@ async def decisions(request: Request[Caller]) -> Response:
 async def _find_subject(request: Request[Caller], subject_type: str, subject_id: str) -> Subject:
     if subject_type not in tuple(SubjectType):
         raise NotFound("Posts, comments and accounts can be reported.")
+    if not is_id(subject_id):
+        raise NotFound("There is nothing with this id.")
     return await request.db.read(actions.check_subject, request.caller, SubjectType(subject_type), subject_id)
 
 
