@@ -3,6 +3,8 @@
 All posts are PUBLIC at first, so that everybody is told of them and opens them, and are narrowed afterwards.
 """
 
+import io
+import zipfile
 from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
@@ -59,8 +61,10 @@ FOR_ANYBODY: Final = {
 FOR_THE_SIGNED_IN: Final = {
     "notifications": "/notifications",
     "bounces": "/@{reader}",
+    "saved": "/saved",
+    "saved as JSON": "/api/saved?limit=100",
 }
-"""What shows a reader what they were told of, and what they bounced while it was PUBLIC."""
+"""What shows a reader what they were told of, and what they bounced or saved while it was PUBLIC."""
 
 FOR_THE_AUTHOR: Final = {
     "own posts": "/",
@@ -99,6 +103,10 @@ class World:
         for visibility, post in self.posts.items():
             for reader in self.others:
                 body_of(reader.web.post(f"/api/posts/{post}/bounce"), 201)
+                for act in ("like", "save"):
+                    body_of(reader.web.post(f"/api/posts/{post}/{act}"))
+                said = {"content": f"read by {reader.account.username}"}
+                body_of(reader.web.post(f"/api/posts/{post}/comments", json=said), 201)
             body_of(
                 self.author.web.post(f"/api/posts/{post}/comments", json={"content": f"re {word(visibility)}"}), 201
             )
@@ -141,6 +149,16 @@ class World:
         answer = self.web(reader).get(address)
         assert answer.status_code in (200, 404), answer.text
         return clip_word(visibility) in answer.text or (clip in answer.text and clip not in address)
+
+    def copy_of(self, reader: str) -> str:
+        """All that stands in the copy of everything of a reader."""
+        web = self.web(reader)
+        body_of(web.post("/api/auth/export"), 202)
+        self.server.do_jobs()
+        answer = web.get("/api/auth/export/file")
+        assert answer.status_code == 200, answer.text
+        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+            return "\n".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
 
     def suspend(self, at: int | None) -> None:
         """Suspends the author, or restores them."""
@@ -264,6 +282,17 @@ def test_nobody_sees_anything_of_a_suspended_author(world: World, visibility: st
     finally:
         world.suspend(None)
     assert shown == []
+
+
+def test_a_copy_of_everything_holds_one_s_own_words_and_nobody_else_s(world: World) -> None:
+    copies = {reader: world.copy_of(reader) for reader in READERS if reader != "nobody"}
+    words = [made(visibility) for visibility in SEES for made in (word, clip_word)]
+
+    assert [each for each in words if each not in copies["author"]] == []
+    for reader in {*copies} - {"author"}:
+        assert [each for each in (*words, f"re {word('PUBLIC')}") if each in copies[reader]] == [], reader
+        assert f"read by {getattr(world, reader).account.username}" in copies[reader]
+        assert world.posts["PUBLIC"] in copies[reader], "that they liked it is their own"
 
 
 def test_names_are_suggested_from_those_one_follows(world: World) -> None:
