@@ -34,6 +34,7 @@ NO_WEBHOOK = {"error": "Not found", "message": "There is no such webhook endpoin
 NO_NOTIFICATION = {"error": "Not found", "message": "There is no such notification."}
 NO_SESSION = {"error": "Not found", "message": "There is no such session."}
 NO_DELIVERY = {"error": "Not found", "message": "There is no such delivery to this endpoint."}
+NO_INVITATION = {"error": "Not found", "message": "There is no such invitation."}
 NO_JOB = {"error": "Not found", "message": "There is no such dead job."}
 CLIP = b"\0\0\0\x18ftypisom\0\0\0\0isommp42"
 """As much of a clip as its publication looks at."""
@@ -95,6 +96,7 @@ class World:
         clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
         self.own_clip = body_of(self.alice.web.post("/api/clips", files=clip), 201)["id"]
         self.own_session = session_of(self.alice)
+        self.invitation = body_of(self.alice.web.post("/api/admin/invitations", json={}), 201)["id"]
         reported = {"type": "account", "id": self.carol.account.id, "reason": "Look at it."}
         body_of(self.bob.web.post("/api/reports", json=reported), 202)
         self.case = body_of(self.alice.web.get("/api/admin/reports"))["reports"][0]["id"]
@@ -150,6 +152,8 @@ class World:
             return self.own_session
         if route in CASE_ROUTES:
             return self.case
+        if route in INVITATION_ROUTES:
+            return self.invitation
         return self.bob.account.username if route in NAME_ROUTES else self.alice.record.id
 
     def callers(self, route: Route[Caller]) -> list[httpx.Client]:
@@ -373,6 +377,12 @@ def test_a_report_or_a_block_that_there_is_not(world: World, route: Route[Caller
     for other in (world.unseen["absent"], world.alice.account.id):
         answers = [answer.json() for answer in world.answers(route, other)]
         assert answers == [{"error": "Not found", "message": f"There is no such {what}."}]
+
+
+@pytest.mark.parametrize("route", INVITATION_ROUTES, ids=lambda route: route.name)
+def test_an_invitation_that_there_is_not(world: World, route: Route[Caller]) -> None:
+    for other in (world.unseen["absent"], world.alice.account.id, world.invitation.lower()):
+        assert [answer.json() for answer in world.answers(route, other)] == [NO_INVITATION]
 
 
 @pytest.mark.parametrize("route", NAME_ROUTES, ids=lambda route: route.name)
