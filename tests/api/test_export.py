@@ -104,6 +104,36 @@ def test_what_others_keep_to_themselves_is_not_in_it(actor: MakeActor) -> None:
     assert bob.account.email not in whole
 
 
+def test_the_log_in_it_does_not_say_where_admins_are_nor_what_they_dismissed(actor: MakeActor) -> None:
+    alice, bob, admin = actor(), actor(), actor().become_admin()
+    away = {"X-Forwarded-For": "203.0.113.77"}
+    path = f"/api/admin/accounts/{alice.account.username}"
+    body_of(admin.web.patch(path, json={"verified": True, "reason": "Known."}, headers=away))
+    post = publish(alice)
+    body_of(bob.web.post("/api/reports", json={"type": "post", "id": post["id"], "reason": "Not nice."}), 202)
+    (case,) = [
+        each for each in body_of(admin.web.get("/api/admin/reports"))["reports"] if each["subjectId"] == post["id"]
+    ]
+    decision = {"decision": "dismissed", "reason": "It is fine."}
+    body_of(admin.web.post(f"/api/admin/reports/{case['id']}/decision", json=decision, headers=away))
+
+    log = copy_of(alice)["log.json"]
+
+    seen = {entry["kind"]: (entry["actor"], entry["address"]) for entry in log}
+    assert seen["account.verified"] == ("admin", None)
+    assert seen["export.requested"] == ("self", "127.0.0.1")
+    assert "report.dismissed" not in seen
+
+
+def test_comments_that_were_deleted_are_not_in_it(actor: MakeActor) -> None:
+    alice = actor()
+    path = f"/api/posts/{publish(alice)['id']}/comments"
+    gone, _ = (body_of(alice.web.post(path, json={"content": each}), 201) for each in ("Gone", "Stays"))
+    body_of(alice.web.delete(f"/api/comments/{gone['id']}"))
+
+    assert [each["content"] for each in copy_of(alice)["comments.json"]] == ["Stays"]
+
+
 def test_nobody_else_gets_at_it(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     copy_of(alice)

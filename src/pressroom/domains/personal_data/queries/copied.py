@@ -181,7 +181,7 @@ class CopiedEntry(msgspec.Struct):
     actor: str
     at: int
     times: int
-    address: str
+    address: str | None
     detail: str
 
 
@@ -247,7 +247,8 @@ LIST_MEDIA: Final = Query(
 
 LIST_COMMENTS: Final = Query(
     CopiedComment,
-    f"SELECT id, post_id, parent_id, content, media_type, media_url, created_at, key_id FROM comments WHERE {_NEXT}",
+    "SELECT id, post_id, parent_id, content, media_type, media_url, created_at, key_id FROM comments"
+    f" WHERE deleted_at IS NULL AND {_NEXT}",
 )
 
 _REACTIONS: Final = "WHERE account_id = :account_id AND post_id > :after ORDER BY post_id LIMIT :limit"
@@ -310,8 +311,11 @@ LIST_SESSIONS: Final = Query(
     f" expires_at FROM sessions) AS listed WHERE {_NEXT}",
 )
 
+# Where an admin acted from is the admin's, and that somebody reported the account is the reporter's.
 LIST_LOG: Final = Query(
-    CopiedEntry, f"SELECT id, kind, actor, at, times, address, detail FROM audit_entries WHERE {_NEXT}"
+    CopiedEntry,
+    "SELECT id, kind, actor, at, times, CASE WHEN actor = 'self' THEN nullif(address, '') END AS address, detail"
+    f" FROM audit_entries WHERE kind <> 'report.dismissed' AND {_NEXT}",
 )
 
 BY_ID: Final = ("id",)
