@@ -145,6 +145,19 @@ def test_its_pages_are_gone_at_once(rich: Rich, job_is_done: bool) -> None:
     assert refusal(rich.api.get("/api/auth/me")) == (401, "API key revoked")
 
 
+def test_pages_of_an_account_that_was_suspended_before_stay_away(rich: Rich) -> None:
+    base = rich.server.base_url
+    pages = [f"{base}/post/{rich.first['id']}", f"{base}/@{rich.word}", f"{base}/clip/{rich.clip}"]
+    rich.server.run(rich.server.runtime.db.transact(suspend_account, rich.word))
+    assert [nobody.get(page).status_code for page in pages] == [404] * 3
+    rich.server.clock.advance(1)
+
+    rich.server.run(rich.server.runtime.db.transact(delete_account, rich.word))
+    assert [nobody.get(page).status_code for page in pages] == [404] * 3
+    finish(rich.server)
+    assert [nobody.get(page).status_code for page in pages] == [404] * 3
+
+
 def test_a_page_of_a_name_is_gone_for_as_long_as_it_is_reserved(rich: Rich) -> None:
     delete(rich)
     rich.server.clock.advance(91 * DAY)

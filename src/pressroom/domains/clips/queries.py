@@ -21,7 +21,7 @@ _SEEN: Final = (
     " k.key_prefix, h.name AS hub_name, h.slug AS hub_slug,"
     " c.account_id = :reader AS is_author,"
     f" {follows_sql(':reader', 'c.account_id')} AS follows, {follows_sql('c.account_id', ':reader')} AS followed_back,"
-    " (a.suspended_at IS NOT NULL AND a.deleted_at IS NULL) AS suspended"
+    " (a.suspended_at IS NOT NULL AND (a.deleted_at IS NULL OR a.deleted_at <> a.suspended_at)) AS suspended"
     " FROM clips c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
     " LEFT JOIN hubs h ON h.id = c.hub_id"
 )

@@ -84,8 +84,8 @@ FIND_POST_COUNTS: Final = Query(
 
 SUSPEND: Final = Command("UPDATE accounts SET suspended_at = :at, updated_at = :now WHERE id = :account_id")
 
-# No login is folded to such a key, no password has such a hash, and nobody can be called such a name. What was written
-# while the account stood suspended is told by the two times.
+# No login is folded to such a key, no password has such a hash, and nobody can be called such a name. That the account
+# stood suspended before is told by the two times: they differ.
 ERASE: Final = Command(
     "UPDATE accounts SET username = '[deleted]', username_key = ':' || id, email = '', email_key = ':' || id,"
     " password_hash = '!', display_name = 'Deleted account', bio = NULL, is_admin = FALSE, verified = FALSE,"

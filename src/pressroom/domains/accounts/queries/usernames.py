@@ -25,7 +25,7 @@ COUNT_RESERVED: Final = Query(
 WAS_DELETED: Final = Query(
     int,
     "SELECT 1 FROM reserved_usernames r JOIN accounts a ON a.id = r.account_id"
-    " WHERE r.username_key = :username_key AND r.reserved_until > :now AND a.deleted_at IS NOT NULL",
+    " WHERE r.username_key = :username_key AND r.reserved_until > :now AND a.suspended_at = a.deleted_at",
 )
 
 PURGE_RESERVED: Final = Command(
@@ -55,7 +55,7 @@ async def count_reserved(tx: Tx, account_id: str) -> int:
 
 
 async def was_deleted(tx: Tx, username_key: str) -> bool:
-    """Returns whether a user name is reserved for an account that was deleted."""
+    """Returns whether a user name is reserved for an account that was deleted, and not suspended before."""
     return await tx.one(WAS_DELETED, username_key=username_key, now=tx.now) is not None
 
 

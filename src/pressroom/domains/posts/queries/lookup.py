@@ -29,7 +29,7 @@ _SEEN: Final = (
     " (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader) IS NOT NULL AS saved,"
     f" p.account_id = :reader AS is_author, {follows_sql(':reader', 'p.account_id')} AS follows,"
     f" {follows_sql('p.account_id', ':reader')} AS followed_back, {_LISTED} AS listed,"
-    " (a.suspended_at IS NOT NULL AND a.deleted_at IS NULL) AS suspended"
+    " (a.suspended_at IS NOT NULL AND (a.deleted_at IS NULL OR a.deleted_at <> a.suspended_at)) AS suspended"
 )
 
 _JOINS: Final = (
