@@ -29,7 +29,7 @@ from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.models import Rates
 from pressroom.domains.mail.mailer import Mailer
-from pressroom.domains.media.actions import SIGNING, signing_secret
+from pressroom.domains.media.actions import SIGNING, make_secret
 from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
 from pressroom.domains.media.queries import FIND_SECRET
 from pressroom.domains.media.sandbox import ChildExit, Sandbox
@@ -85,6 +85,7 @@ class Runtime:
     processing: Processing
     sandbox: Sandbox
     media_secret: str
+    body_secret: str
     limiter: Limiter
     last_used: LastUsed
     session_use: SessionUse
@@ -132,7 +133,10 @@ async def open_runtime(
         try:
             await check_migrated(db)
             # Read first: a file that another program has locked for a while must not keep the server from starting.
-            media_secret = await db.one(FIND_SECRET, name=SIGNING) or await db.transact(signing_secret)
+            media_secret, body_secret = [
+                await db.one(FIND_SECRET, name=name) or await db.transact(make_secret, name)
+                for name in (SIGNING, idempotency.BODY_HASHES)
+            ]
         except BaseException:
             await db.close()
             raise
@@ -164,6 +168,7 @@ async def open_runtime(
         processing=processing,
         sandbox=sandbox,
         media_secret=media_secret,
+        body_secret=body_secret,
         limiter=limiter,
         last_used=last_used,
         session_use=session_use,

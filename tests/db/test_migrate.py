@@ -174,3 +174,14 @@ def test_what_an_installation_holds_is_carried_over(make: Callable[[str], Databa
     run(migrate(db))
     assert {sql: tuple(sorted(run(db.read(values_of, sql)))) for sql in BECAME} == BECAME
     run(db.close())
+
+
+def test_hashes_of_bodies_that_took_no_secret_are_forgotten(make: Callable[[str], Database], run: Run) -> None:
+    db = make("hashed")
+    run(migrate(db, upto=4))
+    run(db.script(HELD))
+    run(migrate(db, upto=30))
+    run(db.script("UPDATE idempotent_answers SET body_hash = 'x'"))
+    run(migrate(db))
+    assert run(db.read(values_of, "SELECT idempotency_key || body_hash FROM idempotent_answers")) == ["k"]
+    run(db.close())

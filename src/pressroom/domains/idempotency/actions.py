@@ -1,5 +1,6 @@
 """Runs a write once per idempotency key, and replays its response (docs/idempotency.md#replays)."""
 
+import hmac
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -10,6 +11,9 @@ from pressroom.db import Tx
 from pressroom.domains.idempotency import queries
 
 WINDOW: Final = DAY
+
+BODY_HASHES: Final = "body hashes"
+"""Names the secret of `keyed_hash`."""
 
 
 class WriteIdentity(msgspec.Struct, frozen=True):
@@ -29,6 +33,11 @@ class WriteOutcome(msgspec.Struct, frozen=True):
     body_differs: bool = False
 
 
+def keyed_hash(fingerprint: str, secret: str) -> str:
+    """Returns what is stored to tell bodies apart: without the secret, no password in one can be guessed from it."""
+    return hmac.digest(secret.encode(), fingerprint.encode(), "sha256").hex()
+
+
 async def once(
     tx: Tx,
     identity: WriteIdentity | None,
@@ -44,7 +53,7 @@ async def once(
     Args:
         tx: The open transaction.
         identity: The write's identity; None when the client sent no Idempotency-Key.
-        body_hash: The hash of the request's body, which tells whether a replay came with another body.
+        body_hash: The keyed hash of the request's body, which tells whether a replay came with another body.
         effect: Does the write; returns the response's body.
         storable: Removes from that body what must not be stored.
     """

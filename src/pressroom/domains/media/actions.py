@@ -14,6 +14,7 @@ from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 
 SIGNING: Final = "media"
+"""Names the secret that signs addresses of media."""
 """Name of the secret that signs addresses of media."""
 
 PICTURES: Final = "media"
@@ -118,9 +119,9 @@ async def move_to_long_videos(tx: Tx, job: Job, token: str) -> None:
         await queue.enqueue(tx, LONG_VIDEOS, job.subject, account_id=job.account_id)
 
 
-async def signing_secret(tx: Tx) -> str:
-    """Returns the secret that signs addresses of media. All servers share it."""
-    return await queries.shared_secret(tx, SIGNING, random_base62(32))
+async def make_secret(tx: Tx, name: str) -> str:
+    """Returns the secret of this name, which all servers share, and makes it when there is none."""
+    return await queries.shared_secret(tx, name, random_base62(32))
 
 
 async def list_stored_keys(tx: Tx, after: str) -> list[tuple[str, set[str]]]:
