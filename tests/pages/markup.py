@@ -43,7 +43,7 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "ul": {"class"},
     "ol": {"class"},
     "li": {"class", "id"},
-    "time": {"datetime"},
+    "time": {"datetime", "title"},
     "img": {"class", "src", "width", "height", "alt", "loading", "decoding", "aria-hidden"},
     "video": {"controls", "playsinline", "preload", "poster", "width", "height", "aria-label"},
     "source": {"src", "type"},

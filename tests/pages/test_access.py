@@ -192,7 +192,7 @@ def test_a_session_that_has_ended_is_none(actor: MakeActor) -> None:
 
     body_of(bob.web.post("/api/auth/logout"))
     assert told(fetch(alice.server, f"/post/{ABSENT}", bob)) == signed_out
-    assert visit(alice.server, f"/@{alice.account.username}", bob).links("nav") == SIGNED_OUT
+    assert visit(alice.server, f"/@{alice.account.username}", bob).links("header nav") == SIGNED_OUT
     alice.server.clock.advance(SESSION_LIFE)
 
     assert told(fetch(alice.server, permalink(hidden), alice)) == signed_out

@@ -35,7 +35,8 @@ def test_places_in_lists_that_were_never_given_out(alice: Actor) -> None:
 
     for words in HOSTILE:
         query = quote(words, safe="")
-        for path in (f"/post/{post['id']}?after={query}", f"/@{name}?before={query}", f"/@{name}?{query}"):
+        lists = [f"{path}?before={query}" for path in (f"/@{name}", f"/@{name}/clips")]
+        for path in (f"/post/{post['id']}?after={query}", *lists, f"/@{name}?{query}"):
             page = visit(server, path)
             assert strange(page, server.base_url) == []
             assert words not in page.html
