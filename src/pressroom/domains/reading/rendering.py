@@ -25,7 +25,7 @@ from pressroom.domains.reading.markup import excerpt, linked, linked_parts, shor
 from pressroom.ids import BEYOND
 from pressroom.web.asgi import HeaderList
 from pressroom.web.page_forms import FormState, new_idempotency_key
-from pressroom.web.rendering import frame_of
+from pressroom.web.rendering import done_of, frame_of
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.template_filters import shown_time
@@ -220,9 +220,11 @@ def posts_values(request: Request[Caller], page: PostPage, here: str = "") -> di
 async def reading_page(
     request: Request[Caller], template: str, values: dict[str, object], *, code: int = 200, everybody: bool = True
 ) -> Response:
-    """Returns a page for reading. `everybody`: signed-out visitors may see it. Only others get script."""
+    """Returns a page for reading. `everybody`: signed-out visitors may see it. Only others get script, and are
+    told what they have just done."""
     common: dict[str, object] = {
         **(await frame_of(request)),
+        "done": done_of(request.query) if request.who is not None else None,
         "linked": linked,
         "linked_parts": linked_parts,
         "shortened": shortened,
