@@ -1,13 +1,15 @@
 """The folder that a file is processed in."""
 
 import asyncio
+import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pressroom.domains.media import jobs
-from pressroom.domains.media.jobs import work_folder
+from pressroom.domains.media.jobs import sweep_folders, work_folder
 
 
 def test_it_is_private_and_removed_with_all_that_is_in_it(tmp_path: Path) -> None:
@@ -47,3 +49,24 @@ def test_nothing_is_left_of_work_that_is_cancelled_while_its_folder_is_made(
     monkeypatch.setattr(jobs, "_make_private", make_slowly)
     asyncio.run(cancel())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_work_that_takes_hours_keeps_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "TOUCH_SECONDS", 0.001)
+    touched = threading.Event()
+    touch = os.utime
+
+    def note(*given: Any) -> None:
+        touch(*given)
+        touched.set()
+
+    async def work() -> bool:
+        async with work_folder(tmp_path / "processing") as folder:
+            touch(folder, (1, 1))
+            monkeypatch.setattr(os, "utime", note)
+            assert await asyncio.to_thread(touched.wait, 20), "nothing touches it"
+            sweep_folders(tmp_path)
+            return folder.is_dir()
+
+    assert asyncio.run(work())
+    assert list((tmp_path / "processing").iterdir()) == []

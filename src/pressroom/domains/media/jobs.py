@@ -1,7 +1,9 @@
 """The job that processes an upload into the files that are served. It may be killed at any point and run again."""
 
+import asyncio
 import contextlib
 import errno
+import os
 import shutil
 import time
 import uuid
@@ -43,6 +45,9 @@ WAITS: Final = (5 * SECOND, 30 * SECOND, 120 * SECOND, 600 * SECOND)
 LEFTOVER: Final = 3_600 * SECOND
 """Milliseconds after which an upload that no row refers to is swept. No request takes that long."""
 
+TOUCH_SECONDS: Final = 600.0
+"""How often a folder in which work goes on is touched, so that it is not taken for one that was left behind."""
+
 STARVED: Final = 30
 """How often a file is deferred because its child lacked time or space. After that, the file may be the cause."""
 
@@ -58,7 +63,11 @@ async def work_folder(below: Path) -> AsyncGenerator[Path]:
     folder = below / f"work-{uuid.uuid4().hex}"
     try:
         await run_to_end(lambda: _make_private(folder))
-        yield folder
+        touching = asyncio.create_task(_touch(folder))
+        try:
+            yield folder
+        finally:
+            touching.cancel()
     finally:
         await run_to_end(lambda: shutil.rmtree(folder, ignore_errors=True))
 
@@ -161,6 +170,14 @@ class Processing:
             except ChildDied:
                 continue
         raise Undecodable(_DIED)
+
+
+async def _touch(folder: Path) -> None:
+    """Touches a folder now and then, until it is gone."""
+    with contextlib.suppress(OSError):
+        while True:
+            await asyncio.sleep(TOUCH_SECONDS)
+            await run_to_end(lambda: os.utime(folder))
 
 
 def _make_private(folder: Path) -> None:
