@@ -13,8 +13,11 @@ import pytest
 from pressroom.clock import DAY, HOUR
 from pressroom.db import Database, Query
 from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.personal_data import export_job
 from pressroom.domains.personal_data.archive import write_archive
 from pressroom.domains.personal_data.export_job import purge_exports
+from pressroom.domains.personal_data.models import folder_of
+from pressroom.domains.personal_data.queries import erase_export
 from pressroom.domains.personal_data.queries.copied import SECTIONS
 from tests.api.actors import Actor, body_of, follow, nobody, publish, refusal
 from tests.api.belongings import NEEDED, PASSWORD, Rich
@@ -207,6 +210,43 @@ def test_a_deleted_account_leaves_no_copy(rich: Rich, actor: MakeActor) -> None:
         rich.server.clock.advance(HOUR)
 
     assert not list(blobs.rglob(f"*{rich.id.lower()}*"))
+
+
+def test_one_that_does_not_fit_the_disk_fails_and_is_asked_for_again(
+    actor: MakeActor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, admin = actor(), actor().become_admin()
+    with monkeypatch.context() as full:
+        full.setattr(export_job, "SPARE", 1 << 60)
+        body_of(alice.web.post(ROUTE), 202)
+        alice.server.do_jobs()
+        assert body_of(alice.web.get(ROUTE))["state"] == "pending"
+        for wait in export_job.WAITS:
+            alice.server.clock.advance(wait)
+            alice.server.do_jobs()
+    for each in (alice, admin):
+        sign_in_again(each)
+    assert body_of(alice.web.get(ROUTE))["state"] == "failed"
+    dead = [each for each in body_of(admin.web.get("/api/admin/jobs"))["dead"] if each["kind"] == "export"]
+    assert [(each["accountId"], each["canBeRetried"]) for each in dead] == [(alice.account.id, False)]
+    assert refusal(admin.web.post(f"/api/admin/jobs/{dead[0]['id']}/retry")) == (422, "Unprocessable")
+
+    assert copy_of(alice)["account.json"]["id"] == alice.account.id
+
+
+def test_a_copy_that_was_stored_while_its_account_went_is_removed(actor: MakeActor) -> None:
+    alice = actor()
+    db, blobs = alice.server.runtime.db, alice.server.runtime.blobs
+    body_of(alice.web.post(ROUTE), 202)
+    alice.server.run(db.transact(erase_export, alice.account.id))
+    source = alice.server.settings.data_dir / "copy"
+    source.write_bytes(b"a copy")
+    alice.server.run(blobs.put_file(f"{folder_of(alice.account.id)}/1.zip", source, "application/zip"))
+    assert stored(alice)
+
+    alice.server.do_jobs()
+
+    assert stored(alice) == []
 
 
 def test_killed_anywhere_it_is_made_again_and_complete(actor: MakeActor, tmp_path: Path) -> None:

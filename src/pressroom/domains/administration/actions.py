@@ -27,6 +27,7 @@ from pressroom.domains.keys.actions import list_by_status
 from pressroom.domains.keys.models import KeysByStatus
 from pressroom.domains.media.actions import LONG_VIDEOS, PICTURES, VIDEOS
 from pressroom.domains.moderation import actions as moderation
+from pressroom.domains.personal_data.models import EXPORT_JOB
 from pressroom.domains.webhooks.models import Webhook
 from pressroom.domains.webhooks.queries.endpoints import list_of_account
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
@@ -34,8 +35,9 @@ from pressroom.ids import BEYOND, time_of
 from pressroom.jobs import overview
 from pressroom.jobs.overview import DeadJob, Depth, RetriedJob
 
-FINAL: Final = frozenset({PICTURES, VIDEOS, LONG_VIDEOS})
-"""Kinds of jobs whose outcome stands when they are dead: the file was marked FAILED and its upload is removed."""
+FINAL: Final = frozenset({PICTURES, VIDEOS, LONG_VIDEOS, EXPORT_JOB})
+"""Kinds of jobs whose outcome stands when they are dead: the file was marked FAILED and its upload is removed, or the
+owner was told that a copy of everything failed, and can ask for another."""
 
 
 class Overview(msgspec.Struct):
@@ -154,7 +156,7 @@ async def retry_job(tx: Tx, source: Source, job_id: str) -> RetriedJob:
     if job is None:
         raise NotFound("There is no such dead job.")
     if job.kind in FINAL:
-        message = "The file was marked FAILED for good; its owner uploads it again."
+        message = "It failed for good: its owner uploads the file, or asks, again."
         raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, message)])
     subject = overview.shown_subject(job.subject)
     await audit.record(tx, "", Kind.JOB_RETRIED, source, jobId=job.id, job=job.kind, subject=subject)

@@ -272,7 +272,7 @@ async def list_jobs(request: Request[Caller]) -> Response:
     fails=(
         _NO_JOB,
         Unprocessable(
-            [FieldError("id", Code.NOT_ALLOWED, "The file was marked FAILED for good; its owner uploads it again.")]
+            [FieldError("id", Code.NOT_ALLOWED, "It failed for good: its owner uploads the file, or asks, again.")]
         ),
     ),
     idempotent=True,

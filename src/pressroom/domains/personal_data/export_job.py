@@ -3,8 +3,10 @@
 Killed amid its work, it begins again; what it wrote is in a folder that is swept, or replaced in the store.
 """
 
+import contextlib
 import errno
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +20,7 @@ from pressroom.domains.personal_data.archive import write_archive
 from pressroom.domains.personal_data.models import EXPORT_JOB, EXPORT_LIFE, Export, ExportState, folder_of
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
-from pressroom.jobs.worker import Handler
+from pressroom.jobs.worker import Handler, TryAgain
 from pressroom.threads import run_to_end
 
 WAITS: Final = (MINUTE, 10 * MINUTE, 60 * MINUTE)
@@ -35,13 +37,16 @@ def export_handler(db: Database, blobs: Blobs, folder: Path) -> Handler:
 
     async def work(job: Job, token: str) -> None:
         export = await db.read(queries.find_export, job.subject)
+        if export is None:  # the account was deleted, maybe while a worker that was killed stored its copy
+            await remove_copies(blobs, job.subject)
         if export is None or export.state != ExportState.PENDING:
             await db.transact(queue.finish, job, token)
             return
         await remove_copies(blobs, export.account_id)
         async with work_folder(folder) as place:
-            await _check_disk(place, await db.read(find_stored_bytes, export.account_id))
-            path = await write_archive(db, blobs, export.account_id, place)
+            with _spending_a_try():
+                await _check_disk(place, await db.read(find_stored_bytes, export.account_id))
+                path = await write_archive(db, blobs, export.account_id, place)
             size = path.stat().st_size if path else 0
             if path is not None:
                 await blobs.put_file(export.key, path, "application/zip")
@@ -75,6 +80,17 @@ async def _finish(tx: Tx, job: Job, token: str, export: Export, size: int) -> bo
 
 async def _give_up(tx: Tx, job: Job, reason: str) -> None:
     await queries.fail_export(tx, job.subject)
+
+
+@contextlib.contextmanager
+def _spending_a_try() -> Generator[None]:
+    """Has a copy that the disk has no room for spend one of its tries: it may be the account that is too large."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise TryAgain(str(error)) from None
 
 
 async def _check_disk(folder: Path, stored: int) -> None:
