@@ -1,6 +1,7 @@
 """What a reader does in place: forms that need no script, lead back to where they stood, and say what went wrong."""
 
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -305,5 +306,25 @@ def test_signed_out_there_is_nothing_to_do_but_sign_in(actor: MakeActor) -> None
     assert ("Sign in to comment", f"/login?next=/post/{post['id']}") in visit(
         alice.server, f"/post/{post['id']}"
     ).links("#comments")
-    answer = nobody.post(f"{alice.server.base_url}/post/{post['id']}/like", headers=SAME_ORIGIN)
-    assert led(answer).startswith("/login")
+
+
+@one_engine
+def test_a_form_sent_signed_out_leads_back_after_the_sign_in(actor: MakeActor) -> None:
+    alice = actor()
+    server, post = alice.server.base_url, publish(alice)
+    here = f"/post/{post['id']}"
+    forms = {
+        f"{here}/like": here,
+        f"{here}/like?next=/%23post-1": "/#post-1",
+        f"{here}/comment": here,
+        "/@somebody/follow": "/@somebody",
+        "/hub/some-hub/join": "/hub/some-hub",
+        "/notifications/read": "/notifications",
+        "/notifications/01HZ0000000000000000000000/read": "/notifications",
+        f"/report?type=post&id={post['id']}": f"/report?type=post&id={post['id']}",
+    }
+    for path, place in forms.items():
+        answer = nobody.post(f"{server}{path}", headers=SAME_ORIGIN)
+        assert led(answer) == f"/login?{urlencode({'next': place})}", path
+    for path in ("/", "/preview"):
+        assert led(nobody.post(f"{server}{path}", headers=SAME_ORIGIN)) == "/login", "which leads to /"

@@ -45,6 +45,7 @@ def test_from_the_report_to_the_decision(actor: MakeActor, admin: Actor) -> None
     post = publish(alice, "Everything must go.")
     form = page(bob, f"/report?type=post&id={post['id']}")
     assert "Everything must go." in form.line("blockquote")
+    assert form.values("main form", "action") == [f"/report?type=post&id={post['id']}"], "a sign-in leads back here"
 
     assert report(bob, "post", post["id"]) == f"/post/{post['id']}?done=reported"
 

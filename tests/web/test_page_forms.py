@@ -192,7 +192,17 @@ def test_who_is_signed_out_is_sent_to_sign_in(server: LocalServer, target: str, 
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 
-@pytest.mark.parametrize(("path", "location"), [("/example", "/login?next=%2Fexample"), ("/example/edit", "/login")])
+@pytest.mark.parametrize(
+    ("path", "location"),
+    [
+        ("/example", "/login?next=%2Fexample"),
+        ("/example?a=1", "/login?next=%2Fexample%3Fa%3D1"),
+        ("/example/edit", "/login?next=%2Fexample"),
+        ("/example/edit?next=/there%23below", "/login?next=%2Fthere%23below"),
+        ("/example/edit?next=//elsewhere.example", "/login?next=%2Fexample"),
+        ("/example/edit?next=/", "/login"),
+    ],
+)
 def test_a_form_sent_after_the_session_ended(server: LocalServer, path: str, location: str) -> None:
     answer = nobody.post(server.base_url + path, data=GOOD)
 

@@ -116,10 +116,22 @@ def redirect(path: str, *, done: str | None = None, **query: str) -> Response:
 
 
 def sign_in_first(request: Request[Any]) -> Response:
-    """Returns the redirection to the sign-in, which leads back to the page that was asked for."""
-    here = f"{request.path}?{request.query}" if request.query and request.is_safe else request.path
-    leads_back = here != "/" and (request.is_safe or request.services.has_page(request.path))
-    return redirect("/login", **({"next": here} if leads_back else {}))
+    """Returns the redirection to the sign-in, which leads back to the page that was asked for, or to where a form leads
+    or stands."""
+    here = f"{request.path}?{request.query}" if request.query else request.path
+    if not request.is_safe:
+        here = own_path(dict(parse_qsl(request.query)).get("next"), _page_of_form(request, here))
+    return redirect("/login", **({"next": here} if here != "/" else {}))
+
+
+def _page_of_form(request: Request[Any], target: str) -> str:
+    """Returns the page on which a form stands: its own target, or the nearest page above it."""
+    path = request.path
+    if request.services.has_page(path):
+        return target
+    while path and not request.services.has_page(path):
+        path = path.rpartition("/")[0]
+    return path or "/"
 
 
 def own_path(given: str | None, default: str = "/") -> str:
