@@ -148,7 +148,7 @@ def test_nobody_else_gets_at_it(actor: MakeActor) -> None:
         assert refusal(alice.api.get(path)) == (403, "Session required")
     answer = alice.web.get(f"{ROUTE}/file")
     assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["content-type"] == "application/zip"
+    assert answer.headers["content-type"] == "application/octet-stream"
     assert answer.headers["content-disposition"].startswith("attachment")
     alice.server.clock.advance(31 * 60_000)
     assert refusal(alice.web.get(f"{ROUTE}/file"))[0] == 403, "the password is asked for again"

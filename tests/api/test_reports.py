@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from pressroom.domains.audit import actions as audit
+from pressroom.domains.moderation import actions as moderation
 from pressroom.domains.reports import actions as reports
 from pressroom.domains.reports import queries
 from pressroom.domains.reports.models import RETENTION
@@ -316,3 +317,48 @@ def test_a_comment_under_a_post_that_is_not_seen_is_not_there(actor: MakeActor) 
     comment = body_of(alice.api.post(f"/api/posts/{post['id']}/comments", json={"content": "Mine."}), 201)
 
     assert refusal(report(bob, "comment", comment["id"])) == (404, "Not found")
+
+
+def test_a_comment_of_a_suspended_account_is_deleted_for_good(actor: MakeActor, admin: Actor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice)
+    comment = body_of(bob.api.post(f"/api/posts/{post['id']}/comments", json={"content": "Buy pills."}), 201)
+    body_of(report(alice, "comment", comment["id"]), 202)
+    case_id = case_of(admin, comment["id"])["id"]
+    operate = admin.server.runtime.db.transact
+    admin.server.run(operate(moderation.suspend_account, bob.account.username))
+    assert objections(decide(admin, case_id, "suspended")) == [("decision", "not_allowed")]
+
+    body_of(decide(admin, case_id, "deleted", "No pills here."))
+
+    admin.server.run(operate(moderation.restore_account, bob.account.username))
+    assert body_of(alice.web.get(f"/api/posts/{post['id']}/comments"))["comments"] == []
+
+
+def test_the_log_of_the_owner_tells_of_every_decision_but_a_dismissal(actor: MakeActor, admin: Actor) -> None:
+    alice, bob = actor(), actor()
+    for decisions in (("dismissed",), ("hidden", "shown"), ("deleted",)):
+        post = publish(alice)
+        body_of(report(bob, "post", post["id"]), 202)
+        case_id = case_of(admin, post["id"])["id"]
+        for decision in decisions:
+            body_of(decide(admin, case_id, decision))
+
+    kinds = [entry["kind"] for entry in body_of(alice.web.get("/api/auth/log"))["entries"]]
+    assert {"content.hidden", "content.shown", "content.deleted"} <= set(kinds)
+    assert "report.dismissed" not in kinds
+    assert alice.web.get("/settings/log").status_code == 200
+    assert admin.web.get("/admin/log").status_code == 200
+
+
+def test_nobody_decides_about_their_own(actor: MakeActor, admin: Actor) -> None:
+    bob, other = actor(), actor().become_admin()
+    post = publish(admin)
+    body_of(report(bob, "post", post["id"]), 202)
+    path = f"/api/admin/reports/{case_of(admin, post['id'])['id']}"
+
+    assert body_of(admin.web.get(path))["reasons"] == []
+    assert len(body_of(other.web.get(path))["reasons"]) == 1
+    assert objections(decide(admin, path.rpartition("/")[2], "dismissed")) == [("body", "not_allowed")]
+    assert bob.account.username not in admin.web.get(path.removeprefix("/api")).text
+    body_of(decide(other, path.rpartition("/")[2], "dismissed"))

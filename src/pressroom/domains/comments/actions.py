@@ -105,7 +105,7 @@ async def delete_comment(tx: Tx, caller: Caller, comment_id: str) -> Comment:
 
 async def remove_comment(tx: Tx, comment_id: str) -> None:
     """Marks a comment as deleted, whosever it is: for admins. Raises NotFound."""
-    comment = await queries.find_by_id(tx, comment_id)
+    comment = await queries.find_undeleted(tx, comment_id)
     if comment is None:
         raise _no_comment()
     await _delete(tx, comment)

@@ -48,6 +48,9 @@ LIST_BY_ID: Final = Query(
 
 FIND_BY_ID: Final = Query(Comment, f"SELECT {_COMMENT} WHERE c.id = :comment_id AND {_STANDS}")
 
+# For admins: also of a suspended account.
+FIND_UNDELETED: Final = Query(Comment, f"SELECT {_COMMENT} WHERE c.id = :comment_id AND c.deleted_at IS NULL")
+
 _OWN: Final = "WHERE account_id = :account_id AND id = :comment_id AND deleted_at IS NULL"
 
 EDIT_COMMENT: Final = Command(f"UPDATE comments SET content = :content, edited_at = :now {_OWN}")
@@ -130,6 +133,11 @@ async def list_by_id(tx: Tx, post_id: str, comment_ids: Sequence[str]) -> list[C
 async def find_by_id(tx: Tx, comment_id: str) -> Comment | None:
     """Returns the comment with this id, if it stands."""
     return await tx.one(FIND_BY_ID, comment_id=comment_id)
+
+
+async def find_undeleted(tx: Tx, comment_id: str) -> Comment | None:
+    """Returns the comment with this id unless it is deleted, also one of a suspended account."""
+    return await tx.one(FIND_UNDELETED, comment_id=comment_id)
 
 
 async def edit_comment(tx: Tx, account_id: str, comment_id: str, content: str) -> bool:

@@ -49,7 +49,7 @@ def export_handler(db: Database, blobs: Blobs, folder: Path) -> Handler:
                 path = await write_archive(db, blobs, export.account_id, place)
             size = path.stat().st_size if path else 0
             if path is not None:
-                await blobs.put_file(export.key, path, "application/zip")
+                await blobs.put_file(export.key, path, "application/octet-stream")
         if not await db.transact(_finish, job, token, export, size):
             await remove_copies(blobs, export.account_id)
 

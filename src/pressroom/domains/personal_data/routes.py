@@ -79,7 +79,7 @@ async def show_export(request: Request[Caller]) -> Response:
     summary="Fetch the copy of everything",
     fails=(NO_EXPORT,),
     tag=TAG,
-    content_type="application/zip",
+    content_type="application/octet-stream",
 )
 async def fetch_export(request: Request[Caller]) -> Response:
     """The zip file."""
@@ -100,7 +100,7 @@ async def send_export(request: Request[Caller]) -> Response:
         (b"content-disposition", b'attachment; filename="%s"' % name),
         (b"x-content-type-options", b"nosniff"),
     ]
-    return Response(200, b"", b"application/zip", headers, stream=blobs.read(export.key), length=info.size)
+    return Response(200, b"", b"application/octet-stream", headers, stream=blobs.read(export.key), length=info.size)
 
 
 @declare_with_body(

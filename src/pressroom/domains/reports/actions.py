@@ -21,7 +21,7 @@ from pressroom.domains.reports.models import (
     OPEN_REPORTS,
     RETENTION,
     Case,
-    Decision,
+    DecisionKind,
     Material,
     MaterialFile,
     NewReport,
@@ -43,10 +43,10 @@ SHOWN_REPORTS: Final = 50
 
 
 _LOGGED: Final = {
-    Decision.HIDDEN: Kind.CONTENT_HIDDEN,
-    Decision.SHOWN: Kind.CONTENT_SHOWN,
-    Decision.DELETED: Kind.CONTENT_DELETED,
-    Decision.DISMISSED: Kind.REPORT_DISMISSED,
+    DecisionKind.HIDDEN: Kind.CONTENT_HIDDEN,
+    DecisionKind.SHOWN: Kind.CONTENT_SHOWN,
+    DecisionKind.DELETED: Kind.CONTENT_DELETED,
+    DecisionKind.DISMISSED: Kind.REPORT_DISMISSED,
 }
 """What each decision is in the audit log."""
 
@@ -107,15 +107,15 @@ async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
     """
     await queries.lock_case(tx, case_id)
     case = await get_case(tx, case_id)
+    if case.owner_id == admin.admin_id:
+        message = "This is about something of your own: another admin has to decide."
+        raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, message)])
     if ruling.decision not in choices_of(case.type, case.decision):
         raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, _why_not(case, ruling.decision))])
     await _carry_out(tx, case, ruling, admin)
     await queries.decide(tx, case_id, decided_by=admin.admin_id, decision=ruling.decision, reason=ruling.reason)
-    if ruling.decision is not Decision.SUSPENDED:  # which writes an entry of its own
-        await record(
-            tx, case.owner_id, _LOGGED[ruling.decision], admin, type=case.type, id=case.subject_id, reason=ruling.reason
-        )
-    if ruling.decision is not Decision.DISMISSED:
+    await _log(tx, case, ruling, admin)
+    if ruling.decision is not DecisionKind.DISMISSED:
         await notify(tx, case.owner_id, NotificationType.MODERATION, post_id=_post_of(case))
         await queue.enqueue(tx, DECISION_MAIL_JOB, case_id, account_id=case.owner_id)
     return await get_case(tx, case_id)
@@ -129,9 +129,10 @@ async def get_case(tx: Tx, case_id: str) -> Case:
     return case
 
 
-async def open_case(tx: Tx, case_id: str) -> tuple[Case, list[Report]]:
-    """Returns a case and its first reports. Raises NotFound."""
-    return await get_case(tx, case_id), await queries.list_reports(tx, case_id, SHOWN_REPORTS)
+async def open_case(tx: Tx, case_id: str, admin_id: str) -> tuple[Case, list[Report]]:
+    """Returns a case and its first reports; none of a case about something of the admin's own. Raises NotFound."""
+    case = await get_case(tx, case_id)
+    return case, [] if case.owner_id == admin_id else await queries.list_reports(tx, case_id, SHOWN_REPORTS)
 
 
 async def list_open(tx: Tx, after: str, limit: int) -> list[Case]:
@@ -156,20 +157,33 @@ async def purge_cases(tx: Tx, batch: int) -> int:
 
 async def _carry_out(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
     match ruling.decision:
-        case Decision.HIDDEN:
+        case DecisionKind.HIDDEN:
             await hide_post(tx, case.owner_id, case.subject_id)
-        case Decision.SHOWN:
+        case DecisionKind.SHOWN:
             await show_post(tx, case.owner_id, case.subject_id)
-        case Decision.DELETED:
+        case DecisionKind.DELETED:
             await _delete(tx, case)
-        case Decision.SUSPENDED:
+        case DecisionKind.SUSPENDED:
             await _suspend(tx, case, ruling, admin)
-        case Decision.DISMISSED:
+        case DecisionKind.DISMISSED:
             pass
 
 
+async def _log(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
+    """Writes a decision down. A dismissal is in the log of admins alone: the owner is not told of it."""
+    if ruling.decision is DecisionKind.SUSPENDED:  # which writes an entry of its own
+        return
+    about = case.owner_id if ruling.decision is not DecisionKind.DISMISSED else ""
+    detail = {"type": case.type, "id": case.subject_id, "reason": ruling.reason}
+    await record(tx, about, _LOGGED[ruling.decision], admin, **detail)
+
+
 async def _suspend(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
-    if (await accounts.get_record(tx, case.username)).is_admin:
+    account = await accounts.get_record(tx, case.username)
+    if account.suspended_at is not None:
+        message = f"@{case.username} is suspended already: dismiss the report."
+        raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, message)])
+    if account.is_admin:
         message = f"@{case.username} is an admin: take that away first, on the server."
         raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, message)])
     await suspend_account(tx, case.username, ruling.reason, admin)
@@ -191,7 +205,7 @@ def _post_of(case: Case) -> str | None:
     return msgspec.json.decode(case.material, type=Material).post_id
 
 
-def _why_not(case: Case, decision: Decision) -> str:
+def _why_not(case: Case, decision: DecisionKind) -> str:
     if case.decision is not None:
         return f"This was decided already: {case.decision}."
     return f"For this, {decision} is not among what can be decided: choose another."

@@ -9,7 +9,7 @@ from pressroom.domains.media.queries import FIND_ANY
 from pressroom.domains.media.serving import serve_blob
 from pressroom.domains.reports import actions
 from pressroom.domains.reports.admin_routes import read_cases, state_of
-from pressroom.domains.reports.models import Decision, choices_of
+from pressroom.domains.reports.models import DecisionKind, choices_of
 from pressroom.domains.reports.schemas import DecideCase, case_shape, material_of, opened_case_shape
 from pressroom.errors import NotFound
 from pressroom.web.access import AdminPage
@@ -35,11 +35,13 @@ async def reports(request: Request[Caller]) -> Response:
 
 async def show_case(request: Request[Caller], form: FormState) -> Response:
     """Renders what was reported with the form to decide about it."""
-    case, found = await request.db.read(actions.open_case, request.parameters["id"])
-    choices = choices_of(case.type, case.decision)
+    case, found = await request.db.read(actions.open_case, request.parameters["id"], request.caller.account.id)
+    own = case.owner_id == request.caller.account.id
+    choices = frozenset[DecisionKind]() if own else choices_of(case.type, case.decision)
     values = {
         "case": opened_case_shape(case, found),
-        "choices": [choice.value for choice in Decision if choice in choices],
+        "own": own,
+        "choices": [choice.value for choice in DecisionKind if choice in choices],
     }
     return await render(request, "reports/case.html", values, form=form)
 

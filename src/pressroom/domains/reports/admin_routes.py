@@ -66,7 +66,9 @@ async def list_reports(request: Request[Caller]) -> Response:
 )
 async def show_report(request: Request[Caller]) -> Response:
     """What was reported, as it was then, with the first fifty reports."""
-    return json_response(opened_case_shape(*await request.db.read(actions.open_case, request.parameters["id"])))
+    admin_id = request.caller.account.id
+    case, reports = await request.db.read(actions.open_case, request.parameters["id"], admin_id)
+    return json_response(opened_case_shape(case, reports))
 
 
 @declare_with_body(

@@ -25,7 +25,7 @@ class SubjectType(StrEnum):
     ACCOUNT = "account"
 
 
-class Decision(StrEnum):
+class DecisionKind(StrEnum):
     """What an admin does about a case.
 
     SHOWN ends a HIDDEN; DISMISSED changes nothing.
@@ -38,19 +38,19 @@ class Decision(StrEnum):
     DISMISSED = "dismissed"
 
 
-CHOICES: Final[dict[SubjectType, frozenset[Decision]]] = {
-    SubjectType.POST: frozenset({Decision.HIDDEN, Decision.DELETED, Decision.SUSPENDED, Decision.DISMISSED}),
-    SubjectType.COMMENT: frozenset({Decision.DELETED, Decision.SUSPENDED, Decision.DISMISSED}),
-    SubjectType.ACCOUNT: frozenset({Decision.SUSPENDED, Decision.DISMISSED}),
+CHOICES: Final[dict[SubjectType, frozenset[DecisionKind]]] = {
+    SubjectType.POST: frozenset(each for each in DecisionKind if each is not DecisionKind.SHOWN),
+    SubjectType.COMMENT: frozenset({DecisionKind.DELETED, DecisionKind.SUSPENDED, DecisionKind.DISMISSED}),
+    SubjectType.ACCOUNT: frozenset({DecisionKind.SUSPENDED, DecisionKind.DISMISSED}),
 }
 """What can be decided about each; a bounce cannot be hidden either."""
 
 
-def choices_of(subject: SubjectType, decided: Decision | None) -> frozenset[Decision]:
+def choices_of(subject: SubjectType, decided: DecisionKind | None) -> frozenset[DecisionKind]:
     """Returns what an admin can decide about a case. A decision is final, but that what is hidden can be shown."""
     if decided is None:
         return CHOICES[subject]
-    return frozenset({Decision.SHOWN}) if decided == Decision.HIDDEN else frozenset()
+    return frozenset({DecisionKind.SHOWN}) if decided == DecisionKind.HIDDEN else frozenset()
 
 
 class MaterialFile(msgspec.Struct, rename="camel", omit_defaults=True):
@@ -93,7 +93,7 @@ class Case(msgspec.Struct):
     reports: int
     opened_at: int
     decided_at: int | None
-    decision: Decision | None
+    decision: DecisionKind | None
     reason: str | None
     username: str
     display_name: str
@@ -120,5 +120,5 @@ class NewReport(msgspec.Struct):
 class Ruling(msgspec.Struct):
     """What to decide about a case, and the reason that the owner is told."""
 
-    decision: Decision
+    decision: DecisionKind
     reason: str

@@ -10,7 +10,7 @@ from pressroom.clock import iso
 from pressroom.domains.reports.models import (
     LONGEST_REASON,
     Case,
-    Decision,
+    DecisionKind,
     Material,
     NewReport,
     Report,
@@ -44,7 +44,7 @@ class DecideCase(Body):
     """What to decide about a case."""
 
     decision: Annotated[
-        Decision,
+        DecisionKind,
         Meta(
             description="hidden: the post becomes PRIVATE until it is shown again. shown: ends that. deleted: the post "
             "or comment is deleted. suspended: its account is. dismissed: nothing happens."
@@ -77,7 +77,7 @@ class DecisionOut(msgspec.Struct, rename="camel"):
     type: SubjectType
     subject_id: str
     content: Annotated[str | None, Meta(description="Its text, as it was when it was reported.")]
-    decision: Decision
+    decision: DecisionKind
     reason: str
     decided_at: Time
 
@@ -107,7 +107,7 @@ class CaseOut(msgspec.Struct, rename="camel"):
     material: Annotated[Material, Meta(description="What it was when it was first reported.")]
     reports: Annotated[int, Meta(description="How many accounts reported it.")]
     opened_at: Time
-    decision: Annotated[Decision | None, Meta(description="Null: it waits.")]
+    decision: Annotated[DecisionKind | None, Meta(description="Null: it waits.")]
     reason: str | None
     decided_at: Time | None
     decided_by: str | None
@@ -138,7 +138,7 @@ def decision_shape(case: Case) -> DecisionOut:
         type=case.type,
         subject_id=case.subject_id,
         content=material_of(case).content,
-        decision=case.decision or Decision.DISMISSED,
+        decision=case.decision or DecisionKind.DISMISSED,
         reason=case.reason or "",
         decided_at=iso(case.decided_at or 0),
     )
@@ -187,7 +187,7 @@ REPORT_EXAMPLE = ReportOut(
     reason=CREATE_REPORT_EXAMPLE.reason,
     created_at="2026-11-20T16:50:16.017Z",
 )
-DECIDE_EXAMPLE = DecideCase(decision=Decision.HIDDEN, reason="Addresses of people are not for everybody.")
+DECIDE_EXAMPLE = DecideCase(decision=DecisionKind.HIDDEN, reason="Addresses of people are not for everybody.")
 CASE_EXAMPLE = CaseOut(
     id="01M7WXTRMHVA0Q1D2S5P8NYV0Q",
     type=SubjectType.POST,
@@ -196,7 +196,7 @@ CASE_EXAMPLE = CaseOut(
     material=Material(content="It is number 12, the blue gate.", visibility="PUBLIC"),
     reports=1,
     opened_at=REPORT_EXAMPLE.created_at,
-    decision=Decision.HIDDEN,
+    decision=DecisionKind.HIDDEN,
     reason=DECIDE_EXAMPLE.reason,
     decided_at="2026-11-20T17:02:40.000Z",
     decided_by="grace",
@@ -206,7 +206,7 @@ DECISION_EXAMPLE = DecisionOut(
     type=CASE_EXAMPLE.type,
     subject_id=CASE_EXAMPLE.subject_id,
     content=CASE_EXAMPLE.material.content,
-    decision=Decision.HIDDEN,
+    decision=DecisionKind.HIDDEN,
     reason=DECIDE_EXAMPLE.reason,
     decided_at="2026-11-20T17:02:40.000Z",
 )
