@@ -212,7 +212,7 @@ def test_what_its_owner_deleted_meanwhile_is_decided_all_the_same(actor: MakeAct
     body_of(alice.api.delete(f"/api/posts/{post['id']}"))
     case_id = case_of(admin, post["id"])["id"]
 
-    assert refusal(decide(admin, case_id, "hidden")) == (404, "Not found")
+    assert objections(decide(admin, case_id, "hidden")) == [("decision", "not_allowed")]
     assert body_of(decide(admin, case_id, "deleted"))["decision"] == "deleted"
 
 
@@ -362,3 +362,18 @@ def test_nobody_decides_about_their_own(actor: MakeActor, admin: Actor) -> None:
     assert objections(decide(admin, path.rpartition("/")[2], "dismissed")) == [("body", "not_allowed")]
     assert bob.account.username not in admin.web.get(path.removeprefix("/api")).text
     body_of(decide(other, path.rpartition("/")[2], "dismissed"))
+
+
+def test_each_report_keeps_what_it_has_become(actor: MakeActor, admin: Actor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    post = publish(alice, "A lovely flower")
+    body_of(report(bob, "post", post["id"]), 202)
+    body_of(alice.api.patch(f"/api/posts/{post['id']}", json={"content": "A threat"}))
+    body_of(report(carol, "post", post["id"]), 202)
+    body_of(alice.api.delete(f"/api/posts/{post['id']}"))
+
+    path = f"/api/admin/reports/{case_of(admin, post['id'])['id']}"
+    reasons = body_of(admin.web.get(path))["reasons"]
+
+    assert [(each["material"] or {}).get("content") for each in reasons] == [None, "A threat"]
+    assert "A threat" in admin.web.get(path.removeprefix("/api")).text

@@ -162,6 +162,15 @@ def test_a_vote(actor: MakeActor, multiple: bool) -> None:
     assert "has voted in this poll already" in refused(act(bob, action, choices="1"), 409).line("#errors p")
 
 
+def test_an_open_poll_is_shown_wherever_posts_are_listed(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice, "What next? #ballot", poll=POLL)
+    body_of(bob.web.post(f"/api/posts/{post['id']}/save"))
+
+    for path in ("/tag/ballot", "/saved", f"/@{alice.account.username}", f"/post/{post['id']}"):
+        assert visit(bob.server, path, bob).has("form.vote"), path
+
+
 def test_a_poll_that_closed_meanwhile(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, poll={**POLL, "durationMinutes": 5})

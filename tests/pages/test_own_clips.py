@@ -157,3 +157,11 @@ def test_nobody_else_sees_these_pages(actor: MakeActor) -> None:
         signed_out = nobody.get(f"{alice.server.base_url}{path}")
         assert (signed_out.status_code, signed_out.headers["location"]) == (303, f"/login?next={quote(path, safe='')}")
         assert alice.web.get(path).headers["cache-control"] == "no-store"
+
+
+def test_a_clip_without_its_video_is_refused_however_the_form_is_sent(alice: Actor) -> None:
+    for sent in ({}, {"caption": "x", "visibility": "PUBLIC"}):
+        answer = alice.web.post("/clips", data=sent)
+
+        assert answer.status_code == 400, answer.text
+        assert "Choose a video." in Page(answer.text).line("#errors")

@@ -128,3 +128,13 @@ def test_a_block_is_made_and_taken_off(actor: MakeActor, admin: Actor) -> None:
 
     assert "spam7.example" not in page(admin, "/admin/blocks").lines("main table th code")
     assert actor().web.get("/admin/blocks").status_code == 404
+
+
+def test_a_report_sent_again_after_its_post_is_gone(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice)
+    sent = {"type": "post", "id": post["id"], "reason": "x", "idempotency_key": "k" * 20}
+    assert send(bob, "/report", **sent) == f"/post/{post['id']}?done=reported"
+    body_of(alice.api.delete(f"/api/posts/{post['id']}"))
+
+    assert send(bob, "/report", **sent) == "/?done=reported"

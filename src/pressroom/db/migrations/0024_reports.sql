@@ -26,6 +26,7 @@ CREATE TABLE reports (
     reporter_id TEXT NOT NULL REFERENCES accounts (id),
     id TEXT NOT NULL,
     reason TEXT NOT NULL,
+    material TEXT NOT NULL,                 -- JSON: what it was at this report
     created_at BIGINT NOT NULL,
     PRIMARY KEY (case_id, reporter_id)
 );

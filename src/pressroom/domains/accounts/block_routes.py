@@ -19,7 +19,7 @@ from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Tag, declare, declare_with_body
-from pressroom.web.wire import Id, Time
+from pressroom.web.wire import VISIBLE, Id, Time
 
 TAG: Final = Tag("Moderation", "What readers report, what admins decide about it, and who cannot sign up.")
 
@@ -30,9 +30,17 @@ class CreateBlock(Body):
     """What nobody is to sign up with."""
 
     pattern: Annotated[
-        str, Meta(min_length=1, max_length=320, description="An e-mail address, or a domain with all below it.")
+        str,
+        Meta(
+            min_length=1,
+            max_length=320,
+            description="An e-mail address, or a domain with all below it.",
+            extra_json_schema={"pattern": r"^([^\s@]+@|@)?[^\s@.!]{1,63}(\.[^\s@.!]{1,63})*$"},
+        ),
     ]
-    reason: Annotated[str, Meta(min_length=1, max_length=500, description="For the admins.")]
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=500, description="For the admins.", extra_json_schema={"pattern": VISIBLE})
+    ]
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
         if self.reason and is_blank(self.reason):

@@ -61,20 +61,26 @@ async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
     subject = await check_subject(tx, caller, new.type, new.id)
     if subject.owner_id == reporter_id:
         raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, "This is your own: edit or delete it.")])
+    material = msgspec.json.encode(subject.material).decode()
     case_id = await queries.join_case(
         tx,
         case_id=new_id(tx.now),
         subject_type=subject.type,
         subject_id=subject.id,
         owner_id=subject.owner_id,
-        material=msgspec.json.encode(subject.material).decode(),
+        material=material,
     )
     if await queries.find_report(tx, case_id=case_id, reporter_id=reporter_id) is None:
         if await queries.count_open(tx, reporter_id, OPEN_REPORTS) >= OPEN_REPORTS:
             message = f"{OPEN_REPORTS} of your reports wait for a decision. Wait until some are decided."
             raise Unprocessable([FieldError("body", Code.TOO_MANY, message)])
         await queries.insert_report(
-            tx, case_id=case_id, reporter_id=reporter_id, report_id=new_id(tx.now), reason=new.reason
+            tx,
+            case_id=case_id,
+            reporter_id=reporter_id,
+            report_id=new_id(tx.now),
+            reason=new.reason,
+            material=material,
         )
     found = await queries.find_report(tx, case_id=case_id, reporter_id=reporter_id)
     assert found is not None  # noqa: S101  # it was found or inserted
@@ -95,7 +101,8 @@ async def check_subject(tx: Tx, caller: Caller, subject: SubjectType, subject_id
     view = await get_view(tx, subject_id, caller.account.id)
     files = [MaterialFile(media.id, media.alt_text) for media in view.media]
     post = view.post
-    material = Material(post.content, post.visibility, media=files, link=post.preview_url)
+    bounces = post.original_id is not None
+    material = Material(post.content, post.visibility, media=files, link=post.preview_url, is_bounce=bounces)
     return Subject(subject, post.id, post.account_id, post.username, material)
 
 
@@ -110,7 +117,7 @@ async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
     if case.owner_id == admin.admin_id:
         message = "This is about something of your own: another admin has to decide."
         raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, message)])
-    if ruling.decision not in choices_of(case.type, case.decision):
+    if ruling.decision not in choices_of(case.type, case.decision, is_bounce=is_bounce(case)):
         raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, _why_not(case, ruling.decision))])
     await _carry_out(tx, case, ruling, admin)
     await queries.decide(tx, case_id, decided_by=admin.admin_id, decision=ruling.decision, reason=ruling.reason)
@@ -158,7 +165,7 @@ async def purge_cases(tx: Tx, batch: int) -> int:
 async def _carry_out(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
     match ruling.decision:
         case DecisionKind.HIDDEN:
-            await hide_post(tx, case.owner_id, case.subject_id)
+            await _hide(tx, case)
         case DecisionKind.SHOWN:
             await show_post(tx, case.owner_id, case.subject_id)
         case DecisionKind.DELETED:
@@ -178,10 +185,21 @@ async def _log(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
     await record(tx, about, _LOGGED[ruling.decision], admin, **detail)
 
 
+async def _hide(tx: Tx, case: Case) -> None:
+    try:
+        await hide_post(tx, case.owner_id, case.subject_id)
+    except NotFound:
+        message = "Its author has deleted it: decide deleted, or dismiss the report."
+        raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, message)]) from None
+
+
 async def _suspend(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
-    account = await accounts.get_record(tx, case.username)
-    if account.suspended_at is not None:
-        message = f"@{case.username} is suspended already: dismiss the report."
+    try:
+        account = await accounts.get_record(tx, case.username)
+    except NotFound:
+        account = None
+    if account is None or account.suspended_at is not None:
+        message = "The account is suspended or deleted already: dismiss the report."
         raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, message)])
     if account.is_admin:
         message = f"@{case.username} is an admin: take that away first, on the server."
@@ -197,6 +215,11 @@ async def _delete(tx: Tx, case: Case) -> None:
             await delete_post(tx, Caller(await accounts.get_account(tx, case.owner_id)), case.subject_id)
     except NotFound:  # its owner was quicker
         return
+
+
+def is_bounce(case: Case) -> bool:
+    """Returns whether a case is about a bounce, which cannot be hidden."""
+    return msgspec.json.decode(case.material, type=Material).is_bounce
 
 
 def _post_of(case: Case) -> str | None:

@@ -37,7 +37,8 @@ async def show_case(request: Request[Caller], form: FormState) -> Response:
     """Renders what was reported with the form to decide about it."""
     case, found = await request.db.read(actions.open_case, request.parameters["id"], request.caller.account.id)
     own = case.owner_id == request.caller.account.id
-    choices = frozenset[DecisionKind]() if own else choices_of(case.type, case.decision)
+    all_choices = choices_of(case.type, case.decision, is_bounce=actions.is_bounce(case))
+    choices = frozenset[DecisionKind]() if own else all_choices
     values = {
         "case": opened_case_shape(case, found),
         "own": own,

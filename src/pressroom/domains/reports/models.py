@@ -46,10 +46,10 @@ CHOICES: Final[dict[SubjectType, frozenset[DecisionKind]]] = {
 """What can be decided about each; a bounce cannot be hidden either."""
 
 
-def choices_of(subject: SubjectType, decided: DecisionKind | None) -> frozenset[DecisionKind]:
+def choices_of(subject: SubjectType, decided: DecisionKind | None, *, is_bounce: bool) -> frozenset[DecisionKind]:
     """Returns what an admin can decide about a case. A decision is final, but that what is hidden can be shown."""
     if decided is None:
-        return CHOICES[subject]
+        return CHOICES[subject] - {DecisionKind.HIDDEN} if is_bounce else CHOICES[subject]
     return frozenset({DecisionKind.SHOWN}) if decided == DecisionKind.HIDDEN else frozenset()
 
 
@@ -70,6 +70,7 @@ class Material(msgspec.Struct, rename="camel", omit_defaults=True):
     media: list[MaterialFile] = msgspec.field(default_factory=list[MaterialFile])
     media_url: str | None = None
     link: str | None = None
+    is_bounce: bool = False
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -101,11 +102,12 @@ class Case(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """A report of a case, by the account `username`."""
+    """A report of a case, by the account `username`. `material` is what the thing was then, as JSON."""
 
     id: str
     username: str
     reason: str
+    material: str
     created_at: int
 
 

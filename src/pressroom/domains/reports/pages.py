@@ -44,7 +44,10 @@ async def make_report(request: Request[Caller], body: CreateReport) -> Response:
     """Reports it like POST /api/reports, and leads back to it."""
     new = body.new_report()
     await request.once(actions.report, lambda made: report_shape(made, new), 202, request.caller, new)
-    subject = await request.db.read(actions.check_subject, request.caller, new.type, new.id)
+    try:
+        subject = await request.db.read(actions.check_subject, request.caller, new.type, new.id)
+    except NotFound:  # gone since
+        return redirect("/", done="reported")
     return redirect(_place_of(subject), done="reported")
 
 

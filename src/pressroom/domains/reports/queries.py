@@ -15,13 +15,13 @@ JOIN_CASE: Final = Query(
 )
 
 INSERT_REPORT: Final = Command(
-    "INSERT INTO reports (case_id, reporter_id, id, reason, created_at)"
-    " VALUES (:case_id, :reporter_id, :id, :reason, :now) ON CONFLICT DO NOTHING"
+    "INSERT INTO reports (case_id, reporter_id, id, reason, material, created_at)"
+    " VALUES (:case_id, :reporter_id, :id, :reason, :material, :now) ON CONFLICT DO NOTHING"
 )
 
 FIND_REPORT: Final = Query(
     Report,
-    "SELECT r.id, a.username, r.reason, r.created_at FROM reports r JOIN accounts a ON a.id = r.reporter_id"
+    "SELECT r.id, a.username, r.reason, r.material, r.created_at FROM reports r JOIN accounts a ON a.id = r.reporter_id"
     " WHERE r.case_id = :case_id AND r.reporter_id = :reporter_id",
 )
 
@@ -58,7 +58,7 @@ LIST_OF_OWNER: Final = Query(
 
 LIST_REPORTS: Final = Query(
     Report,
-    "SELECT r.id, a.username, r.reason, r.created_at FROM reports r JOIN accounts a ON a.id = r.reporter_id"
+    "SELECT r.id, a.username, r.reason, r.material, r.created_at FROM reports r JOIN accounts a ON a.id = r.reporter_id"
     " WHERE r.case_id = :case_id ORDER BY r.id LIMIT :limit",
 )
 
@@ -86,11 +86,18 @@ ERASE_MATERIAL: Final = Command(
 )
 
 
+ERASE_REPORTED: Final = Command(
+    "UPDATE reports SET material = '{}' WHERE material <> '{}' AND case_id IN"
+    " (SELECT id FROM report_cases WHERE owner_id = :account_id)"
+)
+
+
 async def erase_reports(tx: Tx, account_id: str, batch: int) -> int:
     """Erases at most `batch` reports by a deleted account and as many cases of what was its own.
 
     Returns the larger number.
     """
+    await tx.run(ERASE_REPORTED, account_id=account_id)
     reports = await tx.run(ERASE_REPORTS, account_id=account_id, batch=batch)
     return max(reports, await tx.run(ERASE_MATERIAL, account_id=account_id, batch=batch))
 
@@ -110,10 +117,10 @@ async def join_case(tx: Tx, *, case_id: str, subject_type: str, subject_id: str,
     return found
 
 
-async def insert_report(tx: Tx, *, case_id: str, reporter_id: str, report_id: str, reason: str) -> bool:
+async def insert_report(tx: Tx, *, case_id: str, reporter_id: str, report_id: str, reason: str, material: str) -> bool:
     """Inserts a report and counts it. Returns False when the account has reported this already."""
-    values = {"case_id": case_id, "reporter_id": reporter_id, "id": report_id, "reason": reason, "now": tx.now}
-    if not await tx.run(INSERT_REPORT, **values):
+    values = {"case_id": case_id, "reporter_id": reporter_id, "id": report_id, "reason": reason}
+    if not await tx.run(INSERT_REPORT, **values, material=material, now=tx.now):
         return False
     await tx.run(COUNT_REPORT, case_id=case_id)
     return True

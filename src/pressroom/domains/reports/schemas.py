@@ -94,6 +94,7 @@ class ReasonOut(msgspec.Struct, rename="camel"):
 
     username: str
     reason: str
+    material: Annotated[Material | None, Meta(description="What it was at this report; null: the same as at first.")]
     created_at: Time
 
 
@@ -163,7 +164,15 @@ def case_shape(case: Case) -> CaseOut:
 
 def opened_case_shape(case: Case, reports: list[Report]) -> OpenedCaseOut:
     """Returns a case with its reports."""
-    reasons = [ReasonOut(each.username, each.reason, iso(each.created_at)) for each in reports]
+    reasons = [
+        ReasonOut(
+            each.username,
+            each.reason,
+            None if each.material == case.material else msgspec.json.decode(each.material, type=Material),
+            iso(each.created_at),
+        )
+        for each in reports
+    ]
     return OpenedCaseOut(**msgspec.structs.asdict(case_shape(case)), reasons=reasons)
 
 
@@ -212,5 +221,5 @@ DECISION_EXAMPLE = DecisionOut(
 )
 OPENED_CASE_EXAMPLE = OpenedCaseOut(
     **msgspec.structs.asdict(CASE_EXAMPLE),
-    reasons=[ReasonOut("linus", REPORT_EXAMPLE.reason, REPORT_EXAMPLE.created_at)],
+    reasons=[ReasonOut("linus", REPORT_EXAMPLE.reason, None, REPORT_EXAMPLE.created_at)],
 )
