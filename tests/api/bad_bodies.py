@@ -63,6 +63,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
         "wrong content alone": ({"content": 5}, {"content": "type"}),
         "a wrong visibility alone": ({"visibility": "public"}, {"visibility": "invalid_choice"}),
     },
+    "accept_follow_requests": {"nothing": ({}, {})},
     "bounce_post": {"nothing": ({}, {})},
     "vote": {
         "nothing": ({}, {"choices": "required"}),

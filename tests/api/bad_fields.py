@@ -337,6 +337,7 @@ REASON = text(200, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT)
 FIELDS: dict[str, Fields] = {
     "create_post": PUBLISH,
     "edit_post": {"content": text(5000, null=TAKEN, empty=REQUIRED, blank=REQUIRED), "visibility": visibility()},
+    "accept_follow_requests": {"upTo": text(26, null=TAKEN, empty=TOO_SHORT)},
     "bounce_post": {"content": text(5000, null=TAKEN)},
     "vote": {
         "choices": also(

@@ -120,7 +120,7 @@ LINES: Final[dict[str, Line]] = {
     "/post/{id}/vote": Line({"choices": ["1"]}),
     "/post/{id}/comment": Line({"content": "Which boat?"}),
     "/post/{id}/quote": Line({"content": "How true"}, elsewhere=ACTS),
-    "/follows/accept": Line(),
+    "/follows/accept": Line({"upTo": "01"}),
     "/follows/{username}/accept": Line(elsewhere=PEOPLE),
     "/follows/{username}/reject": Line(elsewhere=PEOPLE),
     "/follows/{username}/remove": Line(elsewhere=PEOPLE, anybodys=True),

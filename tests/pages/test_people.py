@@ -2,6 +2,7 @@
 
 import pytest
 
+from pressroom.domains.moderation import actions as moderation
 from tests.api.actors import Actor, body_of, follow, publish, refusal
 from tests.api.conftest import MakeActor
 from tests.harness.roomy import ROOMY
@@ -91,6 +92,33 @@ def test_all_requests_at_once(actor: MakeActor, by_page: bool) -> None:
     assert body_of(alice.web.get("/api/follow-requests"))["followRequests"] == []
     assert len(body_of(alice.web.get("/api/followers"))["followers"]) == 3
     assert "3" in visit(alice.server, "/follows?list=followers", alice).lines(".tabs b")
+
+
+def test_who_was_not_shown_waits_on(actor: MakeActor) -> None:
+    alice, early, suspended, late, later = (actor() for _ in range(5))
+    make_private(alice)
+    for each in (early, suspended, late):
+        alice.server.clock.advance(1)
+        follow(each, alice)
+    db = alice.server.runtime.db
+    alice.server.run(db.transact(moderation.suspend_account, suspended.account.username))
+    up_to = body_of(alice.web.get("/api/follow-requests"))["followRequests"][1]["requestId"]
+
+    answer = alice.web.post("/api/follow-requests/accept", json={"upTo": up_to})
+
+    assert body_of(answer) == {"accepted": 1, "left": False}
+    followers = body_of(alice.web.get("/api/followers"))["followers"]
+    assert [each["username"] for each in followers] == [early.account.username]
+    form = visit(alice.server, "/follows?list=requests", alice)
+    (newest,) = form.values("form[action='/follows/accept'] input[name=upTo]", "value")
+    alice.server.clock.advance(1)
+    follow(later, alice)
+    assert alice.web.post("/follows/accept", data={"upTo": newest}).status_code == 303
+    waiting = body_of(alice.web.get("/api/follow-requests"))["followRequests"]
+    assert [each["username"] for each in waiting] == [later.account.username]
+    alice.server.run(db.transact(moderation.restore_account, suspended.account.username))
+    waiting = body_of(alice.web.get("/api/follow-requests"))["followRequests"]
+    assert [each["username"] for each in waiting] == [later.account.username, suspended.account.username]
 
 
 def test_one_s_own_hubs(actor: MakeActor) -> None:

@@ -84,17 +84,22 @@ async def reject_request(tx: Tx, caller: Caller, username: str) -> Following:
     return Following(False)
 
 
-async def accept_all(tx: Tx, caller: Caller) -> Accepted:
-    """Accepts the requests to follow the caller that have waited longest, TOGETHER at the most."""
+async def accept_all(tx: Tx, caller: Caller, up_to: str) -> Accepted:
+    """Accepts the requests to follow the caller that have waited longest, TOGETHER at the most.
+
+    Those after `up_to` wait on, and those of suspended accounts, which no list shows.
+    """
     followed_id = caller.account.id
-    waiting = await queries.find_waiting(tx, followed_id, TOGETHER)
-    await status.lock_status(tx, followed_id, *waiting)
+    waiting = await queries.find_shown(tx, followed_id, up_to=up_to, limit=TOGETHER)
+    now = await status.lock_status(tx, followed_id, *waiting)
     accepted = 0
     for account_id in waiting:
+        if account_id not in now or now[account_id].suspended_at is not None:
+            continue
         if await queries.delete_request(tx, account_id=account_id, followed_id=followed_id):
             await _begin(tx, account_id=account_id, followed_id=followed_id)
             accepted += 1
-    return Accepted(accepted, bool(await queries.find_waiting(tx, followed_id, 1)))
+    return Accepted(accepted, bool(await queries.find_shown(tx, followed_id, up_to=up_to, limit=1)))
 
 
 async def list_sent(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:

@@ -9,7 +9,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.follows import actions
 from pressroom.domains.follows.models import Person
-from pressroom.domains.follows.schemas import accepted_shape, follower_shape, waiting_shape
+from pressroom.domains.follows.schemas import AcceptRequests, accepted_shape, follower_shape, waiting_shape
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState, NoFields
@@ -55,16 +55,17 @@ async def show_list(request: Request[Caller], form: FormState) -> Response:
         "account": account,
         "list": name,
         "people": [waiting_shape(person, request.settings.base_url) for person in people],
+        "newest": people[0].listed_as if people else None,
         "next_page": f"{here}&before={people[-1].listed_as}" if len(found) > PEOPLE else None,
         "first_page": None if before == BEYOND else here,
     }
     return await render(request, "follows/follows.html", values, form=form)
 
 
-@declare_form(f"{FOLLOWS}/accept", Page(), takes=NoFields, again=show_list, summary="Accept all follow requests")
-async def accept_all(request: Request[Caller], body: NoFields) -> Response:
+@declare_form(f"{FOLLOWS}/accept", Page(), takes=AcceptRequests, again=show_list, summary="Accept all follow requests")
+async def accept_all(request: Request[Caller], body: AcceptRequests) -> Response:
     """Accepts as many as one transaction takes; the page says when others still wait."""
-    await request.once(actions.accept_all, accepted_shape, 200, request.caller)
+    await request.once(actions.accept_all, accepted_shape, 200, request.caller, body.up_to or BEYOND)
     return redirect(REQUESTS, done="requests-accepted")
 
 

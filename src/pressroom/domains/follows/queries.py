@@ -110,6 +110,12 @@ FIND_WAITING: Final = Query(
     str, "SELECT account_id FROM follow_requests WHERE followed_id = :followed_id ORDER BY id LIMIT :limit"
 )
 
+FIND_SHOWN: Final = Query(
+    str,
+    "SELECT r.account_id FROM follow_requests r JOIN accounts a ON a.id = r.account_id"
+    " WHERE r.followed_id = :followed_id AND r.id <= :up_to AND a.suspended_at IS NULL ORDER BY r.id LIMIT :limit",
+)
+
 
 async def insert_follow(tx: Tx, *, account_id: str, followed_id: str) -> bool:
     """Inserts a follow. Returns False when there is one already."""
@@ -165,6 +171,11 @@ async def list_sent(tx: Tx, account_id: str, *, before: str, limit: int) -> list
 async def find_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:
     """Returns the ids of those who have waited longest to follow an account."""
     return await tx.all(FIND_WAITING, followed_id=followed_id, limit=limit)
+
+
+async def find_shown(tx: Tx, followed_id: str, *, up_to: str, limit: int) -> list[str]:
+    """Returns the ids of those who have waited longest, without suspended accounts and requests after `up_to`."""
+    return await tx.all(FIND_SHOWN, followed_id=followed_id, up_to=up_to, limit=limit)
 
 
 async def list_pairs(tx: Tx, account_id: str, *, limit: int) -> list[str]:

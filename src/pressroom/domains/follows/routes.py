@@ -6,25 +6,30 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
 from pressroom.domains.follows import actions
 from pressroom.domains.follows.schemas import (
+    REQUEST_EXAMPLE,
     WAITING_EXAMPLE,
     AcceptedOut,
+    AcceptRequests,
     FollowedList,
     FollowerList,
     FollowerOut,
     FollowOut,
+    RequestList,
     WaitingList,
     accepted_shape,
     follow_shape,
     follower_shape,
     person_shape,
+    request_shape,
     waiting_shape,
 )
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
+from pressroom.ids import BEYOND
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import Tag, declare
+from pressroom.web.routing import Tag, declare, declare_with_body
 
 TAG = Tag("Follows", "Who follows whom: what FOLLOWERS and CONNECTIONS posts go by.")
 
@@ -75,18 +80,18 @@ async def unfollow(request: Request[Caller]) -> Response:
     "/api/follow-requests",
     SessionOnly(),
     summary="List those who ask to follow you",
-    gives=WaitingList,
+    gives=RequestList,
     fails=(_BAD_PAGE,),
     tag=TAG,
     paged=True,
-    response_example=WaitingList([WAITING_EXAMPLE], None),
+    response_example=RequestList([REQUEST_EXAMPLE], None),
 )
 async def list_follow_requests(request: Request[Caller]) -> Response:
     """Who waits for the account's answer, latest first."""
     page = read_page(request.query)
     found = await request.db.read(actions.list_requests, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda person: person.listed_as)
-    return json_response(WaitingList([waiting_shape(each, request.settings.base_url) for each in shown], cursor))
+    return json_response(RequestList([request_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
 @declare(
@@ -181,19 +186,23 @@ async def list_follows(request: Request[Caller]) -> Response:
     return json_response(FollowedList([person_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
-@declare(
+@declare_with_body(
     "POST",
     "/api/follow-requests/accept",
     SessionOnly(),
     summary="Accept all follow requests",
+    takes=AcceptRequests,
+    body_optional=True,
     gives=AcceptedOut,
     idempotent=True,
     tag=TAG,
+    example=AcceptRequests(up_to=REQUEST_EXAMPLE.request_id),
     response_example=AcceptedOut(12, left=False),
 )
-async def accept_follow_requests(request: Request[Caller]) -> Response:
-    """Accepts those who have waited longest, 49 at the most in one request; `left` says whether others wait."""
-    return await request.once(actions.accept_all, accepted_shape, 200, request.caller)
+async def accept_follow_requests(request: Request[Caller], body: AcceptRequests) -> Response:
+    """Accepts those who have waited longest, 49 at the most in one request; `left` says whether others of those wait.
+    With `upTo`, whoever asked after the list was shown waits on."""
+    return await request.once(actions.accept_all, accepted_shape, 200, request.caller, body.up_to or BEYOND)
 
 
 @declare(

@@ -8,7 +8,8 @@ from msgspec import Meta
 from pressroom.clock import iso
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
 from pressroom.domains.follows.models import Accepted, Following, Person
-from pressroom.web.wire import Time
+from pressroom.web.json_bodies import Body
+from pressroom.web.wire import Id, Time
 
 
 class FollowOut(msgspec.Struct):
@@ -31,10 +32,39 @@ class WaitingOut(AuthorOut, rename="camel"):
 
 
 class WaitingList(msgspec.Struct, rename="camel"):
-    """A page of those who ask to follow the caller, latest first."""
+    """A page of those whom the caller asked to follow, newest account first."""
 
     follow_requests: list[WaitingOut]
     next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class RequestOut(WaitingOut, rename="camel"):
+    """An account that asks to follow the caller, with its request."""
+
+    request_id: Id
+
+
+class RequestList(msgspec.Struct, rename="camel"):
+    """A page of those who ask to follow the caller, latest first."""
+
+    follow_requests: list[RequestOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+class AcceptRequests(Body):
+    """Which requests are accepted."""
+
+    up_to: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                max_length=26,
+                description="The `requestId` of the newest one that was shown: later ones wait on. Absent: all.",
+            ),
+        ]
+        | None
+    ) = None
 
 
 class FollowerList(msgspec.Struct, rename="camel"):
@@ -90,4 +120,10 @@ def waiting_shape(person: Person, base_url: str) -> WaitingOut:
     return WaitingOut(**msgspec.structs.asdict(author), requested_at=iso(person.created_at))
 
 
+def request_shape(person: Person, base_url: str) -> RequestOut:
+    """Returns an account that has requested to follow the caller, with its request."""
+    return RequestOut(**msgspec.structs.asdict(waiting_shape(person, base_url)), request_id=person.listed_as)
+
+
 WAITING_EXAMPLE = WaitingOut(**msgspec.structs.asdict(AUTHOR_EXAMPLE), requested_at="2026-11-20T16:08:12.345Z")
+REQUEST_EXAMPLE = RequestOut(**msgspec.structs.asdict(WAITING_EXAMPLE), request_id="01KW1H3V9C5Q2Z7M4X8N6B0T1R")
