@@ -9,6 +9,7 @@ import pytest
 
 from pressroom.clock import DAY
 from pressroom.db import Query
+from pressroom.domains.moderation import actions as moderation
 from tests.api.actors import Actor, body_of, new_client, nobody, objections, refusal, rows
 from tests.api.conftest import MakeActor
 from tests.api.people import next_number
@@ -48,6 +49,22 @@ def sign_up(server: LocalServer, **more: str) -> httpx.Response:
 
 def shown(admin: Actor, invitation: dict[str, Any]) -> dict[str, Any]:
     return body_of(admin.web.get(f"{ALL}/{invitation['id']}"))
+
+
+@pytest.mark.parametrize("end", ["no admin any more", "suspended", "deleted"])
+def test_a_link_ends_with_the_rights_of_its_maker(actor: MakeActor, admin: Actor, end: str) -> None:
+    other, db, name = actor().become_admin(), admin.server.runtime.db, admin.account.username
+    made, token = invite(admin)
+    assert shown(other, made)["status"] == "open"
+    acts = {
+        "no admin any more": lambda: db.transact(moderation.set_admin, name, is_admin=False),
+        "suspended": lambda: db.transact(moderation.suspend_account, name),
+        "deleted": lambda: db.transact(moderation.delete_account, name),
+    }
+    admin.server.run(acts[end]())
+
+    assert objections(sign_up(admin.server, invite=token)) == [("invite", "not_allowed")]
+    assert shown(other, made)["status"] == "revoked"
 
 
 def test_a_link_makes_one_account(admin: Actor) -> None:

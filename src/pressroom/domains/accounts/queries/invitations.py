@@ -8,7 +8,10 @@ from pressroom.db import Command, Query, Tx
 
 
 class Invitation(msgspec.Struct):
-    """An invitation, with the present user names of who made it and who used it. Times in milliseconds."""
+    """An invitation, with the present user names of who made it and who used it. Times in milliseconds.
+
+    It holds only as long as its maker is an admin who is not suspended: `by_admin`.
+    """
 
     id: str
     note: str | None
@@ -18,6 +21,7 @@ class Invitation(msgspec.Struct):
     used_at: int | None
     used_by: str | None
     revoked_at: int | None
+    by_admin: bool
 
     def status(self, now: int) -> str:
         """Returns `open`, `used`, `revoked` or `expired` at `now` (milliseconds)."""
@@ -25,12 +29,15 @@ class Invitation(msgspec.Struct):
             return "used"
         if self.revoked_at is not None:
             return "revoked"
-        return "expired" if self.expires_at <= now else "open"
+        if self.expires_at <= now:
+            return "expired"
+        return "open" if self.by_admin else "revoked"
 
 
 _INVITATION: Final = (
     "SELECT i.id, i.note, m.username AS made_by, i.created_at, i.expires_at, i.used_at, u.username AS used_by,"
-    " i.revoked_at FROM invitations i JOIN accounts m ON m.id = i.account_id LEFT JOIN accounts u ON u.id = i.used_by"
+    " i.revoked_at, (m.is_admin AND m.suspended_at IS NULL) AS by_admin"
+    " FROM invitations i JOIN accounts m ON m.id = i.account_id LEFT JOIN accounts u ON u.id = i.used_by"
 )
 
 FIND: Final = Query(Invitation, f"{_INVITATION} WHERE i.id = :id")
@@ -42,7 +49,11 @@ INSERT: Final = Command(
     " VALUES (:id, :token_hash, :account_id, :note, :now, :expires_at)"
 )
 
-_HOLDS: Final = "token_hash = :token_hash AND used_at IS NULL AND revoked_at IS NULL AND expires_at > :now"
+_HOLDS: Final = (
+    "token_hash = :token_hash AND used_at IS NULL AND revoked_at IS NULL AND expires_at > :now"
+    " AND (SELECT 1 FROM accounts m WHERE m.id = invitations.account_id AND m.is_admin AND m.suspended_at IS NULL)"
+    " IS NOT NULL"
+)
 
 FIND_HOLDING: Final = Query(str, f"SELECT id FROM invitations WHERE {_HOLDS}")
 
