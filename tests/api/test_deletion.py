@@ -7,9 +7,9 @@ import pytest
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query, Tx
 from pressroom.domains.accounts.actions import begin_session
-from pressroom.domains.moderation.actions import delete_account, suspend_account
+from pressroom.domains.moderation.actions import delete_account, set_admin, suspend_account
 from pressroom.domains.posts.queries.reactions import count_like, insert_like
-from tests.api.actors import Actor, body_of, nobody, publish, read, refusal
+from tests.api.actors import Actor, body_of, nobody, objections, publish, read, refusal
 from tests.api.belongings import COUNTED, NEEDED, PASSWORD, STAYS, Rich, found
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -225,6 +225,25 @@ def test_the_owner_deletes_it_with_name_and_password(rich: Rich) -> None:
     assert rich.server.run(rich.server.runtime.db.one(revoked, id=rich.id)) == "self"
     finish(rich.server)
     assert found(rich.server, rich.word, but=rich.friend.account.id) == STAYS
+
+
+@pytest.mark.parametrize("by_page", [False, True])
+def test_an_admin_has_the_rights_taken_away_first(rich: Rich, by_page: bool) -> None:
+    body = {"username": rich.word, "password": PASSWORD}
+    db = rich.server.runtime.db
+    rich.server.run(db.transact(set_admin, rich.word, is_admin=True))
+
+    if by_page:
+        form = rich.web.get("/settings/data/delete").text
+        assert f"pressroom account admin {rich.word} --revoke" in form
+        refused = rich.web.post("/settings/data/delete", data=body)
+        assert (refused.status_code, "is an admin" in refused.text) == (422, True)
+    else:
+        assert objections(rich.web.post("/api/auth/delete", json=body)) == [("username", "not_allowed")]
+    assert rich.web.get("/api/auth/me").status_code == 200
+
+    rich.server.run(db.transact(set_admin, rich.word, is_admin=False))
+    body_of(rich.web.post("/api/auth/delete", json=body))
 
 
 def test_an_old_session_confirms_the_password_first(rich: Rich) -> None:

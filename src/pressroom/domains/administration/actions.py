@@ -18,7 +18,6 @@ from pressroom.domains.administration.models import (
     KEYS_SHOWN,
     MOST,
     Counts,
-    check_not_admin,
     check_suspended,
 )
 from pressroom.domains.audit import actions as audit
@@ -27,6 +26,7 @@ from pressroom.domains.keys.actions import list_by_status
 from pressroom.domains.keys.models import KeysByStatus
 from pressroom.domains.media.actions import LONG_VIDEOS, PICTURES, VIDEOS
 from pressroom.domains.moderation import actions as moderation
+from pressroom.domains.moderation.models import check_not_admin
 from pressroom.domains.personal_data.models import EXPORT_JOB
 from pressroom.domains.webhooks.models import Webhook
 from pressroom.domains.webhooks.queries.endpoints import list_of_account
@@ -117,7 +117,7 @@ async def suspend_account(tx: Tx, source: Source, username: str, reason: str) ->
     """Suspends an account and returns its record. Raises NotFound, Conflict when it is suspended, Unprocessable for an
     admin's."""
     record = await _lock(tx, username)
-    check_not_admin(record)
+    check_not_admin(record.username, is_admin=record.is_admin)
     check_suspended(record, is_suspended=False)
     return await moderation.suspend_account(tx, username, reason, source)
 
@@ -134,7 +134,7 @@ async def delete_account(tx: Tx, source: Source, username: str, typed: str, reas
     Raises NotFound, Unprocessable for an admin's account and for another name.
     """
     record = await _lock(tx, username)
-    check_not_admin(record)
+    check_not_admin(record.username, is_admin=record.is_admin)
     if folded(typed.strip().removeprefix("@")) != folded(record.username):
         raise Unprocessable([FieldError("username", Code.INVALID_CHOICE, "That is not the name of this account.")])
     return await moderation.delete_account(tx, username, reason=reason, source=source)

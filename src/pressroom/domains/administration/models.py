@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from pressroom.domains.accounts.models import AccountRecord
-from pressroom.errors import Code, Conflict, FieldError, Unprocessable
+from pressroom.errors import Conflict
 
 MOST: Final = 10_000
 """As far as rows are counted for an overview: whatever is stored, it costs no more than this."""
@@ -29,16 +29,6 @@ class Counts(msgspec.Struct):
     dead_jobs: int
     storing_accounts: int
     stored_bytes: int
-
-
-def check_not_admin(record: AccountRecord) -> None:
-    """Raises Unprocessable for an account that is an admin's: admins neither suspend nor delete themselves or others.
-
-    So no admin is lost by accident, the last one least of all (docs/operations.md#admins).
-    """
-    if record.is_admin:
-        message = f"{record.username} is an admin. On the server: pressroom account admin {record.username} --revoke"
-        raise Unprocessable([FieldError("username", Code.NOT_ALLOWED, message)])
 
 
 def check_suspended(record: AccountRecord, *, is_suspended: bool) -> None:

@@ -1,9 +1,26 @@
-"""Why keys were revoked when an operator gives no reason, and the kind of a deletion's job."""
+"""Why keys were revoked when an operator gives no reason, the kind of a deletion's job, and that admins stay."""
 
 from typing import Final
+
+from pressroom.errors import Code, FieldError, Unprocessable
 
 SUSPENDED: Final = "The account was suspended."
 DELETED: Final = "The account was deleted."
 
 DELETION_JOB: Final = "account deletion"
 """The kind of job that erases what belongs to a deleted account; its subject is the account's id."""
+
+
+def check_not_admin(username: str, *, is_admin: bool) -> None:
+    """Raises Unprocessable for an account that is an admin's: admins neither suspend nor delete themselves or others.
+
+    So no admin is lost by accident, the last one least of all (docs/operations.md#admins).
+    """
+    if is_admin:
+        raise Unprocessable([admin_stays(username)])
+
+
+def admin_stays(username: str) -> FieldError:
+    """Returns what is said of an admin's account that is to be suspended or deleted."""
+    message = f"{username} is an admin. On the server: pressroom account admin {username} --revoke"
+    return FieldError("username", Code.NOT_ALLOWED, message)

@@ -2,13 +2,14 @@
 
 from pressroom.clock import iso
 from pressroom.db import Tx
-from pressroom.domains.accounts.actions import get_account
+from pressroom.domains.accounts.actions import get_account, get_record
 from pressroom.domains.accounts.attempts import SignInAttempt, forget_failures
 from pressroom.domains.accounts.queries import lock_account
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind, Source
 from pressroom.domains.keys.models import RevokedBy
 from pressroom.domains.moderation.actions import delete_account
+from pressroom.domains.moderation.models import check_not_admin
 from pressroom.domains.personal_data import queries
 from pressroom.domains.personal_data.models import EXPORT_JOB, Export, ExportState
 from pressroom.errors import Conflict, NotFound
@@ -54,8 +55,12 @@ async def note_download(tx: Tx, account_id: str, source: Source) -> None:
 
 
 async def delete_own_account(tx: Tx, account_id: str, attempt: SignInAttempt) -> str:
-    """Deletes the account for its owner, who gave the right password in `attempt`; returns its id. Raises NotFound."""
+    """Deletes the account for its owner, who gave the right password in `attempt`; returns its id.
+
+    The account must be locked. Raises NotFound, Unprocessable for an admin's (docs/operations.md#admins).
+    """
     account = await get_account(tx, account_id)
+    check_not_admin(account.username, is_admin=(await get_record(tx, account.username)).is_admin)
     await forget_failures(tx, attempt)
     await delete_account(tx, account.username, by=RevokedBy.SELF)
     return account.id

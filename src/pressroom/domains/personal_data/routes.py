@@ -9,6 +9,7 @@ from pressroom.domains.accounts.models import Caller, folded
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.signing_in import check_own_password
 from pressroom.domains.audit.models import Source
+from pressroom.domains.moderation.models import admin_stays, check_not_admin
 from pressroom.domains.personal_data import actions
 from pressroom.domains.personal_data.schemas import (
     DELETE_OWN_ACCOUNT_EXAMPLE,
@@ -110,7 +111,7 @@ async def send_export(request: Request[Caller]) -> Response:
     summary="Delete the account",
     takes=DeleteOwnAccount,
     gives=DeletedOwnAccountOut,
-    fails=(WrongCredentials, TooManyAttempts, Unprocessable([WRONG_NAME])),
+    fails=(WrongCredentials, TooManyAttempts, Unprocessable([WRONG_NAME]), Unprocessable([admin_stays("mira_press")])),
     idempotent=True,
     tag=TAG,
     example=DELETE_OWN_ACCOUNT_EXAMPLE,
@@ -119,17 +120,19 @@ async def send_export(request: Request[Caller]) -> Response:
 )
 async def delete_own_account(request: Request[Caller], body: DeleteOwnAccount) -> Response:
     """Deletes the account for good, with its user name and password. Sessions and keys end at once, pages are gone, and
-    what is personal is erased within moments. Failures are counted like those of signing in."""
+    what is personal is erased within moments. Failures are counted like those of signing in. An admin's is refused
+    until an operator has taken those rights away."""
     return await carry_out_deletion(request, body)
 
 
 async def carry_out_deletion(request: Request[Caller], body: DeleteOwnAccount) -> Response:
     """Deletes the caller's account and returns the response of the JSON route, which takes the cookie away.
 
-    Raises Unprocessable for another user name, WrongCredentials, TooManyAttempts.
+    Raises Unprocessable for another user name and for an admin, WrongCredentials, TooManyAttempts.
     """
     if folded(body.username) != folded(request.caller.account.username):
         raise Unprocessable([WRONG_NAME])
+    check_not_admin(request.caller.account.username, is_admin=request.caller.is_admin)
     attempt = await check_own_password(request, body.password)
     account_id = request.caller.account.id
     response = await request.once.locking(partial(lock_for_edit, account_id=account_id))(
