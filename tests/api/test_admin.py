@@ -224,6 +224,10 @@ def test_an_account_is_verified(actor: MakeActor, admin: Actor) -> None:
         me = body_of(alice.web.get("/api/auth/me"))
         assert (me["verified"], me["emailVerified"]) == (verified, verified)
     assert [entry["kind"] for entry in log(admin)[:2]] == ["account.verified"] * 2
+    before = log(admin)
+    refused = body_of(later(admin).web.patch(one(alice), json={"reason": WHY}), 400)
+    assert [(each["field"], each["code"]) for each in refused["details"]] == [("body", "required")]
+    assert log(admin) == before
 
 
 def test_an_act_sent_twice_is_done_once(actor: MakeActor, admin: Actor) -> None:

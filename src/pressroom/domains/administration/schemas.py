@@ -1,7 +1,7 @@
 """Wire shapes of the administration package (docs/operations.md#admins)."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -18,7 +18,7 @@ from pressroom.jobs.overview import DeadJob, Depth, shown_subject
 from pressroom.shown_settings import ShownSetting
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import VISIBLE, Id, Time
+from pressroom.web.wire import VISIBLE, Id, Time, some_given
 
 Reason = Annotated[
     str,
@@ -46,7 +46,12 @@ class GiveReason(Body):
 
 
 class VerifyAccount(Body):
-    """What an admin has found out about an account, and how. What is not given stays as it is."""
+    """What an admin has found out about an account, and how: at least one of the two. What is not given stays as it
+    is."""
+
+    json_schema: ClassVar = some_given(verified={"type": "boolean"}, emailVerified={"type": "boolean"})
+
+    required_unless: ClassVar = {"body": ("verified", "emailVerified")}
 
     reason: Reason
     verified: Annotated[bool, Meta(description="Whether the account bears the badge.")] | msgspec.UnsetType = (
@@ -57,6 +62,8 @@ class VerifyAccount(Body):
     ) = msgspec.UNSET
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
+        if self.verified is msgspec.UNSET and self.email_verified is msgspec.UNSET:
+            yield FieldError("body", Code.REQUIRED, "Give at least one of verified and emailVerified.")
         yield from _reason_errors(self.reason)
 
 
