@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressroom.ids import BASE62, base62, new_id, random_base62
+from pressroom.ids import BASE62, base62, id_before, new_id, random_base62
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "000000"), (61, "00000z"), (62, "000010"), (2**32 - 1, "4gfFC3")])
@@ -15,6 +15,11 @@ def test_identifiers_sort_by_their_time() -> None:
     assert made == sorted(made)
     assert len({new_id(1) for _ in range(1000)}) == 1000
     assert {len(each) for each in made} == {26}
+
+
+def test_the_id_before_another() -> None:
+    assert id_before("01M7WVE9SS0371E5H43QNHTM00") == "01M7WVE9SS0371E5H43QNHTKZZ"
+    assert id_before("0" * 26) == "0" * 26
 
 
 def test_random_text_uses_the_whole_alphabet() -> None:

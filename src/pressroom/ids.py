@@ -23,6 +23,11 @@ def time_of(identifier: str) -> int:
     return ULID.from_str(identifier).milliseconds
 
 
+def id_before(identifier: str) -> str:
+    """Returns the largest id that sorts before another. Raises ValueError for what is no ULID."""
+    return str(ULID.from_int(max(int(ULID.from_str(identifier)) - 1, 0)))
+
+
 def first_id(at: int) -> str:
     """Returns the smallest id that `at` (milliseconds) can have."""
     return _timestamp(at) + "0" * 16

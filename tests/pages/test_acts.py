@@ -125,6 +125,18 @@ def test_what_can_be_bounced_is_what_everybody_sees(actor: MakeActor) -> None:
     assert "Only PUBLIC posts" in refused(bob.web.get(f"/post/{post['id']}/quote"), 422).line("main li")
 
 
+def test_a_bounce_of_what_is_hidden_cannot_be_quoted(actor: MakeActor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    post = publish(alice)
+    share = body_of(bob.web.post(f"/api/posts/{post['id']}/bounce"), 201)
+    body_of(alice.web.patch(f"/api/posts/{post['id']}", json={"visibility": "PRIVATE"}))
+    path = f"/post/{share['id']}/quote"
+
+    for who in (bob, carol):
+        refused(who.web.get(path), 404)
+        refused(act(who, path, content="How true"), 404)
+
+
 def test_a_quote(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, "The heron")
@@ -234,6 +246,23 @@ def test_a_comment_on_a_long_thread_is_on_the_page_that_it_leads_to(actor: MakeA
         place = led(act(alice, f"/post/{post['id']}/comment", content="Last", **fields))
         page, _, anchor = place.partition("#")
         assert visit(alice.server, page, alice).has(f"#{anchor}")
+
+
+@one_engine
+def test_a_reply_deep_in_a_long_thread_is_on_the_page_that_it_leads_to(actor: MakeActor) -> None:
+    alice = actor()
+    post = publish(alice)
+    first = commented(alice, post, "First")
+    for number in range(101):
+        alice.server.clock.advance(1)
+        body = {"content": f"Number {number}", "parentId": first}
+        body_of(alice.web.post(f"/api/posts/{post['id']}/comments", json=body), 201)
+    alice.server.clock.advance(1)
+
+    place = led(act(alice, f"/post/{post['id']}/comment", content="Last", parentId=first))
+
+    page, _, anchor = place.partition("#")
+    assert visit(alice.server, page, alice).lines(f"#{anchor} .text") == ["Last"]
 
 
 def test_following_and_taking_it_back(actor: MakeActor) -> None:

@@ -8,6 +8,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.comments import actions
 from pressroom.domains.comments.models import Comment
 from pressroom.domains.comments.schemas import EditComment
+from pressroom.ids import id_before
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState, NoFields
 from pressroom.web.rendering import redirect, render
@@ -25,8 +26,8 @@ class Place(msgspec.Struct):
 
     @property
     def path(self) -> str:
-        """The page of the comments that begins with the comment's thread, at the comment."""
-        return f"/post/{self.post_id}?after={self.thread_id}-{'0' * 26}#comment-{self.id}"
+        """The page of the comments that begins with the comment: in a long thread, its beginning is on another."""
+        return f"/post/{self.post_id}?after={self.thread_id}-{id_before(self.id)}#comment-{self.id}"
 
 
 def place_of(comment: Comment) -> Place:

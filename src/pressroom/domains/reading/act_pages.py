@@ -189,7 +189,9 @@ async def _act_on(
 
 async def _quoted(tx: Tx, post_id: str, reader: str) -> PostView:
     view = await lookup.get_view(tx, post_id, reader)
-    if view.post.type == PostType.SHARE and view.original is not None:
+    if view.post.type == PostType.SHARE:
+        if view.original is None:
+            raise NotFound("There is no such post.")
         view = view.original
     if view.post.visibility != Visibility.PUBLIC:
         message = f"Only PUBLIC posts can be quoted; this one is {view.post.visibility}."
