@@ -11,6 +11,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from pressroom.db import Command
+from pressroom.domains.moderation import actions as moderation
 from tests.api.actors import Actor, body_of, nobody, publish
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -165,6 +166,24 @@ def test_bounces_and_quotes(server: LocalServer, actor: MakeActor) -> None:
     assert again.status_code == 200, "what was taken back is gone"
     read(again)
     assert "bob said" not in again.text
+
+
+def test_what_a_suspended_author_wrote_is_gone_from_other_feeds(server: LocalServer, actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(bob, "What bob said")
+    body_of(alice.web.post(f"/api/posts/{post['id']}/bounce", json={"content": "So true"}), 201)
+    path = f"/@{alice.account.username}/feed.atom"
+    first = fetch(server, path)
+    assert "What bob said" in first.text
+    server.run(server.runtime.db.transact(moderation.suspend_account, bob.account.username))
+
+    again = fetch(server, path, **{"If-None-Match": first.headers["ETag"]})
+
+    assert again.status_code == 200
+    assert "bob said" not in again.text
+    server.run(server.runtime.db.transact(moderation.restore_account, bob.account.username))
+    restored = fetch(server, path, **{"If-None-Match": again.headers["ETag"]})
+    assert "What bob said" in restored.text
 
 
 def test_what_is_unchanged_costs_one_read(server: LocalServer, alice: Actor) -> None:

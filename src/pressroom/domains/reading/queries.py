@@ -23,9 +23,13 @@ class FeedRow(msgspec.Struct):
 
 _ROW: Final = (
     "SELECT p.id, p.edited_at, a.username, a.display_name, o.edited_at AS original_edited_at,"
-    " (o.id IS NOT NULL AND o.deleted_at IS NULL AND o.visibility = 'PUBLIC') AS original_is_shown"
+    " (o.id IS NOT NULL AND o.deleted_at IS NULL AND o.visibility = 'PUBLIC'"
+    " AND b.suspended_at IS NULL) AS original_is_shown"
 )
-_WITH: Final = "JOIN accounts a ON a.id = p.account_id LEFT JOIN posts o ON o.id = p.original_id"
+_WITH: Final = (
+    "JOIN accounts a ON a.id = p.account_id"
+    " LEFT JOIN posts o ON o.id = p.original_id LEFT JOIN accounts b ON b.id = o.account_id"
+)
 _SHOWN: Final = "p.visibility = 'PUBLIC' AND p.deleted_at IS NULL AND a.suspended_at IS NULL"
 
 OF_ACCOUNT: Final = Query(
