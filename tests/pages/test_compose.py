@@ -110,6 +110,22 @@ def test_chosen_readers_are_set_with_the_post(actor: MakeActor) -> None:
     assert [each["type"] for each in told] == ["mention"]
 
 
+def test_readers_may_be_written_as_they_are_mentioned(actor: MakeActor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    bobs, carols = (f"@{who.account.username}" for who in (bob, carol))
+
+    status, *_ = send(alice, content="For few", visibility="CUSTOM", usernames=f"{bobs}\r\n {carols}")
+
+    assert status == 303
+    address = f"/post/{latest(alice)['id']}/audience"
+    both = sorted([bob.account.username, carol.account.username])
+    assert sorted(body_of(alice.web.get(f"/api/posts{address.removeprefix('/post')}"))["usernames"]) == both
+    assert alice.web.post(address, data={"usernames": f"{bobs}\r\n"}).status_code == 303
+    assert body_of(alice.web.get(f"/api/posts{address.removeprefix('/post')}")) == {"usernames": [bob.account.username]}
+    twice = Page(alice.web.post(address, data={"usernames": f"{bobs}\r\n{bob.account.username}"}).text)
+    assert len(twice.lines("#errors li")) == 1
+
+
 def test_unknown_readers_are_named_and_nothing_is_published(alice: Actor) -> None:
     texts = {"content": "For few", "visibility": "CUSTOM", "usernames": "nobody_here\r\nnor_here"}
 

@@ -113,6 +113,7 @@ def _given(
     """Returns a field as a JSON body would have it; UNSET when it counts as not given."""
     if name in fields.lines:
         items = [line.strip() for text in texts for line in text.split("\n") if line.strip()]
+        items = [item.removeprefix("@") for item in items] if name in fields.names else items
         return items if items or name in fields.clears else msgspec.UNSET
     if name == fields.beside:
         return texts  # Each has the place of its file.

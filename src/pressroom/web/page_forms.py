@@ -51,6 +51,7 @@ class FormFields:
     Attributes:
         lists: Fields that may come several times: a list of them all.
         lines: Text areas that hold one item of a list on each line.
+        names: Those of them that hold user names: an @ before one is left out.
         secrets: Fields that are never shown again and never kept, such as passwords.
         clears: Fields of an edit: left empty, they are cleared; a box that is not ticked is false. Elsewhere an empty
             field is not given.
@@ -62,6 +63,7 @@ class FormFields:
 
     lists: Set[str] = frozenset()
     lines: Set[str] = frozenset()
+    names: Set[str] = frozenset()
     secrets: Set[str] = frozenset()
     clears: Set[str] = frozenset()
     empties: Set[str] = frozenset()

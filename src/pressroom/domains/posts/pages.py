@@ -91,7 +91,7 @@ async def audience_page(request: Request[Caller]) -> Response:
     Page(),
     takes=SetAudience,
     again=show_audience,
-    fields=FormFields(lines={"usernames"}, clears={"usernames"}),
+    fields=FormFields(lines={"usernames"}, names={"usernames"}, clears={"usernames"}),
     summary="Set the readers of a post",
 )
 async def save_audience(request: Request[Caller], body: SetAudience) -> Response:
