@@ -7,6 +7,7 @@ import msgspec
 from pressroom.db import Tx
 from pressroom.domains.accounts import actions as accounts
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind, Source
 from pressroom.domains.comments.actions import get_seen, remove_comment
@@ -109,8 +110,8 @@ async def check_subject(tx: Tx, caller: Caller, subject: SubjectType, subject_id
 async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
     """Carries a decision out, tells the owner, and returns the case.
 
-    What is gone already counts as deleted. Raises NotFound, and Unprocessable for what cannot be decided about it
-    (docs/moderation.md#decisions).
+    What is gone already counts as deleted; when its owner's account is, nobody is told. Raises NotFound, and
+    Unprocessable for what cannot be decided about it (docs/moderation.md#decisions).
     """
     await queries.lock_case(tx, case_id)
     case = await get_case(tx, case_id)
@@ -120,9 +121,11 @@ async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
     if ruling.decision not in choices_of(case.type, case.decision, is_bounce=is_bounce(case)):
         raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, _why_not(case, ruling.decision))])
     await _carry_out(tx, case, ruling, admin)
-    await queries.decide(tx, case_id, decided_by=admin.admin_id, decision=ruling.decision, reason=ruling.reason)
+    is_gone = await status.find_deleted_at(tx, case.owner_id) is not None
+    reason = None if is_gone else ruling.reason
+    await queries.decide(tx, case_id, decided_by=admin.admin_id, decision=ruling.decision, reason=reason)
     await _log(tx, case, ruling, admin)
-    if ruling.decision is not DecisionKind.DISMISSED:
+    if ruling.decision is not DecisionKind.DISMISSED and not is_gone:
         await notify(tx, case.owner_id, NotificationType.MODERATION, post_id=_post_of(case))
         await queue.enqueue(tx, DECISION_MAIL_JOB, case_id, account_id=case.owner_id)
     return await get_case(tx, case_id)

@@ -82,7 +82,7 @@ ERASE_REPORTS: Final = Command(
 
 ERASE_MATERIAL: Final = Command(
     "UPDATE report_cases SET material = '{}', reason = NULL WHERE id IN (SELECT id FROM report_cases"
-    " WHERE owner_id = :account_id AND material <> '{}' LIMIT :batch)"
+    " WHERE owner_id = :account_id AND (material <> '{}' OR reason IS NOT NULL) LIMIT :batch)"
 )
 
 
@@ -166,7 +166,7 @@ async def list_reports(tx: Tx, case_id: str, limit: int) -> list[Report]:
     return await tx.all(LIST_REPORTS, case_id=case_id, limit=limit)
 
 
-async def decide(tx: Tx, case_id: str, *, decided_by: str | None, decision: str, reason: str) -> None:
+async def decide(tx: Tx, case_id: str, *, decided_by: str | None, decision: str, reason: str | None) -> None:
     """Records a decision."""
     await tx.run(DECIDE, case_id=case_id, decided_by=decided_by, decision=decision, reason=reason, now=tx.now)
 
