@@ -1,15 +1,20 @@
 """An account that is deleted: what is erased, what stays without a name, and what is taken back."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query, Tx
+from pressroom.domains.accounts import invitations
 from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import SERVICE, Kind, Source
+from pressroom.domains.audit.models import Actor as By
 from pressroom.domains.moderation.actions import delete_account, set_admin, suspend_account
 from pressroom.domains.posts.queries.reactions import count_like, insert_like
-from tests.api.actors import Actor, body_of, nobody, objections, publish, read, refusal
+from tests.api.actors import Actor, body_of, nobody, objections, publish, read, refusal, rows
 from tests.api.belongings import COUNTED, NEEDED, PASSWORD, STAYS, Rich, found
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -18,6 +23,12 @@ from tests.harness.roomy import ROOMY
 SETTINGS = {**ROOMY, **NEEDED}
 
 JOBS = Query(int, "SELECT count(*) FROM jobs WHERE kind = 'account deletion'")
+MENTIONED = Query(str, "SELECT account_id FROM post_mentions WHERE post_id = :id")
+LISTED = Query(str, "SELECT post_id FROM post_audiences WHERE account_id = :id")
+CASE = Query(str, "SELECT id FROM report_cases WHERE subject_id = :id")
+DECIDED = Query(int, "SELECT count(*) FROM report_cases WHERE id = :id AND decision = 'deleted' AND reason IS NULL")
+TOLD = Query(int, "SELECT count(*) FROM notifications WHERE account_id = :id")
+MAILS = Query(int, "SELECT count(*) FROM jobs WHERE kind = 'decision mail' AND account_id = :id")
 NAMELESS = COUNTED | {
     ("accounts", "id"),
     ("accounts", "username_key"),
@@ -28,10 +39,9 @@ NAMELESS = COUNTED | {
     ("comments", "account_id"),
     ("content_quotas", "account_id"),
     ("job_queues", "account_id"),
-    ("post_mentions", "account_id"),
     ("posts", "account_id"),
     ("rate_windows", "key_id"),
-    ("audit_entries", "account_id"),
+    ("audit_entries", "admin_id"),
     ("report_cases", "owner_id"),
     ("report_cases", "subject_id"),
     ("reserved_usernames", "account_id"),
@@ -188,6 +198,45 @@ def test_what_a_request_under_way_wrote_goes_an_hour_later(rich: Rich) -> None:
     server.do_jobs()
 
     assert read(signed_in(rich.friend), late["id"])["stats"]["likes"] == 0
+
+
+def test_what_names_it_elsewhere_goes(rich: Rich, actor: MakeActor) -> None:
+    server, friend, admin = rich.server, rich.friend, actor().become_admin()
+    transact = server.runtime.db.transact
+    source = Source(rich.address, actor=By.ADMIN, admin_id=rich.id)
+    server.run(transact(partial(record, reason="Known."), admin.account.id, Kind.ACCOUNT_VERIFIED, source))
+    made, token = server.run(transact(invitations.make, SERVICE, admin.account.id, f"For {rich.word}"))
+    server.run(transact(invitations.use, token, rich.id))
+    mention = rich.do("POST", "/api/posts", 201, json={"content": f"Hello @{friend.account.username}"})
+    listed = publish(friend, "For few at first", visibility="CUSTOM")
+    body_of(friend.web.put(f"/api/posts/{listed['id']}/audience", json={"usernames": [rich.word]}))
+    body_of(friend.web.patch(f"/api/posts/{listed['id']}", json={"visibility": "PUBLIC"}))
+    assert rows(server, MENTIONED, id=mention["id"]) == [friend.account.id]
+    assert rows(server, LISTED, id=rich.id)
+
+    delete(rich)
+
+    assert rows(server, MENTIONED, id=mention["id"]) == []
+    assert rows(server, LISTED, id=rich.id) == []
+    assert found(server, rich.address) <= COUNTED
+    assert found(server, rich.word, but=friend.account.id) == STAYS
+    assert found(server, rich.id, but=friend.account.id) <= NAMELESS
+    again = server.run(server.runtime.db.read(invitations.get, made.id))
+    assert (again.status(server.clock.now()), again.used_by, again.note) == ("used", None, None)
+
+
+def test_what_is_decided_afterwards_is_told_to_nobody(rich: Rich, actor: MakeActor) -> None:
+    server, admin = rich.server, actor().become_admin()
+    case_id = rows(server, CASE, id=rich.first["id"])[0]
+    delete(rich)
+
+    ruling = {"decision": "deleted", "reason": "They were rude."}
+    signed_in(admin)
+    body_of(admin.web.post(f"/api/admin/reports/{case_id}/decision", json=ruling))
+
+    assert rows(server, DECIDED, id=case_id) == [1]
+    assert rows(server, TOLD, id=rich.id) == [0]
+    assert rows(server, MAILS, id=rich.id) == [0]
 
 
 def test_its_files_leave_the_store(rich: Rich) -> None:

@@ -70,6 +70,11 @@ async def erase_entries(tx: Tx, account_id: str, batch: int) -> int:
     return await queries.erase_entries(tx, account_id, batch)
 
 
+async def erase_addresses(tx: Tx, account_id: str, batch: int) -> int:
+    """Erases from where a deleted account acted as an admin, in at most `batch` entries; returns in how many."""
+    return await queries.erase_addresses(tx, account_id, batch)
+
+
 async def purge_entries(tx: Tx, batch: int) -> int:
     """Removes at most `batch` entries that are older than a year; returns their number."""
     return await queries.purge_entries(tx, until=tx.now - RETENTION, batch=batch)

@@ -36,6 +36,12 @@ ERASE_ENTRIES: Final = Command(
     " WHERE account_id = :account_id AND (actor NOT IN ('admin', 'operator') OR kind = 'key.revoked') LIMIT :batch)"
 )
 
+# The condition is that of the index audit_entries_acts.
+ERASE_ADDRESSES: Final = Command(
+    "UPDATE audit_entries SET address = '' WHERE (account_id, id) IN (SELECT account_id, id FROM audit_entries"
+    " WHERE admin_id = :account_id AND address <> '' LIMIT :batch)"
+)
+
 PURGE_ENTRIES: Final = Command(
     "DELETE FROM audit_entries WHERE at <= :until AND (account_id, id) IN"
     " (SELECT account_id, id FROM audit_entries WHERE at <= :until ORDER BY at LIMIT :batch)"
@@ -96,6 +102,11 @@ async def list_admin_entries(tx: Tx, *, before: str, limit: int) -> list[Entry]:
 async def erase_entries(tx: Tx, account_id: str, batch: int) -> int:
     """Deletes entries of the account but for acts of admins and the operator, and returns how many."""
     return await tx.run(ERASE_ENTRIES, account_id=account_id, batch=batch)
+
+
+async def erase_addresses(tx: Tx, account_id: str, batch: int) -> int:
+    """Erases from where the account acted as an admin, in at most `batch` entries, and returns in how many."""
+    return await tx.run(ERASE_ADDRESSES, account_id=account_id, batch=batch)
 
 
 async def purge_entries(tx: Tx, *, until: int, batch: int) -> int:

@@ -12,7 +12,8 @@ from pressroom.clock import DAY, HOUR, MINUTE, SECOND
 from pressroom.db import Database, Tx
 from pressroom.db.params import BATCH
 from pressroom.domains.accounts.queries import status
-from pressroom.domains.audit.actions import erase_entries
+from pressroom.domains.accounts.queries.invitations import erase_invitations
+from pressroom.domains.audit.actions import erase_addresses, erase_entries
 from pressroom.domains.clips.queries import erase_clips
 from pressroom.domains.comments.queries import clear_keys
 from pressroom.domains.follows.actions import TOGETHER, end_follows
@@ -26,6 +27,7 @@ from pressroom.domains.notifications.queries import erase_notifications
 from pressroom.domains.personal_data.export_job import remove_copies
 from pressroom.domains.personal_data.queries import erase_export
 from pressroom.domains.posts.actions.erase import erase_posts, take_reactions_back
+from pressroom.domains.posts.queries.erasure import erase_mentions
 from pressroom.domains.reports.queries import erase_reports
 from pressroom.domains.webhooks.actions.retention import erase_endpoints
 from pressroom.domains.webhooks.queries.retention import has_news
@@ -56,21 +58,29 @@ Part = Callable[[Tx, str], Awaitable[bool]]
 """One transaction of the job: `part(tx, account_id)` returns whether there is more of the kind to do."""
 
 
-async def erase_small(tx: Tx, account_id: str) -> bool:
-    """Erases how people signed in, the names of keys, clips, notifications, answers, follows, memberships."""
-    await status.erase_sign_in(tx, account_id)
-    more = [
-        await end_follows(tx, account_id) >= TOGETHER,
-        await leave_hubs(tx, account_id, BATCH) >= BATCH,
-        await erase_keys(tx, account_id, ROWS) >= ROWS,
-        await erase_notifications(tx, account_id, ROWS) >= ROWS,
-        await erase_answers(tx, account_id, ROWS) >= ROWS,
-        await erase_reports(tx, account_id, ROWS) >= ROWS,
-        await erase_entries(tx, account_id, ROWS) >= ROWS,
-        await erase_clips(tx, account_id, ROWS) >= ROWS,
-        await media.hide_of_account(tx, account_id, ROWS) >= ROWS,
-    ]
-    return any(more)
+Kind = Callable[[Tx, str, int], Awaitable[int]]
+"""What of one kind a transaction erases: `kind(tx, account_id, most)` returns how much it was, `most` at the most."""
+
+
+async def _end_follows(tx: Tx, account_id: str, most: int) -> int:
+    return await end_follows(tx, account_id)
+
+
+# A kind each, so that no transaction holds the locks of one while it works on another.
+KINDS: Final[tuple[tuple[Kind, int], ...]] = (
+    (_end_follows, TOGETHER),
+    (leave_hubs, BATCH),
+    (erase_keys, ROWS),
+    (erase_notifications, ROWS),
+    (erase_answers, ROWS),
+    (erase_reports, ROWS),
+    (erase_entries, ROWS),
+    (erase_addresses, ROWS),
+    (erase_invitations, ROWS),
+    (erase_clips, ROWS),
+    (erase_mentions, ROWS),
+    (media.hide_of_account, ROWS),
+)
 
 
 def deletion_handler(db: Database, blobs: Blobs) -> Handler:
@@ -78,6 +88,10 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
 
     async def repeat(part: Part, account_id: str) -> None:
         while await db.transact(part, account_id):
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def erase(kind: Kind, account_id: str, most: int) -> None:
+        while await db.transact(kind, account_id, most) >= most:
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def walk(part: Callable[[Tx, str, str], Awaitable[str | None]], account_id: str, start: str) -> None:
@@ -93,7 +107,9 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
 
     async def work(job: Job, token: str) -> None:
         account_id = job.subject
-        await repeat(erase_small, account_id)
+        await db.transact(status.erase_sign_in, account_id)
+        for kind, most in KINDS:
+            await erase(kind, account_id, most)
         await repeat(take_reactions_back, account_id)
         await walk(erase_posts, account_id, BEYOND)
         await walk(_clear_keys, account_id, "")

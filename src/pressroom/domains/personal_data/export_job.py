@@ -84,7 +84,7 @@ async def _give_up(tx: Tx, job: Job, reason: str) -> None:
 
 @contextlib.contextmanager
 def _spending_a_try() -> Generator[None]:
-    """Has a copy that the disk has no room for spend one of its tries: it may be the account that is too large."""
+    """Has a copy that the disk has no space for spend one of its tries: it may be the account that is too large."""
     try:
         yield
     except OSError as error:

@@ -64,6 +64,12 @@ REVOKE: Final = Query(
     "UPDATE invitations SET revoked_at = :now WHERE id = :id AND used_at IS NULL AND revoked_at IS NULL RETURNING id",
 )
 
+ERASE: Final = Command(
+    "UPDATE invitations SET note = NULL, used_by = CASE WHEN used_by <> :account_id THEN used_by END WHERE id IN"
+    " (SELECT id FROM invitations WHERE used_by = :account_id OR (account_id = :account_id AND note IS NOT NULL)"
+    " LIMIT :batch)"
+)
+
 PURGE: Final = Command(
     "DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at <= :until"
     " ORDER BY expires_at LIMIT :batch)"
@@ -108,6 +114,11 @@ async def use(tx: Tx, token_hash: str, account_id: str) -> bool:
 async def revoke(tx: Tx, invitation_id: str) -> bool:
     """Ends an invitation. Returns False when it was used or revoked already."""
     return await tx.one(REVOKE, id=invitation_id, now=tx.now) is not None
+
+
+async def erase_invitations(tx: Tx, account_id: str, batch: int) -> int:
+    """Erases that a deleted account used an invitation, and its own notes, in at most `batch`; returns in how many."""
+    return await tx.run(ERASE, account_id=account_id, batch=batch)
 
 
 async def purge(tx: Tx, *, until: int, batch: int) -> int:

@@ -27,6 +27,8 @@ ERASE_VERSIONS: Final = Command("DELETE FROM post_versions WHERE account_id = :a
 
 ERASE_POLL: Final = Command("UPDATE polls SET question = NULL WHERE post_id = :post_id")
 
+ERASE_MENTIONED: Final = Command("DELETE FROM post_mentions WHERE post_id = :post_id")
+
 ERASE_OPTIONS: Final = Command("UPDATE poll_options SET label = '' WHERE post_id = :post_id")
 
 LIST_LIKED: Final = Query(
@@ -63,7 +65,12 @@ UNCOUNT_VOTE: Final = Command(
 
 ERASE_LISTED: Final = Command(
     "DELETE FROM post_audiences WHERE account_id = :account_id AND post_id IN"
-    " (SELECT post_id FROM post_audiences WHERE account_id = :account_id AND live LIMIT :batch)"
+    " (SELECT post_id FROM post_audiences WHERE account_id = :account_id LIMIT :batch)"
+)
+
+ERASE_MENTIONS: Final = Command(
+    "DELETE FROM post_mentions WHERE account_id = :account_id AND post_id IN"
+    " (SELECT post_id FROM post_mentions WHERE account_id = :account_id LIMIT :batch)"
 )
 
 
@@ -73,11 +80,12 @@ async def list_unerased(tx: Tx, account_id: str, *, before: str, limit: int) -> 
 
 
 async def erase_post(tx: Tx, account_id: str, post_id: str) -> None:
-    """Erases what a deleted post said, in every version, and its poll."""
+    """Erases what a deleted post said, in every version, its poll, and whom it mentioned."""
     await tx.run(ERASE_POST, account_id=account_id, post_id=post_id)
     await tx.run(ERASE_VERSIONS, account_id=account_id, post_id=post_id)
     await tx.run(ERASE_POLL, post_id=post_id)
     await tx.run(ERASE_OPTIONS, post_id=post_id)
+    await tx.run(ERASE_MENTIONED, post_id=post_id)
 
 
 async def list_liked(tx: Tx, account_id: str, *, limit: int) -> list[str]:
@@ -110,5 +118,10 @@ async def take_vote_back(tx: Tx, account_id: str, ballot: Ballot) -> None:
 
 
 async def erase_listed(tx: Tx, account_id: str, batch: int) -> int:
-    """Takes an account off up to `batch` allowlists that are in force, and returns off how many."""
+    """Takes an account off up to `batch` allowlists, in force or not, and returns off how many."""
     return await tx.run(ERASE_LISTED, account_id=account_id, batch=batch)
+
+
+async def erase_mentions(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes up to `batch` notes that an account was told of being mentioned, and returns how many."""
+    return await tx.run(ERASE_MENTIONS, account_id=account_id, batch=batch)
