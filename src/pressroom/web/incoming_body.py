@@ -136,6 +136,11 @@ class BodyReader:
             raise RequestTimeout(f"The form did not arrive within {self._json_seconds:g} s.") from None
 
 
+def is_large(headers: Headers) -> bool:
+    """Returns whether a body is larger than a form without files can be, or does not say how large it is."""
+    return headers.content_length is None or headers.content_length > FORM_LIMIT
+
+
 def _check_json(headers: Headers) -> None:
     kind = (headers.content_type or "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":

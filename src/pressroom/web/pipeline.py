@@ -34,7 +34,7 @@ from pressroom.web.error_responses import error_response
 from pressroom.web.guards import Guards
 from pressroom.web.headers import read_headers, session_token
 from pressroom.web.idempotency_key import fingerprint, read_key, typed_fingerprint
-from pressroom.web.incoming_body import BodyReader, IncomingBody
+from pressroom.web.incoming_body import BodyReader, IncomingBody, is_large
 from pressroom.web.location_header import location_of
 from pressroom.web.multipart import discard
 from pressroom.web.multipart_rules import LONGEST_NAME, Form
@@ -248,13 +248,19 @@ class Pipeline(Generic[C]):
     async def _run_form(self, request: Request[C], route: Route[C], form: PageForm[C]) -> Response:
         """Reads a form and calls its route. Its files are removed afterwards."""
         rules = rules_of(route.takes or NoFields, form.fields, form.files.rules if form.files else NO_FILES)
+        # Files are counted before they are stored, even where the form itself is no write.
+        counted = form.files is not None and is_large(request.headers)
+        if counted and request.who is not None:
+            await self._guards.check_writes(request.who)
         read = await self._bodies.read_typed(request.body, request.headers, rules)
         try:
-            return await self._act_on(request, route, form, read)
+            return await self._act_on(request, route, form, read, counted=counted)
         finally:
             await discard(read)
 
-    async def _act_on(self, request: Request[C], route: Route[C], form: PageForm[C], read: Form) -> Response:
+    async def _act_on(
+        self, request: Request[C], route: Route[C], form: PageForm[C], read: Form, *, counted: bool
+    ) -> Response:
         """Calls the route of a form. After an error that its user can mend, returns the page with the form again."""
         typed, fields, field_errors = read.texts, form.fields, [*read.field_errors]
         if form.files is not None:
@@ -264,7 +270,7 @@ class Pipeline(Generic[C]):
         typed.pop(PASSWORD_FIELD, None)
         shown = {name: texts for name, texts in typed.items() if name not in {IDEMPOTENCY_FIELD, *fields.secrets}}
         try:
-            if request.who is not None and _is_limited(route.access):
+            if request.who is not None and _is_limited(route.access) and not counted:
                 await self._guards.check_writes(request.who)
             # What the question could not keep is refused at once.
             if not holds_nul(shown) and (asking := await self._ask_password(request, route, sent)) is not None:
