@@ -2,6 +2,7 @@
 
 import pytest
 
+from pressroom.domains.moderation.actions import delete_account
 from tests.api.actors import Actor, body_of, publish
 from tests.api.conftest import MakeActor
 from tests.harness.roomy import ROOMY
@@ -79,6 +80,41 @@ def test_pictures_stay_for_the_admin_alone(actor: MakeActor, admin: Actor) -> No
     assert admin.web.get(picture).headers["content-type"].startswith("image/")
     assert admin.web.get(picture.rpartition("/")[0] + "/01M7WVE9SS0371E5H43QNHTMZJ").status_code == 404
     assert [who.web.get(picture).status_code for who in (alice, bob)] == [404, 404]
+
+
+def test_a_case_links_what_can_still_be_seen(actor: MakeActor, admin: Actor) -> None:
+    alice, bob = actor(), actor()
+    post, other = publish(alice), publish(alice)
+    for each in (post, other):
+        report(bob, "post", each["id"])
+    case, further = (f"/admin/reports/{case_of(admin, each['id'])}" for each in (post, other))
+    links = [f"/post/{post['id']}", f"/@{alice.account.username}"]
+    buttons = "blockquote + .actions a"
+
+    assert page(admin, case).values(buttons, "href") == links
+    send(admin, case, decision="deleted", reason="It is no good.")
+    assert page(admin, case).values(buttons, "href") == links[1:]
+    send(admin, further, decision="suspended", reason="Nor are the others.")
+    account = f"/admin/accounts/{alice.account.username}"
+    for path in (case, further, account):
+        assert links[1] not in page(admin, path).values("main a", "href")
+    assert page(admin, further).values(buttons, "href") == []
+    alice.server.run(alice.server.runtime.db.transact(delete_account, alice.account.username))
+    assert not [href for href in page(admin, case).values("main a", "href") if href.startswith("/@")]
+
+
+def test_the_author_of_a_comment_who_is_gone_is_not_linked(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(alice)
+    made = body_of(bob.web.post(f"/api/posts/{post['id']}/comments", json={"content": "The heron"}), 201)
+    path = f"/comment/{made['id']}/delete"
+    assert f"/@{bob.account.username}" in page(alice, path).values("main a", "href")
+
+    alice.server.run(alice.server.runtime.db.transact(delete_account, bob.account.username))
+
+    answer = alice.web.get(path)
+    assert "[deleted]" not in answer.text
+    assert answer.status_code in (200, 404), "404 as soon as the comment is erased"
 
 
 def test_what_the_reader_does_not_see_has_no_form(actor: MakeActor) -> None:

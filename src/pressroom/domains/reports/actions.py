@@ -107,6 +107,15 @@ async def check_subject(tx: Tx, caller: Caller, subject: SubjectType, subject_id
     return Subject(subject, post.id, post.account_id, post.username, material)
 
 
+async def may_see(tx: Tx, caller: Caller, subject: SubjectType, subject_id: str) -> bool:
+    """Returns whether something stands and the caller sees it, so that a page may link it."""
+    try:
+        await check_subject(tx, caller, subject, subject_id)
+    except NotFound:
+        return False
+    return True
+
+
 async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
     """Carries a decision out, tells the owner, and returns the case.
 

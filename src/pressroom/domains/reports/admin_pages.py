@@ -9,7 +9,7 @@ from pressroom.domains.media.queries import FIND_ANY
 from pressroom.domains.media.serving import serve_blob
 from pressroom.domains.reports import actions
 from pressroom.domains.reports.admin_routes import read_cases, state_of
-from pressroom.domains.reports.models import DecisionKind, choices_of
+from pressroom.domains.reports.models import DecisionKind, SubjectType, choices_of
 from pressroom.domains.reports.schemas import DecideCase, case_shape, material_of, opened_case_shape
 from pressroom.errors import NotFound
 from pressroom.web.access import AdminPage
@@ -39,8 +39,14 @@ async def show_case(request: Request[Caller], form: FormState) -> Response:
     own = case.owner_id == request.caller.account.id
     all_choices = choices_of(case.type, case.decision, is_bounce=actions.is_bounce(case))
     choices = frozenset[DecisionKind]() if own else all_choices
+    owner_is_seen = await request.db.read(actions.may_see, request.caller, SubjectType.ACCOUNT, case.owner_id)
+    post_is_seen = case.type == SubjectType.POST and await request.db.read(
+        actions.may_see, request.caller, SubjectType.POST, case.subject_id
+    )
     values = {
         "case": opened_case_shape(case, found),
+        "owner_is_seen": owner_is_seen,
+        "post_is_seen": post_is_seen,
         "own": own,
         "choices": [choice.value for choice in DecisionKind if choice in choices],
     }
