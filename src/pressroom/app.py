@@ -14,6 +14,7 @@ from pressroom.document import describe_api
 from pressroom.domains.accounts.confirmation import ask_password
 from pressroom.domains.accounts.guard import SessionGuard
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.schemas import avatar_address
 from pressroom.domains.audit.models import SERVICE, client_source
 from pressroom.domains.idempotency.actions import WriteIdentity, keyed_hash
 from pressroom.domains.idempotency.guard import OncePerKey
@@ -79,7 +80,9 @@ class PackageGuards(Guards[Caller]):
 
     def viewer(self, who: Caller) -> Viewer:
         account = who.account
-        return Viewer(account.username, f"/avatars/{account.id}.svg", account.display_name, who.is_admin)
+        return Viewer(
+            account.username, avatar_address(account.id, account.avatar_token, ""), account.display_name, who.is_admin
+        )
 
     def is_admin(self, who: Caller) -> bool:
         return who.is_admin

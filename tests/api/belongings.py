@@ -11,7 +11,7 @@ from tests.api.people import new_address, next_number, token_of
 from tests.api.tables import columns
 from tests.harness.local import LocalServer
 from tests.media.uploads import file
-from tests.pages.files import video
+from tests.pages.files import picture, video
 
 NEEDED: dict[str, object] = {"DEV": 1, "TRUSTED_PROXIES": "127.0.0.1/32"}
 """What a server needs for it: mail, and addresses of clients' own."""
@@ -102,6 +102,7 @@ class Rich:
         body_of(
             self.api.post("/api/posts/upload", files=[file()], data={"altText": self.say("Alt"), "content": ""}), 201
         )
+        self.do("PUT", "/api/auth/me/avatar", 202, files=[("avatar", picture())])
         clip = body_of(self.api.post("/api/clips", files=[("video", video())], data={"caption": self.say("Clip")}), 201)
         self.clip: str = clip["id"]
         body_of(self.friend.web.post(f"/api/posts/{first['id']}/bounce", json={"content": "Look"}), 201)

@@ -104,14 +104,14 @@ class Decoder:
         self._real = actor.server.runtime.sandbox.process
         monkeypatch.setattr(actor.server.runtime.sandbox, "process", self.process)
 
-    async def process(self, source: Path, kind: Any, folder: Path, limits: DecodingLimits) -> Processed:
+    async def process(self, source: Path, kind: Any, folder: Path, limits: DecodingLimits, *more: Any) -> Processed:
         """Does what the real one does, a long file only once it may."""
         if source.read_bytes() == self._long:
             if limits.at_once_pixels is not None:
                 raise TakesLong
             self.begun.append(folder.name)
             await self.over.wait()
-        return await self._real(source, kind, folder, limits)
+        return await self._real(source, kind, folder, limits, *more)
 
 
 def test_a_short_video_waits_for_no_long_one(
@@ -150,10 +150,10 @@ def test_who_sends_long_videos_takes_turns(actor: MakeActor, small: Path, monkey
     done: list[str] = []
     real = server.runtime.sandbox.process
 
-    async def process(source: Path, kind: Any, folder: Path, limits: DecodingLimits) -> Processed:
+    async def process(source: Path, kind: Any, folder: Path, limits: DecodingLimits, *more: Any) -> Processed:
         if limits.at_once_pixels is not None:
             raise TakesLong
-        return await real(source, kind, folder, limits)
+        return await real(source, kind, folder, limits, *more)
 
     monkeypatch.setattr(server.runtime.sandbox, "process", process)
     work = server.runtime.processing.work

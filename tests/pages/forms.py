@@ -70,6 +70,8 @@ LINES: Final[dict[str, Line]] = {
     "/login/confirm": Line({"password": PASSWORD}, acts_once=False),
     "/logout": Line(acts_once=False),
     "/settings/profile": Line({"displayName": "Ferry News", "username": "{username}", "bio": "Boats."}),
+    "/settings/profile/picture": Line(elsewhere="tests/pages/test_avatar.py"),
+    "/settings/profile/picture/remove": Line(),
     "/settings/security/password": Line({"password": "nine plums and a kettle"}),
     "/settings/security/email": Line({"email": "{username}@other.example"}),
     "/settings/security/sessions/end-others": Line(),

@@ -106,6 +106,7 @@ def _shown() -> Iterator[Shown]:
         ("/login/confirm?next=/settings/keys", "idle"),
         ("/report?type=post&id={post}", "empty"),
         ("/decisions", "empty", "full"),
+        ("/settings/profile/picture", "empty"),
         ("/settings/security", "empty", "full"),
         ("/settings/security/password", "full"),
         ("/settings/security/email", "full"),

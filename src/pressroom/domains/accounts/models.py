@@ -62,7 +62,10 @@ _LIVES: Final = {Purpose.VERIFY: DAY, Purpose.SIGN_IN_CODE: 10 * MINUTE, Purpose
 
 
 class Account(msgspec.Struct):
-    """An account as its row holds it. `total_posts` leaves deleted posts out; `created_at` is in milliseconds."""
+    """An account as its row holds it. `total_posts` leaves deleted posts out; `created_at` is in milliseconds.
+
+    `avatar_token` opens the picture that it chose, if it did.
+    """
 
     id: str
     username: str
@@ -77,6 +80,7 @@ class Account(msgspec.Struct):
     total_following: int
     total_posts: int
     created_at: int
+    avatar_token: str | None
 
 
 class AccountRecord(Account):

@@ -1,7 +1,7 @@
 """Wire shapes of the accounts package (docs/people.md)."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol
 
 import msgspec
 from msgspec import Meta
@@ -189,9 +189,9 @@ class MessageOut(msgspec.Struct):
     message: str
 
 
-def avatar_address(account_id: str, base_url: str) -> str:
-    """Returns the address of the account's picture."""
-    return f"{base_url}/avatars/{account_id}.svg"
+def avatar_address(account_id: str, avatar_token: str | None, base_url: str) -> str:
+    """Returns the address of the account's picture: the file that `avatar_token` opens, without one a drawing."""
+    return f"{base_url}/media/{avatar_token}" if avatar_token else f"{base_url}/avatars/{account_id}.svg"
 
 
 def account_shape(account: Account, base_url: str) -> AccountOut:
@@ -201,7 +201,7 @@ def account_shape(account: Account, base_url: str) -> AccountOut:
         username=account.username,
         email=account.email,
         display_name=account.display_name,
-        avatar=avatar_address(account.id, base_url),
+        avatar=avatar_address(account.id, account.avatar_token, base_url),
         cover_image=None,
         bio=account.bio,
         verified=account.verified,
@@ -215,9 +215,23 @@ def account_shape(account: Account, base_url: str) -> AccountOut:
     )
 
 
-def author_of(account_id: str, username: str, display_name: str, *, verified: bool, base_url: str) -> AuthorOut:
+class _AuthorRow(Protocol):
+    """The columns of an account in a row of what it made."""
+
+    @property
+    def username(self) -> str | None: ...
+    @property
+    def display_name(self) -> str | None: ...
+    @property
+    def avatar_token(self) -> str | None: ...
+    @property
+    def verified(self) -> bool: ...
+
+
+def author_of(account_id: str, row: _AuthorRow, base_url: str) -> AuthorOut:
     """Returns an account as the author of something, from the columns that lists read."""
-    return AuthorOut(account_id, username, display_name, avatar_address(account_id, base_url), verified, None)
+    avatar = avatar_address(account_id, row.avatar_token, base_url)
+    return AuthorOut(account_id, row.username or "", row.display_name or "", avatar, row.verified, None)
 
 
 ACCOUNT_EXAMPLE = AccountOut(
@@ -225,7 +239,7 @@ ACCOUNT_EXAMPLE = AccountOut(
     username="mira_press",
     email="mira@press.example",
     display_name="Mira Okafor",
-    avatar=avatar_address("01KJPX7NCXC3C1PSD84ZVECKAK", EXAMPLE_BASE),
+    avatar=avatar_address("01KJPX7NCXC3C1PSD84ZVECKAK", None, EXAMPLE_BASE),
     cover_image=None,
     bio="Notes on type, paper and ink.",
     verified=False,

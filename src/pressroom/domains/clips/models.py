@@ -43,6 +43,7 @@ class Clip(msgspec.Struct):
     deleted_at: int | None
     username: str
     display_name: str
+    avatar_token: str | None
     verified: bool
     key_label: str | None
     key_prefix: str | None

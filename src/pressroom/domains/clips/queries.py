@@ -17,8 +17,8 @@ INSERT_CLIP: Final = Command(
 
 _SEEN: Final = (
     "SELECT c.id, c.account_id, c.key_id, c.caption, c.visibility, c.hub_id, c.created_at, c.edited_at,"
-    " coalesce(c.deleted_at, a.deleted_at) AS deleted_at, a.username, a.display_name, a.verified, k.label AS key_label,"
-    " k.key_prefix, h.name AS hub_name, h.slug AS hub_slug,"
+    " coalesce(c.deleted_at, a.deleted_at) AS deleted_at, a.username, a.display_name, a.avatar_token, a.verified,"
+    " k.label AS key_label, k.key_prefix, h.name AS hub_name, h.slug AS hub_slug,"
     " c.account_id = :reader AS is_author,"
     f" {follows_sql(':reader', 'c.account_id')} AS follows, {follows_sql('c.account_id', ':reader')} AS followed_back,"
     " (a.suspended_at IS NOT NULL AND (a.deleted_at IS NULL OR a.deleted_at <> a.suspended_at)) AS suspended"

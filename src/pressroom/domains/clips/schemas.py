@@ -93,7 +93,7 @@ def clip_shape(view: ClipView, addresses: MediaAddresses) -> ClipOut:
     address = addresses.of(video, public=clip.visibility == Visibility.PUBLIC)
     return ClipOut(
         id=clip.id,
-        author=author_of(clip.account_id, clip.username, clip.display_name, verified=clip.verified, base_url=base_url),
+        author=author_of(clip.account_id, clip, base_url),
         caption=clip.caption,
         duration=video.duration,
         visibility=clip.visibility,

@@ -163,6 +163,7 @@ def _comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft, parent: 
         deleted_at=None,
         username=account.username,
         display_name=account.display_name,
+        avatar_token=account.avatar_token,
         verified=account.verified,
         key_id=caller.key_id,
         key_label=key.label if key else None,

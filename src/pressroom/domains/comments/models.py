@@ -54,6 +54,7 @@ class Comment(msgspec.Struct):
     deleted_at: int | None
     username: str
     display_name: str
+    avatar_token: str | None
     verified: bool
     key_id: str | None = None
     key_label: str | None = None

@@ -16,7 +16,8 @@ INSERT_COMMENT: Final = Command(
 
 _COMMENT: Final = (
     "c.id, c.post_id, c.parent_id, c.thread_id, c.account_id, c.content, c.media_type, c.media_url, c.created_at,"
-    " c.edited_at, c.deleted_at, a.username, a.display_name, a.verified, c.key_id, k.label AS key_label, k.key_prefix"
+    " c.edited_at, c.deleted_at, a.username, a.display_name, a.avatar_token, a.verified, c.key_id,"
+    " k.label AS key_label, k.key_prefix"
     " FROM comments c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
 )
 

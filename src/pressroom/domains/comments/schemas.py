@@ -112,9 +112,7 @@ def comment_shape(comment: Comment, base_url: str) -> CommentOut:
         id=comment.id,
         post_id=comment.post_id,
         parent_id=comment.parent_id,
-        author=author_of(
-            comment.account_id, comment.username, comment.display_name, verified=comment.verified, base_url=base_url
-        ),
+        author=author_of(comment.account_id, comment, base_url),
         content=comment.content,
         media=media,
         created_at=iso(comment.created_at),

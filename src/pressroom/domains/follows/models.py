@@ -27,5 +27,6 @@ class Person(msgspec.Struct):
     id: str
     username: str
     display_name: str
+    avatar_token: str | None
     verified: bool
     created_at: int

@@ -53,7 +53,7 @@ FIND_FOLLOWING: Final = Query(
     " AS requested",
 )
 
-_PERSON: Final = "a.id, a.username, a.display_name, a.verified"
+_PERSON: Final = "a.id, a.username, a.display_name, a.avatar_token, a.verified"
 
 LIST_FOLLOWERS: Final = Query(
     Person,

@@ -111,7 +111,7 @@ def follower_shape(following: Following) -> FollowerOut:
 
 def person_shape(person: Person, base_url: str) -> AuthorOut:
     """Returns an account of a list."""
-    return author_of(person.id, person.username, person.display_name, verified=person.verified, base_url=base_url)
+    return author_of(person.id, person, base_url)
 
 
 def waiting_shape(person: Person, base_url: str) -> WaitingOut:

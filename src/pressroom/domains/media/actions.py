@@ -1,11 +1,15 @@
-"""Stores the files of posts and clips, and moves each from PROCESSING to READY or FAILED."""
+"""Stores the files of posts, clips and avatars, and moves each from PROCESSING to READY or FAILED."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from pressroom.db import Tx
 from pressroom.db.params import batches
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import Kind
 from pressroom.domains.media import queries
+from pressroom.domains.media.avatar_actions import Avatar, find_avatar, make_room, show_processed
 from pressroom.domains.media.models import Media, NewMedia, Variant, new_token, source
 from pressroom.domains.media.sandbox import Processed
 from pressroom.errors import Code, FieldError, Unprocessable
@@ -37,9 +41,12 @@ async def take_storage(tx: Tx, account_id: str, field: str, files: Sequence[NewM
         raise Unprocessable([FieldError(field, Code.TOO_LARGE, message)])
 
 
-async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[NewMedia]) -> None:
-    """Inserts the files of a new post or clip, in their order, and queues a job for each."""
-    for position, new in enumerate(files):
+async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[NewMedia], start: int = 0) -> None:
+    """Inserts the files of a new post or clip, in their order, and queues a job for each.
+
+    `start` is the position of the first.
+    """
+    for position, new in enumerate(files, start):
         await queries.insert_media(
             tx,
             media_id=new.id,
@@ -54,6 +61,18 @@ async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[N
     # Always in the same order, so that two requests of one account cannot deadlock on the queues.
     for new in sorted(files, key=lambda new: new.kind.is_video):
         await queue.enqueue(tx, VIDEOS if new.kind.is_video else PICTURES, new.id, account_id=account_id)
+
+
+async def set_avatar(tx: Tx, caller: Caller, new: NewMedia, limit: int) -> Avatar:
+    """Adds a picture that the account will show once it is READY. One that was still to be shown gives way to it.
+
+    Raises Unprocessable when the account would store more than `limit` bytes.
+    """
+    account_id = caller.account.id
+    await take_storage(tx, account_id, "avatar", [new], limit)
+    await attach_media(tx, account_id, account_id, [new], await make_room(tx, account_id))
+    await record(tx, account_id, Kind.PROFILE_CHANGED, caller.source, fields="avatar")
+    return await find_avatar(tx, account_id)
 
 
 async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> dict[str, list[Media]]:
@@ -93,6 +112,7 @@ async def finish_ready(tx: Tx, job: Job, token: str, done: Processed) -> bool:
         placeholder=done.placeholder,
     )
     await queries.count_stored(tx, job.subject, sum(file.size for file in done.files))
+    await show_processed(tx, job.subject)
     return True
 
 
@@ -111,6 +131,7 @@ async def fail(tx: Tx, media_id: str, reason: str) -> None:
     """Marks a file FAILED, and counts none of its bytes as stored."""
     await queries.make_failed(tx, media_id, reason)
     await queries.count_stored(tx, media_id, 0)
+    await show_processed(tx, media_id)
 
 
 async def move_to_long_videos(tx: Tx, job: Job, token: str) -> None:

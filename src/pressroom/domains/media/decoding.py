@@ -88,12 +88,16 @@ class Crash(msgspec.Struct, frozen=True, tag="crash"):
 
 
 class DecodingTask(msgspec.Struct, frozen=True):
-    """What a child is to decode. source and folder are absolute paths; kind is the name of a FileKind."""
+    """What a child is to decode. source and folder are absolute paths; kind is the name of a FileKind.
+
+    square: of an image its middle as a still square of at most so many pixels a side; None: the whole image.
+    """
 
     source: str
     kind: str
     folder: str
     limits: DecodingLimits
+    square: int | None = None
 
 
 class Undecodable(Exception):

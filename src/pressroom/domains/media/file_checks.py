@@ -9,7 +9,9 @@ from pressroom.web.multipart_rules import Form
 _TAKEN = "JPEG, PNG, GIF, WebP, MP4, MPEG, QuickTime and WebM"
 
 
-def file_errors(form: Form, field: str, *, video_only: bool = False) -> Iterator[FieldError]:
+def file_errors(
+    form: Form, field: str, *, video_only: bool = False, picture_only: bool = False
+) -> Iterator[FieldError]:
     """Yields an error for each file whose bytes are of no accepted kind, or not of the declared type."""
     for file in form.seen:
         where = f"{field}[{file.place}]"
@@ -19,6 +21,10 @@ def file_errors(form: Form, field: str, *, video_only: bool = False) -> Iterator
         elif video_only and not kind.is_video:
             yield FieldError(
                 where, Code.UNSUPPORTED_MEDIA_TYPE, f"By its bytes this is {kind.mime}; a video is needed."
+            )
+        elif picture_only and kind.is_video:
+            yield FieldError(
+                where, Code.UNSUPPORTED_MEDIA_TYPE, f"By its bytes this is {kind.mime}; a picture is needed."
             )
         elif not agrees(file.declared_type, kind):
             message = f"Declared as {(file.declared_type or '')[:100]}, but by its bytes this is {kind.mime}."

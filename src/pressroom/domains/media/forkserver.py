@@ -207,8 +207,9 @@ def _process(job: DecodingTask) -> Processed:
         source = source.relative_to(job.folder)
     os.environ["TMPDIR"] = tempfile.tempdir = os.curdir
     confine(source, folder, job.limits)
-    module = videos if kind.is_video else images
-    return module.process(source, kind, folder, job.limits)
+    if kind.is_video:
+        return videos.process(source, kind, folder, job.limits)
+    return images.process(source, kind, folder, job.limits, job.square)
 
 
 if __name__ == "__main__":

@@ -62,10 +62,15 @@ def prepare() -> None:
     pyvips.cache_set_max(0)
 
 
-def process(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits) -> Processed:
-    """Writes large.webp and thumbnail.webp of the image `source`. Raises Undecodable."""
+def process(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits, square: int | None = None) -> Processed:
+    """Writes large.webp and thumbnail.webp of the image `source`, cut to a square if there is a side of one.
+
+    Raises Undecodable.
+    """
     try:
         frames = _check_header(source, kind, limits)
+        if square is not None:
+            return _write_still(_square(_displayable(_open(source, kind)), square), folder)
         return _animation(source, kind, folder) if frames > 1 else _still(source, kind, folder)
     except pyvips.Error as error:
         raise _undecodable(error) from error
@@ -109,8 +114,18 @@ def _check_header(source: Path, kind: FileKind, limits: DecodingLimits) -> int:
 
 
 def _still(source: Path, kind: FileKind, folder: Path) -> Processed:
+    return _write_still(fitted(_displayable(_open(source, kind)), LARGE_SIDE), folder)
+
+
+def _square(image: pyvips.Image, side: int) -> pyvips.Image:
+    """Returns the middle of the image as a square of at most `side` pixels; never enlarged or rotated."""
+    side = min(side, image.width, image.height)
+    return image.thumbnail_image(side, height=side, crop="centre", no_rotate=True)
+
+
+def _write_still(scaled: pyvips.Image, folder: Path) -> Processed:
     # Rotation needs the whole image in memory, so it comes after scaling.
-    large = fitted(_displayable(_open(source, kind)), LARGE_SIDE).copy_memory().autorot().copy_memory()
+    large = scaled.copy_memory().autorot().copy_memory()
     files = [
         write_webp(large, folder / LARGE),
         write_webp(fitted(large, THUMBNAIL_SIDE), folder / THUMBNAIL, THUMBNAIL_QUALITY),

@@ -14,9 +14,9 @@ from typing import Final
 from pressroom.blobs import BlobMissing, Blobs
 from pressroom.clock import SECOND
 from pressroom.db import Database, Tx
-from pressroom.domains.media import actions, queries
+from pressroom.domains.media import actions, avatar_actions, queries
 from pressroom.domains.media.kinds import FileKind
-from pressroom.domains.media.models import ProcessingStatus, rendition, source
+from pressroom.domains.media.models import AVATAR_SIDE, Media, ProcessingStatus, every_key, rendition, source
 from pressroom.domains.media.sandbox import (
     ChildDied,
     DecodingLimits,
@@ -99,6 +99,7 @@ class Processing:
             Handler(actions.PICTURES, self.work, TOGETHER, WAITS, gave_up=self.give_up),
             Handler(actions.VIDEOS, self.work, TOGETHER, WAITS, each=1, gave_up=self.give_up),
             Handler(actions.LONG_VIDEOS, self.work, LONG_TOGETHER, WAITS, each=1, gave_up=self.give_up),
+            Handler(avatar_actions.REMOVAL_JOB, self.remove, TOGETHER, WAITS),
         )
 
     async def work(self, job: Job, token: str) -> None:
@@ -115,7 +116,7 @@ class Processing:
             upload = folder / "upload"
             try:
                 await self._fetch(job, upload)
-                done = await self._process(job, upload, FileKind(media.kind), folder)
+                done = await self._process(job, media, upload, folder)
             except TakesLong:
                 await self._db.transact(actions.move_to_long_videos, job, token)
                 return
@@ -128,6 +129,11 @@ class Processing:
             # Its metadata may say where somebody lives. If the store is unavailable now, the sweep removes it.
             with contextlib.suppress(Unavailable):
                 await self._blobs.delete(source(media.id))
+
+    async def remove(self, job: Job, token: str) -> None:
+        """Removes an avatar that is shown no more: from the store, then its row."""
+        await self._blobs.delete(*every_key(job.subject))
+        await self._db.transact(avatar_actions.finish_removal, job, token)
 
     async def give_up(self, tx: Tx, job: Job, reason: str) -> None:
         """Marks the file FAILED after its last try."""
@@ -155,11 +161,12 @@ class Processing:
                 " works must be given the same PRESSROOM_BLOBS_URL: one shared folder, or S3."
             ) from None
 
-    async def _process(self, job: Job, upload: Path, kind: FileKind, folder: Path) -> Processed:
+    async def _process(self, job: Job, media: Media, upload: Path, folder: Path) -> Processed:
+        kind, square = FileKind(media.kind), AVATAR_SIDE if media.is_avatar else None
         limits = DecodingLimits(at_once_pixels=SHORT_PIXELS if job.kind == actions.VIDEOS else None)
         for _ in range(CHILDREN):
             try:
-                return await self._sandbox.process(upload, kind, folder, limits)
+                return await self._sandbox.process(upload, kind, folder, limits, square)
             except Starved as starved:
                 if job.deferrals >= STARVED:
                     raise TryAgain(str(starved)) from None

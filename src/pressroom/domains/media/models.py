@@ -1,4 +1,4 @@
-"""The files of posts and clips, and their states (docs/media.md#upload)."""
+"""The files of posts, clips and avatars, and their states (docs/media.md#upload)."""
 
 from enum import StrEnum
 from typing import Final
@@ -13,6 +13,9 @@ FILE_BYTES_BY_KEY: Final = 8 * 1024 * 1024
 FILES_SIGNED_IN: Final = 10
 FILE_BYTES_SIGNED_IN: Final = 50 * 1024 * 1024
 ALT_TEXT_LIMIT: Final = 1_500
+
+AVATAR_SIDE: Final = 512
+"""Pixels of a side of an avatar, at most."""
 
 
 RENDITIONS: Final = ("large.webp", "thumbnail.webp", "poster.webp", "video.mp4")
@@ -100,6 +103,11 @@ class Media(msgspec.Struct):
         return MediaEntryType.GIF if self.kind == "image/gif" else MediaEntryType.IMAGE
 
     @property
+    def is_avatar(self) -> bool:
+        """Returns whether it belongs to its account itself, not to a post or clip."""
+        return self.owner_id == self.account_id
+
+    @property
     def mime_type(self) -> str:
         """Returns the media type of the served file, whatever was uploaded."""
         return "video/mp4" if self.type is MediaEntryType.VIDEO else "image/webp"
@@ -126,8 +134,15 @@ class Media(msgspec.Struct):
         return {self.blob(variant) for variant in Variant}
 
 
+class HiddenFile(msgspec.Struct):
+    """A file that has just been hidden."""
+
+    id: str
+    status: ProcessingStatus
+
+
 class ServedMedia(Media):
-    """A file with the visibility of its post or its clip; the other of the two is None."""
+    """A file with the visibility of its post or its clip; the other of the two is None, for an avatar both."""
 
     post_visibility: str | None
     clip_visibility: str | None

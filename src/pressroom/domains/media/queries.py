@@ -5,7 +5,7 @@ from typing import Final
 
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
-from pressroom.domains.media.models import Media, ProcessingStatus, ServedMedia, leading_to
+from pressroom.domains.media.models import HiddenFile, Media, ProcessingStatus, ServedMedia, leading_to
 
 _MEDIA: Final = (
     "id, account_id, owner_id, position, token, kind, alt_text, status, reason, width, height, duration, size_bytes,"
@@ -89,6 +89,30 @@ LIST_ENDED: Final = Query(
     str,
     "SELECT id FROM media WHERE account_id = :account_id AND hidden_at IS NOT NULL AND status <> 'PROCESSING'"
     " ORDER BY id LIMIT :limit",
+)
+
+# Of the account's own pictures: their `owner_id` is the account's.
+LIST_AVATARS: Final = Query(
+    Media,
+    f"SELECT {_MEDIA} FROM media WHERE account_id = :account_id AND owner_id = :account_id AND hidden_at IS NULL"
+    " ORDER BY position",
+)
+
+NEXT_PLACE: Final = Query(
+    int,
+    "SELECT coalesce(max(position), -1) + 1 FROM media WHERE account_id = :account_id AND owner_id = :account_id",
+)
+
+HIDE_UNSHOWN: Final = Query(
+    HiddenFile,
+    "UPDATE media SET hidden_at = :now WHERE account_id = :account_id AND owner_id = :account_id"
+    " AND hidden_at IS NULL AND status <> 'READY' RETURNING id, status",
+)
+
+HIDE_OTHERS: Final = Query(
+    HiddenFile,
+    "UPDATE media SET hidden_at = :now WHERE account_id = :account_id AND owner_id = :account_id"
+    " AND hidden_at IS NULL AND id <> :but RETURNING id, status",
 )
 
 FIND_STORED: Final = Query(int, "SELECT bytes FROM stored_media WHERE account_id = :account_id")
@@ -257,3 +281,28 @@ async def delete_stored(tx: Tx, account_id: str) -> None:
 async def find_stored_bytes(tx: Tx, account_id: str) -> int:
     """Returns how many bytes of media an account stores."""
     return await tx.one(FIND_STORED, account_id=account_id) or 0
+
+
+async def find_any(tx: Tx, media_id: str) -> Media | None:
+    """Returns a file, whatever became of it and of what it belongs to."""
+    return await tx.one(FIND_ANY, media_id=media_id)
+
+
+async def list_avatars(tx: Tx, account_id: str) -> list[Media]:
+    """Returns the account's avatars that are not hidden, in the order of upload: the one that is shown, a newer one."""
+    return await tx.all(LIST_AVATARS, account_id=account_id)
+
+
+async def next_place(tx: Tx, account_id: str) -> int:
+    """Returns the position of the account's next avatar."""
+    return await tx.one(NEXT_PLACE, account_id=account_id) or 0
+
+
+async def hide_unshown(tx: Tx, account_id: str) -> list[HiddenFile]:
+    """Hides the avatars that are not READY, and returns them."""
+    return await tx.all(HIDE_UNSHOWN, account_id=account_id, now=tx.now)
+
+
+async def hide_others(tx: Tx, account_id: str, *, but: str) -> list[HiddenFile]:
+    """Hides the account's avatars but the one with the id `but`, and returns them."""
+    return await tx.all(HIDE_OTHERS, account_id=account_id, but=but, now=tx.now)

@@ -96,15 +96,22 @@ class Sandbox:
         return self._server.process.pid if self._server is not None else None
 
     async def process(
-        self, source: Path, kind: FileKind, folder: Path, limits: DecodingLimits | None = None
+        self,
+        source: Path,
+        kind: FileKind,
+        folder: Path,
+        limits: DecodingLimits | None = None,
+        square: int | None = None,
     ) -> Processed:
         """Decodes `source`, a file of this kind, and writes the files to serve into `folder`.
+
+        An image is cut to a square of at most `square` pixels a side; None: it keeps its form.
 
         The child has ended when this returns or raises. Raises Undecodable with a reason for the owner, TakesLong, or
         ChildDied; after an error `folder` may hold anything.
         """
         limits = limits or DecodingLimits()
-        job = _job(source, kind, folder, limits)
+        job = _job(source, kind, folder, limits, square)
         server = await self._running()
         answer = await self._run(server, job)
         match answer:
@@ -254,8 +261,8 @@ def check_answer(answer: Processed, kind: FileKind, folder: Path, limits: Decodi
     return msgspec.structs.replace(answer, files=files, size_bytes=files[0].size)
 
 
-def _job(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits) -> DecodingTask:
-    return DecodingTask(str(source.absolute()), kind.name, str(folder.absolute()), limits)
+def _job(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits, square: int | None) -> DecodingTask:
+    return DecodingTask(str(source.absolute()), kind.name, str(folder.absolute()), limits, square)
 
 
 def _size(path: Path) -> int:

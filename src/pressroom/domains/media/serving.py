@@ -41,7 +41,7 @@ FOR_GOOD: Final = b"private, max-age=31536000, immutable"
 PUBLIC: Final = "PUBLIC"
 
 
-@declare("GET", "/media/{token}", Public(), summary="A file of a post or clip")
+@declare("GET", "/media/{token}", Public(), summary="A file of a post or clip, or an avatar")
 async def serve_media(request: Request[Caller]) -> Response:
     """Serves the processed file."""
     return await _serve(request, Variant.MAIN)
@@ -75,7 +75,8 @@ async def _serve(request: Request[Caller], variant: Variant) -> Response:
         raise NotFound(_NONE)
     key, content_type = media.blob(variant), media.content_type(variant).encode()
     if seconds is None:
-        return await serve_blob(request, key, content_type, FOR_GOOD)
+        # Avatars stand on every page, also where nothing may be loaded from the store's own address.
+        return await serve_blob(request, key, content_type, FOR_GOOD, 0 if media.is_avatar else PRESIGNED_SECONDS)
     caching = b"private, max-age=%d" % seconds
     return await serve_blob(request, key, content_type, caching, min(seconds, _presigned_seconds(media, variant)))
 
@@ -89,7 +90,7 @@ def _presigned_seconds(media: Media, variant: Variant) -> int:
 async def _find_public(request: Request[Caller], token: str) -> tuple[Media | None, int | None]:
     """Returns the file with this token if everybody may see it."""
     media = await request.db.one(queries.FIND_BY_TOKEN, token=token)
-    visible = media is not None and PUBLIC in (media.post_visibility, media.clip_visibility)
+    visible = media is not None and (media.is_avatar or PUBLIC in (media.post_visibility, media.clip_visibility))
     return (media if visible else None), None
 
 
@@ -120,12 +121,14 @@ async def serve_blob(
 ) -> Response:
     """Returns a file of the store: whole, a range, or a 304 when the client has it. Raises NotFound.
 
-    S3 serves files itself: then the response redirects to an address that is valid for `presigned_seconds`.
+    S3 serves files itself: then the response redirects to an address that is valid for `presigned_seconds`, if that is
+    more than 0.
     """
     info = await request.services.blobs.stat(key)
     if info is None:
         raise NotFound(_NONE)
-    if (elsewhere := request.services.blobs.presigned(key, presigned_seconds)) is not None:
+    elsewhere = request.services.blobs.presigned(key, presigned_seconds) if presigned_seconds > 0 else None
+    if elsewhere is not None:
         moved: HeaderList = [(b"location", elsewhere.encode()), (b"cache-control", b"no-store")]
         return Response(302, b"", content_type, moved)
     etag = f'"{info.etag}"'.encode()

@@ -39,4 +39,5 @@ class Notification(msgspec.Struct):
     actor_id: str | None
     username: str | None
     display_name: str | None
+    avatar_token: str | None
     verified: bool

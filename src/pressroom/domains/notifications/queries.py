@@ -19,7 +19,7 @@ FORGET_FOLLOW: Final = Command(
 LIST_NOTIFICATIONS: Final = Query(
     Notification,
     "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.webhook_id, n.key_id,"
-    " a.id AS actor_id, a.username, a.display_name, coalesce(a.verified, FALSE) AS verified"
+    " a.id AS actor_id, a.username, a.display_name, a.avatar_token, coalesce(a.verified, FALSE) AS verified"
     " FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
     " WHERE n.account_id = :account_id AND n.id < :before AND a.suspended_at IS NULL ORDER BY n.id DESC LIMIT :limit",
 )

@@ -61,13 +61,7 @@ def notification_shape(notification: Notification, base_url: str) -> Notificatio
     """Returns the notification as its account sees it."""
     actor = None
     if notification.actor_id is not None:
-        actor = author_of(
-            notification.actor_id,
-            notification.username or "",
-            notification.display_name or "",
-            verified=notification.verified,
-            base_url=base_url,
-        )
+        actor = author_of(notification.actor_id, notification, base_url)
     return NotificationOut(
         id=notification.id,
         type=notification.type,

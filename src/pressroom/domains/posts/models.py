@@ -111,6 +111,7 @@ class SeenPost(Post):
     views: int = 0
     username: str = ""
     display_name: str = ""
+    avatar_token: str | None = None
     verified: bool = False
     key_label: str | None = None
     key_prefix: str | None = None

@@ -291,7 +291,7 @@ def _shape_alone(view: PostView, addresses: MediaAddresses, now: int) -> Origina
     """Returns the post without its original."""
     post, base_url = view.post, addresses.base_url
     public = post.visibility == Visibility.PUBLIC
-    author = author_of(post.account_id, post.username, post.display_name, verified=post.verified, base_url=base_url)
+    author = author_of(post.account_id, post, base_url)
     is_bounce = post.type != PostType.POST
     return OriginalPostOut(
         id=post.id,

@@ -139,7 +139,7 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
         username=account.username,
         display_name=account.display_name,
         bio=account.bio,
-        avatar=avatar_address(account.id, request.settings.base_url),
+        avatar=avatar_address(account.id, account.avatar_token, request.settings.base_url),
         verified=account.verified,
         total_posts=found.total_posts,
         total_followers=account.total_followers,
@@ -171,7 +171,7 @@ async def clips_page(request: Request[Caller]) -> Response:
     here = f"/@{account.username}/clips"
     values: dict[str, object] = {
         "account": account,
-        "avatar_address": avatar_address(account.id, request.settings.base_url),
+        "avatar_address": avatar_address(account.id, account.avatar_token, request.settings.base_url),
         "hidden": found.opened.hidden,
         "clips": clip_shapes(request, found.clips),
         "robots": "noindex" if account.is_private else None,

@@ -104,6 +104,7 @@ def new_post(
         updated_at=tx.now,
         username=account.username,
         display_name=account.display_name,
+        avatar_token=account.avatar_token,
         verified=account.verified,
         key_label=key.label if key else None,
         key_prefix=key.key_prefix if key else None,

@@ -23,8 +23,8 @@ def _not_suspended(author: str) -> str:
 _SEEN: Final = (
     ", ".join(f"p.{column}" for column in POST_COLUMNS)
     + ", p.edited_at, coalesce(p.deleted_at, a.deleted_at) AS deleted_at, p.likes, p.comments, p.shares,"
-    " p.share_count, p.views, a.username, a.display_name, a.verified, k.label AS key_label, k.key_prefix,"
-    " h.name AS hub_name, h.slug AS hub_slug,"
+    " p.share_count, p.views, a.username, a.display_name, a.avatar_token, a.verified, k.label AS key_label,"
+    " k.key_prefix, h.name AS hub_name, h.slug AS hub_slug,"
     " (SELECT 1 FROM likes i WHERE i.post_id = p.id AND i.account_id = :reader) IS NOT NULL AS liked,"
     " (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader) IS NOT NULL AS saved,"
     f" p.account_id = :reader AS is_author, {follows_sql(':reader', 'p.account_id')} AS follows,"

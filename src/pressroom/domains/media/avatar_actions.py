@@ -1,0 +1,92 @@
+"""The avatar of an account: which of its pictures is shown, and which go (docs/media.md#avatars).
+
+Each action takes an open transaction first. The lock of the account's stored bytes decides what comes first: a new
+picture, the end of processing one, a removal.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.queries import status
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import Kind
+from pressroom.domains.media import queries
+from pressroom.domains.media.models import HiddenFile, Media, ProcessingStatus
+from pressroom.jobs import queue
+from pressroom.jobs.queue import Job
+
+REMOVAL_JOB: Final = "old avatar"
+"""The kind of job that removes an avatar that is shown no more; its subject is the file's id."""
+
+
+class Avatar(msgspec.Struct):
+    """The pictures of an account: the one that is shown, and a newer one that is not READY."""
+
+    shown: Media | None = None
+    newer: Media | None = None
+
+
+async def find_avatar(tx: Tx, account_id: str) -> Avatar:
+    """Returns the account's pictures."""
+    avatar = Avatar()
+    for media in await queries.list_avatars(tx, account_id):
+        if media.status == ProcessingStatus.READY:
+            avatar.shown = media
+        else:
+            avatar.newer = media
+    return avatar
+
+
+async def make_room(tx: Tx, account_id: str) -> int:
+    """Hides the newer picture, if there is one that is not READY. Returns the position of the next one.
+
+    The caller holds the lock of the account's stored bytes.
+    """
+    await _remove(tx, account_id, await queries.hide_unshown(tx, account_id))
+    return await queries.next_place(tx, account_id)
+
+
+async def remove_avatar(tx: Tx, caller: Caller) -> Avatar:
+    """Removes the account's pictures. Returns none of them."""
+    account_id = caller.account.id
+    await queries.lock_stored(tx, account_id)
+    hidden = await queries.hide_others(tx, account_id, but="")
+    if hidden:
+        await status.set_avatar(tx, account_id, None)
+        await _remove(tx, account_id, hidden)
+        await record(tx, account_id, Kind.PROFILE_CHANGED, caller.source, fields="avatar")
+    return Avatar()
+
+
+async def show_processed(tx: Tx, media_id: str) -> None:
+    """Has an account show a picture that became READY in place of the one before; does nothing for other files.
+
+    One that was hidden amid its processing is removed.
+    """
+    media = await queries.find_any(tx, media_id)
+    if media is None or not media.is_avatar:
+        return
+    if media.hidden_at is not None:
+        await queue.enqueue(tx, REMOVAL_JOB, media.id, account_id=media.account_id)
+    elif media.status == ProcessingStatus.READY:
+        await status.set_avatar(tx, media.account_id, media.token)
+        await _remove(tx, media.account_id, await queries.hide_others(tx, media.account_id, but=media.id))
+
+
+async def finish_removal(tx: Tx, job: Job, token: str) -> None:
+    """Deletes the row of a file that has left the store, which counts as stored no longer, and finishes the job."""
+    await queries.lock_stored(tx, job.account_id)
+    if await queue.finish(tx, job, token):
+        await queries.count_stored(tx, job.subject, 0)
+        await queries.delete_media(tx, job.account_id, [job.subject])
+
+
+async def _remove(tx: Tx, account_id: str, hidden: Sequence[HiddenFile]) -> None:
+    # What is being processed is removed when that ends: until then, a child may still write it.
+    for file in hidden:
+        if file.status != ProcessingStatus.PROCESSING:
+            await queue.enqueue(tx, REMOVAL_JOB, file.id, account_id=account_id)

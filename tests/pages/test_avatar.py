@@ -1,0 +1,56 @@
+"""The page of one's own picture, without script: sent, shown, refused, removed."""
+
+from tests.api.actors import Actor, body_of
+from tests.harness.roomy import ROOMY
+from tests.pages.files import picture, video
+from tests.pages.reader import Page
+
+SETTINGS = ROOMY
+PICTURE = "/settings/profile/picture"
+
+
+def opened(who: Actor, path: str = PICTURE) -> Page:
+    answer = who.web.get(path)
+    assert answer.status_code == 200, answer.text
+    return Page(answer.text)
+
+
+def address(who: Actor) -> str:
+    return str(body_of(who.web.get("/api/auth/me"))["avatar"])
+
+
+def test_a_picture_is_sent_shown_and_removed(alice: Actor) -> None:
+    drawn = address(alice)
+    assert opened(alice, "/settings/profile").has(f"a[href='{PICTURE}']")
+    assert opened(alice).has(f"img[src='{drawn}']")
+    assert not opened(alice).has(f"form[action='{PICTURE}/remove']")
+
+    texts = {"idempotency_key": "one-form"}
+    sent = [alice.web.post(PICTURE, files=[("avatar", picture())], data=texts) for _ in range(2)]
+
+    assert [(each.status_code, each.headers["location"]) for each in sent] == [
+        (303, f"{PICTURE}?done=picture-saved")
+    ] * 2
+    assert "is being prepared" in opened(alice).tree.css("main")[0].text()
+    alice.server.do_jobs()
+    assert address(alice) != drawn
+    assert opened(alice).has(f"main img[src='{address(alice)}']")
+
+    gone = alice.web.post(f"{PICTURE}/remove")
+    assert (gone.status_code, gone.headers["location"]) == (303, f"{PICTURE}?done=picture-removed")
+    assert address(alice) == drawn
+
+
+def test_what_is_wrong_is_said(alice: Actor) -> None:
+    for files, said in (
+        ([("avatar", video())], "Picture, 1: By its bytes this is video/mp4; a picture is needed."),
+        ([("note", (None, "typed"))], "Picture: Send at least one file in this field."),
+    ):
+        answer = alice.web.post(PICTURE, files=files)
+        assert answer.status_code == 400, answer.text
+        assert said in " ".join(Page(answer.text).tree.css("main")[0].text().split())
+
+    name, content, kind = picture()
+    alice.web.post(PICTURE, files=[("avatar", (name, content[:60], kind))])
+    alice.server.do_jobs()
+    assert "could not be used" in opened(alice).tree.css("main")[0].text()
