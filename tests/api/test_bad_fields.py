@@ -194,7 +194,7 @@ def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
 WRITES_NOTHING = {
     *("preview_redelivery", "preview_post", "confirm_two_factor", "remove_two_factor", "set_up", "create_report"),
     *("verify_account", "suspend_account", "restore_account", "delete_account", "delete_own_account", "decide_report"),
-    "accept_follow_requests",
+    *("accept_follow_requests", "read_notifications"),
 }
 """Operations that take a body only to answer it, or find that there is nothing to do."""
 
