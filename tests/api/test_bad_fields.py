@@ -184,6 +184,9 @@ def test_what_is_right_is_taken(stage: Stage, case: Case) -> None:
     if case.operation == "create_key":
         revoked = stage.somebody.web.delete(f"/api/auth/api-keys/{answer.json()['id']}")
         assert revoked.status_code == 200, "no account has more than five that are active"
+    if case.operation == "change_password":
+        other = stage.somebody.web.post("/api/auth/password", json={"password": "a password that no case has"})
+        assert other.status_code == 200, "another case would have the right one"
     if case.operation == "replace_webhook":
         stage.webhook_id = answer.json()["id"]
     if case.operation == "create_webhook":

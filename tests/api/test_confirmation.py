@@ -73,11 +73,10 @@ def test_a_session_that_is_too_old_is_refused(mira: Person, route: Route[Caller]
 
     assert label(answer) == (403, "Session required")
     assert answer.json()["message"] == "Confirm your password first: POST /api/auth/confirm"
-    cross = {"Sec-Fetch-Site": "cross-site"}
-    assert label(mira.request(route.method, path, token=mira.token, content=body, headers=cross)) == (
-        403,
-        "Cross-origin request refused",
-    )
+    if route.method != "GET":
+        cross = {"Sec-Fetch-Site": "cross-site"}
+        refused = mira.request(route.method, path, token=mira.token, content=body, headers=cross)
+        assert label(refused) == (403, "Cross-origin request refused")
     assert confirm(mira).json() == {"message": "Password confirmed"}
     assert "Confirm" not in mira.request(route.method, path, token=mira.token, content=body).text
 
