@@ -40,6 +40,10 @@ PICTURES: Final = (
     Picture("delivery", "/settings/keys/{key}/webhooks/{hook}/deliveries/{delivery}", "failing", height=1200),
     Picture("keys-narrow", "/settings/keys", width=360, height=780, dark=True),
     Picture("post", "/post/{post}", "marta"),
+    Picture("home", "/", height=900),
+    Picture("notifications-narrow", "/notifications", width=360, height=780, dark=True),
+    Picture("admin-account", "/admin/accounts/{other}", "admin", height=800),
+    Picture("report", "/admin/reports/{case}", "admin", height=1000),
 )
 
 
