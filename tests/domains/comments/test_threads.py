@@ -30,6 +30,7 @@ def comment(name: str, parent: str | None = None) -> Comment:
         username="alice",
         display_name="Alice",
         verified=False,
+        avatar_token=None,
     )
 
 
