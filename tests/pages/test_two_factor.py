@@ -58,7 +58,7 @@ def is_on(browser: Browser) -> bool:
 
 
 def test_setting_it_up(mira: Browser) -> None:
-    assert "Off" in words(mira.page(SECURITY), "h2")
+    assert "Off" in words(mira.page(SECURITY), "h2:has(.badge)")
     begun, totp = begin(mira)
     tree = LexborHTMLParser(begun.text)
     drawing = one(tree, ".qr svg")
@@ -77,7 +77,7 @@ def test_setting_it_up(mira: Browser) -> None:
     assert len(set(CODE.findall(words(made)))) == 10
     assert is_on(mira)
     tree = mira.page(SECURITY)
-    assert "On" in words(tree, "h2")
+    assert "On" in words(tree, "h2:has(.badge)")
     assert "10 of 10" in words(tree)
     assert totp.secret not in str(tree.html)
 

@@ -232,7 +232,7 @@ def test_a_permalink_with_a_thousand_comments_takes_few_statements(
             asked.clear()
             assert httpx.get(address, headers=headers).status_code == 200
             assert sum(lookup.FIND_POST.text.partition(":")[0] in each for each in asked) == 1
-            assert len(asked) < STATEMENTS
+            assert len(asked) <= STATEMENTS
 
 
 def listen(server: LocalServer) -> list[str]:

@@ -3,7 +3,7 @@
 An attempt is in the minute window while it is less than 60 seconds old. The window holds the latest attempts, refused
 ones too, up to the limit: more would not change the next decision. The day window counts admitted requests in buckets
 of a minute, and drops a bucket when its last millisecond is 24 hours old. So a request may wait up to a minute longer
-than it had to, but the limit is never exceeded.
+than it had to, but the limit is never exceeded. `windows.lua` is the same in Redis; `guard.py` says `retryAfter` of it.
 """
 
 from collections import Counter, deque

@@ -1,5 +1,6 @@
 """The job that erases all that belongs to a deleted account (docs/people.md#deleting-an-account).
 
+The account's own fields are erased as it is deleted: `moderation.actions.delete_account`, by `accounts.queries.status`.
 Every part of it may be done again and ends the same, so a worker that is killed anywhere costs nothing.
 """
 
