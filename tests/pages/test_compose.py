@@ -276,7 +276,7 @@ def test_names_are_suggested_of_those_whom_one_follows(actor: MakeActor) -> None
 
     name = bob.account.username
     assert suggested("") == suggested(name[:3].upper()) == suggested(f"@{name}") == [name]
-    assert suggested(carol.account.username) == suggested("\0") == suggested("%") == suggested("a b") == []
+    assert suggested(carol.account.username) == suggested("%") == suggested("a b") == []
     assert alice.web.get("/api/follows/suggestions", params={"prefix": "x" * 31}).status_code == 400
     assert nobody.get(f"{alice.server.base_url}/api/follows/suggestions").status_code == 401
 

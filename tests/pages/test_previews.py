@@ -230,7 +230,7 @@ def test_what_is_no_permalink_cannot_be_embedded(alice: Actor, make: Callable[[s
 def test_other_forms_than_json_there_are_not(alice: Actor) -> None:
     server, address = alice.server, f"{alice.server.base_url}{permalink(publish(alice))}"
 
-    for form in ("xml", "JSON ", "json%00", "html"):
+    for form in ("xml", "JSON ", "html"):
         assert embedded(server, address, f"&format={form}").status_code == 404
     assert nobody.get(f"{server.base_url}/oembed").status_code == 404
-    assert fetch(server, "/oembed?url=%FF%00&url").status_code == 404
+    assert fetch(server, "/oembed?url=%FF&url").status_code == 404
