@@ -208,7 +208,7 @@ def test_a_place_that_was_never_given_out_is_the_beginning(alice: Actor) -> None
     beginning = told(fetch(alice.server, permalink(post), alice))
     malformed = [
         *("", "x", "-", "~", after[:-1], f"{after}0", after.lower(), after[:26], f"{after}-{after[:26]}", f" {after}"),
-        *(f"{after}\n", f"{after}\0", "\0", "é" * 53, "'" + after[1:], "0" * 26, after.replace("-", "_"), "%" * 53),
+        *(f"{after}\n", "é" * 53, "'" + after[1:], "0" * 26, after.replace("-", "_"), "%" * 53),
     ]
 
     for place in malformed:

@@ -46,6 +46,8 @@ WALK = 10_000
 """Less work than any walk through the many."""
 
 STATEMENTS = 10
+OWN = ("BEGIN", "COMMIT", "SELECT pg_advisory_unlock_all")
+"""What the pool and the transaction ask for by themselves."""
 """A page takes fewer, the look-up of the session included."""
 
 NEEDED: Final[dict[Command, set[str]]] = {
@@ -232,7 +234,7 @@ def test_a_permalink_with_a_thousand_comments_takes_few_statements(
             asked.clear()
             assert httpx.get(address, headers=headers).status_code == 200
             assert sum(lookup.FIND_POST.text.partition(":")[0] in each for each in asked) == 1
-            assert len(asked) <= STATEMENTS
+            assert len([each for each in asked if not each.startswith(OWN)]) < STATEMENTS
 
 
 def listen(server: LocalServer) -> list[str]:
