@@ -209,8 +209,6 @@ NO_PERMALINK: dict[str, Callable[[str, str], str]] = {
     "a path alone": lambda _, post: f"/post/{post}",
     "an id alone": lambda _, post: post,
     "no id": lambda base, _: f"{base}/post/",
-    "a NUL": lambda base, _: f"{base}/post/\0",
-    "a NUL behind": lambda base, post: f"{base}/post/{post}\0",
     "half a pair": lambda base, post: f"{base}/post/{post}\ufffd",
     "nothing": lambda *_: "",
 }
