@@ -51,9 +51,8 @@ def test_a_page_says_so(admin: Actor, path: str) -> None:
     assert answer.headers["content-type"].startswith("text/html")
 
 
-def test_the_query_of_a_write_is_no_other(admin: Actor) -> None:
-    assert field_errors(admin.web.post("/api/auth/logout?x=%00")) == [("x", "invalid_format")]
-    assert admin.web.get("/api/auth/me").status_code == 200
+def test_a_query_that_nobody_reads_does_no_harm(admin: Actor) -> None:
+    assert admin.web.get("/api/auth/me?x=%00").status_code == 200
 
 
 @pytest.mark.parametrize("subject_id", ["\0", "01K\0", "x", ""])

@@ -10,7 +10,7 @@ from pressroom.web.page_forms import FormState
 from pressroom.web.template_filters import duration, field_id
 from pressroom.web.templating import render_text
 
-HOSTILE = """"'><script>alert(1)</script><img src=x onerror=alert(2)>&amp;{{ 7 * 7 }}\u202e\x00"""
+HOSTILE = """"'><script>alert(1)</script><img src=x onerror=alert(2)>&amp;{{ '%s:%s' % (7, 7) }}\u202e\x00"""
 FORMS = "{% import 'macros/forms.html' as m %}"
 PARTS = "{% import 'macros/ui.html' as m %}"
 
@@ -62,7 +62,7 @@ def test_hostile_text_stays_text(source: str, form: Callable[[], FormState]) -> 
     tree = LexborHTMLParser(html)
 
     assert not tree.css("script, img")
-    assert "49" not in html
+    assert "7:7" not in html
     assert not [name for node in tree.css("*") for name in node.attributes if name.startswith("on")]
 
 

@@ -154,7 +154,8 @@ class Pipeline(Generic[C]):
             check_host(scope["http_version"], request.headers)
             route = self._find(scope, request)
             request.who = await self._who(request, route)
-            _check_query(request.query)
+            if _reads_query(route):
+                _check_query(request.query)
             if route.page_form is not None:
                 return await self._run_form(request, route, route.page_form)
             return await self._run(request, route)
@@ -347,6 +348,11 @@ async def _told_apart(
     except NotFound:
         return response
     return response if again.status == 303 else again
+
+
+def _reads_query(route: Route[C]) -> bool:
+    """Returns whether a route looks into the query: pages may, operations of the API say so."""
+    return route.paged or bool(route.query) or not _in_api(route.path)
 
 
 def _check_query(query: str) -> None:

@@ -199,14 +199,15 @@ function answered(isPreview) {
 
 // --- Suggestions of user names, of those whom one follows.
 
+const lineStart = (field) => field.value.lastIndexOf('\n', field.selectionStart - 1) + 1
+
 function suggest(field) {
   const list = make('p', { className: 'suggestions', role: 'group', ariaLabel: 'Suggestions' })
   field.after(list)
   let latest = 0
   field.addEventListener('input', async () => {
     const number = ++latest
-    const before = field.value.slice(0, field.selectionStart)
-    const prefix = before.slice(before.lastIndexOf('\n') + 1).trim()
+    const prefix = field.value.slice(lineStart(field), field.selectionStart).trim()
     if (!/^@?\w{1,30}$/.test(prefix)) return list.replaceChildren()
     const answer = await fetch(`${field.dataset.suggest}?prefix=${encodeURIComponent(prefix)}`).catch(() => null)
     const found = answer?.ok ? (await answer.json()).accounts : []
@@ -214,8 +215,8 @@ function suggest(field) {
     list.replaceChildren(...found.map(({ username, displayName }) => {
       const button = make('button', { type: 'button', className: 'quiet', textContent: `@${username}`, title: displayName })
       button.addEventListener('click', () => {
-        const start = before.lastIndexOf('\n') + 1
-        field.setRangeText(`${username}\n`, start, start + before.slice(start).length, 'end')
+        // More may have been typed since these were suggested.
+        field.setRangeText(`${username}\n`, lineStart(field), field.selectionStart, 'end')
         list.replaceChildren()
         field.focus()
         field.dispatchEvent(new Event('input', { bubbles: true }))
