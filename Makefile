@@ -56,7 +56,7 @@ check: .venv/.develop ## Lint, types and the rules of imports
 	@$(BIN)/basedpyright
 	@$(BIN)/lint-imports --no-cache
 
-bench: .venv/.develop ## Measure speed beside its baselines, in the same run
+bench: .venv/.develop ## Measure speed beside its limits, in the same run
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.deliveries
 	@$(BIN)/python -m benchmarks.media

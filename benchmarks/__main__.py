@@ -1,4 +1,8 @@
-"""Measures everything once and prints it: `make bench`, or `.venv/bin/python -m benchmarks --quick` for 30 seconds."""
+"""Measures everything beside its limits and prints it: `make bench`.
+
+.venv/bin/python -m benchmarks --quick       half a minute, for a first look
+.venv/bin/python -m benchmarks --pair REV    this checkout and a revision, in turn, and their difference
+"""
 
 import argparse
 import asyncio
@@ -13,16 +17,14 @@ from typing import Final
 import msgspec
 import uvloop
 
-from benchmarks import figures
+from benchmarks import figures, pair
 from benchmarks.drift import drift
-from benchmarks.figures import Round, Run
+from benchmarks.figures import Measured, Round, Run
 from benchmarks.library import PAGES, make_library
-from benchmarks.load import Load
-from benchmarks.processes import ROOT, Server, bare_server, load_average, measure, real_server
+from benchmarks.limit_db import Statements
+from benchmarks.other_load import OtherLoad, cores_in_use, warning
+from benchmarks.processes import ROOT, Server, bare_server, measure, measure_load, real_server
 from benchmarks.seed import seed
-
-QUIET: Final = 0.5
-"""Load average above which the figures deserve a warning."""
 
 OUT: Final = ROOT / "benchmarks" / "out"
 
@@ -79,7 +81,7 @@ def run(plan: Plan, folder: Path) -> Run:
 
 
 class Bench:
-    """Rounds against three servers that run, and a database for the baseline alone."""
+    """Rounds against three servers that run, and a database for the limit alone."""
 
     def __init__(self, plan: Plan, real: Server, bare: Server, pages: Server, file: Path, keys: Path) -> None:
         self._plan = plan
@@ -90,65 +92,70 @@ class Bench:
         self._keys = keys
 
     def rounds(self) -> Iterator[Round]:
-        """Yields the rounds: in each, every figure right after its baseline."""
+        """Yields the rounds: in each, every figure right after its limit."""
         for number in range(self._plan.rounds):
-            http_create, http_create_cpu = self._load(self._bare, "create")
-            before = self._statements()
-            create, create_cpu = self._load(self._real, "create")
-            db = (before + self._statements()) / 2
-            http_me, http_me_cpu = self._load(self._bare, "me")
-            me, me_cpu = self._load(self._real, "me")
-            pages = {name: self._load_page(path) for name, path in PAGES.items()}
+            limit_create, before = self._load(self._bare, "create"), self._statements()
+            create, after = self._load(self._real, "create"), self._statements()
             its = Round(
-                http_create=http_create, db=db, create=create, create_cpu=create_cpu, http_me=http_me, me=me,
-                me_cpu=me_cpu, http_create_cpu=http_create_cpu, http_me_cpu=http_me_cpu,
-                pages={name: load for name, (load, _) in pages.items()},
-                pages_cpu={name: cpu for name, (_, cpu) in pages.items()},
-            )  # fmt: skip
+                limit_create=limit_create,
+                statements=Statements((before.per_second + after.per_second) / 2, (before.cpu + after.cpu) / 2),
+                create=create,
+                limit_me=self._load(self._bare, "me"),
+                me=self._load(self._real, "me"),
+                pages={name: self._load_page(path) for name, path in PAGES.items()},
+            )
             print(
-                f"round {number + 1} of {self._plan.rounds}: {create.per_second:,.0f} of {its.allowed:,.0f} creates/s,"
-                f" {me.per_second:,.0f} of {http_me.per_second:,.0f} me/s",
+                f"round {number + 1} of {self._plan.rounds}: create {its.create.cpu:,.0f} µs of CPU, limit"
+                f" {its.allowed_cpu:,.0f}; me {its.me.cpu:,.0f}, limit {its.limit_me.cpu:,.0f}",
                 flush=True,
             )
             yield its
 
-    def _statements(self) -> float:
-        """Creates per second of the bare statements. Measured before and after each load: a disk's speed varies."""
+    def _statements(self) -> Statements:
+        """The bare statements. Measured before and after each load: a disk's speed varies."""
         given = ("--file", self._file, "--keys", self._keys, "--seconds", self._plan.db_seconds)
-        return measure("baseline_db", *given, answer=float)
+        return measure("limit_db", *given, answer=Statements)
 
-    def _load(self, server: Server, kind: str) -> tuple[Load, float]:
-        """One load, and the microseconds of CPU that the server spent on each request."""
-        return self._measure(server, kind, "--keys", self._keys, "--seconds", self._plan.seconds)
+    def _load(self, server: Server, kind: str) -> Measured:
+        return measure_load(server, kind, "--keys", self._keys, "--seconds", self._plan.seconds)
 
-    def _load_page(self, path: str) -> tuple[Load, float]:
+    def _load_page(self, path: str) -> Measured:
         """The same of one page, by visitors who are not signed in."""
-        return self._measure(self._pages, "page", "--path", path, "--seconds", self._plan.page_seconds)
-
-    def _measure(self, server: Server, kind: str, *given: object) -> tuple[Load, float]:
-        before = server.cpu_seconds
-        load = measure("load", kind, "--port", server.port, *given, answer=Load)
-        return load, (server.cpu_seconds - before) / load.answered * 1e6
+        return measure_load(self._pages, "page", "--path", path, "--seconds", self._plan.page_seconds)
 
 
 def main() -> None:
     """The command line. Ends with status 0 whatever was measured: speed is shown here, not tested."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="30 seconds, for a first look")
-    plan = QUICK if parser.parse_args().quick else WHOLE
-    began, busy = time.perf_counter(), load_average()
+    parser.add_argument("--pair", metavar="REV", help="measure a revision too, in turn, and print the difference")
+    parser.add_argument("--rounds", type=int, help="how many rounds")
+    parser.add_argument("--only", action="append", choices=pair.KINDS, help="of --pair: measure these alone")
+    given = parser.parse_args()
+    plan = QUICK if given.quick else WHOLE
+    began, before = time.perf_counter(), cores_in_use()
+    other = OtherLoad()
     OUT.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=OUT) as folder:
-        measured = run(plan, Path(folder))
+        if given.pair:
+            pair.run(given.pair, Path(folder), given.rounds or plan.rounds, plan.seconds, given.only or pair.KINDS)
+        else:
+            _show(run(msgspec.structs.replace(plan, rounds=given.rounds or plan.rounds), Path(folder)))
+    if doubt := warning(before, other.cores()):
+        print(f"\n! {doubt}")
+    print(f"\n{time.perf_counter() - began:.0f} s in all.")
+
+
+def _show(measured: Run) -> None:
     (OUT / "last.json").write_bytes(msgspec.json.format(msgspec.json.encode(measured)))
     print("\n" + ", ".join(f"{name} {what}" for name, what in measured.machine.items()))
-    print(f"{figures.spread(measured)} {busy:.1f} processes wanted a core before it began.\n")
+    print(f"{figures.spread(measured)}\n")
     print(figures.table(figures.rows(measured)))
-    if busy > QUIET:
-        print(f"\n! The machine was not quiet ({busy:.1f} processes): ratios of two such runs differ by 0.2 and more.")
     for doubt in figures.doubts(measured):
         print(f"\n! {doubt}")
-    print(f"\n{time.perf_counter() - began:.0f} s in all. Every round: benchmarks/out/last.json")
+    print("\nEvery round: benchmarks/out/last.json")
 
 
 if __name__ == "__main__":

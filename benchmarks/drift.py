@@ -1,4 +1,4 @@
-"""Checks that the baseline of the database is still what a create does, by tracing a real one."""
+"""Checks that the limit of the database is still what a create does, by tracing a real one."""
 
 import io
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 
-from benchmarks import baseline_db
+from benchmarks import limit_db
 from benchmarks.load import BODY
 from pressroom.app import create_app
 from pressroom.clock import SettableClock
@@ -19,7 +19,7 @@ OURS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE", "PRAGMA")
 
 
 async def drift(folder: Path, key: str) -> str:
-    """A sentence that says what a create executes otherwise than `baseline_db`; empty when nothing.
+    """A sentence that says what a create executes otherwise than `limit_db`; empty when nothing.
 
     `folder` holds a seeded pressroom.db. The create goes through the whole application, without a socket.
     """
@@ -49,7 +49,7 @@ async def drift(folder: Path, key: str) -> str:
         found = [statement for statement in executed if not statement.startswith(OURS)]
     finally:
         await runtime.close()
-    expected = [command.text for command in (baseline_db.READ, *baseline_db.WRITES)]
+    expected = [command.text for command in (limit_db.READ, *limit_db.WRITES)]
     if status == 201 and found == expected:
         return ""
     return _difference(status, found, expected)
@@ -59,7 +59,7 @@ def _difference(status: int, found: list[str], expected: list[str]) -> str:
     more = [_named(statement) for statement in found if statement not in expected]
     less = [_named(statement) for statement in expected if statement not in found]
     return (
-        f"benchmarks/baseline_db.py is not what a create does any more: it answered {status}, executes"
+        f"benchmarks/limit_db.py is not what a create does any more: it answered {status}, executes"
         f" {', '.join(more) or 'nothing'} besides and {', '.join(less) or 'nothing'} no more."
     )
 

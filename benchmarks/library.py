@@ -1,7 +1,13 @@
-"""What pages are measured on: accounts with few posts and with many, and a post with many comments."""
+"""What pages are measured on: accounts with few posts and with many, and a post with many comments.
 
+python -m benchmarks.library FOLDER    makes `pressroom.db` there, by the package that is imported
+"""
+
+import argparse
 from pathlib import Path
 from typing import Final
+
+import uvloop
 
 from pressroom.clock import SystemClock
 from pressroom.db import Command, Tx
@@ -68,3 +74,14 @@ async def _fill(tx: Tx) -> str:
     await tx.run(COUNT, post_id=post_id, count=COMMENTS)
     _, secret = await create_key(tx, authors[0].id, NewKey("key", list(Scope)))
     return secret
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.library", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    uvloop.run(make_library(parser.parse_args().folder / "pressroom.db"))
+
+
+if __name__ == "__main__":
+    main()

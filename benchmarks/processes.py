@@ -12,6 +12,9 @@ from typing import Final, TypeVar
 import msgspec
 import psutil
 
+from benchmarks.figures import Measured
+from benchmarks.load import Load
+
 T = TypeVar("T")
 
 DEADLINE: Final = 20.0
@@ -106,9 +109,9 @@ def real_server(folder: Path, key: str, *, source: Path = ROOT, **more: object) 
 
 
 def bare_server(folder: Path, key: str) -> Server:
-    """The baseline of HTTP."""
+    """The limit of HTTP."""
     port = free_port()
-    return Server(["benchmarks.baseline_http", "--port", str(port)], port, folder / "bare.log", key, {})
+    return Server(["benchmarks.limit_http", "--port", str(port)], port, folder / "bare.log", key, {})
 
 
 def measure(module: str, *arguments: object, answer: type[T]) -> T:
@@ -116,6 +119,13 @@ def measure(module: str, *arguments: object, answer: type[T]) -> T:
     command = [sys.executable, "-m", f"benchmarks.{module}", *map(str, arguments)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     return msgspec.json.decode(done.stdout, type=answer)
+
+
+def measure_load(server: Server, kind: str, *arguments: object) -> Measured:
+    """Loads a server once."""
+    before = server.cpu_seconds
+    load = measure("load", kind, "--port", server.port, *arguments, answer=Load)
+    return Measured(load, (server.cpu_seconds - before) / load.answered * 1e6)
 
 
 def free_port() -> int:

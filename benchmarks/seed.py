@@ -1,7 +1,13 @@
-"""The data that is measured on: accounts and keys, made by the package's own actions."""
+"""The data that is measured on: accounts and keys, made by the package's own actions.
 
+python -m benchmarks.seed FOLDER    makes `pressroom.db` and `keys.txt` there, by the package that is imported
+"""
+
+import argparse
 from pathlib import Path
 from typing import Final
+
+import uvloop
 
 from pressroom.clock import SystemClock
 from pressroom.db import Tx
@@ -38,3 +44,15 @@ async def _make_accounts(tx: Tx, numbers: range) -> list[str]:
             _, secret = await create_key(tx, account.id, NewKey(f"key {label}", list(Scope)))
             secrets.append(secret)
     return secrets
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.seed", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
+    (folder / "keys.txt").write_text("\n".join(uvloop.run(seed(folder / "pressroom.db"))), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

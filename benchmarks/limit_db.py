@@ -1,6 +1,6 @@
-"""The baseline of the database: the statements of a create in a bare apsw loop, 16 creates per COMMIT.
+"""The limit of the database: the statements of a create in a bare apsw loop, 16 creates per COMMIT.
 
-    python -m benchmarks.baseline_db --file FILE --keys FILE --seconds 2
+    python -m benchmarks.limit_db --file FILE --keys FILE --seconds 2
 
 The statements are the package's own constants, on connections as the server opens them. What is bound to them
 is made before the clock starts, and between BEGIN and COMMIT there is nothing but them: no savepoints, no tasks.
@@ -53,6 +53,13 @@ EVENT: Final = "x" * 270
 Bindings = dict[str, Value]
 
 
+class Statements(msgspec.Struct):
+    """The result: creates per second, and microseconds of CPU that each took."""
+
+    per_second: float
+    cpu: float
+
+
 def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings]]:
     """Yields the values of `count` creates, over all keys in turn: for the read, then for each of the writes."""
     now = SystemClock().now()
@@ -86,13 +93,13 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings
         ]  # fmt: skip
 
 
-def run(file: Path, keys: list[str], seconds: float) -> float:
-    """Creates per second."""
+def run(file: Path, keys: list[str], seconds: float) -> Statements:
+    """Runs the statements of creates for `seconds`."""
     writer, reader = connect(file), connect(file)
     prepared = list(bindings(reader, keys, int(PREPARED * seconds)))
     batches = [prepared[first : first + BATCH] for first in range(0, len(prepared), BATCH)]
     read, texts = READ.text, [write.text for write in WRITES]
-    done, start = 0, time.perf_counter()
+    done, worked, start = 0, time.process_time(), time.perf_counter()
     for batch in batches:
         for bound in batch:
             reader.execute(read, bound[0]).fetchone()
@@ -104,15 +111,15 @@ def run(file: Path, keys: list[str], seconds: float) -> float:
         done += len(batch)
         if time.perf_counter() - start >= seconds:
             break
-    took = time.perf_counter() - start
+    took, worked = time.perf_counter() - start, time.process_time() - worked
     reader.close()
     writer.close()
-    return done / took
+    return Statements(done / took, worked / done * 1e6)
 
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.baseline_db", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.limit_db", description=__doc__)
     parser.add_argument("--file", type=Path, required=True, help="a seeded database, which is written to")
     parser.add_argument("--keys", type=Path, required=True, help="a file with one key per line")
     parser.add_argument("--seconds", type=float, default=2)
