@@ -38,7 +38,7 @@ from pressroom.domains.inbox import pages as inbox
 from pressroom.domains.keys import pages as key_pages
 from pressroom.domains.keys import routes as keys
 from pressroom.domains.mail import pages as mail
-from pressroom.domains.media import avatar_pages, avatar_routes
+from pressroom.domains.media import picture_pages, picture_routes
 from pressroom.domains.media import serving as media
 from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.personal_data import pages as data_pages
@@ -67,7 +67,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *comments.ROUTES,
     *clips.ROUTES,
     *accounts.ROUTES,
-    *avatar_routes.ROUTES,
+    *picture_routes.ROUTES,
     *account_links.ROUTES,
     *setup.API_ROUTES,
     *two_factor.ROUTES,
@@ -105,7 +105,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *media.ROUTES,
     *sign_in_pages.ROUTES,
     *profile_pages.ROUTES,
-    *avatar_pages.ROUTES,
+    *picture_pages.ROUTES,
     *security_pages.ROUTES,
     *data_pages.ROUTES,
     *credential_pages.ROUTES,

@@ -103,6 +103,7 @@ class Rich:
             self.api.post("/api/posts/upload", files=[file()], data={"altText": self.say("Alt"), "content": ""}), 201
         )
         self.do("PUT", "/api/auth/me/avatar", 202, files=[("avatar", picture())])
+        self.do("PUT", "/api/auth/me/cover", 202, files=[("cover", picture())])
         clip = body_of(self.api.post("/api/clips", files=[("video", video())], data={"caption": self.say("Clip")}), 201)
         self.clip: str = clip["id"]
         body_of(self.friend.web.post(f"/api/posts/{first['id']}/bounce", json={"content": "Look"}), 201)

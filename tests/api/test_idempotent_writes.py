@@ -17,7 +17,8 @@ from tests.harness.writes import WRITES, People, Write, replay_of
 
 SETTINGS = {**ROOMY, **TAKING}
 ELSEWHERE = {
-    *("upload_post", "publish_clip", "set_avatar", "remove_avatar", "sign_out", "confirm_password"),
+    *("upload_post", "publish_clip", "set_avatar", "remove_avatar", "set_cover", "remove_cover"),
+    *("sign_out", "confirm_password"),
     *("verify_account", "suspend_account", "restore_account", "delete_account", "retry_job"),
     *("make_invitation", "revoke_invitation", "decide_report", "create_block", "delete_block"),
     *("request_export", "delete_own_account"),

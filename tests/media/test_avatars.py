@@ -1,4 +1,4 @@
-"""The avatar of an account: sent, processed, shown, replaced, removed (docs/media.md#avatars)."""
+"""The avatar of an account: sent, processed, shown, replaced, removed (docs/media.md#avatars-and-covers)."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ import pytest
 from pressroom.db import Query
 from pressroom.domains.keys.models import Scope
 from pressroom.domains.media import actions
+from pressroom.domains.media.models import AccountPicture
+from pressroom.domains.media.picture_actions import make_room
 from pressroom.domains.moderation.actions import delete_account, restore_account, suspend_account
 from pressroom.jobs import queue
 from tests.api.actors import (
@@ -199,7 +201,7 @@ def test_a_newer_one_that_is_sent_amid_decoding_takes_its_place(
 
 
 async def hide_all(tx: Any, account_id: str) -> None:
-    await actions.make_room(tx, account_id)
+    await make_room(tx, account_id, AccountPicture.AVATAR)
 
 
 def test_it_is_removed(alice: Actor) -> None:

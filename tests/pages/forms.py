@@ -72,6 +72,8 @@ LINES: Final[dict[str, Line]] = {
     "/settings/profile": Line({"displayName": "Ferry News", "username": "{username}", "bio": "Boats."}),
     "/settings/profile/picture": Line(elsewhere="tests/pages/test_avatar.py"),
     "/settings/profile/picture/remove": Line(),
+    "/settings/profile/cover": Line(elsewhere="tests/pages/test_avatar.py"),
+    "/settings/profile/cover/remove": Line(),
     "/settings/security/password": Line({"password": "nine plums and a kettle"}),
     "/settings/security/email": Line({"email": "{username}@other.example"}),
     "/settings/security/sessions/end-others": Line(),

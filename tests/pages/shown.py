@@ -107,6 +107,7 @@ def _shown() -> Iterator[Shown]:
         ("/report?type=post&id={post}", "empty"),
         ("/decisions", "empty", "full"),
         ("/settings/profile/picture", "empty"),
+        ("/settings/profile/cover", "empty"),
         ("/settings/security", "empty", "full"),
         ("/settings/security/password", "full"),
         ("/settings/security/email", "full"),

@@ -1,4 +1,4 @@
-"""The page of one's own picture, without script: sent, shown, refused, removed."""
+"""The pages of one's own picture and cover, without script: sent, shown, refused, removed."""
 
 from tests.api.actors import Actor, body_of
 from tests.harness.roomy import ROOMY
@@ -7,6 +7,7 @@ from tests.pages.reader import Page
 
 SETTINGS = ROOMY
 PICTURE = "/settings/profile/picture"
+COVER = "/settings/profile/cover"
 
 
 def opened(who: Actor, path: str = PICTURE) -> Page:
@@ -54,3 +55,27 @@ def test_what_is_wrong_is_said(alice: Actor) -> None:
     alice.web.post(PICTURE, files=[("avatar", (name, content[:60], kind))])
     alice.server.do_jobs()
     assert "could not be used" in opened(alice).tree.css("main")[0].text()
+
+
+def test_a_cover_is_sent_shown_and_removed(alice: Actor) -> None:
+    assert opened(alice, "/settings/profile").has(f"a[href='{COVER}']")
+    assert not opened(alice, COVER).has("main img")
+
+    texts = {"idempotency_key": "one-form"}
+    sent = [alice.web.post(COVER, files=[("cover", picture())], data=texts) for _ in range(2)]
+
+    assert [(each.status_code, each.headers["location"]) for each in sent] == [(303, f"{COVER}?done=cover-saved")] * 2
+    assert "is being prepared" in opened(alice, COVER).tree.css("main")[0].text()
+    alice.server.do_jobs()
+    cover = str(body_of(alice.web.get("/api/auth/me"))["coverImage"])
+    assert opened(alice, COVER).has(f"main img[src='{cover}']")
+    assert opened(alice, f"/@{alice.account.username}").has(f"header img.cover[src='{cover}']")
+
+    wrong = alice.web.post(COVER, files=[("cover", video())])
+    assert wrong.status_code == 400
+    said = " ".join(Page(wrong.text).tree.css("main")[0].text().split())
+    assert "Cover, 1: By its bytes this is video/mp4; a picture is needed." in said
+
+    gone = alice.web.post(f"{COVER}/remove")
+    assert (gone.status_code, gone.headers["location"]) == (303, f"{COVER}?done=cover-removed")
+    assert body_of(alice.web.get("/api/auth/me"))["coverImage"] is None

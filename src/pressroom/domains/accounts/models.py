@@ -64,7 +64,7 @@ _LIVES: Final = {Purpose.VERIFY: DAY, Purpose.SIGN_IN_CODE: 10 * MINUTE, Purpose
 class Account(msgspec.Struct):
     """An account as its row holds it. `total_posts` leaves deleted posts out; `created_at` is in milliseconds.
 
-    `avatar_token` opens the picture that it chose, if it did.
+    `avatar_token` and `cover_token` open the pictures that it chose, if it did.
     """
 
     id: str
@@ -81,6 +81,7 @@ class Account(msgspec.Struct):
     total_posts: int
     created_at: int
     avatar_token: str | None
+    cover_token: str | None
 
 
 class AccountRecord(Account):

@@ -160,7 +160,7 @@ class AccountOut(msgspec.Struct, rename="camel"):
     email: str
     display_name: str
     avatar: Url
-    cover_image: Url | None
+    cover_image: Annotated[Url | None, Meta(description="A wide picture over the profile; null: none was chosen.")]
     bio: str | None
     verified: bool
     email_verified: bool
@@ -194,6 +194,11 @@ def avatar_address(account_id: str, avatar_token: str | None, base_url: str) -> 
     return f"{base_url}/media/{avatar_token}" if avatar_token else f"{base_url}/avatars/{account_id}.svg"
 
 
+def cover_address(cover_token: str | None, base_url: str) -> str | None:
+    """Returns the address of the account's cover: the file that `cover_token` opens; None without one."""
+    return f"{base_url}/media/{cover_token}" if cover_token else None
+
+
 def account_shape(account: Account, base_url: str) -> AccountOut:
     """Returns the account as its owner sees it."""
     return AccountOut(
@@ -202,7 +207,7 @@ def account_shape(account: Account, base_url: str) -> AccountOut:
         email=account.email,
         display_name=account.display_name,
         avatar=avatar_address(account.id, account.avatar_token, base_url),
-        cover_image=None,
+        cover_image=cover_address(account.cover_token, base_url),
         bio=account.bio,
         verified=account.verified,
         email_verified=account.email_verified,

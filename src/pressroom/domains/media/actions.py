@@ -1,4 +1,4 @@
-"""Stores the files of posts, clips and avatars, and moves each from PROCESSING to READY or FAILED."""
+"""Stores the files of posts, clips and accounts, and moves each from PROCESSING to READY or FAILED."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,8 +9,8 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind
 from pressroom.domains.media import queries
-from pressroom.domains.media.avatar_actions import Avatar, find_avatar, make_room, show_processed
-from pressroom.domains.media.models import Media, NewMedia, Variant, new_token, source
+from pressroom.domains.media.models import AccountPicture, Media, NewMedia, Variant, new_token, source
+from pressroom.domains.media.picture_actions import Pictures, find_pictures, make_room, show_processed
 from pressroom.domains.media.sandbox import Processed
 from pressroom.errors import Code, FieldError, Unprocessable
 from pressroom.ids import random_base62
@@ -18,7 +18,6 @@ from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 
 SIGNING: Final = "media"
-"""Names the secret that signs addresses of media."""
 """Name of the secret that signs addresses of media."""
 
 PICTURES: Final = "media"
@@ -63,16 +62,17 @@ async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[N
         await queue.enqueue(tx, VIDEOS if new.kind.is_video else PICTURES, new.id, account_id=account_id)
 
 
-async def set_avatar(tx: Tx, caller: Caller, new: NewMedia, limit: int) -> Avatar:
+async def set_picture(tx: Tx, caller: Caller, picture: AccountPicture, new: NewMedia, limit: int) -> Pictures:
     """Adds a picture that the account will show once it is READY. One that was still to be shown gives way to it.
 
     Raises Unprocessable when the account would store more than `limit` bytes.
     """
     account_id = caller.account.id
-    await take_storage(tx, account_id, "avatar", [new], limit)
-    await attach_media(tx, account_id, account_id, [new], await make_room(tx, account_id))
-    await record(tx, account_id, Kind.PROFILE_CHANGED, caller.source, fields="avatar")
-    return await find_avatar(tx, account_id)
+    await take_storage(tx, account_id, picture, [new], limit)
+    start = await make_room(tx, account_id, picture)
+    await attach_media(tx, account_id, picture.owner_of(account_id), [new], start)
+    await record(tx, account_id, Kind.PROFILE_CHANGED, caller.source, fields=picture.value)
+    return await find_pictures(tx, account_id, picture)
 
 
 async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> dict[str, list[Media]]:

@@ -90,14 +90,14 @@ class Crash(msgspec.Struct, frozen=True, tag="crash"):
 class DecodingTask(msgspec.Struct, frozen=True):
     """What a child is to decode. source and folder are absolute paths; kind is the name of a FileKind.
 
-    square: of an image its middle as a still square of at most so many pixels a side; None: the whole image.
+    box: of an image its middle as a still of this form, at most so many pixels wide and high; None: the whole image.
     """
 
     source: str
     kind: str
     folder: str
     limits: DecodingLimits
-    square: int | None = None
+    box: tuple[int, int] | None = None
 
 
 class Undecodable(Exception):

@@ -209,7 +209,7 @@ def _process(job: DecodingTask) -> Processed:
     confine(source, folder, job.limits)
     if kind.is_video:
         return videos.process(source, kind, folder, job.limits)
-    return images.process(source, kind, folder, job.limits, job.square)
+    return images.process(source, kind, folder, job.limits, job.box)
 
 
 if __name__ == "__main__":

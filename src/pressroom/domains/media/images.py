@@ -8,6 +8,7 @@ import errno
 import math
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
@@ -50,6 +51,9 @@ _LOAD: Final[dict[FileKind, Callable[..., pyvips.Image]]] = {
     FileKind.GIF: pyvips.Image.gifload,
     FileKind.WEBP: pyvips.Image.webpload,
 }
+_LYING: Final = range(5, 9)
+"""The values of the EXIF field for images that are stored with their sides swapped."""
+
 _PAGED: Final = frozenset({FileKind.GIF, FileKind.WEBP})
 
 
@@ -62,15 +66,17 @@ def prepare() -> None:
     pyvips.cache_set_max(0)
 
 
-def process(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits, square: int | None = None) -> Processed:
-    """Writes large.webp and thumbnail.webp of the image `source`, cut to a square if there is a side of one.
+def process(
+    source: Path, kind: FileKind, folder: Path, limits: DecodingLimits, box: tuple[int, int] | None = None
+) -> Processed:
+    """Writes large.webp and thumbnail.webp of the image `source`, cut to the form of `box` if there is one.
 
     Raises Undecodable.
     """
     try:
         frames = _check_header(source, kind, limits)
-        if square is not None:
-            return _write_still(_square(_displayable(_open(source, kind)), square), folder)
+        if box is not None:
+            return _write_still(_cut(_displayable(_open(source, kind)), box), folder)
         return _animation(source, kind, folder) if frames > 1 else _still(source, kind, folder)
     except pyvips.Error as error:
         raise _undecodable(error) from error
@@ -117,10 +123,13 @@ def _still(source: Path, kind: FileKind, folder: Path) -> Processed:
     return _write_still(fitted(_displayable(_open(source, kind)), LARGE_SIDE), folder)
 
 
-def _square(image: pyvips.Image, side: int) -> pyvips.Image:
-    """Returns the middle of the image as a square of at most `side` pixels; never enlarged or rotated."""
-    side = min(side, image.width, image.height)
-    return image.thumbnail_image(side, height=side, crop="centre", no_rotate=True)
+def _cut(image: pyvips.Image, box: tuple[int, int]) -> pyvips.Image:
+    """Returns the middle of the image in the form that `box` has once it is upright; never enlarged or rotated."""
+    width, height = reversed(box) if _integer(image, "orientation", 1) in _LYING else box
+    scale = min(Fraction(1), Fraction(image.width, width), Fraction(image.height, height))
+    return image.thumbnail_image(
+        max(1, int(width * scale)), height=max(1, int(height * scale)), crop="centre", no_rotate=True
+    )
 
 
 def _write_still(scaled: pyvips.Image, folder: Path) -> Processed:

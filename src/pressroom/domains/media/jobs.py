@@ -14,9 +14,9 @@ from typing import Final
 from pressroom.blobs import BlobMissing, Blobs
 from pressroom.clock import SECOND
 from pressroom.db import Database, Tx
-from pressroom.domains.media import actions, avatar_actions, queries
+from pressroom.domains.media import actions, picture_actions, queries
 from pressroom.domains.media.kinds import FileKind
-from pressroom.domains.media.models import AVATAR_SIDE, Media, ProcessingStatus, every_key, rendition, source
+from pressroom.domains.media.models import Media, ProcessingStatus, every_key, rendition, source
 from pressroom.domains.media.sandbox import (
     ChildDied,
     DecodingLimits,
@@ -99,7 +99,7 @@ class Processing:
             Handler(actions.PICTURES, self.work, TOGETHER, WAITS, gave_up=self.give_up),
             Handler(actions.VIDEOS, self.work, TOGETHER, WAITS, each=1, gave_up=self.give_up),
             Handler(actions.LONG_VIDEOS, self.work, LONG_TOGETHER, WAITS, each=1, gave_up=self.give_up),
-            Handler(avatar_actions.REMOVAL_JOB, self.remove, TOGETHER, WAITS),
+            Handler(picture_actions.REMOVAL_JOB, self.remove, TOGETHER, WAITS),
         )
 
     async def work(self, job: Job, token: str) -> None:
@@ -131,9 +131,9 @@ class Processing:
                 await self._blobs.delete(source(media.id))
 
     async def remove(self, job: Job, token: str) -> None:
-        """Removes an avatar that is shown no more: from the store, then its row."""
+        """Removes a picture of an account that is shown no more: from the store, then its row."""
         await self._blobs.delete(*every_key(job.subject))
-        await self._db.transact(avatar_actions.finish_removal, job, token)
+        await self._db.transact(picture_actions.finish_removal, job, token)
 
     async def give_up(self, tx: Tx, job: Job, reason: str) -> None:
         """Marks the file FAILED after its last try."""
@@ -162,11 +162,11 @@ class Processing:
             ) from None
 
     async def _process(self, job: Job, media: Media, upload: Path, folder: Path) -> Processed:
-        kind, square = FileKind(media.kind), AVATAR_SIDE if media.is_avatar else None
+        kind, box = FileKind(media.kind), media.picture.box if media.picture else None
         limits = DecodingLimits(at_once_pixels=SHORT_PIXELS if job.kind == actions.VIDEOS else None)
         for _ in range(CHILDREN):
             try:
-                return await self._sandbox.process(upload, kind, folder, limits, square)
+                return await self._sandbox.process(upload, kind, folder, limits, box)
             except Starved as starved:
                 if job.deferrals >= STARVED:
                     raise TryAgain(str(starved)) from None

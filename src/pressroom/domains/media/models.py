@@ -1,4 +1,4 @@
-"""The files of posts, clips and avatars, and their states (docs/media.md#upload)."""
+"""The files of posts, clips and accounts, and their states (docs/media.md#upload)."""
 
 from enum import StrEnum
 from typing import Final
@@ -14,9 +14,24 @@ FILES_SIGNED_IN: Final = 10
 FILE_BYTES_SIGNED_IN: Final = 50 * 1024 * 1024
 ALT_TEXT_LIMIT: Final = 1_500
 
-AVATAR_SIDE: Final = 512
-"""Pixels of a side of an avatar, at most."""
 
+class AccountPicture(StrEnum):
+    """The pictures that an account itself has (docs/media.md#avatars-and-covers)."""
+
+    AVATAR = "avatar"
+    COVER = "cover"
+
+    @property
+    def box(self) -> tuple[int, int]:
+        """Returns its width and height in pixels, at most: its form is always theirs."""
+        return _BOXES[self]
+
+    def owner_of(self, account_id: str) -> str:
+        """Returns the `owner_id` of the account's pictures of this kind, which no post or clip has."""
+        return account_id if self is AccountPicture.AVATAR else f"{account_id}.{self}"
+
+
+_BOXES: Final = {AccountPicture.AVATAR: (512, 512), AccountPicture.COVER: (1_500, 500)}
 
 RENDITIONS: Final = ("large.webp", "thumbnail.webp", "poster.webp", "video.mp4")
 """The names of all files that are made from uploads."""
@@ -103,9 +118,9 @@ class Media(msgspec.Struct):
         return MediaEntryType.GIF if self.kind == "image/gif" else MediaEntryType.IMAGE
 
     @property
-    def is_avatar(self) -> bool:
-        """Returns whether it belongs to its account itself, not to a post or clip."""
-        return self.owner_id == self.account_id
+    def picture(self) -> AccountPicture | None:
+        """Returns what picture of its account it is; None for a file of a post or clip."""
+        return next((each for each in AccountPicture if self.owner_id == each.owner_of(self.account_id)), None)
 
     @property
     def mime_type(self) -> str:
@@ -142,7 +157,7 @@ class HiddenFile(msgspec.Struct):
 
 
 class ServedMedia(Media):
-    """A file with the visibility of its post or its clip; the other of the two is None, for an avatar both."""
+    """A file with the visibility of its post or clip; the other is None, for a picture of an account both."""
 
     post_visibility: str | None
     clip_visibility: str | None

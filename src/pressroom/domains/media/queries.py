@@ -5,7 +5,7 @@ from typing import Final
 
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
-from pressroom.domains.media.models import HiddenFile, Media, ProcessingStatus, ServedMedia, leading_to
+from pressroom.domains.media.models import AccountPicture, HiddenFile, Media, ProcessingStatus, ServedMedia, leading_to
 
 _MEDIA: Final = (
     "id, account_id, owner_id, position, token, kind, alt_text, status, reason, width, height, duration, size_bytes,"
@@ -91,27 +91,27 @@ LIST_ENDED: Final = Query(
     " ORDER BY id LIMIT :limit",
 )
 
-# Of the account's own pictures: their `owner_id` is the account's.
-LIST_AVATARS: Final = Query(
+# Of the account's own pictures: `AccountPicture.owner_of`.
+LIST_PICTURES: Final = Query(
     Media,
-    f"SELECT {_MEDIA} FROM media WHERE account_id = :account_id AND owner_id = :account_id AND hidden_at IS NULL"
+    f"SELECT {_MEDIA} FROM media WHERE account_id = :account_id AND owner_id = :owner_id AND hidden_at IS NULL"
     " ORDER BY position",
 )
 
 NEXT_PLACE: Final = Query(
     int,
-    "SELECT coalesce(max(position), -1) + 1 FROM media WHERE account_id = :account_id AND owner_id = :account_id",
+    "SELECT coalesce(max(position), -1) + 1 FROM media WHERE account_id = :account_id AND owner_id = :owner_id",
 )
 
 HIDE_UNSHOWN: Final = Query(
     HiddenFile,
-    "UPDATE media SET hidden_at = :now WHERE account_id = :account_id AND owner_id = :account_id"
+    "UPDATE media SET hidden_at = :now WHERE account_id = :account_id AND owner_id = :owner_id"
     " AND hidden_at IS NULL AND status <> 'READY' RETURNING id, status",
 )
 
 HIDE_OTHERS: Final = Query(
     HiddenFile,
-    "UPDATE media SET hidden_at = :now WHERE account_id = :account_id AND owner_id = :account_id"
+    "UPDATE media SET hidden_at = :now WHERE account_id = :account_id AND owner_id = :owner_id"
     " AND hidden_at IS NULL AND id <> :but RETURNING id, status",
 )
 
@@ -288,21 +288,21 @@ async def find_any(tx: Tx, media_id: str) -> Media | None:
     return await tx.one(FIND_ANY, media_id=media_id)
 
 
-async def list_avatars(tx: Tx, account_id: str) -> list[Media]:
-    """Returns the account's avatars that are not hidden, in the order of upload: the one that is shown, a newer one."""
-    return await tx.all(LIST_AVATARS, account_id=account_id)
+async def list_pictures(tx: Tx, account_id: str, picture: AccountPicture) -> list[Media]:
+    """Returns the account's pictures that are not hidden, by upload: the one that is shown, a newer one."""
+    return await tx.all(LIST_PICTURES, account_id=account_id, owner_id=picture.owner_of(account_id))
 
 
-async def next_place(tx: Tx, account_id: str) -> int:
-    """Returns the position of the account's next avatar."""
-    return await tx.one(NEXT_PLACE, account_id=account_id) or 0
+async def next_place(tx: Tx, account_id: str, picture: AccountPicture) -> int:
+    """Returns the position of the account's next picture of the kind."""
+    return await tx.one(NEXT_PLACE, account_id=account_id, owner_id=picture.owner_of(account_id)) or 0
 
 
-async def hide_unshown(tx: Tx, account_id: str) -> list[HiddenFile]:
-    """Hides the avatars that are not READY, and returns them."""
-    return await tx.all(HIDE_UNSHOWN, account_id=account_id, now=tx.now)
+async def hide_unshown(tx: Tx, account_id: str, picture: AccountPicture) -> list[HiddenFile]:
+    """Hides the pictures of the kind that are not READY, and returns them."""
+    return await tx.all(HIDE_UNSHOWN, account_id=account_id, owner_id=picture.owner_of(account_id), now=tx.now)
 
 
-async def hide_others(tx: Tx, account_id: str, *, but: str) -> list[HiddenFile]:
-    """Hides the account's avatars but the one with the id `but`, and returns them."""
-    return await tx.all(HIDE_OTHERS, account_id=account_id, but=but, now=tx.now)
+async def hide_others(tx: Tx, account_id: str, picture: AccountPicture, *, but: str) -> list[HiddenFile]:
+    """Hides the account's pictures of the kind but the one with the id `but`, and returns them."""
+    return await tx.all(HIDE_OTHERS, account_id=account_id, owner_id=picture.owner_of(account_id), but=but, now=tx.now)

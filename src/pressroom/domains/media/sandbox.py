@@ -101,17 +101,17 @@ class Sandbox:
         kind: FileKind,
         folder: Path,
         limits: DecodingLimits | None = None,
-        square: int | None = None,
+        box: tuple[int, int] | None = None,
     ) -> Processed:
         """Decodes `source`, a file of this kind, and writes the files to serve into `folder`.
 
-        An image is cut to a square of at most `square` pixels a side; None: it keeps its form.
+        An image is cut to the form of `box`, at most so many pixels wide and high; None: it keeps its form.
 
         The child has ended when this returns or raises. Raises Undecodable with a reason for the owner, TakesLong, or
         ChildDied; after an error `folder` may hold anything.
         """
         limits = limits or DecodingLimits()
-        job = _job(source, kind, folder, limits, square)
+        job = _job(source, kind, folder, limits, box)
         server = await self._running()
         answer = await self._run(server, job)
         match answer:
@@ -261,8 +261,10 @@ def check_answer(answer: Processed, kind: FileKind, folder: Path, limits: Decodi
     return msgspec.structs.replace(answer, files=files, size_bytes=files[0].size)
 
 
-def _job(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits, square: int | None) -> DecodingTask:
-    return DecodingTask(str(source.absolute()), kind.name, str(folder.absolute()), limits, square)
+def _job(
+    source: Path, kind: FileKind, folder: Path, limits: DecodingLimits, box: tuple[int, int] | None
+) -> DecodingTask:
+    return DecodingTask(str(source.absolute()), kind.name, str(folder.absolute()), limits, box)
 
 
 def _size(path: Path) -> int:

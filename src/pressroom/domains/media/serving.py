@@ -41,7 +41,7 @@ FOR_GOOD: Final = b"private, max-age=31536000, immutable"
 PUBLIC: Final = "PUBLIC"
 
 
-@declare("GET", "/media/{token}", Public(), summary="A file of a post or clip, or an avatar")
+@declare("GET", "/media/{token}", Public(), summary="A file of a post or clip, or a picture of an account")
 async def serve_media(request: Request[Caller]) -> Response:
     """Serves the processed file."""
     return await _serve(request, Variant.MAIN)
@@ -75,8 +75,8 @@ async def _serve(request: Request[Caller], variant: Variant) -> Response:
         raise NotFound(_NONE)
     key, content_type = media.blob(variant), media.content_type(variant).encode()
     if seconds is None:
-        # Avatars stand on every page, also where nothing may be loaded from the store's own address.
-        return await serve_blob(request, key, content_type, FOR_GOOD, 0 if media.is_avatar else PRESIGNED_SECONDS)
+        # Pictures of accounts stand on every page, also where nothing may be loaded from the store's own address.
+        return await serve_blob(request, key, content_type, FOR_GOOD, 0 if media.picture else PRESIGNED_SECONDS)
     caching = b"private, max-age=%d" % seconds
     return await serve_blob(request, key, content_type, caching, min(seconds, _presigned_seconds(media, variant)))
 
@@ -90,7 +90,9 @@ def _presigned_seconds(media: Media, variant: Variant) -> int:
 async def _find_public(request: Request[Caller], token: str) -> tuple[Media | None, int | None]:
     """Returns the file with this token if everybody may see it."""
     media = await request.db.one(queries.FIND_BY_TOKEN, token=token)
-    visible = media is not None and (media.is_avatar or PUBLIC in (media.post_visibility, media.clip_visibility))
+    visible = media is not None and (
+        media.picture is not None or PUBLIC in (media.post_visibility, media.clip_visibility)
+    )
     return (media if visible else None), None
 
 

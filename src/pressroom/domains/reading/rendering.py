@@ -9,7 +9,7 @@ import msgspec
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.schemas import avatar_address
+from pressroom.domains.accounts.schemas import avatar_address, cover_address
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import ClipOut, clip_shape
 from pressroom.domains.comments.models import EDITABLE, ThreadEntry
@@ -72,6 +72,7 @@ class ProfileHead(msgspec.Struct):
     display_name: str
     bio: str | None
     avatar: str
+    cover_image: str | None
     verified: bool
     total_posts: int
     total_followers: int
@@ -140,6 +141,7 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
         display_name=account.display_name,
         bio=account.bio,
         avatar=avatar_address(account.id, account.avatar_token, request.settings.base_url),
+        cover_image=cover_address(account.cover_token, request.settings.base_url),
         verified=account.verified,
         total_posts=found.total_posts,
         total_followers=account.total_followers,

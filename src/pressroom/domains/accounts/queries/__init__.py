@@ -10,7 +10,8 @@ from pressroom.domains.audit.models import Source
 
 _ACCOUNT: Final = (
     "a.id, a.username, a.email, a.display_name, a.bio, a.verified, a.email_verified, a.is_private,"
-    " a.is_creator, a.total_followers, a.total_following, a.total_posts, a.created_at, a.avatar_token"
+    " a.is_creator, a.total_followers, a.total_following, a.total_posts, a.created_at, a.avatar_token,"
+    " a.cover_token"
 )
 
 FIND_ACCOUNT: Final = Query(Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.id = :account_id")

@@ -11,7 +11,7 @@ from pressroom.domains.accounts.queries.tokens import delete_tokens
 
 _RECORD: Final = (
     "id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
-    " total_following, total_posts, created_at, avatar_token, suspended_at, deleted_at, is_admin"
+    " total_following, total_posts, created_at, avatar_token, cover_token, suspended_at, deleted_at, is_admin"
 )
 
 FIND_RECORD: Final = Query(
@@ -88,9 +88,9 @@ SUSPEND: Final = Command("UPDATE accounts SET suspended_at = :at, updated_at = :
 # stood suspended before is told by the two times: they differ.
 ERASE: Final = Command(
     "UPDATE accounts SET username = '[deleted]', username_key = ':' || id, email = '', email_key = ':' || id,"
-    " password_hash = '!', display_name = 'Deleted account', bio = NULL, avatar_token = NULL, is_admin = FALSE,"
-    " verified = FALSE, email_verified = FALSE, suspended_at = coalesce(suspended_at, :now), deleted_at = :now,"
-    " updated_at = :now WHERE id = :account_id"
+    " password_hash = '!', display_name = 'Deleted account', bio = NULL, avatar_token = NULL, cover_token = NULL,"
+    " is_admin = FALSE, verified = FALSE, email_verified = FALSE, suspended_at = coalesce(suspended_at, :now),"
+    " deleted_at = :now, updated_at = :now WHERE id = :account_id"
 )
 
 FIND_DELETED_AT: Final = Query(int, "SELECT deleted_at FROM accounts WHERE id = :account_id AND deleted_at IS NOT NULL")
@@ -110,6 +110,10 @@ VERIFY_EMAIL: Final = Command(
 # Processing may end after the account was deleted.
 SET_AVATAR: Final = Command(
     "UPDATE accounts SET avatar_token = :token, updated_at = :now WHERE id = :account_id AND deleted_at IS NULL"
+)
+
+SET_COVER: Final = Command(
+    "UPDATE accounts SET cover_token = :token, updated_at = :now WHERE id = :account_id AND deleted_at IS NULL"
 )
 
 SET_PASSWORD: Final = Command(
@@ -244,6 +248,11 @@ async def verify_email(tx: Tx, account_id: str, token_hash: str) -> None:
 async def set_avatar(tx: Tx, account_id: str, token: str | None) -> None:
     """Sets the token of the picture that the account shows; None: a drawn one. Does nothing once it is deleted."""
     await tx.run(SET_AVATAR, account_id=account_id, token=token, now=tx.now)
+
+
+async def set_cover(tx: Tx, account_id: str, token: str | None) -> None:
+    """Sets the token of the cover that the account shows; None: no cover. Does nothing once it is deleted."""
+    await tx.run(SET_COVER, account_id=account_id, token=token, now=tx.now)
 
 
 async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:

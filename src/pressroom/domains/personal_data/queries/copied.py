@@ -29,6 +29,11 @@ class CopiedAccount(msgspec.Struct):
     total_following: int
     total_posts: int
     created_at: int
+    avatar: str | None
+    """The id of the picture that it shows."""
+
+    cover: str | None
+    """The id of the cover that it shows."""
 
 
 class CopiedPost(msgspec.Struct):
@@ -200,7 +205,10 @@ _NEXT: Final = "account_id = :account_id AND id > :after ORDER BY id LIMIT :limi
 FIND_ACCOUNT: Final = Query(
     CopiedAccount,
     "SELECT id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
-    " total_following, total_posts, created_at FROM accounts WHERE id = :account_id",
+    " total_following, total_posts, created_at,"
+    " (SELECT m.id FROM media m WHERE m.token = accounts.avatar_token) AS avatar,"
+    " (SELECT m.id FROM media m WHERE m.token = accounts.cover_token) AS cover"
+    " FROM accounts WHERE id = :account_id",
 )
 
 LIST_POSTS: Final = Query(

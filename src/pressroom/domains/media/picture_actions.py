@@ -1,4 +1,4 @@
-"""The avatar of an account: which of its pictures is shown, and which go (docs/media.md#avatars).
+"""The avatar and the cover of an account: which picture is shown, which go (docs/media.md#avatars-and-covers).
 
 Each action takes an open transaction first. The lock of the account's stored bytes decides what comes first: a new
 picture, the end of processing one, a removal.
@@ -15,51 +15,53 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind
 from pressroom.domains.media import queries
-from pressroom.domains.media.models import HiddenFile, Media, ProcessingStatus
+from pressroom.domains.media.models import AccountPicture, HiddenFile, Media, ProcessingStatus
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 
 REMOVAL_JOB: Final = "old avatar"
-"""The kind of job that removes an avatar that is shown no more; its subject is the file's id."""
+"""The kind of job that removes an avatar or cover that is shown no more; its subject is the file's id."""
+
+_SETTERS: Final = {AccountPicture.AVATAR: status.set_avatar, AccountPicture.COVER: status.set_cover}
 
 
-class Avatar(msgspec.Struct):
-    """The pictures of an account: the one that is shown, and a newer one that is not READY."""
+class Pictures(msgspec.Struct):
+    """An account's pictures of one kind: the one that is shown, and a newer one that is not READY."""
 
     shown: Media | None = None
     newer: Media | None = None
 
 
-async def find_avatar(tx: Tx, account_id: str) -> Avatar:
-    """Returns the account's pictures."""
-    avatar = Avatar()
-    for media in await queries.list_avatars(tx, account_id):
+async def find_pictures(tx: Tx, account_id: str, picture: AccountPicture) -> Pictures:
+    """Returns the account's pictures of the kind."""
+    found = Pictures()
+    for media in await queries.list_pictures(tx, account_id, picture):
         if media.status == ProcessingStatus.READY:
-            avatar.shown = media
+            found.shown = media
         else:
-            avatar.newer = media
-    return avatar
+            found.newer = media
+    return found
 
 
-async def make_room(tx: Tx, account_id: str) -> int:
+async def make_room(tx: Tx, account_id: str, picture: AccountPicture) -> int:
     """Hides the newer picture, if there is one that is not READY. Returns the position of the next one.
 
     The caller holds the lock of the account's stored bytes.
     """
-    await _remove(tx, account_id, await queries.hide_unshown(tx, account_id))
-    return await queries.next_place(tx, account_id)
+    await _remove(tx, account_id, await queries.hide_unshown(tx, account_id, picture))
+    return await queries.next_place(tx, account_id, picture)
 
 
-async def remove_avatar(tx: Tx, caller: Caller) -> Avatar:
-    """Removes the account's pictures. Returns none of them."""
+async def remove_pictures(tx: Tx, caller: Caller, picture: AccountPicture) -> Pictures:
+    """Removes the account's pictures of the kind. Returns none of them."""
     account_id = caller.account.id
     await queries.lock_stored(tx, account_id)
-    hidden = await queries.hide_others(tx, account_id, but="")
+    hidden = await queries.hide_others(tx, account_id, picture, but="")
     if hidden:
-        await status.set_avatar(tx, account_id, None)
+        await _SETTERS[picture](tx, account_id, None)
         await _remove(tx, account_id, hidden)
-        await record(tx, account_id, Kind.PROFILE_CHANGED, caller.source, fields="avatar")
-    return Avatar()
+        await record(tx, account_id, Kind.PROFILE_CHANGED, caller.source, fields=picture.value)
+    return Pictures()
 
 
 async def show_processed(tx: Tx, media_id: str) -> None:
@@ -68,13 +70,14 @@ async def show_processed(tx: Tx, media_id: str) -> None:
     One that was hidden amid its processing is removed.
     """
     media = await queries.find_any(tx, media_id)
-    if media is None or not media.is_avatar:
+    if media is None or media.picture is None:
         return
     if media.hidden_at is not None:
         await queue.enqueue(tx, REMOVAL_JOB, media.id, account_id=media.account_id)
     elif media.status == ProcessingStatus.READY:
-        await status.set_avatar(tx, media.account_id, media.token)
-        await _remove(tx, media.account_id, await queries.hide_others(tx, media.account_id, but=media.id))
+        await _SETTERS[media.picture](tx, media.account_id, media.token)
+        hidden = await queries.hide_others(tx, media.account_id, media.picture, but=media.id)
+        await _remove(tx, media.account_id, hidden)
 
 
 async def finish_removal(tx: Tx, job: Job, token: str) -> None:
