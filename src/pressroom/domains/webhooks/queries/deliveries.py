@@ -70,15 +70,19 @@ _RANGES: Final = " UNION ALL ".join(
     for each in range(KINDS)
 )
 
-# `tries` is not in the index of the filters: SQLite without statistics would walk along that as a covering one.
+# The delivery is found by a subquery for each event: PostgreSQL without statistics of a new account's deliveries would
+# compare each event with each of them in a join. `tries` is not in the index of the filters: SQLite without statistics
+# would walk along that as a covering one.
 FIND_EVENTS: Final = Query(
     PastEvent,
-    "SELECT e.id, e.type, d.webhook_id AS holder_id, d.state"
-    f" FROM (SELECT * FROM ({_RANGES}) AS found ORDER BY id LIMIT :limit) AS e"
-    " LEFT JOIN deliveries d ON d.account_id = :account_id AND d.webhook_id IN"
-    " (SELECT id FROM webhooks WHERE account_id = :account_id AND origin_id = :origin_id"
-    " AND (id = :webhook_id OR removed_at IS NOT NULL AND sweep_at > :now)) AND d.event_id = e.id AND d.tries >= 0"
-    " ORDER BY e.id",
+    "SELECT f.id, f.type, f.holder_id, (SELECT d.state FROM deliveries d WHERE d.account_id = :account_id"
+    " AND d.webhook_id = f.holder_id AND d.event_id = f.id AND d.tries >= 0) AS state"
+    " FROM (SELECT e.id, e.type, (SELECT d.webhook_id FROM deliveries d WHERE d.account_id = :account_id"
+    " AND d.webhook_id IN (SELECT id FROM webhooks WHERE account_id = :account_id AND origin_id = :origin_id"
+    " AND (id = :webhook_id OR removed_at IS NOT NULL AND sweep_at > :now))"
+    " AND d.event_id = e.id AND d.tries >= 0 LIMIT 1) AS holder_id"
+    f" FROM (SELECT * FROM ({_RANGES}) AS found ORDER BY id LIMIT :limit) AS e) AS f"
+    " ORDER BY f.id",
 )
 
 
