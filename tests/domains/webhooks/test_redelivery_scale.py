@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import asyncpg
 import pytest
@@ -47,7 +47,7 @@ DELIVERIES: Final = Command(
 )
 
 Previewed = tuple[RedeliveryPreview, list[list[float]]]
-Fill = Callable[[Database], Awaitable[tuple[str, str, str]]]
+Fill = Callable[[Database], Coroutine[Any, Any, tuple[str, str, str]]]
 
 
 async def fill_partly(db: Database) -> tuple[str, str, str]:
