@@ -231,7 +231,7 @@ async def _open(settings: Settings) -> Database:
 
 
 async def _redis(settings: Settings) -> Finding:
-    limiter = RedisLimiter(rates_of(settings), settings.redis_url or "")
+    limiter = RedisLimiter(rates_of(settings), settings.redis_url or "", settings.redis_timeout_ms / 1_000)
     try:
         await limiter.ping()
     finally:

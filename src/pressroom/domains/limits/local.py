@@ -1,0 +1,81 @@
+"""Rate limits of this process alone, for as long as the shared ones are away (docs/limits.md#when-redis-is-away)."""
+
+from typing import Final
+
+from pressroom.clock import MINUTE, Clock
+from pressroom.domains.limits.guard import Limiter
+from pressroom.domains.limits.models import Left, Rates, Verdict
+from pressroom.domains.limits.windows import Windows
+from pressroom.errors import Unavailable
+from pressroom.logs import Log
+
+IDLE: Final = 2 * MINUTE
+"""After so long without a request a key's windows are forgotten."""
+
+
+class LocalWhenAway:
+    """A shared limiter, and windows of this process for requests that it cannot count.
+
+    Args:
+        shared: The limiter of all processes.
+        clock: The time that the windows of this process go by.
+        log: Where the operator reads that the shared limiter is away, and that it is back.
+    """
+
+    def __init__(self, shared: Limiter, clock: Clock, log: Log) -> None:
+        self.rates = shared.rates
+        self._shared = shared
+        self._clock = clock
+        self._log = log
+        self._windows: dict[str, Windows] = {}
+        self._touched: dict[str, int] = {}
+        self._is_away = False
+
+    async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
+        """Charges one request, to the shared limiter if that can be."""
+        try:
+            verdict = await self._shared.attempt(key_id, is_post=is_post, rates=rates)
+        except Unavailable:
+            self._note(is_away=True)
+            return self._local(key_id, rates).attempt(self._clock.now(), is_post=is_post)
+        self._note(is_away=False)
+        return verdict
+
+    async def peek(self, key_id: str) -> Verdict:
+        """Returns the state of the key's minute window; charges nothing."""
+        try:
+            return await self._shared.peek(key_id)
+        except Unavailable:
+            return self._local(key_id, None).peek(self._clock.now())
+
+    async def look(self, key_id: str) -> tuple[Left, Left]:
+        """Returns what is left of the key's minute and 24 hours; charges nothing."""
+        try:
+            return await self._shared.look(key_id)
+        except Unavailable:
+            return self._local(key_id, None).look(self._clock.now())
+
+    async def flush(self) -> None:
+        """Forgets windows that nobody has used for a while."""
+        await self._shared.flush()
+        quiet_since = self._clock.now() - IDLE
+        for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
+            del self._touched[key_id], self._windows[key_id]
+
+    async def ping(self) -> None:
+        """Does nothing: this process can always count."""
+
+    async def close(self) -> None:
+        """Closes the shared limiter."""
+        await self._shared.close()
+
+    def _local(self, key_id: str, rates: Rates | None) -> Windows:
+        self._touched[key_id] = self._clock.now()
+        return self._windows.setdefault(key_id, Windows(rates or self.rates))
+
+    def _note(self, *, is_away: bool) -> None:
+        if is_away and not self._is_away:
+            self._log.warning("Redis does not answer; every process counts for itself until it does")
+        elif self._is_away and not is_away:
+            self._log.info("Redis answers again; all processes count together")
+        self._is_away = is_away

@@ -1,0 +1,54 @@
+"""Connections to Redis, alone, behind sentinels or as a cluster (docs/operations.md#redis)."""
+
+from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio.cluster import ClusterNode, RedisCluster
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel
+from redis.backoff import NoBackoff
+
+from pressroom.redis_address import RedisAddress, RedisKind
+
+CONNECTIONS = 1_000
+"""More than ever are open: whoever calls bounds how many calls run at once."""
+
+AGAIN = Retry(NoBackoff(), 1)
+"""A call is sent again when the connection turns out to be dead, as all idle ones do after a restart of Redis. At worst
+it counts twice then."""
+
+MOVES = 3
+"""How often a call follows a key to another node of a cluster, or asks for the nodes again."""
+
+
+def open_redis(address: RedisAddress, timeout: float) -> Redis | RedisCluster:
+    """Returns a client that connects when it is first used. `timeout` (seconds) is for one sentinel or node."""
+    match address.kind:
+        case RedisKind.ALONE:
+            pool = ConnectionPool.from_url(address.url, max_connections=CONNECTIONS, retry=AGAIN)  # pyright: ignore[reportUnknownMemberType]  # untyped options
+            return Redis.from_pool(pool)  # which closes it too
+        case RedisKind.SENTINEL:
+            return _behind_sentinels(address, timeout)
+        case RedisKind.CLUSTER:
+            return RedisCluster(
+                startup_nodes=[ClusterNode(host, port) for host, port in address.nodes],
+                username=address.username,
+                password=address.password,
+                ssl=address.tls,
+                retry=Retry(NoBackoff(), MOVES),
+                max_connections=CONNECTIONS,
+                socket_connect_timeout=timeout,
+                socket_timeout=timeout,
+            )
+
+
+def _behind_sentinels(address: RedisAddress, timeout: float) -> Redis:
+    sentinels = Sentinel(
+        address.nodes,
+        sentinel_kwargs={"socket_connect_timeout": timeout, "socket_timeout": timeout},
+        username=address.username,
+        password=address.password,
+        db=address.database,
+        ssl=address.tls,
+        max_connections=CONNECTIONS,
+        retry=AGAIN,
+    )
+    return sentinels.master_for(address.name)  # pyright: ignore[reportUnknownMemberType]  # untyped options

@@ -1,0 +1,187 @@
+"""Rate limits in every kind of Redis, while it is killed, frozen, emptied, failed over or cut in part."""
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness.owners import who_am_i
+from tests.harness.process import ServerProcess
+from tests.harness.roomy import ROOMY
+from tests.harness.wire import Reply, Request, ask, at_once
+from tests.services import redis
+from tests.services.process import wait_until
+from tests.services.redis import RedisServer
+from tests.services.redis_groups import Cluster, DurableRedis, SentinelGroup
+
+pytestmark = pytest.mark.skipif(redis.available() is not None, reason=str(redis.available()))
+
+MakeServer = Callable[..., ServerProcess]
+
+
+@pytest.fixture
+def sentinels(tmp_path: Path) -> Iterator[SentinelGroup]:
+    """A primary with a replica and a sentinel, of the test's own."""
+    group = SentinelGroup(tmp_path)
+    yield group
+    group.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster of the test's own."""
+    group = Cluster(tmp_path)
+    yield group
+    group.close()
+
+
+@pytest.fixture
+def durable(tmp_path: Path) -> Iterator[DurableRedis]:
+    """A Redis with an append-only file, of the test's own."""
+    with DurableRedis.start(tmp_path / "durable") as server:
+        yield server
+
+
+@pytest.fixture
+def forgetful(tmp_path: Path) -> Iterator[RedisServer]:
+    """A Redis that keeps nothing, of the test's own."""
+    with RedisServer.start(tmp_path / "forgetful") as server:
+        yield server
+
+
+def serve(process_server: MakeServer, url: str, **settings: object) -> ServerProcess:
+    """A server that admits 60 requests per key and minute, counted there."""
+    return process_server(**{**ROOMY, "REQUESTS_PER_MINUTE": 60, "REDIS_URL": url, **settings}).start()
+
+
+def keys_of(server: ServerProcess, count: int) -> list[str]:
+    """As many keys, each of an account of its own."""
+    keys: list[str] = []
+    for number in range(count):
+        server.create_account(f"account{number}")
+        keys.append(server.create_key(f"account{number}"))
+    return keys
+
+
+def admitted(server: ServerProcess, key: str, requests: int = 61) -> int:
+    """How many of so many requests at once are admitted; the others are told that they are too many."""
+    answers = Counter(answer.status for answer in at_once([who_am_i(server, key)] * requests))
+    assert answers.keys() <= {200, 429}
+    return answers[200]
+
+
+def is_counted(server: ServerProcess, key: str) -> bool:
+    """Whether requests of a key are counted again, as one of them shows."""
+    return ask(who_am_i(server, key)).status != 503
+
+
+def assert_away(answer: Reply) -> None:
+    """The answer is the one to a request that cannot be counted."""
+    assert (answer.status, answer.json()["error"]) == (503, "Unavailable")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+def test_a_cluster_counts_every_key(process_server: MakeServer, cluster: Cluster) -> None:
+    server = serve(process_server, cluster.url)
+    keys = keys_of(server, 20)
+
+    assert {ask(who_am_i(server, key)).status for key in keys} == {200}
+    assert [admitted(server, key) for key in keys[:3]] == [59, 59, 59]
+
+
+def test_a_node_that_is_lost_takes_its_keys_alone(process_server: MakeServer, cluster: Cluster) -> None:
+    server = serve(process_server, cluster.url)
+    keys = keys_of(server, 20)
+    assert [admitted(server, key) for key in keys] == [60] * 20
+
+    cluster.nodes[0].kill()
+    answers = [ask(who_am_i(server, key)) for key in keys]
+    lost = [key for key, answer in zip(keys, answers, strict=True) if answer.status == 503]
+
+    assert {answer.status for answer in answers} == {429, 503}
+    assert 0 < len(lost) < len(keys)
+    for answer in answers:
+        if answer.status == 503:
+            assert_away(answer)
+
+    cluster.nodes[0].restart()
+
+    assert wait_until(lambda: all(is_counted(server, key) for key in lost))
+    assert [admitted(server, key) for key in keys] == [0] * 20
+
+
+def test_sentinels_name_the_new_primary(process_server: MakeServer, sentinels: SentinelGroup) -> None:
+    server = serve(process_server, sentinels.url)
+    (key,) = keys_of(server, 1)
+    assert admitted(server, key) == 60
+    sentinels.wait_for_copy()
+
+    sentinels.primary.kill()
+
+    assert_away(ask(who_am_i(server, key)))
+    assert wait_until(lambda: is_counted(server, key))
+    assert admitted(server, key) == 0
+    assert ask(Request(server.port, "GET", "/readyz")).status == 200
+
+
+def test_a_kill_of_a_redis_with_its_file_forgets_nothing(process_server: MakeServer, durable: DurableRedis) -> None:
+    server = serve(process_server, durable.url)
+    (key,) = keys_of(server, 1)
+    assert admitted(server, key) == 60
+
+    durable.kill()
+    assert_away(ask(who_am_i(server, key)))
+    durable.restart()
+
+    assert wait_until(lambda: is_counted(server, key))
+    assert admitted(server, key) == 0
+
+
+def test_a_redis_that_comes_back_empty_counts_from_nothing(process_server: MakeServer, forgetful: RedisServer) -> None:
+    server = serve(process_server, forgetful.url)
+    (key,) = keys_of(server, 1)
+    assert admitted(server, key) == 60
+
+    forgetful.kill()
+    assert_away(ask(who_am_i(server, key)))
+    forgetful.restart()
+
+    assert wait_until(lambda: ask(Request(server.port, "GET", "/readyz")).status == 200)
+    assert admitted(server, key) == 60
+    assert admitted(server, key) == 0
+
+
+def test_a_frozen_redis_keeps_nobody_waiting(process_server: MakeServer, forgetful: RedisServer) -> None:
+    server = serve(process_server, forgetful.url, REDIS_TIMEOUT_MS=100)
+    (key,) = keys_of(server, 1)
+    assert wait_until(lambda: is_counted(server, key))
+
+    os.kill(forgetful.pid, signal.SIGSTOP)
+    try:
+        for answer in at_once([who_am_i(server, key)] * 100):
+            assert_away(answer)
+    finally:
+        os.kill(forgetful.pid, signal.SIGCONT)
+
+    assert wait_until(lambda: is_counted(server, key))
+
+
+def test_each_process_may_count_for_itself(process_server: MakeServer, forgetful: RedisServer) -> None:
+    server = serve(process_server, forgetful.url, LIMITS_WHEN_AWAY="local")
+    (key,) = keys_of(server, 1)
+    assert admitted(server, key, 40) == 40
+
+    forgetful.kill()
+
+    assert ask(Request(server.port, "GET", "/readyz")).status == 200
+    assert admitted(server, key) == 60
+    assert admitted(server, key) == 0
+    assert wait_until(lambda: server.output().count("every process counts for itself") == 1)
+
+    forgetful.restart()
+
+    assert wait_until(lambda: ask(who_am_i(server, key)).status == 200)
+    assert wait_until(lambda: "all processes count together" in server.output())
