@@ -196,7 +196,7 @@ def test_a_group_without_a_command_shows_its_help(process_server: MakeProcess) -
 def test_help_lists_every_command_and_setting(process_server: MakeProcess) -> None:
     server = process_server()
     listed = server.command("--help").stdout
-    for command in ("serve", "migrate", "doctor", "openapi", "account", "key"):
+    for command in ("serve", "migrate", "doctor", "openapi", "account", "key", "job", "webhook", "stats"):
         assert re.search(rf"^  {command} ", listed, re.MULTILINE)
     from pressroom.settings import all_settings
 

@@ -41,11 +41,18 @@ def key_create(
 
 @key.command("list")
 @click.argument("username")
-def key_list(username: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def key_list(username: str, as_json: bool) -> None:
     """List the keys of USERNAME, newest first."""
+    import msgspec
+
     from pressroom.domains.keys import commands as key_commands
 
-    wide().print(with_database(lambda db: key_commands.table(db, username)))
+    found = with_database(lambda db: key_commands.list_keys(db, username))
+    if as_json:
+        click.echo(msgspec.json.encode(found))
+        return
+    wide().print(key_commands.table(found))
 
 
 @key.command("revoke")

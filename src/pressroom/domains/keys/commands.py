@@ -1,6 +1,7 @@
 """The commands that create, list and revoke keys."""
 
 import msgspec
+from rich.markup import escape
 from rich.table import Table
 
 from pressroom.clock import SystemClock, iso
@@ -9,7 +10,7 @@ from pressroom.domains.accounts.actions import get_account_by_username, get_reco
 from pressroom.domains.audit.models import OPERATOR
 from pressroom.domains.keys import actions
 from pressroom.domains.keys.models import NewKey, RevokedBy, Scope, check_reason
-from pressroom.domains.keys.schemas import CreateKey
+from pressroom.domains.keys.schemas import ApiKeyList, CreateKey, key_shape
 from pressroom.web.json_bodies import decode
 
 
@@ -31,14 +32,20 @@ async def first_key(db: Database, account_id: str) -> str:
     return secret
 
 
-async def table(db: Database, username: str) -> Table:
-    """Returns a table of the account's keys, newest first. Raises NotFound."""
+async def list_keys(db: Database, username: str) -> ApiKeyList:
+    """Returns the account's keys, newest first. Raises NotFound."""
     account = await db.read(get_record, username)
     now = SystemClock().now()
+    return ApiKeyList([key_shape(key, now) for key in await db.read(actions.list_keys, account.id, "~", 1000)], None)
+
+
+def table(found: ApiKeyList) -> Table:
+    """Returns the keys as a table for people to read."""
     shown = Table("id", "prefix", "label", "status", "scopes", "created", "expires", "last used", box=None)
-    for key in await db.read(actions.list_keys, account.id, "~", 1000):
-        times = [iso(at) if at else "never" for at in (key.created_at, key.expires_at, key.last_used_at)]
-        shown.add_row(key.id, key.key_prefix, key.label, key.status(now), key.scopes, *times)
+    for key in found.api_keys:
+        times = [at or "never" for at in (key.created_at, key.expires_at, key.last_used_at)]
+        label = escape(key.label if key.label.isprintable() else ascii(key.label)[1:-1])
+        shown.add_row(key.id, key.key_prefix, label, key.status, " ".join(key.scopes), *times)
     return shown
 
 

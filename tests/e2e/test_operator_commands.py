@@ -1,0 +1,111 @@
+"""The operator's commands on the installation, beside servers that run: what there is, jobs, endpoints, keys."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from pressroom.db import Tx
+from pressroom.jobs import queue
+from tests.harness.databases import in_database, settings_of
+from tests.harness.owners import Owner, publish
+from tests.harness.process import ServerProcess
+from tests.harness.roomy import ROOMY
+from tests.harness.wire import ask
+
+MakeProcess = Callable[..., ServerProcess]
+
+
+@pytest.fixture
+def server(
+    process_server: MakeProcess, engine_settings: dict[str, object], request: pytest.FixtureRequest
+) -> ServerProcess:
+    """A server on each engine."""
+    shared: dict[str, object] = {**ROOMY, "DEV": 1, **engine_settings}
+    if engine_settings:
+        shared["REDIS_URL"] = request.getfixturevalue("redis_server").url
+    return process_server(**shared).migrate().start()
+
+
+def shown(server: ServerProcess, *command: str) -> dict[str, Any]:
+    """What a command prints as JSON."""
+    return dict(json.loads(server.command(*command, "--json").stdout))
+
+
+def make_dead_job(server: ServerProcess, kind: str, subject: str) -> str:
+    """A job after its last try, of a kind that no worker knows; its id."""
+
+    async def give_up(tx: Tx) -> str:
+        await queue.enqueue(tx, kind, subject, due_at=0)
+        (job,) = await queue.claim(tx, kind, token="t", until=2**50, limit=1)
+        await queue.fail(tx, job, token="t", error="[red]gone\x1b[2J", due_at=None)
+        return job.id
+
+    return in_database(settings_of(server.settings), lambda db: db.transact(give_up))
+
+
+def refusal(server: ServerProcess, *command: str) -> str:
+    """The one line with which a command fails."""
+    done = server.command(*command, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
+
+
+def test_stats_say_what_there_is(server: ServerProcess) -> None:
+    before = shown(server, "stats")
+    alice = Owner(server, "alice2")
+    assert ask(publish(server, alice.key(), "One post.")).status == 201
+    make_dead_job(server, "letter", "somebody@example.org")
+
+    after = shown(server, "stats")
+
+    for name, more in (("accounts", 1), ("newAccounts", 1), ("posts", 1), ("newPosts", 1)):
+        assert after[name] == {"count": before[name]["count"] + more, "more": False}
+    assert after["jobs"]["dead"] == {"count": 1, "more": False}
+    text = server.command("stats").stdout
+    assert f"posts       {after['posts']['count']}, {after['newPosts']['count']} of them new" in text
+
+
+def test_dead_jobs_are_listed_and_tried_again(server: ServerProcess) -> None:
+    ids = [make_dead_job(server, "letter", f"somebody{n}@example.org") for n in range(3)]
+
+    listed = shown(server, "job", "list", "--limit", "2")
+    assert [job["id"] for job in listed["dead"]] == ids[:0:-1]
+    assert [job["subject"] for job in listed["dead"]] == ["example.org"] * 2
+    rest = shown(server, "job", "list", "--cursor", listed["nextCursor"])
+    assert [job["id"] for job in rest["dead"]] == ids[:1]
+    table = server.command("job", "list").stdout
+    assert "[red]gone\\x1b[2J" in table
+    assert "somebody" not in table
+
+    assert shown(server, "job", "retry", ids[0]) == {"id": ids[0], "kind": "letter"}
+    assert ids[1] in server.command("job", "retry", ids[1]).stdout
+
+    listed = shown(server, "job", "list")
+    assert [job["id"] for job in listed["dead"]] == ids[2:]
+    assert listed["queues"][0]["waiting"]["count"] == 2
+    assert "no such dead job" in refusal(server, "job", "retry", ids[0])
+    assert "cursor: Use the nextCursor" in refusal(server, "job", "list", "--cursor", "nonsense")
+
+
+def test_endpoints_and_keys_are_listed(server: ServerProcess) -> None:
+    owner = Owner(server, "alice2")
+    key = owner.new_key("a\u202eb [red]").json()
+    at = f"{server.base_url}/api/auth/api-keys/{key['id']}/webhooks"
+    sent = {"url": "https://127.0.0.1:9/hook?token=sesame", "events": ["post.created"]}
+    made = httpx.post(at, headers={"Cookie": owner.cookie}, json=sent, timeout=20)
+    assert made.status_code == 201, made.text
+
+    (endpoint,) = shown(server, "webhook", "list", "ALICE2")["webhooks"]
+    assert (endpoint["id"], endpoint["keyId"], endpoint["status"]) == (made.json()["id"], key["id"], "enabled")
+    assert (listed := shown(server, "key", "list", "alice2")["apiKeys"])[0]["id"] == key["id"]
+    assert "key" not in listed[0]
+    for command in (("webhook", "list", "alice2"), ("key", "list", "alice2")):
+        table = server.command(*command).stdout
+        assert key["id"] in table
+        assert "sesame" not in table
+        assert "\u202e" not in table
+    assert "no account" in refusal(server, "webhook", "list", "nobody")
+    assert "no account" in refusal(server, "key", "list", "nobody")
