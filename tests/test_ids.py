@@ -2,12 +2,12 @@
 
 import pytest
 
-from pressroom.ids import BASE62, base62, id_before, new_id, random_base62
+from pressroom.ids import BASE62, base62_of_32_bits, id_before, new_id, random_base62
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "000000"), (61, "00000z"), (62, "000010"), (2**32 - 1, "4gfFC3")])
 def test_numbers_in_base_62(number: int, text: str) -> None:
-    assert base62(number, 6) == text
+    assert base62_of_32_bits(number) == text
 
 
 def test_identifiers_sort_by_their_time() -> None:

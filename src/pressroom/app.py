@@ -101,7 +101,7 @@ class PackageGuards(Guards[Caller]):
         check_admitted(await self._limiter.attempt(subject, is_post=False, rates=rates), rates)
 
     def note_response(self, request: Request[Caller], response: Response) -> None:
-        key_id, now, status = request.key_id or "", self._clock.now(), response.status
+        key_id, now, status = request.key_id or "", request.started, response.status
         if not 400 <= status < 500:
             self._usage.note(key_id, now, status)
             return

@@ -46,8 +46,9 @@ class SystemClock:
 
     def now(self) -> int:
         """Returns the time in milliseconds since 1970, UTC."""
-        monotonic = time.monotonic_ns()
-        self._time = max(time.time_ns(), self._time + (monotonic - self._monotonic) // 2)
+        now, monotonic = time.time_ns(), time.monotonic_ns()
+        at_least = self._time + (monotonic - self._monotonic) // 2
+        self._time = at_least if at_least > now else now
         self._monotonic = monotonic
         return self._time // 1_000_000
 

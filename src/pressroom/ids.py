@@ -1,6 +1,9 @@
 """Ids and secrets. Pure except for the operating system's random numbers."""
 
+import os
 import secrets
+import threading
+from typing import Final
 
 from ulid import ULID
 
@@ -13,9 +16,47 @@ LATEST = 2**48 - 1
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
+_BASE32: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS32: Final = [first + second for first in _BASE32 for second in _BASE32]
+_PAIRS62: Final = [first + second for first in BASE62 for second in BASE62]
+"""Two digits at once, by their value."""
+
+RANDOM_BYTES: Final = 10
+
+
+class _Ids:
+    """The latest id of this process: the next one of the same millisecond is one larger, so that ids sort as made."""
+
+    def __init__(self) -> None:
+        self._time = -1
+        self._stamp = ""
+        self._random = 0
+        self._lock = threading.Lock()
+
+    def next(self, now: int) -> str:
+        with self._lock:
+            return self._next(now)
+
+    def _next(self, now: int) -> str:
+        if now == self._time and self._random < 2**80 - 1:
+            self._random += 1
+        else:
+            self._random = int.from_bytes(os.urandom(RANDOM_BYTES), "big")
+            if now != self._time:
+                self._stamp, self._time = _timestamp(now), now
+        pairs, high, low = _PAIRS32, self._random >> 40, self._random & 0xFFFFFFFFFF
+        return (
+            f"{self._stamp}{pairs[high >> 30]}{pairs[high >> 20 & 1023]}{pairs[high >> 10 & 1023]}{pairs[high & 1023]}"
+            f"{pairs[low >> 30]}{pairs[low >> 20 & 1023]}{pairs[low >> 10 & 1023]}{pairs[low & 1023]}"
+        )
+
+
+_ids: Final = _Ids()
+
+
 def new_id(now: int) -> str:
     """Returns a new id, a ULID: 26 characters that sort by `now` (milliseconds)."""
-    return str(ULID.from_timestamp(now))
+    return _ids.next(now)
 
 
 def time_of(identifier: str) -> int:
@@ -39,7 +80,8 @@ def last_id(at: int) -> str:
 
 
 def _timestamp(at: int) -> str:
-    return str(ULID.from_timestamp(min(max(at, 0), LATEST)))[:10]
+    at, pairs = min(max(at, 0), LATEST), _PAIRS32
+    return "".join([pairs[at >> shift & 1023] for shift in (40, 30, 20, 10, 0)])
 
 
 def random_base62(length: int) -> str:
@@ -47,10 +89,7 @@ def random_base62(length: int) -> str:
     return "".join(secrets.choice(BASE62) for _ in range(length))
 
 
-def base62(number: int, width: int) -> str:
-    """Returns a number in base 62, left-padded with `0` to `width` characters."""
-    digits: list[str] = []
-    while number:
-        number, digit = divmod(number, 62)
-        digits.append(BASE62[digit])
-    return "".join(reversed(digits)).rjust(width, "0")
+def base62_of_32_bits(number: int) -> str:
+    """Returns a number below 2^32 in base 62, left-padded with `0` to six characters."""
+    high, low = divmod(number, 3_844)
+    return f"{_PAIRS62[high // 3_844]}{_PAIRS62[high % 3_844]}{_PAIRS62[low]}"

@@ -63,6 +63,19 @@ def test_a_refused_action_leaves_nothing_and_spares_its_neighbours(db: Database,
     assert run(db.one(SIZE, name="b")) is None
 
 
+def test_refusals_among_many_actions_undo_nothing_but_their_own(db: Database, run: Run) -> None:
+    async def together() -> list[object]:
+        names = [f"thing {number}" for number in range(300)]
+        return await asyncio.gather(
+            *(db.transact(insert if place % 7 else insert_and_refuse, name) for place, name in enumerate(names)),
+            return_exceptions=True,
+        )
+
+    outcomes = run(together())
+    assert [isinstance(outcome, Conflict) for outcome in outcomes] == [place % 7 == 0 for place in range(300)]
+    assert run(db.one(COUNT)) == sum(place % 7 != 0 for place in range(300))
+
+
 def test_an_action_that_awaits_something_foreign_fails_loudly(db: Database, run: Run) -> None:
     with pytest.raises(AwaitedOutsideTransaction):
         run(db.transact(insert_and_dawdle, "slow"))

@@ -1,8 +1,9 @@
 """SQLite: one writer, group commit, reads beside it (docs/architecture.md, The database).
 
-The writer's connection lives on the event loop's own thread. Transactions that wait are run one after
-the other, each in a savepoint, and one COMMIT covers them all; its fsync happens in a thread, and the
-next group forms meanwhile. A transaction returns only after the COMMIT that covers it.
+The writer's connection lives on the event loop's own thread. Transactions that wait are run one after the other, and
+one COMMIT covers them all; its fsync happens in a thread, and the next group forms meanwhile. A transaction returns
+only after the COMMIT that covers it. When an action is refused after it has written, its group is undone and run again,
+each action in a savepoint.
 """
 
 import asyncio
@@ -38,6 +39,9 @@ P = ParamSpec("P")
 GROUP: Final = 64
 """Transactions per COMMIT at the most: bounds what one failed COMMIT takes down and how long a group runs."""
 
+CAREFUL: Final = 64
+"""Groups that are run in savepoints after an action has failed that had written."""
+
 QUEUE: Final = 4_096
 """Transactions that may wait; one more raises DatabaseAway instead of waiting without end."""
 
@@ -66,6 +70,7 @@ class _SqliteConnection(Protocol):
     def executemany(self, statements: str, rows: Sequence[Mapping[str, Value]], /) -> _Rows: ...
     def cursor(self) -> _Rows: ...
     def changes(self) -> int: ...
+    def total_changes(self) -> int: ...
     def set_busy_timeout(self, milliseconds: int, /) -> None: ...
     def close(self) -> None: ...
 
@@ -123,6 +128,7 @@ class SqliteDatabase:
         self._subscribers = subscribers
         self._queue: deque[_QueuedTransaction] = deque()
         self._committer: asyncio.Task[None] | None = None
+        self._careful = 0
         self._thread = ThreadPoolExecutor(1, "commit")
         self._listening: list[asyncio.Event] = []
 
@@ -147,9 +153,12 @@ class SqliteDatabase:
                 self._reader.execute("COMMIT")
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
-        with translated():
+        try:
             build = query.builders.get("sqlite") or _bind(self._reader, query)
             row = self._reader.execute(query.text, values).fetchone()
+        except apsw.Error as error:
+            _translate(error)
+            raise
         return None if row is None else build(row)
 
     def listen(self) -> asyncio.Event:
@@ -204,8 +213,8 @@ class SqliteDatabase:
         with translated():
             await self._begin()
             try:
-                for waiting in group:
-                    self._run(waiting)
+                if self._careful or not self._run_all(group):
+                    await self._run_apart(group)
                 if all(waiting.error for waiting in group):
                     self._rollback()
                 else:
@@ -214,20 +223,44 @@ class SqliteDatabase:
                 self._rollback()
                 raise
 
+    def _run_all(self, group: list[_QueuedTransaction]) -> bool:
+        """Runs the actions of a group. Returns False when one that failed had written: then none may stand."""
+        for waiting in group:
+            before = self._writer.total_changes()
+            self._run(waiting)
+            if waiting.error is not None and self._writer.total_changes() != before:
+                return False
+        return True
+
+    async def _run_apart(self, group: list[_QueuedTransaction]) -> None:
+        """Runs the actions of a group, each in a savepoint, so that the others stand when one fails that has written.
+
+        What was run of the group before is undone. Groups to come are run so for a while: such failures come together.
+        """
+        if self._careful:
+            self._careful -= 1
+        else:
+            self._careful = CAREFUL
+            self._rollback()
+            await self._begin()
+        for waiting in group:
+            waiting.error = None
+            self._writer.execute("SAVEPOINT action")
+            self._run(waiting)
+            if waiting.error is not None:
+                self._writer.execute("ROLLBACK TO action")
+            self._writer.execute("RELEASE action")
+
     def _run(self, waiting: _QueuedTransaction) -> None:
-        """Runs one action in its savepoint. Raises only when the whole group's transaction is gone."""
-        self._writer.execute("SAVEPOINT action")
+        """Runs one action. Raises only when the whole group's transaction is gone."""
         try:
-            with translated():
-                tx = SqliteTx(self._writer, self._clock.now(), self._subscribers)
-                waiting.result = drive(waiting.start(tx))
-                waiting.signalled = tx.signalled
+            tx = SqliteTx(self._writer, self._clock.now(), self._subscribers)
+            waiting.result = drive(waiting.start(tx))
+            waiting.signalled = tx.signalled
         except Exception as error:
-            waiting.error = error
+            waiting.error = _translated(error)
             if not self._writer.in_transaction:
-                raise  # A full disk makes SQLite roll everything back: no action of the group stands.
-            self._writer.execute("ROLLBACK TO action")
-        self._writer.execute("RELEASE action")
+                raise waiting.error from error  # A full disk makes SQLite roll everything back: nothing stands.
 
     async def _begin(self) -> None:
         deadline = asyncio.get_running_loop().time() + LOCK_WAIT
@@ -296,15 +329,30 @@ class translated(contextlib.AbstractContextManager["translated"]):  # noqa: N801
     """Raises SQLite's errors as those of this package: `with translated(): …`."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        match error:
-            case apsw.ConstraintError():
-                raise ConstraintViolated(str(error)) from error
-            case apsw.FullError():
-                raise DiskFull("The disk is full. Nothing was written.", 10) from error
-            case apsw.BusyError() | apsw.IOError() | apsw.CantOpenError() | apsw.ReadOnlyError():
-                raise DatabaseAway("The database cannot be used right now.") from error
-            case _:
-                return
+        if error is not None:
+            _translate(error)
+
+
+def _translated(error: Exception) -> Exception:
+    """Returns the error of this package for one of SQLite, any other as it is."""
+    try:
+        _translate(error)
+    except Exception as ours:
+        return ours
+    return error
+
+
+def _translate(error: BaseException) -> None:
+    """Raises an error of SQLite as one of this package, if there is one for it."""
+    match error:
+        case apsw.ConstraintError():
+            raise ConstraintViolated(str(error)) from error
+        case apsw.FullError():
+            raise DiskFull("The disk is full. Nothing was written.", 10) from error
+        case apsw.BusyError() | apsw.IOError() | apsw.CantOpenError() | apsw.ReadOnlyError():
+            raise DatabaseAway("The database cannot be used right now.") from error
+        case _:
+            return
 
 
 def open_sqlite(file: Path, clock: Clock, subscribers: Sequence[Subscriber] = ()) -> SqliteDatabase:

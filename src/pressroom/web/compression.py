@@ -26,6 +26,11 @@ _TEXT: Final = (
 )
 
 
+def may_be_encoded(response: Response) -> bool:
+    """Returns whether `encode` could change a response, which it cannot when it is small and sent once."""
+    return response.cached is not None or len(response.body) > SMALLEST
+
+
 async def encode(response: Response, headers: Headers, *, is_safe: bool) -> Response:
     """Returns the response as this client gets it: compressed if that is worth it, or a 304 for what it has already.
 

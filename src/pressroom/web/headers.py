@@ -1,6 +1,6 @@
 """The headers of a request, read in one pass."""
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -9,41 +9,44 @@ from pressroom.web.asgi import HeaderList
 REPEATED: Final = "\n"
 """Joins the values of a header that must not be repeated. No value can contain it, so none of these passes as valid."""
 
-_JOINED_BY: Final = {
-    b"accept-encoding": ", ",
-    b"authorization": REPEATED,
-    b"content-encoding": REPEATED,
-    b"content-length": REPEATED,
-    b"content-type": REPEATED,
-    b"cookie": "; ",
-    b"host": REPEATED,
-    b"idempotency-key": REPEATED,
-    b"if-none-match": ", ",
-    b"if-range": REPEATED,
-    b"origin": REPEATED,
-    b"range": REPEATED,
-    b"sec-fetch-site": REPEATED,
-    b"transfer-encoding": ", ",
-    b"user-agent": " ",
-    b"x-forwarded-for": ", ",
+_LENGTH: Final = "content_length"
+_CODINGS: Final = "chunked"
+
+_READ: Final = {
+    b"accept-encoding": ("accept_encoding", ", "),
+    b"authorization": ("authorization", REPEATED),
+    b"content-encoding": ("content_encoding", REPEATED),
+    b"content-length": (_LENGTH, REPEATED),
+    b"content-type": ("content_type", REPEATED),
+    b"cookie": ("cookie", "; "),
+    b"host": ("host", REPEATED),
+    b"idempotency-key": ("idempotency_key", REPEATED),
+    b"if-none-match": ("if_none_match", ", "),
+    b"if-range": ("if_range", REPEATED),
+    b"origin": ("origin", REPEATED),
+    b"range": ("range", REPEATED),
+    b"sec-fetch-site": ("fetch_site", REPEATED),
+    b"transfer-encoding": (_CODINGS, ", "),
+    b"user-agent": ("user_agent", " "),
+    b"x-forwarded-for": ("forwarded_for", ", "),
 }
-"""Every header that is read, and what joins its values when it comes more than once."""
+"""Every header that is read: its field of `Headers`, and what joins its values when it comes more than once."""
 
 
 class Headers(msgspec.Struct):
     """The request headers that anything here reads. Values are Latin-1 text."""
 
-    authorization: str | None
-    cookie: str
-    content_type: str | None
-    content_encoding: str | None
-    content_length: int | None
-    chunked: bool
-    idempotency_key: str | None
-    forwarded_for: str | None
-    fetch_site: str | None
-    origin: str | None
-    host: str
+    authorization: str | None = None
+    cookie: str = ""
+    content_type: str | None = None
+    content_encoding: str | None = None
+    content_length: int | None = None
+    chunked: bool = False
+    idempotency_key: str | None = None
+    forwarded_for: str | None = None
+    fetch_site: str | None = None
+    origin: str | None = None
+    host: str = ""
     range: str | None = None
     if_range: str | None = None
     if_none_match: str | None = None
@@ -58,30 +61,17 @@ class Headers(msgspec.Struct):
 
 def read_headers(received: HeaderList) -> Headers:
     """Returns what is read of the headers of a request, whose names are in lower case."""
-    found: dict[bytes, str] = {}
+    found: dict[str, Any] = {}
     for name, value in received:
-        if name in _JOINED_BY:
+        if (read := _READ.get(name)) is not None:
+            field, joined_by = read
             text = value.decode("latin-1")
-            found[name] = f"{found[name]}{_JOINED_BY[name]}{text}" if name in found else text
-    length = found.get(b"content-length", "")
-    return Headers(
-        authorization=found.get(b"authorization"),
-        cookie=found.get(b"cookie", ""),
-        content_type=found.get(b"content-type"),
-        content_encoding=found.get(b"content-encoding"),
-        content_length=int(length) if length.isdigit() else None,
-        chunked=b"transfer-encoding" in found,
-        idempotency_key=found.get(b"idempotency-key"),
-        forwarded_for=found.get(b"x-forwarded-for"),
-        fetch_site=found.get(b"sec-fetch-site"),
-        origin=found.get(b"origin"),
-        host=found.get(b"host", ""),
-        range=found.get(b"range"),
-        if_range=found.get(b"if-range"),
-        if_none_match=found.get(b"if-none-match"),
-        accept_encoding=found.get(b"accept-encoding", ""),
-        user_agent=found.get(b"user-agent", ""),
-    )
+            found[field] = f"{found[field]}{joined_by}{text}" if field in found else text
+    if (length := found.get(_LENGTH)) is not None:
+        found[_LENGTH] = int(length) if length.isdigit() else None
+    if _CODINGS in found:
+        found[_CODINGS] = True
+    return Headers(**found)
 
 
 def session_token(cookie: str) -> str | None:

@@ -1,19 +1,23 @@
 """How a request is told from a repetition: by its Idempotency-Key and its body (docs/idempotency.md)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from typing import Final
 
 import msgspec
 
 from pressroom.errors import Code, FieldError
 from pressroom.web.multipart_rules import Form
 
+_VALID: Final = re.compile("[!-~]{1,255}")
+
 
 def read_key(header: str | None, field_errors: list[FieldError]) -> str | None:
     """Returns the Idempotency-Key, None without one. Adds to `field_errors` when it is not valid."""
     if header is None:
         return None
-    if 1 <= len(header) <= 255 and all("!" <= character <= "~" for character in header):
+    if _VALID.fullmatch(header):
         return header
     message = "Send one Idempotency-Key of 1 to 255 visible ASCII characters, for example a UUID."
     field_errors.append(FieldError("header.Idempotency-Key", Code.INVALID_FORMAT, message))

@@ -26,10 +26,14 @@ DRAIN_SECONDS: Final = 5.0
 
 
 class IncomingBody:
-    """The body of one request. `unread` says whether more of it may come."""
+    """The body of one request. `unread` says whether more of it may come.
 
-    def __init__(self, receive: Receive) -> None:
+    `length` is its Content-Length, past which nothing is asked for; None when it has none or is chunked.
+    """
+
+    def __init__(self, receive: Receive, length: int | None = None) -> None:
         self._receive = receive
+        self._missing = length
         self.unread = True
 
     async def read(self, limit: int, what: str = "JSON body") -> bytes:
@@ -67,8 +71,13 @@ class IncomingBody:
             raise Invalid(
                 [FieldError("body", Code.INVALID_FORMAT, "The body ends before its time or is badly chunked.")]
             )
+        chunk = message.get("body", b"")
         self.unread = message.get("more_body", False)
-        return message.get("body", b"")
+        if self._missing is not None:
+            self._missing -= len(chunk)
+            # The server says that more may come until it was asked once more, which costs a round of its threads.
+            self.unread = self.unread and self._missing > 0
+        return chunk
 
 
 class BodyReader:

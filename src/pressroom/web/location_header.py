@@ -14,6 +14,9 @@ C = TypeVar("C")
 _PLACE: Final = re.compile(r"{(\w+)}")
 
 
+_MADE: Final = "{made}"
+
+
 class _Made(msgspec.Struct):
     """The field that the response to every creation has."""
 
@@ -31,6 +34,10 @@ def location_of(template: str, request: Request[C], response: Response) -> tuple
         request: The request.
         response: The response to it: a 201, or the replay of one.
     """
-    known = {**request.parameters, "made": _decoder.decode(response.body).id}
-    path = _PLACE.sub(lambda place: quote(known[place[1]], safe=""), template)
+    made = _decoder.decode(response.body).id
+    if request.parameters:
+        known = {**request.parameters, "made": made}
+        path = _PLACE.sub(lambda place: quote(known[place[1]], safe=""), template)
+    else:
+        path = template.replace(_MADE, quote(made, safe=""))
     return b"location", (request.settings.base_url + path).encode()

@@ -28,7 +28,7 @@ from pressroom.web import json_bodies
 from pressroom.web.access import Access, AdminOnly, AdminPage, Anyone, Keyed, Page, Public, SessionOnly, Visitor
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address
-from pressroom.web.compression import encode
+from pressroom.web.compression import encode, may_be_encoded
 from pressroom.web.error_labels import MethodNotAllowed
 from pressroom.web.error_responses import error_response
 from pressroom.web.guards import Guards
@@ -52,9 +52,9 @@ from pressroom.web.page_forms import (
 from pressroom.web.rendering import error_page, hide_address, sign_in_first
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.response_sending import RETRY_SECONDS, SendBudget, held_bytes, send_response
+from pressroom.web.response_sending import RETRY_SECONDS, SendBudget, held_bytes, is_small, send_response, send_small
 from pressroom.web.router import Router
-from pressroom.web.routing import PageForm, Route
+from pressroom.web.routing import FormSpec, PageForm, Route
 from pressroom.web.services import Services
 
 C = TypeVar("C")
@@ -102,7 +102,6 @@ class Pipeline(Generic[C]):
         """Serves one request."""
         self.under_way += 1
         try:
-            started = self._clock.now()
             request = self._begin(scope, receive)
             response = await self._respond(scope, request)
             shown_path = self._router.without_token(request.path)
@@ -116,7 +115,7 @@ class Pipeline(Generic[C]):
                 request.method,
                 shown_path,
                 response.status,
-                now - started,
+                now - request.started,
                 request.client,
                 account_id=request.account_id,
                 key_id=request.key_id,
@@ -141,7 +140,8 @@ class Pipeline(Generic[C]):
             query=scope["query_string"].decode("latin-1"),
             headers=headers,
             client=client_address(peer[0] if peer else "", headers.forwarded_for, self._trusted),
-            body=IncomingBody(receive),
+            body=IncomingBody(receive, None if headers.chunked else headers.content_length),
+            started=self._clock.now(),
             response_headers=[(b"x-request-id", request_id.encode()), *self._always],
         )
 
@@ -154,7 +154,7 @@ class Pipeline(Generic[C]):
             check_host(scope["http_version"], request.headers)
             route = self._find(scope, request)
             request.who = await self._who(request, route)
-            if _reads_query(route):
+            if request.query and _reads_query(route):
                 _check_query(request.query)
             if route.page_form is not None:
                 return await self._run_form(request, route, route.page_form)
@@ -184,12 +184,16 @@ class Pipeline(Generic[C]):
         The response to a write is sent in any case: the write has happened.
         """
         head = request.method == "HEAD"
-        response = await encode(response, request.headers, is_safe=request.is_safe)
+        if may_be_encoded(response):
+            response = await encode(response, request.headers, is_safe=request.is_safe)
         held = held_bytes(response, head=head) if request.is_safe else 0
         if held and not self._budget.take(request.client, held):
             response, held = _error_response(request.path, _TOO_MANY_LARGE), 0
         if request.key_id is not None:
             self._guards.note_response(request, response)
+        if is_small(response):
+            await send_small(send, response, request.response_headers, head=head)
+            return response
         listen = None if request.headers.announces_body else receive
         try:
             await send_response(send, response, request.response_headers, head=head, receive=listen)
@@ -241,8 +245,7 @@ class Pipeline(Generic[C]):
         self, request: Request[C], route: Route[C], typed: Mapping[str, Sequence[str]] | None = None
     ) -> Response | None:
         """Returns the page that asks for the password where it must have been confirmed recently and was not."""
-        access = route.access
-        if request.who is None or not isinstance(access, SessionOnly | Page) or not access.recent:
+        if request.who is None or not _asks_password(route.access):
             return None
         return await self._guards.check_recent(request, request.who, typed)
 
@@ -293,14 +296,17 @@ class Pipeline(Generic[C]):
 
     async def _run(self, request: Request[C], route: Route[C]) -> Response:
         """Reads the body and calls the route. A form's files are removed afterwards."""
-        if (asking := await self._ask_password(request, route)) is not None:
+        if _asks_password(route.access) and (asking := await self._ask_password(request, route)) is not None:
             return asking
+        if route.takes is None and route.form is None and request.is_safe:
+            request.once = self._guards.once(request, None, "")
+            return await route.run(request, None)
         field_errors: list[FieldError] = []
         key = None if request.is_safe else read_key(request.headers.idempotency_key, field_errors)
         form, raw, body = None, b"", None
         try:
             try:
-                form = await self._read_form(request, route)
+                form = None if route.form is None else await self._read_form(request, route.form)
                 if route.takes is not None and form is None:
                     raw = await self._bodies.read_json(request.body, request.headers, optional=route.body_optional)
                 body = self._decode(route, raw, form)
@@ -317,11 +323,9 @@ class Pipeline(Generic[C]):
             if form is not None:
                 await discard(form)
 
-    async def _read_form(self, request: Request[C], route: Route[C]) -> Form | None:
-        """Returns the form that the route takes and sets the request's `files`; None for a route that takes none."""
-        if route.form is None:
-            return None
-        rules = route.form.by_key if request.headers.authorization is not None else route.form.signed_in
+    async def _read_form(self, request: Request[C], spec: FormSpec) -> Form:
+        """Returns the form that the route takes and sets the request's `files`."""
+        rules = spec.by_key if request.headers.authorization is not None else spec.signed_in
         form = await self._bodies.read_form(request.body, request.headers, rules)
         request.files = form.files
         return form
@@ -382,6 +386,10 @@ def _ignores(access: Access, authorization: str) -> bool:
 
 def _is_limited(access: Access) -> bool:
     return isinstance(access, Keyed) or (isinstance(access, SessionOnly | Page) and access.is_limited)
+
+
+def _asks_password(access: Access) -> bool:
+    return isinstance(access, SessionOnly | Page) and access.recent
 
 
 def _in_api(path: str) -> bool:

@@ -41,6 +41,7 @@ class Request(msgspec.Struct, Generic[C]):
         query: The query string, as sent.
         client: The client's address (docs/proxy.md#client-addresses).
         response_headers: Headers that the response gets, whatever becomes of the request.
+        started: When the request began, in milliseconds.
         route: The path as the route declares it: `/api/posts/{id}`.
         parameters: What stands in the path for the names in the route's path.
         who: The caller; None when nobody is signed in.
@@ -66,6 +67,7 @@ class Request(msgspec.Struct, Generic[C]):
     client: str
     body: IncomingBody
     response_headers: HeaderList
+    started: int = 0
     route: str = ""
     parameters: Mapping[str, str] = {}
     once: Once = cast("Once", None)  # set before any route runs

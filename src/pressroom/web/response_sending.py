@@ -67,6 +67,29 @@ def held_bytes(response: Response, *, head: bool) -> int:
     return len(response.body) if len(response.body) > LARGE else 0
 
 
+def is_small(response: Response) -> bool:
+    """Returns whether a response goes out whole, as one piece that counts against no budget."""
+    return response.stream is None and len(response.body) <= LARGE
+
+
+async def send_small(send: Send, response: Response, more_headers: HeaderList, *, head: bool) -> None:
+    """Sends a response that `is_small`; to a HEAD request its headers alone."""
+    await send({"type": "http.response.start", "status": response.status, "headers": _head(response, more_headers)})
+    await send({"type": "http.response.body", "body": b"" if head else response.body, "more_body": False})
+
+
+def _head(response: Response, more_headers: HeaderList) -> HeaderList:
+    """Returns all headers of a response."""
+    headers = [(b"content-type", response.content_type), *more_headers, *response.headers]
+    if response.status not in (204, 304):  # 204 must not have it; with 304 it would be that of the 200 (RFC 9110, 8.6).
+        headers.append((b"content-length", b"%d" % _length(response)))
+    return headers
+
+
+def _length(response: Response) -> int:
+    return response.length if response.stream is not None else len(response.body)
+
+
 async def send_response(
     send: Send, response: Response, more_headers: HeaderList, *, head: bool, receive: Receive | None
 ) -> None:
@@ -79,15 +102,14 @@ async def send_response(
         head: Whether the request is a HEAD.
         receive: Reports that the client hung up; None while more of the request's body may come.
     """
-    length = response.length if response.stream is not None else len(response.body)
-    headers = [(b"content-type", response.content_type), *more_headers, *response.headers]
-    if response.status not in (204, 304):  # 204 must not have it; with 304 it would be that of the 200 (RFC 9110, 8.6).
-        headers.append((b"content-length", b"%d" % length))
-    await send({"type": "http.response.start", "status": response.status, "headers": headers})
-    if not head and length > LARGE:
+    if is_small(response):
+        await send_small(send, response, more_headers, head=head)
+        return
+    await send({"type": "http.response.start", "status": response.status, "headers": _head(response, more_headers)})
+    if not head and _length(response) > LARGE:
         await _send_pieces(send, response.stream or _pieces(response.body), receive)
         return
-    body = b"" if head else response.body
+    body = b""
     if response.stream is not None and not head:
         body = b"".join([piece async for piece in response.stream])
     await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -62,6 +62,8 @@ class Router(Generic[C]):
 
         Misspelt addresses are cut too (`//media/…`, `/Media/…`): the token in them would open the file.
         """
+        if path in self._plain:
+            return path
         folded = path.lower()
         for before in self._before_tokens:
             if (at := folded.find(before)) >= 0:

@@ -1,10 +1,10 @@
 """The key itself: its form, checksum and hash (docs/keys.md#api-keys). Pure but for the random characters."""
 
+import binascii
 import hashlib
-import zlib
 from typing import Final
 
-from pressroom.ids import base62, random_base62
+from pressroom.ids import base62_of_32_bits, random_base62
 
 PREFIX: Final = "svc_live_"
 SHOWN: Final = 15
@@ -35,4 +35,4 @@ def hash_secret(secret: str) -> str:
 
 
 def _checksum(text: str) -> str:
-    return base62(zlib.crc32(text.encode()), _CHECKSUM)
+    return base62_of_32_bits(binascii.crc32(text.encode()))

@@ -1,7 +1,7 @@
 """What posts look like on the wire (docs/posts.md)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -283,43 +283,43 @@ class AudienceOut(msgspec.Struct):
 
 def post_shape(view: PostView, addresses: MediaAddresses, now: int) -> PostOut:
     """Returns a post as its reader sees it at `now` (milliseconds)."""
-    original = _shape_alone(view.original, addresses, now) if view.original else None
-    return PostOut(**msgspec.structs.asdict(_shape_alone(view, addresses, now)), original_post=original)
+    original = OriginalPostOut(**_fields(view.original, addresses, now)) if view.original else None
+    return PostOut(**_fields(view, addresses, now), original_post=original)
 
 
-def _shape_alone(view: PostView, addresses: MediaAddresses, now: int) -> OriginalPostOut:
-    """Returns the post without its original."""
+def _fields(view: PostView, addresses: MediaAddresses, now: int) -> dict[str, Any]:
+    """Returns the fields of a post without its original."""
     post, base_url = view.post, addresses.base_url
     public = post.visibility == Visibility.PUBLIC
     author = author_of(post.account_id, post, base_url)
     is_bounce = post.type != PostType.POST
-    return OriginalPostOut(
-        id=post.id,
-        content=post.content,
-        media=[media_shape(media, addresses, public=public) for media in view.media] or None,
-        link_preview=card_shape(view.card, base_url) if view.card else None,
-        location=_location(post),
-        type=post.type,
-        visibility=post.visibility,
-        created_at=iso(post.created_at),
-        updated_at=iso(post.updated_at),
-        edited_at=None if post.edited_at is None else iso(post.edited_at),
-        deleted_at=None if post.deleted_at is None else iso(post.deleted_at),
-        author=author,
-        hub=_hub(post, base_url),
-        source_api_key=_key(post),
-        is_bounce=is_bounce,
-        bounced_by=author if is_bounce else None,
-        poll=poll_shape(view.poll, now) if view.poll else None,
-        stats=StatsOut(
+    return {
+        "id": post.id,
+        "content": post.content,
+        "media": [media_shape(media, addresses, public=public) for media in view.media] or None,
+        "link_preview": card_shape(view.card, base_url) if view.card else None,
+        "location": _location(post),
+        "type": post.type,
+        "visibility": post.visibility,
+        "created_at": iso(post.created_at),
+        "updated_at": iso(post.updated_at),
+        "edited_at": None if post.edited_at is None else iso(post.edited_at),
+        "deleted_at": None if post.deleted_at is None else iso(post.deleted_at),
+        "author": author,
+        "hub": _hub(post, base_url),
+        "source_api_key": _key(post),
+        "is_bounce": is_bounce,
+        "bounced_by": author if is_bounce else None,
+        "poll": poll_shape(view.poll, now) if view.poll else None,
+        "stats": StatsOut(
             likes=post.likes,
             comments=post.comments,
             shares=post.shares,
             share_count=post.share_count,
             views=post.views,
         ),
-        user_interactions=InteractionsOut(liked=post.liked, saved=post.saved),
-    )
+        "user_interactions": InteractionsOut(liked=post.liked, saved=post.saved),
+    }
 
 
 def _key(post: SeenPost) -> SourceKeyOut | None:

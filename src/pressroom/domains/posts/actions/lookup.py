@@ -54,6 +54,8 @@ async def get_view(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -
 
 async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[PostView]:
     """Adds to posts their polls, media, cards and those originals that the reader may see. Keeps their order."""
+    if not any(post.original_id or post.has_poll or post.has_media or post.preview_url for post in posts):
+        return [PostView(post) for post in posts]
     originals = await _standing(tx, [post.original_id for post in posts if post.original_id], reader)
     everyone = {post.id: post for post in (*posts, *originals)}
     their_polls = await _polls(tx, [post.id for post in everyone.values() if post.has_poll], reader)
