@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
@@ -49,6 +50,7 @@ from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.errors import PressroomError
 from pressroom.jobs import queue
 from pressroom.jobs.schedule import Every, Schedule
+from pressroom.jobs.sweeps import BATCH, Sweep, SweepGroup
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound import OutboundClient, policy_of
@@ -60,10 +62,6 @@ WRITE_SECONDS = 1.0
 
 SOON = (1 * SECOND, 2 * SECOND, 4 * SECOND, 8 * SECOND)
 """Milliseconds between attempts in development mode, so that retries can be watched."""
-
-PURGE_BATCH = 500
-"""Rows that a clean-up removes in one transaction: so few that no request waits long."""
-
 
 WRITTEN = (
     *(POSTS_BY_KEY, EDITS_BY_KEY, DELETIONS_BY_KEY, COMMENTS_BY_KEY, CLIPS_BY_KEY),
@@ -128,22 +126,8 @@ async def open_runtime(
     """Opens everything; `resolve` looks names up for what goes out. Raises SettingError when something cannot be."""
     clock = clock or SystemClock()
     policy = policy_of(settings)
-    blobs = open_blobs(settings)
-    try:
-        db = await open_database(settings, clock)
-        try:
-            await check_migrated(db)
-            # Read first: a file that another program has locked for a while must not keep the server from starting.
-            media_secret, body_secret = [
-                await db.one(FIND_SECRET, name=name) or await db.transact(make_secret, name)
-                for name in (SIGNING, idempotency.BODY_HASHES)
-            ]
-        except BaseException:
-            await db.close()
-            raise
-    except BaseException:
-        await blobs.close()
-        raise
+    blobs, db = await _open_stores(settings, clock)
+    media_secret, body_secret = await _read_secrets(db, blobs)
     rates = rates_of(settings)
     limiter = _open_limiter(rates, settings, clock, log) or MemoryLimiter(rates, db, clock, WRITTEN)
     client = OutboundClient(policy, resolve=resolve, log=log)
@@ -156,9 +140,15 @@ async def open_runtime(
     session_use = SessionUse(db)
     usage = KeyUsage(db)
     views = ViewCounter(db)
-    schedule = Schedule(
-        _entries(db, settings, limiter, last_used, session_use, usage, views, processing, cards, blobs), log
-    )
+    flushes = [
+        Every(0.5, "limits", limiter.flush),
+        Every(1, "last used", last_used.flush),
+        Every(1, "use of sessions", session_use.flush),
+        Every(1, "usage of keys", usage.flush),
+        Every(1, "views", views.flush),
+    ]
+    sweeps = [Every(60, "clean-up", group.run) for group in _sweep_groups(db, log, processing, cards, blobs)]
+    own = Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir))
     return Runtime(
         settings=settings,
         clock=clock,
@@ -178,8 +168,32 @@ async def open_runtime(
         passwords=Passwords(),
         mailer=Mailer(settings, clock),
         log=log,
-        schedule=schedule,
+        schedule=Schedule([*flushes, *sweeps, own], log),
     )
+
+
+async def _open_stores(settings: Settings, clock: Clock) -> tuple[Blobs, Database]:
+    blobs = open_blobs(settings)
+    try:
+        return blobs, await open_database(settings, clock)
+    except BaseException:
+        await blobs.close()
+        raise
+
+
+async def _read_secrets(db: Database, blobs: Blobs) -> list[str]:
+    """Returns what signs addresses of media and what bodies are hashed with. Closes both when they cannot be had."""
+    try:
+        await check_migrated(db)
+        # Read first: a file that another program has locked for a while must not keep the server from starting.
+        return [
+            await db.one(FIND_SECRET, name=name) or await db.transact(make_secret, name)
+            for name in (SIGNING, idempotency.BODY_HASHES)
+        ]
+    except BaseException:
+        await db.close()
+        await blobs.close()
+        raise
 
 
 def _open_limiter(rates: Rates, settings: Settings, clock: Clock, log: Log) -> Limiter | None:
@@ -198,47 +212,36 @@ def _log_child(log: Log, ended: ChildExit) -> None:
         log.warning("a child that decodes ended badly", status=ended.status, cpu_seconds=ended.cpu_seconds)
 
 
-def _entries(
-    db: Database,
-    settings: Settings,
-    limiter: Limiter,
-    last_used: LastUsed,
-    session_use: SessionUse,
-    usage: KeyUsage,
-    views: ViewCounter,
-    processing: Processing,
-    cards: Cards,
-    blobs: Blobs,
-) -> list[Every]:
-    """Returns what runs at intervals: write-behind and clean-up."""
-    return [
-        Every(0.5, "limits", limiter.flush),
-        Every(1, "last used", last_used.flush),
-        Every(1, "use of sessions", session_use.flush),
-        Every(1, "usage of keys", usage.flush),
-        Every(1, "views", views.flush),
-        Every(60, "idempotent answers", lambda: _purge(db, idempotency.purge_answers)),
-        Every(60, "sessions", lambda: _purge(db, accounts.purge_sessions)),
-        Every(60, "reserved user names", lambda: _purge(db, purge_reserved)),
-        Every(60, "invitations", lambda: _purge(db, invitations.purge)),
-        Every(60, "one-time tokens", lambda: _purge(db, purge_tokens)),
-        Every(60, "attempts to sign in and up", lambda: _purge(db, attempts.purge_attempts)),
-        Every(60, "limits of yesterday", lambda: _purge(db, limits.purge_limits)),
-        Every(60, "usage of keys of last month", lambda: _purge(db, keys.purge_usage)),
-        Every(60, "audit log", lambda: _purge(db, purge_entries)),
-        Every(60, "notifications", lambda: _purge(db, notifications.purge_notifications)),
-        Every(60, "decided reports", lambda: _purge(db, reports.purge_cases)),
-        Every(60, "link cards", lambda: _purge(db, previews.purge_failures)),
-        Every(600, "uploads left behind", lambda: processing.sweep(SystemClock().now())),
-        Every(600, "cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),
-        Every(600, "copies of accounts", lambda: purge_exports(db, blobs, SystemClock().now())),
-        Every(60, "dead jobs", lambda: _purge(db, queue.purge_dead)),
-        Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir)),
-        Every(60, "deliveries", lambda: _purge(db, webhooks.purge_deliveries)),
-        Every(60, "events", lambda: _purge(db, webhooks.purge_events)),
-        Every(60, "endpoints of expired keys", lambda: _purge(db, webhooks.close_expired)),
-        Every(60, "ended endpoints", lambda: _purge(db, webhooks.sweep_endpoints)),
-    ]
+def _sweep_groups(
+    db: Database, log: Log, processing: Processing, cards: Cards, blobs: Blobs
+) -> tuple[SweepGroup, SweepGroup]:
+    """Returns what one process at a time does for all: rows that are past their time, and files that nobody has."""
+    purges: tuple[tuple[str, Callable[[Tx, int], Awaitable[int]]], ...] = (
+        ("idempotent answers", idempotency.purge_answers),
+        ("sessions", accounts.purge_sessions),
+        ("reserved user names", purge_reserved),
+        ("invitations", invitations.purge),
+        ("one-time tokens", purge_tokens),
+        ("attempts to sign in and up", attempts.purge_attempts),
+        ("limits of yesterday", limits.purge_limits),
+        ("usage of keys of last month", keys.purge_usage),
+        ("audit log", purge_entries),
+        ("notifications", notifications.purge_notifications),
+        ("decided reports", reports.purge_cases),
+        ("link cards", previews.purge_failures),
+        ("dead jobs", queue.purge_dead),
+        ("deliveries", webhooks.purge_deliveries),
+        ("events", webhooks.purge_events),
+        ("endpoints of expired keys", webhooks.close_expired),
+        ("ended endpoints", webhooks.sweep_endpoints),
+    )
+    files = (
+        Sweep("uploads left behind", lambda: processing.sweep(SystemClock().now())),
+        Sweep("cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),
+        Sweep("copies of accounts", lambda: purge_exports(db, blobs, SystemClock().now())),
+    )
+    rows = [Sweep(name, partial(_purge, db, purge)) for name, purge in purges]
+    return SweepGroup("rows", 60, db, log, rows), SweepGroup("files", 600, db, log, files)
 
 
 def make_worker(runtime: Runtime) -> DeliveryWorker:
@@ -265,5 +268,5 @@ def make_job_worker(runtime: Runtime) -> JobWorker:
 
 async def _purge(db: Database, purge: Callable[[Tx, int], Awaitable[int]]) -> None:
     """Cleans up in batches until one is not full, so that no transaction is long."""
-    while await db.transact(purge, PURGE_BATCH) >= PURGE_BATCH:
+    while await db.transact(purge, BATCH) >= BATCH:
         await asyncio.sleep(0.01)

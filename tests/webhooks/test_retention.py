@@ -5,7 +5,7 @@ import pytest
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query
 from pressroom.domains.webhooks.actions.retention import purge_deliveries, purge_events, sweep_endpoints
-from pressroom.runtime import PURGE_BATCH
+from pressroom.jobs.sweeps import BATCH
 from tests.api.actors import Actor, body_of, rows
 from tests.harness.local import LocalServer
 from tests.harness.receiver import answer
@@ -118,7 +118,7 @@ def test_an_event_that_one_endpoint_still_waits_for_stays(
     assert events(alice) == 0
 
 
-@pytest.mark.parametrize("size", [1, 7, PURGE_BATCH])
+@pytest.mark.parametrize("size", [1, 7, BATCH])
 def test_a_removed_endpoint_goes_batch_by_batch(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint, size: int
 ) -> None:

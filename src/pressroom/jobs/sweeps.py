@@ -1,0 +1,86 @@
+"""Clean-ups that one process at a time does for all, under a lease (docs/architecture.md#sweeps)."""
+
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pressroom.clock import MINUTE, SECOND
+from pressroom.db import Command, Database, Query, Tx
+from pressroom.logs import Log
+
+LEASE: Final = 5 * MINUTE
+"""How long a killed process keeps the others from a group. It is renewed before each of its sweeps."""
+
+BATCH: Final = 500
+"""Rows that a purge removes in one transaction: so few that no request waits long."""
+
+# Nobody else may hold the lease, and the group must be due.
+CLAIM: Final = Query(
+    str,
+    "INSERT INTO sweeps (name, next_at, leased_until, lease_token) VALUES (:name, :now, :until, :token)"
+    " ON CONFLICT (name) DO UPDATE SET leased_until = :until, lease_token = :token"
+    " WHERE sweeps.leased_until <= :now AND sweeps.next_at <= :now RETURNING name",
+)
+
+RENEW: Final = Command("UPDATE sweeps SET leased_until = :until WHERE name = :name AND lease_token = :token")
+
+FINISH: Final = Command(
+    "UPDATE sweeps SET leased_until = 0, next_at = :next_at WHERE name = :name AND lease_token = :token"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A clean-up: `work` does it from beginning to end."""
+
+    name: str
+    work: Callable[[], Awaitable[object]]
+
+
+class SweepGroup:
+    """Sweeps that are due together every `seconds`, in one of all processes.
+
+    Args:
+        name: The name of the group, the same in every process.
+        seconds: The time from the end of one run to the beginning of the next.
+        db: What is swept, and where the lease is.
+        log: Where a sweep that failed is named. It does not keep the others from being done.
+        sweeps: What is done, in this order.
+    """
+
+    def __init__(self, name: str, seconds: int, db: Database, log: Log, sweeps: Sequence[Sweep]) -> None:
+        self._name = name
+        self._every = seconds * SECOND
+        self._db = db
+        self._log = log
+        self._sweeps = sweeps
+        self._token = uuid.uuid4().hex
+
+    async def run(self) -> None:
+        """Does all sweeps, if they are due and no other process does them; ends early when the lease was lost."""
+        if not await self._db.transact(claim, self._name, self._token):
+            return
+        for sweep in self._sweeps:
+            if not await self._db.transact(renew, self._name, self._token):
+                return
+            try:
+                await sweep.work()
+            except Exception as error:  # one failure must not end the others
+                self._log.recurring("scheduled work failed", error, work=sweep.name)
+        await self._db.transact(finish, self._name, self._token, self._every)
+
+
+async def claim(tx: Tx, name: str, token: str) -> bool:
+    """Takes the lease of a group that is due. Returns whether it is taken."""
+    return await tx.one(CLAIM, name=name, token=token, now=tx.now, until=tx.now + LEASE) is not None
+
+
+async def renew(tx: Tx, name: str, token: str) -> bool:
+    """Prolongs a lease. Returns whether it is still held."""
+    return bool(await tx.run(RENEW, name=name, token=token, until=tx.now + LEASE))
+
+
+async def finish(tx: Tx, name: str, token: str, every: int) -> None:
+    """Gives a lease back; the group is due again in `every` milliseconds."""
+    await tx.run(FINISH, name=name, token=token, next_at=tx.now + every)
