@@ -18,6 +18,9 @@ SHORT, LONG = 150, 1_000
 COMMENTS: Final = (SHORT, LONG)
 """Comments in a thread."""
 
+DELETED = 20_000
+"""Deleted comments before those of a short thread."""
+
 PORTION: Final = 20_000
 """Posts that one statement puts on a shelf: a database on a busy machine must finish it within its time."""
 
@@ -57,10 +60,11 @@ HIDE_IN_HUB: Final = Command(
     " WHERE account_id IN (SELECT id FROM accounts WHERE username_key LIKE 'private%')"
 )
 DISCUSS: Final = Command(
-    "INSERT INTO comments (account_id, id, post_id, parent_id, thread_id, content, created_at)"
+    "INSERT INTO comments (account_id, id, post_id, parent_id, thread_id, content, created_at, deleted_at)"
     " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
     " SELECT a.id, '0000000' || CAST(CAST(:first AS BIGINT) + 10 * i AS TEXT), CAST(:post_id AS TEXT),"
-    " CASE WHEN i > 1 THEN CAST(:thread_id AS TEXT) END, CAST(:thread_id AS TEXT), 'Is it finished?', 1"
+    " CASE WHEN i > 1 THEN CAST(:thread_id AS TEXT) END, CAST(:thread_id AS TEXT), 'Is it finished?', 1,"
+    " CASE WHEN i <= :deleted THEN 1 END"
     " FROM n JOIN accounts a ON a.username_key = 'other' || CAST(i % :owners AS TEXT)"
 )
 COUNT: Final = Command("UPDATE posts SET comments = :count WHERE id = :post_id")
@@ -69,6 +73,10 @@ COUNT: Final = Command("UPDATE posts SET comments = :count WHERE id = :post_id")
 def numbered(first: int, place: int) -> str:
     """The id at a place of those that begin with `first`."""
     return f"0000000{first + 10 * place}"
+
+
+MODERATED: Final = numbered(NEW + 7, 2)
+"""The post with a short thread behind many deleted comments."""
 
 
 def discussed(comments: int) -> str:
@@ -95,6 +103,7 @@ async def fill(db: Database) -> dict[str, str]:
     for place, comments in enumerate(COMMENTS):
         await db.transact(put_comments, NEW + place, comments, discussed(comments), OTHERS)
     await db.transact(put_comments, NEW + 2, MANY, numbered(NEW + 7, 1), OTHERS)
+    await db.transact(put_comments, NEW + 3, DELETED + SHORT, MODERATED, OTHERS, DELETED)
     return accounts
 
 
@@ -133,7 +142,8 @@ async def put_posts(tx: Tx, owner: str, first: int, count: int, **more: Value) -
         await tx.run(TAG, hub_id=values["hub_id"])
 
 
-async def put_comments(tx: Tx, first: int, count: int, post_id: str, owners: int) -> None:
-    """Puts a thread under a post: a comment and replies to it, by the others in turn."""
-    await tx.run(DISCUSS, first=first, count=count, post_id=post_id, thread_id=numbered(first, 1), owners=owners)
-    await tx.run(COUNT, count=count, post_id=post_id)
+async def put_comments(tx: Tx, first: int, count: int, post_id: str, owners: int, deleted: int = 0) -> None:
+    """Puts a thread under a post: a comment and replies to it, by the others in turn, the first ones deleted."""
+    thread = numbered(first, 1)
+    await tx.run(DISCUSS, first=first, count=count, post_id=post_id, thread_id=thread, owners=owners, deleted=deleted)
+    await tx.run(COUNT, count=count - deleted, post_id=post_id)
