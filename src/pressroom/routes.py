@@ -35,6 +35,7 @@ from pressroom.domains.home import pages as home
 from pressroom.domains.hubs import pages as hub_pages
 from pressroom.domains.hubs import routes as hubs
 from pressroom.domains.inbox import pages as inbox
+from pressroom.domains.inbox import routes as inbox_routes
 from pressroom.domains.keys import pages as key_pages
 from pressroom.domains.keys import routes as keys
 from pressroom.domains.mail import pages as mail
@@ -79,6 +80,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *follows.ROUTES,
     *suggestions.ROUTES,
     *hubs.ROUTES,
+    *inbox_routes.ROUTES,
     *notifications.ROUTES,
     *administration.ROUTES,
     *invitations.API_ROUTES,

@@ -9,6 +9,13 @@ FILL = Command(
     " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1005)"
     " SELECT '01KW2F3B6E' || substr(CAST(1000000000000000 + i AS TEXT), 1, 16), :account_id, 'mention', 1 FROM n"
 )
+FLOOD = Command(
+    "INSERT INTO notifications (id, account_id, type, actor_id, created_at)"
+    " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)"
+    " SELECT '01KW2F3B6E' || substr(CAST(1000000000000000 + i AS TEXT), 1, 16), :account_id, 'mention',"
+    " CASE WHEN i = 1 THEN CAST(:friend_id AS TEXT) ELSE CAST(:actor_id AS TEXT) END, 1 FROM n"
+)
+"""The oldest is the friend's."""
 
 
 def mention(author: Actor, whom: Actor, times: int = 1) -> None:
@@ -67,6 +74,35 @@ def test_what_a_suspended_account_did_is_not_counted(actor: MakeActor) -> None:
     suspend = Command("UPDATE accounts SET suspended_at = 1 WHERE id = :id")
     alice.server.run(db.transact(lambda tx: tx.run(suspend, id=bob.account.id)))
     assert unread(alice) == 1 == len(listed(alice))
+
+
+def test_a_post_that_cannot_be_seen_any_more_is_not_named(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    stays, narrowed, deleted = (publish(bob, f"{number} @{alice.account.username}")["id"] for number in range(3))
+    body_of(bob.web.patch(f"/api/posts/{narrowed}", json={"visibility": "PRIVATE"}))
+    body_of(bob.web.delete(f"/api/posts/{deleted}"))
+
+    assert [each["postId"] for each in listed(alice)] == [None, None, stays]
+
+
+def test_pages_lead_past_what_suspended_accounts_did(actor: MakeActor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    db = alice.server.runtime.db
+    values = {"account_id": alice.account.id, "actor_id": bob.account.id, "friend_id": carol.account.id}
+    alice.server.run(db.transact(lambda tx: tx.run(FLOOD, **values)))
+    mention(carol, alice, 1)
+    suspend = Command("UPDATE accounts SET suspended_at = 1 WHERE id = :id")
+    alice.server.run(db.transact(lambda tx: tx.run(suspend, id=bob.account.id)))
+
+    path, shown, pages = "/api/notifications?limit=3", list[str](), 0
+    while path:
+        page = body_of(alice.web.get(path))
+        shown += [each["actor"]["username"] for each in page["notifications"]]
+        pages += 1
+        path = page["nextCursor"] and f"/api/notifications?limit=3&cursor={page['nextCursor']}"
+
+    assert shown == [carol.account.username] * 2
+    assert pages <= 5, "a page looks at hundreds"
 
 
 def test_there_may_be_thousands(actor: MakeActor) -> None:

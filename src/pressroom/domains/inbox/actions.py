@@ -1,8 +1,14 @@
 """Reads a page of notifications, with what they are about, on one snapshot."""
 
+from msgspec.structs import replace
+
 from pressroom.db import Tx
 from pressroom.domains.inbox import queries
 from pressroom.domains.inbox.models import NOTICES, Notice, NoticePage, ShownNotice
+from pressroom.domains.notifications.actions import list_notifications
+from pressroom.domains.notifications.models import Notification
+from pressroom.domains.notifications.pages_of_shown import read_shown
+from pressroom.domains.posts.actions.lookup import list_seen
 from pressroom.domains.posts.queries.lookup import find_posts
 from pressroom.domains.reading.markup import excerpt
 from pressroom.ids import BEYOND
@@ -15,22 +21,35 @@ async def open_notices(tx: Tx, account_id: str, unread_before: str | None, read_
 
     A page begins with the unread ones before `unread_before`, or with the read ones before `read_before`.
     """
+
+    async def read_unread(before: str, most: int) -> list[Notice]:
+        return await queries.list_unread(tx, account_id, before=before, limit=most)
+
+    async def read_read(before: str, most: int) -> list[Notice]:
+        return await queries.list_read(tx, account_id, before=before, limit=most)
+
     unread: list[Notice] = []
     read: list[Notice] = []
+    next_page = next_unread = None
     if read_before is None:
-        unread = await queries.list_unread(tx, account_id, before=unread_before or BEYOND, limit=NOTICES + 1)
-    if len(unread) <= NOTICES:
-        left = NOTICES - len(unread)
-        read = await queries.list_read(tx, account_id, before=read_before or BEYOND, limit=left + 1)
-    next_page = None
-    if len(unread) > NOTICES:
-        unread, next_page = unread[:NOTICES], f"before={unread[NOTICES - 1].id}"
-    elif len(unread) + len(read) > NOTICES:
-        read = read[: NOTICES - len(unread)]
-        next_page = f"read={read[-1].id if read else BEYOND}"
+        unread, next_unread = await read_shown(read_unread, unread_before or BEYOND, NOTICES)
+    if next_unread is not None:
+        next_page = f"before={next_unread}"
+    else:
+        read, next_read = await read_shown(read_read, read_before or BEYOND, NOTICES - len(unread))
+        next_page = None if next_read is None else f"read={next_read}"
     words = await _words(tx, [*unread, *read], account_id)
     shown = [[ShownNotice(each, words.get(each.post_id or "")) for each in part] for part in (unread, read)]
     return NoticePage(shown[0], shown[1], next_page)
+
+
+async def list_seen_notifications(
+    tx: Tx, account_id: str, before: str, limit: int
+) -> tuple[list[Notification], str | None]:
+    """Returns what `list_notifications` returns, without the ids of posts that the account may not see any more."""
+    found, next_before = await list_notifications(tx, account_id, before, limit)
+    seen = await list_seen(tx, [each.post_id for each in found if each.post_id], account_id)
+    return [each if each.post_id in seen else replace(each, post_id=None) for each in found], next_before
 
 
 async def _words(tx: Tx, notices: list[Notice], reader: str) -> dict[str, str]:

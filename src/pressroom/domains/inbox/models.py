@@ -12,7 +12,8 @@ class Notice(msgspec.Struct):
     """A notification, with the names of what it is about. Times are in milliseconds.
 
     `username` to `display_name`: who caused it. `key_label`: the key that was revoked. `url`, `webhook_key_id`: the
-    endpoint that was disabled and its key. None where there is no such thing, or not any more.
+    endpoint that was disabled and its key. None where there is no such thing, or not any more. `hidden`: who caused it
+    is suspended, so it is not shown.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Notice(msgspec.Struct):
     key_label: str | None
     url: str | None
     webhook_key_id: str | None
+    hidden: bool
 
 
 class ShownNotice(msgspec.Struct):

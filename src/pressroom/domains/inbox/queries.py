@@ -7,11 +7,12 @@ from pressroom.domains.inbox.models import Notice
 
 _NOTICES: Final = (
     "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.webhook_id, n.key_id, a.username, a.display_name,"
-    " k.label AS key_label, w.url, w.key_id AS webhook_key_id FROM notifications n"
+    " k.label AS key_label, w.url, w.key_id AS webhook_key_id, a.suspended_at IS NOT NULL AS hidden"
+    " FROM notifications n"
     " LEFT JOIN accounts a ON a.id = n.actor_id"
     " LEFT JOIN api_keys k ON k.id = n.key_id AND k.account_id = n.account_id"
     " LEFT JOIN webhooks w ON w.id = n.webhook_id AND w.account_id = n.account_id"
-    " WHERE n.account_id = :account_id AND n.id < :before AND a.suspended_at IS NULL"
+    " WHERE n.account_id = :account_id AND n.id < :before"
 )
 
 LIST_UNREAD: Final = Query(Notice, f"{_NOTICES} AND n.read_at IS NULL ORDER BY n.id DESC LIMIT :limit")
@@ -20,10 +21,10 @@ LIST_READ: Final = Query(Notice, f"{_NOTICES} AND n.read_at IS NOT NULL ORDER BY
 
 
 async def list_unread(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notice]:
-    """Returns unread notifications of the account, newest first, before `before`."""
+    """Returns unread notifications of the account, hidden ones too, newest first, before `before`."""
     return await tx.all(LIST_UNREAD, account_id=account_id, before=before, limit=limit)
 
 
 async def list_read(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notice]:
-    """Returns notifications that the account has read, newest first, before `before`."""
+    """Returns notifications that the account has read, hidden ones too, newest first, before `before`."""
     return await tx.all(LIST_READ, account_id=account_id, before=before, limit=limit)

@@ -3,6 +3,7 @@
 from pressroom.db import Database, Tx
 from pressroom.domains.notifications import queries
 from pressroom.domains.notifications.models import COUNTED, MARKED, RETENTION, Notification, NotificationType
+from pressroom.domains.notifications.pages_of_shown import read_shown
 from pressroom.errors import NotFound
 from pressroom.ids import new_id
 
@@ -35,9 +36,14 @@ async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
     await queries.forget_follow(tx, account_id, actor_id)
 
 
-async def list_notifications(tx: Tx, account_id: str, before: str, limit: int) -> list[Notification]:
-    """Returns at most `limit` notifications of the account with ids before `before`, newest first."""
-    return await queries.list_notifications(tx, account_id, before=before, limit=limit)
+async def list_notifications(tx: Tx, account_id: str, before: str, limit: int) -> tuple[list[Notification], str | None]:
+    """Returns at most `limit` notifications of the account with ids before `before`, newest first, and the id below
+    which the next page begins; None: this is the last."""
+
+    async def read(before: str, most: int) -> list[Notification]:
+        return await queries.list_notifications(tx, account_id, before=before, limit=most)
+
+    return await read_shown(read, before, limit)
 
 
 async def count_unread(db: Database, account_id: str) -> int:

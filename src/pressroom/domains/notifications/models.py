@@ -27,7 +27,10 @@ class NotificationType(StrEnum):
 
 
 class Notification(msgspec.Struct):
-    """A notification with the account that caused it, if one did. Times are in milliseconds."""
+    """A notification with the account that caused it, if one did. Times are in milliseconds.
+
+    `hidden`: that account is suspended, so the notification is not shown.
+    """
 
     id: str
     type: NotificationType
@@ -41,3 +44,4 @@ class Notification(msgspec.Struct):
     display_name: str | None
     avatar_token: str | None
     verified: bool
+    hidden: bool

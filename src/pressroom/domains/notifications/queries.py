@@ -19,9 +19,9 @@ FORGET_FOLLOW: Final = Command(
 LIST_NOTIFICATIONS: Final = Query(
     Notification,
     "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.webhook_id, n.key_id,"
-    " a.id AS actor_id, a.username, a.display_name, a.avatar_token, coalesce(a.verified, FALSE) AS verified"
-    " FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
-    " WHERE n.account_id = :account_id AND n.id < :before AND a.suspended_at IS NULL ORDER BY n.id DESC LIMIT :limit",
+    " a.id AS actor_id, a.username, a.display_name, a.avatar_token, coalesce(a.verified, FALSE) AS verified,"
+    " a.suspended_at IS NOT NULL AS hidden FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
+    " WHERE n.account_id = :account_id AND n.id < :before ORDER BY n.id DESC LIMIT :limit",
 )
 
 # Of the newest so many: who has more unread than the head of a page counts is told so.
@@ -89,7 +89,7 @@ async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
 
 
 async def list_notifications(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notification]:
-    """Returns notifications of the account, newest first, before `before`."""
+    """Returns notifications of the account, hidden ones too, newest first, before `before`."""
     return await tx.all(LIST_NOTIFICATIONS, account_id=account_id, before=before, limit=limit)
 
 

@@ -1,45 +1,17 @@
-"""Notifications over HTTP: listed, counted, marked as read."""
+"""Notifications over HTTP: counted, marked as read. `inbox` lists them, since it knows what they are about."""
 
 from typing import Final
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.notifications import actions
-from pressroom.domains.notifications.schemas import (
-    NOTIFICATION_EXAMPLE,
-    NotificationList,
-    ReadNotifications,
-    UnreadOut,
-    notification_shape,
-)
+from pressroom.domains.notifications.schemas import NOTIFICATION_EXAMPLE, ReadNotifications, UnreadOut
 from pressroom.errors import Code, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
-from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Tag, declare, declare_with_body
 
 TAG = Tag("Notifications", "What happened that concerns the signed-in account.")
-
-
-@declare(
-    "GET",
-    "/api/notifications",
-    SessionOnly(),
-    summary="List notifications",
-    gives=NotificationList,
-    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
-    tag=TAG,
-    paged=True,
-    response_example=NotificationList([NOTIFICATION_EXAMPLE], None),
-)
-async def list_notifications(request: Request[Caller]) -> Response:
-    """The account's notifications, newest first: mentions in posts that it may see, followers and follow requests,
-    revoked keys and disabled webhooks. Stored for 90 days."""
-    page = read_page(request.query)
-    found = await request.db.read(actions.list_notifications, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda notification: notification.id)
-    base_url = request.settings.base_url
-    return json_response(NotificationList([notification_shape(each, base_url) for each in shown], cursor))
 
 
 @declare(
@@ -93,4 +65,4 @@ async def read_notification(request: Request[Caller]) -> Response:
     )
 
 
-ROUTES: Final = (list_notifications, unread_notifications, read_notifications, read_notification)
+ROUTES: Final = (unread_notifications, read_notifications, read_notification)

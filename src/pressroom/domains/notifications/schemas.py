@@ -27,7 +27,13 @@ class NotificationOut(msgspec.Struct, rename="camel"):
     ]
     created_at: Time
     read_at: Annotated[Time | None, Meta(description="Null: not read yet.")]
-    post_id: Annotated[str | None, Meta(description="The post that mentions the account, or was decided about.")]
+    post_id: Annotated[
+        str | None,
+        Meta(
+            description="The post that mentions the account, or was decided about; null for other types, and when the "
+            "account may not see the post any more."
+        ),
+    ]
     webhook_id: Annotated[str | None, Meta(description="The webhook endpoint that was disabled.")]
     key_id: Annotated[str | None, Meta(description="The key that was revoked.")]
     actor: Annotated[AuthorOut | None, Meta(description="Who caused it; null: the service.")]

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from pressroom.blobs import BlobMissing, Blobs
 from pressroom.clock import iso
-from pressroom.db import Database
+from pressroom.db import Database, Tx
 from pressroom.domains.media.models import ProcessingStatus, rendition
 from pressroom.domains.personal_data.queries import copied
 from pressroom.domains.personal_data.queries.copied import CopiedMedia, Section
+from pressroom.domains.posts.actions.lookup import list_seen
 from pressroom.threads import run_to_end
 
 
@@ -35,7 +37,7 @@ class Archive:
             await run_to_end(lambda: member.write(b"["))
             place: Sequence[str | int] = ()
             begin = b"\n"
-            while rows := await db.read(copied.read_page, section, account_id, place):
+            while rows := await db.read(_read_page, section, account_id, place):
                 lines = begin + b",\n".join(encode(section, row) for row in rows)
                 await run_to_end(lambda lines=lines: member.write(lines))
                 place = [getattr(rows[-1], name) for name in section.order]
@@ -70,6 +72,7 @@ class Archive:
 
 
 _MEDIA: Final = next(section for section in copied.SECTIONS if section.name == "media")
+_NOTIFICATIONS: Final = next(section for section in copied.SECTIONS if section.name == "notifications")
 
 
 async def write_archive(db: Database, blobs: Blobs, account_id: str, folder: Path) -> Path | None:
@@ -87,6 +90,16 @@ async def write_archive(db: Database, blobs: Blobs, account_id: str, folder: Pat
     finally:
         await archive.close()
     return path
+
+
+async def _read_page(tx: Tx, section: Section, account_id: str, place: Sequence[str | int]) -> list[Any]:
+    """Returns the next rows of a section; of notifications, without ids of posts that the account may not see any
+    more."""
+    rows = await copied.read_page(tx, section, account_id, place)
+    if section is _NOTIFICATIONS:
+        seen = await list_seen(tx, [row.post_id for row in rows if row.post_id], account_id)
+        return [row if row.post_id in seen else replace(row, post_id=None) for row in rows]
+    return rows
 
 
 def stored_name(media: CopiedMedia) -> str:

@@ -153,6 +153,13 @@ async def list_bounced(tx: Tx, reader: str, views: Sequence[PostView]) -> set[st
     return {each for batch in batches(shared) for each in await lookup.list_plain_bounces(tx, reader, batch)}
 
 
+async def list_seen(tx: Tx, post_ids: Sequence[str], reader: str) -> set[str]:
+    """Returns those of the ids that may be named to the reader: of posts of their own, deleted or not, and of posts
+    that stand and that they may see."""
+    found = await _find_all(tx, list(dict.fromkeys(post_ids)), reader)
+    return {post.id for post in found if post.is_author or (post.deleted_at is None and post.may_be_seen())}
+
+
 async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
     """Returns the versions of a post before its latest edits, newest first; none to anyone but its author."""
     if not post.is_author or post.edited_at is None:
