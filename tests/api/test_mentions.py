@@ -195,7 +195,8 @@ def test_a_list_tells_those_whom_it_lets_in(actor: MakeActor) -> None:
         hearing += [posts_heard_of(who) for who in (bob, carol)]
 
     once: list[str] = [post["id"]]
-    assert hearing == [[], [], once, [], once, [], once, [], once, once]
+    # Told once, of a post that is named while it can be seen.
+    assert hearing == [[], [], once, [], once, [], [None], [], once, once]
     assert heard(dave) == heard(alice) == []
 
 

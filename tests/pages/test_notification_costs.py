@@ -11,7 +11,7 @@ from pressroom.domains.accounts.actions import begin_session
 from tests.conftest import database_settings
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
-from tests.pages.test_page_costs import LIMIT, STATEMENTS, Owner, cost
+from tests.pages.costs import LIMIT, STATEMENTS, Owner, cost
 
 pytestmark = pytest.mark.xdist_group("scale")
 
