@@ -6,6 +6,7 @@ A test (tests/web/test_routes.py) finds every declared route and fails when one 
 from typing import Any, Final
 
 from pressroom.domains.accounts import (
+    avatar_pages,
     block_pages,
     block_routes,
     credential_pages,
@@ -108,6 +109,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *sign_in_pages.ROUTES,
     *profile_pages.ROUTES,
     *picture_pages.ROUTES,
+    *avatar_pages.ROUTES,
     *security_pages.ROUTES,
     *data_pages.ROUTES,
     *credential_pages.ROUTES,
@@ -125,6 +127,6 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
 """The pages that people read and the media in them, and the pages on which they do something."""
 
 SITE_ROUTES: Final[tuple[Route[Any], ...]] = site.ROUTES
-"""Probes, the API reference, static files and avatars."""
+"""Probes, the API reference, static files and the pictures of hubs."""
 
 ROUTES: Final[tuple[Route[Caller], ...]] = (*API_ROUTES, *PAGE_ROUTES, *SITE_ROUTES)

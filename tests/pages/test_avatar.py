@@ -1,6 +1,7 @@
 """The pages of one's own picture and cover, without script: sent, shown, refused, removed."""
 
-from tests.api.actors import Actor, body_of
+from pressroom.domains.moderation.actions import suspend_account
+from tests.api.actors import Actor, body_of, nobody
 from tests.harness.roomy import ROOMY
 from tests.pages.files import picture, video
 from tests.pages.reader import Page
@@ -79,3 +80,22 @@ def test_a_cover_is_sent_shown_and_removed(alice: Actor) -> None:
     gone = alice.web.post(f"{COVER}/remove")
     assert (gone.status_code, gone.headers["location"]) == (303, f"{COVER}?done=cover-removed")
     assert body_of(alice.web.get("/api/auth/me"))["coverImage"] is None
+
+
+def drawn(who: Actor) -> str:
+    answer = nobody.get(f"{who.server.base_url}/avatars/{who.account.id}.svg")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
+    return answer.text
+
+
+def test_without_a_picture_the_initials_are_drawn(alice: Actor) -> None:
+    server = alice.server
+    for name, shown in (("Mira de Vries", ">MV<"), ("<&>", ">&lt;<"), ("שלום עולם", ">שע<")):
+        body_of(alice.web.patch("/api/auth/me", json={"displayName": name}))
+        assert shown in drawn(alice)
+
+    server.run(server.runtime.db.transact(suspend_account, alice.account.username))
+    assert "<text" not in drawn(alice)
+    absent = nobody.get(f"{server.base_url}/avatars/{'0' * 26}.svg")
+    assert (absent.status_code, "<text" in absent.text) == (200, False)
+    assert nobody.get(f"{server.base_url}/avatars/absent.svg").status_code == 404

@@ -1,11 +1,19 @@
-"""Pictures for accounts and hubs that have none of their own, drawn from their ids. Pure."""
+"""Pictures for accounts and hubs that have none of their own, drawn from ids and initials. Pure."""
 
 import hashlib
 import unicodedata
+from html import escape
 
-_PERSON = (
+# Light on dark by at least 4.5 to 1, whatever the hue.
+_NAMED = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" role="img" aria-label="avatar">'
-    '<rect width="96" height="96" fill="hsl({hue} 45% 42%)"/>'
+    '<rect width="96" height="96" fill="hsl({hue} 45% 30%)"/>'
+    '<text x="48" y="50" fill="hsl({hue} 60% 88%)" font-family="system-ui, sans-serif" font-size="40"'
+    ' font-weight="600" text-anchor="middle" dominant-baseline="central">{initials}</text></svg>'
+)
+_NAMELESS = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" role="img" aria-label="avatar">'
+    '<rect width="96" height="96" fill="hsl({hue} 45% 30%)"/>'
     '<circle cx="48" cy="38" r="17" fill="hsl({hue} 60% 88%)"/>'
     '<path d="M14 96c0-22 15-34 34-34s34 12 34 34z" fill="hsl({hue} 60% 88%)"/></svg>'
 )
@@ -34,9 +42,12 @@ def _first_letter(word: str) -> str:
     return letter.upper()[:1]
 
 
-def draw_avatar(account_id: str) -> bytes:
-    """Returns an SVG whose colour depends on the account's id."""
-    return _PERSON.format(hue=_hue(account_id)).encode()
+def draw_avatar(account_id: str, name: str | None = None) -> bytes:
+    """Returns an SVG with the initials of a name, None: with the figure of a person. Its colour depends on the id."""
+    hue = _hue(account_id)
+    if name is None:
+        return _NAMELESS.format(hue=hue).encode()
+    return _NAMED.format(hue=hue, initials=escape(initials(name))).encode()
 
 
 def draw_hub_avatar(hub_id: str) -> bytes:

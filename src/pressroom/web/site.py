@@ -1,4 +1,4 @@
-"""The routes that belong to no package: probes, the API reference, the front page, static files, avatars."""
+"""The routes that belong to no package: probes, the API reference, static files, the pictures of hubs."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,10 +10,11 @@ import msgspec
 
 from pressroom import __version__
 from pressroom.db import Query
-from pressroom.errors import NotFound, Unavailable
+from pressroom.errors import Unavailable
 from pressroom.web.access import Page, Public
-from pressroom.web.avatars import draw_avatar, draw_hub_avatar
+from pressroom.web.avatars import draw_hub_avatar
 from pressroom.web.cached_body import CachedBody
+from pressroom.web.drawings import drawing, id_of_drawing
 from pressroom.web.rendering import render
 from pressroom.web.request import Request
 from pressroom.web.response import JSON, Response, json_response
@@ -91,16 +92,10 @@ async def settings(request: Request[Any]) -> Response:
     return await render(request, "settings/home.html", {})
 
 
-@declare("GET", "/avatars/{name}", Public(), summary="An account's picture")
-async def avatar(request: Request[Any]) -> Response:
-    """The picture of an account that has none of its own."""
-    return _picture(request.parameters["name"], draw_avatar)
-
-
 @declare("GET", "/avatars/hubs/{name}", Public(), summary="A hub's picture")
 async def hub_avatar(request: Request[Any]) -> Response:
     """The picture of a hub."""
-    return _picture(request.parameters["name"], draw_hub_avatar)
+    return drawing(draw_hub_avatar(id_of_drawing(request.parameters["name"])), FOR_A_DAY)
 
 
 @cache
@@ -133,18 +128,6 @@ def _operations(document: bytes) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _picture(name: str, draw: Callable[[str], bytes]) -> Response:
-    """Returns the picture `name`, an identifier and .svg. Raises NotFound for what cannot be one."""
-    if not (name.endswith(".svg") and name[:-4].isalnum() and len(name) == 30):
-        raise NotFound("There is no such picture.")
-    headers = [
-        (b"cache-control", b"public, max-age=86400"),
-        (b"content-security-policy", b"default-src 'none'"),
-        (b"x-content-type-options", b"nosniff"),
-    ]
-    return Response(200, draw(name[:-4]), b"image/svg+xml", headers)
-
-
 VERIFIER_ROUTES: Final = tuple(
     _file_route(f"/docs/{name}", "What verifies webhook deliveries, to be copied", partial(verifier, name))
     for name in VERIFIERS
@@ -160,7 +143,6 @@ ROUTES: Final = (
     favicon,
     docs,
     settings,
-    avatar,
     hub_avatar,
     *VERIFIER_ROUTES,
     *STATIC_ROUTES,

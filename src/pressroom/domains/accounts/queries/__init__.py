@@ -16,6 +16,8 @@ _ACCOUNT: Final = (
 
 FIND_ACCOUNT: Final = Query(Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.id = :account_id")
 
+FIND_SHOWN_NAME: Final = Query(str, "SELECT display_name FROM accounts WHERE id = :account_id AND suspended_at IS NULL")
+
 FIND_BY_USERNAME: Final = Query(
     Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.username_key = :username_key AND a.suspended_at IS NULL"
 )
