@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressroom.text import is_blank, normalise
+from pressroom.text import is_blank, is_invisible, normalise
 
 MARKS = "\u0300\u0301\u0315\u0323\u0327\u0345\u0344\u0f71\u0f72\u0f73\u05b0\u3099\u093c\u1dce"
 LETTERS = "aeo\u00e9\u03b1\u1f80\u0915\u304b\uac00\u1100\u1161\u11a8\U0001f600"
@@ -36,3 +36,16 @@ def test_blank(text: str | None) -> None:
 @pytest.mark.parametrize("text", ["a", " a ", "\u200b", "\u0301"])
 def test_not_blank(text: str) -> None:
     assert not is_blank(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \u3000", "\u200b\u2060", "\u3164", "\u2800", "\u00ad\ufeff", "\U000e0041", "\u202e\n"]
+)
+def test_what_shows_nothing_is_invisible(text: str) -> None:
+    assert is_invisible(text)
+    assert not is_invisible(f"{text}a{text}")
+
+
+@pytest.mark.parametrize("text", ["a", "\U0001f469\u200d\U0001f692", "\u0301", "\u4e00", "\u202ea"])
+def test_what_shows_something_is_visible(text: str) -> None:
+    assert not is_invisible(text)

@@ -11,8 +11,15 @@ from typing import Final
 SHORT: Final = 64
 """Text of so few characters is normalised at once whatever it holds."""
 
+CONTROLS: Final = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+INVISIBLE: Final = (
+    rf"\s{CONTROLS}\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u202f\u205f-\u206f\u2800\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+)
+"""What a class of characters in a regular expression holds; of INVISIBLE, all that is so in the first plane."""
 
-_CONTROL: Final = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
+_CONTROL: Final = re.compile(f"[{CONTROLS}]")
+_INVISIBLE: Final = re.compile(f"[{INVISIBLE}\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*")
 
 
 def normalise(text: str) -> str:
@@ -27,6 +34,11 @@ def normalise(text: str) -> str:
 def is_blank(text: str | None) -> bool:
     """Returns whether a text is absent, empty or white space alone."""
     return text is None or not text or text.isspace()
+
+
+def is_invisible(text: str) -> bool:
+    """Returns whether nothing of a text can be seen: it is empty, or of white space, joiners, fillers and the like."""
+    return _INVISIBLE.fullmatch(text) is not None
 
 
 def has_controls(text: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pressroom.domains.accounts.codes import LONGEST_CODE
 from tests.api.bad_endpoints import REDELIVERY, WEBHOOK
 from tests.api.bad_values import (
+    FORMAT,
     REQUIRED,
     TAKEN,
     TOO_SHORT,
@@ -67,11 +68,32 @@ def username() -> Field:
     return formatted(New(12), [New(3), New(30), New(9, "_Aa")], wrong, null=REQUIRED)
 
 
+DIRECTED = {"control characters", "bidi overrides"}
+
+
+def name(longest: int, *, null: Said) -> Field:
+    """A name in one line: something of it is seen, and nothing in it moves or hides what stands beside it."""
+    wrong = ["a\nb", "a\tb", "a\x85b", "\u202eevil", "a\u2066b", "a\u200fb", "a\u061cb", "a\u2028b"]
+    unseen = ["\u200b\u2060\ufeff", "\u3164", "\u2800", "\u202e \u202c", "\ufe0f\u200d", "\U000e0041"]
+    free = text(longest, null=null, empty=TOO_SHORT, blank=TOO_SHORT)
+    strange = {case: (value, FORMAT) for case, (value, _) in free.values.items() if case in DIRECTED}
+    return also(
+        free,
+        {
+            **strange,
+            **{f"invalid_format: {each!r}": (each, FORMAT) for each in wrong},
+            "invisible": ("\u200b\u2060\ufeff" * 5, TOO_SHORT),
+            **{f"too_short: {each!r}": (each, TOO_SHORT) for each in unseen},
+            "joined": ("\U0001f469\u200d\U0001f692 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", TAKEN),
+        },
+    )
+
+
 PUBLISH: Fields = {
     "content": text(5000, null=REQUIRED, empty=REQUIRED, blank=REQUIRED),
     "visibility": visibility(),
     "location": thing(null=TAKEN),
-    "location.name": text(255, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+    "location.name": name(255, null=REQUIRED),
     "location.latitude": number(-90, 90, null=TAKEN),
     "location.longitude": number(-180, 180, null=TAKEN),
     "hubId": identifier(),
@@ -86,7 +108,7 @@ PUBLISH: Fields = {
             "another width": (["A", "\uff21"], TAKEN),
         },
     ),
-    "poll.options[0]": text(100, null=TYPE, empty=TOO_SHORT, blank=TOO_SHORT),
+    "poll.options[0]": name(100, null=TYPE),
     "poll.question": text(300, null=TAKEN, empty=TOO_SHORT, blank=TOO_SHORT),
     "poll.multiple": flag(null=TAKEN),
     "poll.durationMinutes": whole(5, 43_200, null=TAKEN),
@@ -152,7 +174,7 @@ COMMENT: Fields = {
     ),
 }
 HUB: Fields = {
-    "name": text(100, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+    "name": name(100, null=REQUIRED),
     "slug": formatted(
         New(12),
         [New(3), New(40), New(9, "-a-")],
@@ -179,16 +201,6 @@ HUB: Fields = {
 LINK = text(100, null=REQUIRED, empty=STRANGER, blank=STRANGER, fine=STRANGER, good="A" * 43)
 """The token of a link. None holds here."""
 
-
-def display_name() -> Field:
-    """A name in one line: nothing in it moves or hides what stands beside it."""
-    wrong = ["a\nb", "a\tb", "a\x85b", "\u202eevil", "a\u2066b", "a\u200fb", "a\u061cb", "a\u2028b"]
-    name = text(100, null=TAKEN, empty=TOO_SHORT, blank=TOO_SHORT)
-    strange = {case: (value, bad("invalid_format")) for case, (value, _) in name.values.items() if case in DIRECTED}
-    return also(name, {**strange, **{f"invalid_format: {each!r}": (each, bad("invalid_format")) for each in wrong}})
-
-
-DIRECTED = {"control characters", "bidi overrides"}
 
 SIGN_UP: Fields = {
     "username": username(),
@@ -226,16 +238,16 @@ SIGN_UP: Fields = {
         null=REQUIRED,
     ),
     "password": text(200, null=REQUIRED, empty=TOO_SHORT, shortest=10, good="nine plums and a kettle"),
-    "displayName": display_name(),
+    "displayName": name(100, null=TAKEN),
 }
 PROFILE: Fields = {
-    "displayName": display_name(),
+    "displayName": name(100, null=TAKEN),
     "username": also(username(), {"null": (None, TAKEN)}),
     "bio": text(500, null=TAKEN),
     "isPrivate": flag(null=TAKEN),
 }
 KEY: Fields = {
-    "label": text(60, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+    "label": name(60, null=REQUIRED),
     "scopes": also(
         items([SCOPES[0]], lambda place: SCOPES[place % 6], 1, 6, null=REQUIRED),
         {

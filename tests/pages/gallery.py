@@ -1,7 +1,7 @@
 """Pages that show all that is hostile at once."""
 
 from tests.api.actors import Actor, body_of, publish
-from tests.pages.hostile import HOSTILE
+from tests.pages.hostile import HOSTILE, as_name
 
 WORST = HOSTILE[0]
 A_POLL = 9
@@ -21,7 +21,7 @@ def hang_posts(author: Actor) -> str:
     """Writes all of them in posts and in polls; the path of the author's page, which shows every post."""
     for start in range(0, len(HOSTILE), A_POLL):
         some = HOSTILE[start : start + A_POLL]
-        options = [words[:100] for words in some]
+        options = [as_name(words, 100) for words in some]
         poll = {"question": some[0][:300], "options": [*options, "Neither"]}
-        publish(author, "\n".join(words[:500] for words in some), poll=poll, location={"name": some[-1][:255]})
+        publish(author, "\n".join(words[:500] for words in some), poll=poll, location={"name": as_name(some[-1], 255)})
     return f"/@{author.account.username}"

@@ -1,6 +1,9 @@
 """What somebody hostile would write wherever people may write. Each would set the page's title to MARKER."""
 
+import re
 from typing import Final
+
+from pressroom.text import CONTROLS
 
 RUNS: Final = "document.title=9**9"
 MARKER: Final = "387420489"
@@ -116,3 +119,8 @@ _SIGNS = (
 HOSTILE: Final = tuple(
     each.replace("§", RUNS) for each in (*_ELEMENTS, *_ADDRESSES, *_ATTRIBUTES, *_ENDS, *_CODES, *_SIGNS)
 )
+
+
+def as_name(words: str, longest: int) -> str:
+    """As much of it as a name of so many characters takes: in one line, a dot for what a name may not hold."""
+    return re.sub(f"[{CONTROLS}]", "\u00b7", words[:longest])

@@ -16,7 +16,7 @@ from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
 from tests.pages.files import introduced, made_ready, picture, video
 from tests.pages.gallery import hang_comments, hang_posts
-from tests.pages.hostile import HOSTILE, MARKER
+from tests.pages.hostile import HOSTILE, MARKER, as_name
 from tests.pages.markup import strange
 from tests.pages.reader import Page, visit
 
@@ -45,6 +45,10 @@ class Wall:
         """As much of the words as fits."""
         return self.words[:longest]
 
+    def name(self, longest: int) -> str:
+        """As much of the words as a name takes."""
+        return as_name(self.words, longest)
+
     @property
     def tagged(self) -> str:
         """The words and a hashtag of their own."""
@@ -54,7 +58,7 @@ class Wall:
     def bearer(self) -> dict[str, str]:
         """The header of a key that is called so."""
         scopes = ["posts:write", "bounces:write", "comments:write", "media:write", "clips:write"]
-        body = {"label": self.short(60), "scopes": scopes}
+        body = {"label": self.name(60), "scopes": scopes}
         key = body_of(self.author.web.post("/api/auth/api-keys", json=body), 201)["key"]
         return {"Authorization": f"Bearer {key}"}
 
@@ -65,7 +69,7 @@ class Wall:
     @cached_property
     def hub(self) -> str:
         """A hub that is called so; its id."""
-        body = {"name": self.short(100), "slug": self.author.account.username, "description": self.short(500)}
+        body = {"name": self.name(100), "slug": self.author.account.username, "description": self.short(500)}
         return str(body_of(self.author.web.post("/api/hubs", json=body), 201)["id"])
 
     @cached_property
@@ -73,8 +77,8 @@ class Wall:
         """A post with everything that a post can have, edited once; its path."""
         body_of(self.author.web.patch("/api/auth/me", json={"bio": self.short(500)}))
         call(self.author, self.short(100))
-        poll = {"question": self.short(300), "options": [self.short(100), "Neither"]}
-        place = {"name": self.short(255), "latitude": 50.9, "longitude": 6.9}
+        poll = {"question": self.short(300), "options": [self.name(100), "Neither"]}
+        place = {"name": self.name(255), "latitude": 50.9, "longitude": 6.9}
         body = {"content": self.words, "poll": poll, "location": place, "hubId": self.hub}
         post = str(self.made("/api/posts", body)["id"])
         edit = self.author.api.patch(f"/api/posts/{post}", json={"content": self.tagged}, headers=self.bearer)
@@ -129,10 +133,10 @@ class Wall:
         return {
             f"{within} .who .name": self.short(100),
             f"{within} .question": self.short(300),
-            f"{within} .poll .label": self.short(100),
-            f"{within} .chip bdi": self.short(100),
-            f"{within} .place bdi": self.short(255),
-            f"{within} .via bdi": self.short(60),
+            f"{within} .poll .label": self.name(100),
+            f"{within} .chip bdi": self.name(100),
+            f"{within} .place bdi": self.name(255),
+            f"{within} .via bdi": self.name(60),
             f"{within} .text": self.tagged,
         }
 
@@ -147,14 +151,14 @@ class Wall:
     def cards(self) -> Iterator[tuple[str, TextsBySelector]]:
         """Every page that shows a card or a caption of these words."""
         card = {".preview b": self.short(300), ".description": self.short(1_000), ".preview .site": self.short(100)}
-        names = {".who .name": self.short(100), ".chip bdi": self.short(100), ".via bdi": self.short(60)}
+        names = {".who .name": self.short(100), ".chip bdi": self.name(100), ".via bdi": self.name(60)}
         yield self.linked[0], card
         yield f"/@{self.author.account.username}", card
         yield self.filmed, {**names, ".text": self.short(2_200), "h1 bdi": self.short(100)}
 
     def pages(self) -> Iterator[tuple[str, Actor | None, TextsBySelector]]:
         """Every page that shows some of it, to whom, and what is read there."""
-        slug, name, label, longest = self.author.account.username, self.short(100), self.short(60), self.short(500)
+        slug, name, label, longest = self.author.account.username, self.short(100), self.name(60), self.short(500)
         comment = {".comment .text": longest, ".comment .name": name, ".comment .via bdi": label}
         banner = {"h1 bdi": name, ".banner .text": longest}
         whole, card = {**self.parts(".post"), "h1 bdi": name}, self.parts(".card")
@@ -163,7 +167,7 @@ class Wall:
         yield self.bounce(None), None, {**whole, ".bounced .name": name, ".bounced .via bdi": label}
         yield self.bounce(self.words), None, {**self.parts(".nested"), ".post > .text": self.words}
         yield f"/@{slug}", None, {**card, **self.parts(".nested"), **banner}
-        yield f"/hub/{slug}", None, {**card, **banner}
+        yield f"/hub/{slug}", None, {**card, **banner, "h1 bdi": self.name(100)}
         yield f"/tag/{slug}", None, card
 
 
@@ -250,7 +254,7 @@ def test_many_on_a_page_are_told_apart(alice: Actor) -> None:
     assert strange(comments, server.base_url) == strange(posts, server.base_url) == []
     assert comments.texts(".comment .text") == [words[:500] for words in HOSTILE]
     shown = [label for label in posts.texts(".poll .label") if label != "Neither"]
-    assert sorted(shown) == sorted(words[:100] for words in HOSTILE)
+    assert sorted(shown) == sorted(as_name(words, 100) for words in HOSTILE)
 
 
 def test_there_are_enough_of_them() -> None:

@@ -4,17 +4,18 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from pressroom.text import CONTROLS, INVISIBLE
+
 Id = Annotated[str, Meta(description="Opaque; sorts by time of creation.")]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Url = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 """An address to fetch something from."""
 
 VISIBLE = r"\S"
-ONE_LINE = r"^(?=.*\S)[^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$"
-"""Text without control characters and marks of the direction of writing, such as a name."""
-
 """A pattern for text that is not only white space."""
 
+ONE_LINE = rf"^(?=.*[^{INVISIBLE}])[^{CONTROLS}]*$"
+"""A pattern for names: `pressroom.names`."""
 
 EXAMPLE_BASE = "https://press.example"
 """The base address that examples show."""

@@ -11,7 +11,8 @@ import msgspec
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.domains.audit.models import UNKNOWN, Source
 from pressroom.errors import Code, FieldError
-from pressroom.text import has_controls, is_blank
+from pressroom.names import name_errors
+from pressroom.text import has_controls
 
 SESSION_LIFE: Final = 30 * DAY
 SESSION_RECENT: Final = 30 * MINUTE
@@ -238,14 +239,11 @@ def username_errors(username: object) -> Iterator[FieldError]:
 
 
 def display_name_errors(display_name: object) -> Iterator[FieldError]:
-    """Yields an error when the display name is blank, or more than a line of text."""
-    if not isinstance(display_name, str):
-        return
-    if is_blank(display_name):
-        yield FieldError("displayName", Code.TOO_SHORT, "A display name must not be blank.")
-    elif has_controls(display_name):
-        message = "A display name is one line, without control characters and marks of the direction of writing."
-        yield FieldError("displayName", Code.INVALID_FORMAT, message)
+    """Yields an error when the display name shows nothing, or is more than a line of text."""
+    if display_name == "":
+        yield FieldError("displayName", Code.TOO_SHORT, "A display name must show something.")
+    elif isinstance(display_name, str):
+        yield from name_errors("displayName", display_name, "A display name")
 
 
 def email_errors(email: object) -> Iterator[FieldError]:

@@ -8,16 +8,16 @@ from msgspec import Meta
 
 from pressroom.clock import iso
 from pressroom.domains.hubs.models import Hub, NewHub, slug_errors
-from pressroom.errors import Code, FieldError
-from pressroom.text import is_blank
+from pressroom.errors import FieldError
+from pressroom.names import name_errors
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Id, Time, Url
+from pressroom.web.wire import EXAMPLE_BASE, ONE_LINE, Id, Time, Url
 
 
 class CreateHub(Body):
     """What a hub is made of."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"pattern": VISIBLE})]
+    name: Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"pattern": ONE_LINE})]
     slug: Annotated[
         str,
         Meta(
@@ -29,8 +29,7 @@ class CreateHub(Body):
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
         yield from slug_errors(self.slug)
-        if self.name and is_blank(self.name):
-            yield FieldError("name", Code.TOO_SHORT, "The name of a hub must not be blank.")
+        yield from name_errors("name", self.name, "The name of a hub")
 
     def new_hub(self) -> NewHub:
         """The hub to make."""

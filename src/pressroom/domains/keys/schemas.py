@@ -9,9 +9,9 @@ from msgspec import Meta
 from pressroom.clock import iso, parse_iso
 from pressroom.domains.keys.models import EXPIRIES, ApiKey, KeyStatus, NewKey, RevokedBy, Scope, canonical_network
 from pressroom.errors import Code, FieldError
-from pressroom.text import is_blank
+from pressroom.names import name_errors
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import VISIBLE, Id, Time
+from pressroom.web.wire import ONE_LINE, Id, Time
 
 _EXPIRY_HELP = "Must be never, 30d, 90d, 1y, or an ISO 8601 time with a zone, in the future."
 
@@ -29,7 +29,7 @@ class CreateKey(Body):
             min_length=1,
             max_length=60,
             description="Shown on posts that the key makes.",
-            extra_json_schema={"pattern": VISIBLE},
+            extra_json_schema={"pattern": ONE_LINE},
         ),
     ]
     scopes: Annotated[
@@ -66,8 +66,7 @@ class CreateKey(Body):
     ) = None
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
-        if self.label and is_blank(self.label):
-            yield FieldError("label", Code.TOO_SHORT, "A label must not be blank.")
+        yield from name_errors("label", self.label, "A label")
         for place, scope in enumerate(self.scopes or []):
             if scope in self.scopes[:place]:
                 yield FieldError(f"scopes[{place}]", Code.DUPLICATE, f"{scope} is given twice.")

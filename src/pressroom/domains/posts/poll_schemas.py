@@ -9,9 +9,10 @@ from msgspec import Meta
 from pressroom.clock import MINUTE, iso
 from pressroom.domains.posts.models import NewPoll, Poll
 from pressroom.errors import Code, FieldError
+from pressroom.names import name_errors
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import VISIBLE, Time
+from pressroom.web.wire import ONE_LINE, VISIBLE, Time
 
 DAY_IN_MINUTES: Final = 1_440
 
@@ -20,7 +21,7 @@ class PollIn(Body):
     """A poll to attach."""
 
     options: Annotated[
-        list[Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"pattern": VISIBLE})]],
+        list[Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"pattern": ONE_LINE})]],
         Meta(min_length=2, max_length=10, extra_json_schema={"uniqueItems": True}),
     ]
     question: Annotated[str, Meta(min_length=1, max_length=300, extra_json_schema={"pattern": VISIBLE})] | None = None
@@ -38,8 +39,7 @@ class PollIn(Body):
             yield FieldError("poll.question", Code.TOO_SHORT, "The question of a poll must not be blank.")
         options = self.options or []
         for place, option in enumerate(options):
-            if is_blank(option):
-                yield FieldError(f"poll.options[{place}]", Code.TOO_SHORT, "An option must not be blank.")
+            yield from name_errors(f"poll.options[{place}]", option, "An option")
             if option in options[:place]:
                 yield FieldError(f"poll.options[{place}]", Code.DUPLICATE, "This option is given twice.")
 

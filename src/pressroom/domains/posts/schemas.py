@@ -21,10 +21,11 @@ from pressroom.domains.previews.links import LINK_LIMIT
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
 from pressroom.domains.previews.urls import normalised
 from pressroom.errors import Code, FieldError
+from pressroom.names import name_errors
 from pressroom.outbound import UrlRefused
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import VISIBLE, Id, Time, some_given
+from pressroom.web.wire import ONE_LINE, VISIBLE, Id, Time, some_given
 
 VISIBILITY_HELP = (
     "PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: "
@@ -45,7 +46,7 @@ Content = Annotated[
 class LocationIn(Body):
     """A named place; its coordinates are in degrees."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema={"pattern": VISIBLE})]
+    name: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema={"pattern": ONE_LINE})]
     latitude: Annotated[float, Meta(ge=-90, le=90)] | None = None
     longitude: Annotated[float, Meta(ge=-180, le=180)] | None = None
 
@@ -157,8 +158,8 @@ class SetAudience(Body):
 
 def place_errors(place: LocationIn | None) -> Iterator[FieldError]:
     """Yields the errors of a place that its types do not find."""
-    if place is not None and is_blank(place.name):
-        yield FieldError("location.name", Code.TOO_SHORT, "The name of a place must not be blank.")
+    if place is not None:
+        yield from name_errors("location.name", place.name, "The name of a place")
 
 
 def named_twice(usernames: Sequence[str] | None) -> Iterator[FieldError]:
