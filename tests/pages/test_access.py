@@ -120,7 +120,7 @@ def test_what_may_be_kept_of_a_page(actor: MakeActor) -> None:
         headers = fetch(alice.server, path, reader).headers
         return headers.get("cache-control"), headers.get("vary")
 
-    for path in (permalink(public), f"{permalink(public)}?after=x", f"/@{alice.account.username}"):
+    for path in (permalink(public), f"{permalink(public)}?reply=x", f"/@{alice.account.username}"):
         assert kept(path, None) == ("no-cache", "cookie, accept-encoding")
         assert kept(path, bob) == kept(path, alice) == ("no-store", "accept-encoding")
     assert kept(permalink(private), alice) == ("no-store", "accept-encoding")

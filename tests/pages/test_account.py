@@ -129,7 +129,6 @@ def test_a_long_log_goes_on_on_further_pages(mira: Browser) -> None:
     rest = mira.page(further)
     assert 5 <= len(rest.css("tbody tr")) <= 10
     assert one(rest, "nav.pager a").attributes["href"] == "/settings/log"
-    assert len(mira.page("/settings/log?before=nonsense").css("tbody tr")) == 50
 
 
 def test_it_asks_for_the_sign_in(mira: Browser) -> None:

@@ -124,4 +124,4 @@ def test_a_search_keeps_what_was_asked_for(admin: Actor) -> None:
     second = admin.web.get(further.attributes["href"] or "")
     assert "quay_50" in second.text
     assert "quay_49" not in second.text
-    assert admin.web.get("/admin/accounts?cursor=x&status=nothing").status_code == 200
+    assert admin.web.get("/admin/accounts?status=nothing").status_code == 200

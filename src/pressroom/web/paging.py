@@ -57,10 +57,22 @@ def is_id(text: str) -> bool:
     return _CURSOR.fullmatch(text) is not None
 
 
-def id_given(query: str, name: str) -> str:
-    """Returns the id that a parameter of a page's address holds; "" when it holds none."""
-    given = dict(parse_qsl(query, keep_blank_values=True)).get(name, "")
-    return given if is_id(given) else ""
+def place_of(query: str, name: str = "before", form: re.Pattern[str] = _CURSOR) -> str | None:
+    """Returns where the page that a query string asks for begins; None for the first page.
+
+    Args:
+        query: The query string of the page's address.
+        name: The parameter that holds the place.
+        form: What a place looks like: an id, unless it is given.
+
+    Raises:
+        Invalid: The parameter holds something else.
+    """
+    given = dict(parse_qsl(query, keep_blank_values=True)).get(name)
+    if given is None or form.fullmatch(given):
+        return given
+    message = "This is no place in the list: begin at its first page, and follow its links."
+    raise Invalid([FieldError(name, Code.INVALID_FORMAT, message)])
 
 
 def split(rows: list[T], page: Page, key: Callable[[T], str]) -> tuple[list[T], str | None]:

@@ -9,7 +9,6 @@ from pressroom.db import Tx
 from pressroom.domains.accounts import attempts, codes, two_factor
 from pressroom.domains.accounts.actions import hash_token
 from pressroom.domains.accounts.models import Caller, Session
-from pressroom.domains.accounts.paged import cursor_of
 from pressroom.domains.accounts.security_schemas import session_shape
 from pressroom.domains.accounts.sessions import list_sessions
 from pressroom.domains.accounts.two_factor_routes import host_of, prove, setup_shape
@@ -19,8 +18,10 @@ from pressroom.domains.accounts.two_factor_schemas import (
     RemoveTwoFactor,
     TwoFactorSetupOut,
 )
+from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -35,9 +36,9 @@ SESSIONS_SHOWN: Final = 20
 
 async def show_security_form(request: Request[Caller], form: FormState) -> Response:
     """Returns the page of password, e-mail address, two-factor sign-in and sessions."""
-    before, is_first = cursor_of(request.query)
+    before = place_of(request.query)
     account_id = request.caller.account.id
-    state, found = await request.db.read(_read_security, account_id, before)
+    state, found = await request.db.read(_read_security, account_id, before or BEYOND)
     own_hash = hash_token(request.session_token or "")
     shown = found[:SESSIONS_SHOWN]
     values: dict[str, object] = {
@@ -45,7 +46,7 @@ async def show_security_form(request: Request[Caller], form: FormState) -> Respo
         "state": state,
         "sessions": [session_shape(session, own_hash) for session in shown],
         "next_page": f"{SECURITY}?before={shown[-1].id}" if len(found) > SESSIONS_SHOWN else None,
-        "first_page": None if is_first else SECURITY,
+        "first_page": SECURITY if before else None,
     }
     return await render(request, "accounts/security.html", values, form=form)
 

@@ -26,7 +26,7 @@ from pressroom.domains.moderation.schemas import record_shape
 from pressroom.shown_settings import shown_settings
 from pressroom.web.access import AdminPage
 from pressroom.web.page_forms import FormFields, FormState, NoFields
-from pressroom.web.paging import Page, cursor_field_errors, split
+from pressroom.web.paging import Page, place_of, split
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -237,9 +237,8 @@ def _done(request: Request[Caller], code: str) -> Response:
 
 
 def page_of(request: Request[Caller]) -> Page:
-    """Returns the page that the address asks for; the first one when its cursor is none."""
-    cursor = dict(parse_qsl(request.query)).get("cursor")
-    return Page(SHOWN, None if cursor_field_errors(cursor) else cursor)
+    """Returns the page that the address asks for. Raises Invalid."""
+    return Page(SHOWN, place_of(request.query, "cursor"))
 
 
 def pager_values(request: Request[Caller], path: str, kept: dict[str, str], cursor: str | None) -> dict[str, object]:

@@ -21,7 +21,7 @@ from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.multipart_rules import Form, FormRules
 from pressroom.web.page_forms import FormFields, FormState, NoFields
-from pressroom.web.paging import id_given
+from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -51,7 +51,7 @@ async def read_clips(tx: Tx, account_id: str, before: str) -> tuple[list[ClipVie
 
 async def show_clips(request: Request[Caller], form: FormState) -> Response:
     """Renders the form of a new clip above one's own clips."""
-    before = id_given(request.query, "before")
+    before = place_of(request.query)
     found, hubs = await request.db.read(read_clips, request.caller.account.id, before or BEYOND)
     addresses = addresses_of(request, lasting=False)
     values: dict[str, object] = {

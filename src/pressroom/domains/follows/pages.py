@@ -1,6 +1,5 @@
 """The page of who follows whom, and of requests that wait (docs/web-app.md#people)."""
 
-import re
 from collections.abc import Awaitable, Callable
 from typing import Final
 from urllib.parse import parse_qsl
@@ -13,6 +12,7 @@ from pressroom.domains.follows.schemas import AcceptRequests, accepted_shape, fo
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState, NoFields
+from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -22,8 +22,6 @@ FOLLOWS: Final = "/follows"
 REQUESTS: Final = f"{FOLLOWS}?list=requests"
 PEOPLE: Final = 50
 """Accounts on one page."""
-
-_ID: Final = re.compile(r"[0-9A-Z]{26}")
 
 List = Callable[[Tx, str, str, int], Awaitable[list[Person]]]
 LISTS: Final[dict[str, List]] = {
@@ -46,10 +44,9 @@ async def show_list(request: Request[Caller], form: FormState) -> Response:
     given = dict(parse_qsl(request.query))
     name = "requests" if form.was_refused else given.get("list", "")
     name = name if name in LISTS else "following"
-    before = given.get("before", "")
-    before = before if _ID.fullmatch(before) else BEYOND
+    before = place_of(request.query)
     account = request.caller.account
-    found = await request.db.read(LISTS[name], account.id, before, PEOPLE + 1)
+    found = await request.db.read(LISTS[name], account.id, before or BEYOND, PEOPLE + 1)
     people, here = found[:PEOPLE], f"{FOLLOWS}?list={name}"
     values: dict[str, object] = {
         "account": account,
@@ -57,7 +54,7 @@ async def show_list(request: Request[Caller], form: FormState) -> Response:
         "people": [waiting_shape(person, request.settings.base_url) for person in people],
         "newest": people[0].listed_as if people else None,
         "next_page": f"{here}&before={people[-1].listed_as}" if len(found) > PEOPLE else None,
-        "first_page": None if before == BEYOND else here,
+        "first_page": here if before else None,
     }
     return await render(request, "follows/follows.html", values, form=form)
 

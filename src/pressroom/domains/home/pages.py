@@ -31,7 +31,7 @@ from pressroom.ids import BEYOND
 from pressroom.settings import Signup
 from pressroom.web.access import Page, Visitor
 from pressroom.web.page_forms import FormState, NoFields
-from pressroom.web.paging import id_given
+from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -79,7 +79,7 @@ async def show_home(request: Request[Caller], form: FormState) -> Response:
 
 async def _show(request: Request[Caller], form: FormState, more: dict[str, object]) -> Response:
     account, mail = request.caller.account, request.services.mail
-    before = id_given(request.query, "before")
+    before = place_of(request.query)
     own = await request.db.read(read_own, account.id, before or BEYOND)
     addresses, now = addresses_of(request, lasting=False), request.clock.now()
     posts = own.posts[:POSTS]

@@ -1,8 +1,6 @@
 """The page of one's own hubs, and making one (docs/web-app.md#people)."""
 
-import re
 from typing import Final
-from urllib.parse import parse_qsl
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.hubs import actions
@@ -10,6 +8,7 @@ from pressroom.domains.hubs.schemas import CreateHub, hub_shape
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState
+from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -19,20 +18,17 @@ HUBS: Final = "/hubs"
 SHOWN: Final = 50
 """Hubs on one page."""
 
-_ID: Final = re.compile(r"[0-9A-Z]{26}")
-
 
 @declare("GET", HUBS, Page(), summary="Your hubs")
 async def show_hubs(request: Request[Caller]) -> Response:
     """The hubs that the account is a member of, each with the id that programs publish into it by."""
-    before = dict(parse_qsl(request.query)).get("before", "")
-    before = before if _ID.fullmatch(before) else BEYOND
-    found = await request.db.read(actions.list_joined, request.caller.account.id, before, SHOWN + 1)
+    before = place_of(request.query)
+    found = await request.db.read(actions.list_joined, request.caller.account.id, before or BEYOND, SHOWN + 1)
     shown = found[:SHOWN]
     values: dict[str, object] = {
         "hubs": [hub_shape(hub, request.settings.base_url) for hub in shown],
         "next_page": f"{HUBS}?before={shown[-1].id}" if len(found) > SHOWN else None,
-        "first_page": None if before == BEYOND else HUBS,
+        "first_page": HUBS if before else None,
     }
     return await render(request, "hubs/list.html", values)
 

@@ -2,7 +2,6 @@
 
 import re
 from typing import Final
-from urllib.parse import parse_qsl
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.inbox import actions
@@ -10,19 +9,20 @@ from pressroom.domains.notifications.actions import mark_one, mark_read
 from pressroom.domains.notifications.schemas import ReadNotifications, UnreadOut
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState, NoFields
+from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import declare, declare_form
 
 INBOX: Final = "/notifications"
-_ID: Final = re.compile(r"[0-9A-Z~]{1,26}")
+_PLACE: Final = re.compile(r"[0-9A-Z]{26}|~")
+"""An id, or the end of what is unread."""
 
 
 async def show_notices(request: Request[Caller], form: FormState) -> Response:
     """Renders the unread notifications, then the read ones."""
-    given = dict(parse_qsl(request.query))
-    before, read = (given[name] if _ID.fullmatch(given.get(name, "")) else None for name in ("before", "read"))
+    before, read = (place_of(request.query, name, _PLACE) for name in ("before", "read"))
     page = await request.db.read(actions.open_notices, request.caller.account.id, before, read)
     values: dict[str, object] = {
         "page": page,

@@ -14,6 +14,7 @@ from pressroom.domains.keys.schemas import CreatedKeyOut, CreateKey, created_key
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState
+from pressroom.web.paging import place_of
 from pressroom.web.rendering import render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -33,15 +34,15 @@ NEW_KEY: Final = FormFields(lists={"scopes"}, lines={"ipAllowlist"}, times={"exp
 @declare("GET", KEYS, Page(), summary="The account's API keys")
 async def show_keys(request: Request[Caller]) -> Response:
     """The active keys, and those that have ended, a page at a time."""
-    before = _id_given(request, "before") or BEYOND
-    found = await request.db.read(actions.list_by_status, request.caller.account.id, before, ENDED_SHOWN + 1)
+    before = place_of(request.query)
+    found = await request.db.read(actions.list_by_status, request.caller.account.id, before or BEYOND, ENDED_SHOWN + 1)
     ended = found.ended[:ENDED_SHOWN]
     values: dict[str, object] = {
         "active": found.active,
         "ended": ended,
         "most": ACTIVE_KEYS,
         "next_page": f"{KEYS}?before={ended[-1].id}" if len(found.ended) > ENDED_SHOWN else None,
-        "first_page": None if before == BEYOND else KEYS,
+        "first_page": KEYS if before else None,
     }
     return await render(request, "keys/list.html", values)
 

@@ -25,14 +25,14 @@ from pressroom.domains.reading.markup import excerpt, linked, linked_parts, shor
 from pressroom.ids import BEYOND
 from pressroom.web.asgi import HeaderList
 from pressroom.web.page_forms import FormState, new_idempotency_key
+from pressroom.web.paging import is_id, place_of
 from pressroom.web.rendering import done_of, frame_of
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.template_filters import shown_time
 from pressroom.web.templating import APP_POLICY, POLICY, page_in_slices
 
-_ID: Final = re.compile(r"[0-9A-Z]{26}")
-_PLACE: Final = re.compile(r"([0-9A-Z]{26})-([0-9A-Z]{26})")
+_PLACE: Final = re.compile(r"[0-9A-Z]{26}-[0-9A-Z]{26}")
 
 ANYBODY: Final[HeaderList] = [(b"cache-control", b"no-cache"), (b"vary", b"cookie")]
 """Headers of a page that everybody may see, for a visitor who is not signed in: caches ask again before they use it."""
@@ -81,9 +81,12 @@ class ProfileHead(msgspec.Struct):
 
 
 async def read_permalink(request: Request[Caller]) -> Permalink:
-    """Reads the post of the path with the page of its comments that the query names. Raises NotFound."""
-    after = _PLACE.fullmatch(given(request, "after"))
-    start = (after[1], after[2]) if after else ("", "")
+    """Reads the post of the path with the page of its comments that the query names.
+
+    Raises Invalid for what is no place among them, and NotFound.
+    """
+    thread, _, comment = (place_of(request.query, "after", _PLACE) or "").partition("-")
+    start = (thread, comment)
     return await request.db.read(actions.open_permalink, request.parameters["id"], reader_id(request), start)
 
 
@@ -93,7 +96,7 @@ async def post_page(request: Request[Caller], found: Permalink, form: FormState 
     public = post.visibility == Visibility.PUBLIC
     here = f"/post/{post.id}"
     address = f"{request.settings.permalink_base}{here}"
-    after = given(request, "after") if _PLACE.fullmatch(given(request, "after")) else ""
+    after = place_of(request.query, "after", _PLACE)
     reply = form.value("parentId") if form and form.was_refused else given(request, "reply")
     values: dict[str, object] = {
         "gone": False,
@@ -106,7 +109,7 @@ async def post_page(request: Request[Caller], found: Permalink, form: FormState 
             for each in thread.comments
         ],
         "here": f"{here}?after={after}" if after else here,
-        "reply": reply if _ID.fullmatch(reply) else "",
+        "reply": reply if is_id(reply) else "",
         "next_page": f"{here}?after={'-'.join(thread.next_page)}" if thread.next_page else None,
         "first_page": here if after else None,
         "oembed": f"{base_url}/oembed?{urlencode({'url': address})}" if public else None,
@@ -259,9 +262,8 @@ def reader_id(request: Request[Caller]) -> str:
 
 
 def before(request: Request[Caller]) -> str:
-    """Returns the id before which a page of posts begins; BEYOND, for the newest, when none is given."""
-    place = given(request, "before")
-    return place if _ID.fullmatch(place) else BEYOND
+    """Returns the id before which a page of posts begins; BEYOND for the newest. Raises Invalid."""
+    return place_of(request.query) or BEYOND
 
 
 def given(request: Request[Caller], name: str) -> str:

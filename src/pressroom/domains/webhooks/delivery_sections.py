@@ -23,7 +23,7 @@ from pressroom.ids import BEYOND
 from pressroom.web.page_form_bodies import with_zone
 from pressroom.web.page_forms import ZONE_SUFFIX, FormState
 from pressroom.web.page_words import field_errors_for_people
-from pressroom.web.paging import cursor_field_errors
+from pressroom.web.paging import place_of
 
 SHOWN: Final = 20
 """Deliveries on one page."""
@@ -71,9 +71,7 @@ async def read_section(tx: Tx, key: ApiKey, webhook: Webhook, query: str) -> Del
     given = {name: text for name, text in parse_qsl(query) if name in _NAMED}
     field_errors: list[FieldError] = []
     wanted = _read(given, field_errors)
-    cursor = dict(parse_qsl(query)).get("cursor")
-    if cursor_field_errors(cursor):
-        cursor = None
+    cursor = place_of(query, "cursor")
     found = await list_filtered(tx, key.account_id, webhook, wanted, cursor or BEYOND, SHOWN + 1)
     path = page_of(webhook.key_id, webhook.id)
     filters = urlencode(given)
