@@ -35,6 +35,7 @@ from pressroom.web.once import Once
 from pressroom.web.pipeline import Pipeline
 from pressroom.web.request import Request, Viewer
 from pressroom.web.response import Response
+from pressroom.web.robots import robots_of
 from pressroom.web.router import Router
 from pressroom.web.services import Services
 from pressroom.web.site import preload_files
@@ -142,6 +143,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         may_see=may_see,
         limiter=runtime.limiter,
         openapi=CachedBody(msgspec.json.encode(describe_api(runtime.settings))),
+        robots=robots_of(ROUTES).encode(),
         has_page=Router(ROUTES).has_page,
         count_unread=count_unread,
     )

@@ -9,6 +9,7 @@ from tests.api.conftest import MakeActor
 from tests.api.people import PASSWORD, new_address, next_number
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
+from tests.pages.reader import Page
 
 SETTINGS = {**ROOMY, "SIGNUP": "open", "TRUSTED_PROXIES": "127.0.0.0/8"}
 
@@ -97,3 +98,11 @@ def test_nobody_changes_their_address_to_a_blocked_one(actor: MakeActor, admin: 
 
     assert objections(answer) == [("email", "not_allowed")]
     assert body_of(alice.web.get("/api/auth/me"))["email"] == alice.account.email
+
+
+def test_the_log_names_what_was_blocked(admin: Actor) -> None:
+    made = block(admin, "spam9.example")
+    body_of(admin.web.delete(f"/api/admin/blocks/{made['id']}"))
+
+    lines = [" ".join(row.text().split()) for row in Page(admin.web.get("/admin/log").text).tree.css("tbody tr")]
+    assert len([line for line in lines if " spam9.example " in line]) == 2, lines

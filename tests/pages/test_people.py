@@ -2,6 +2,9 @@
 
 import pytest
 
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.hubs.actions import OFFERED, create_hub
+from pressroom.domains.hubs.models import NewHub
 from pressroom.domains.moderation import actions as moderation
 from tests.api.actors import Actor, body_of, follow, publish, refusal
 from tests.api.conftest import MakeActor
@@ -136,3 +139,43 @@ def test_one_s_own_hubs(actor: MakeActor) -> None:
     assert page.values("[data-copy]", "data-copy") == [hub["id"]]
     assert page.links(".card h2") == [("Letterpress", f"/hub/{slug}")]
     assert not visit(alice.server, "/hubs", bob).has(".card")
+
+
+@pytest.mark.parametrize("form", ["/", "/clips"])
+def test_more_hubs_than_a_form_offers_are_reached_from_their_list(alice: Actor, form: str) -> None:
+    db, caller = alice.server.runtime.db, Caller(alice.account)
+    slug = alice.account.username.replace("_", "-").lower()
+    made: list[str] = []
+    for number in range(OFFERED):
+        alice.server.clock.advance(1)
+        new = NewHub(f"Hub {number}", f"{slug}-{number}")
+        made.insert(0, alice.server.run(db.transact(create_hub, caller, new)).id)
+    assert offered(alice, form) == ["", *made]
+    assert "newest hubs" not in alice.web.get(form).text
+
+    alice.server.clock.advance(1)
+    made.insert(0, alice.server.run(db.transact(create_hub, caller, NewHub("Newest", f"{slug}-new"))).id)
+    assert offered(alice, form) == ["", *made[:OFFERED]]
+    assert "newest hubs" in alice.web.get(form).text
+
+    last = visit(alice.server, f"/hubs?before={made[-2]}", alice)
+    address = f"{form}?hub={made[-1]}"
+    assert [link for link in last.values(".card .actions a", "href") if link.partition("#")[0] == address]
+    assert offered(alice, address) == ["", *made]
+    assert visit(alice.server, address, alice).values("#f-hubId [selected]", "value") == [made[-1]]
+    refused = Page(alice.web.post(form, data={"hubId": made[-1], "visibility": "NOBODY"}).text)
+    assert refused.values("#f-hubId [selected]", "value") == [made[-1]]
+
+
+def offered(who: Actor, path: str) -> list[str | None]:
+    """The ids of the hubs that a form offers."""
+    return list(visit(who.server, path, who).values("#f-hubId option", "value"))
+
+
+def test_a_hub_of_others_is_not_offered(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    hub = {"name": "Letterpress", "slug": bob.account.username.replace("_", "-").lower()}
+    foreign = body_of(bob.web.post("/api/hubs", json=hub), 201)["id"]
+
+    for hub_id in (foreign, "0" * 26, "x", "'"):
+        assert visit(alice.server, f"/?hub={hub_id}", alice).values("#f-hubId option", "value") == []

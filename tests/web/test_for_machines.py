@@ -1,9 +1,12 @@
 """What programs ask a site for by themselves, the reference without script, and short dates."""
 
+import re
+
 import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE, SECOND
-from pressroom.routes import API_ROUTES
+from pressroom.routes import API_ROUTES, ROUTES
+from pressroom.web.access import Page
 from pressroom.web.template_filters import short_age
 from tests.api.actors import nobody
 from tests.api.conftest import one_engine, server
@@ -19,7 +22,18 @@ NOON = 1_795_262_400_000
 def test_robots_and_icon(server: LocalServer) -> None:
     robots = nobody.get(f"{server.base_url}/robots.txt")
     assert (robots.status_code, robots.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
-    assert "Disallow: /settings" in robots.text
+    left_out = [re.escape(path).replace(r"\*", ".*") for path in re.findall(r"Disallow: (.+)", robots.text)]
+
+    def is_left_out(path: str) -> bool:
+        return any(re.match(each, path) for each in left_out)
+
+    for route in ROUTES:
+        path = re.sub(r"\{\w+\}", "0", route.path)
+        if isinstance(route.access, Page) and route.method == "GET":
+            assert is_left_out(path), route.path
+    assert is_left_out("/settings/keys?before=x")
+    for path in ("/", "/post/0", "/@ann", "/@ann/clips", "/hub/press", "/tag/heron", "/clip/0", "/docs", "/media/0"):
+        assert not is_left_out(path), path
     icon = nobody.get(f"{server.base_url}/favicon.ico")
     assert (icon.status_code, icon.headers["Content-Type"]) == (200, "image/svg+xml")
 

@@ -82,6 +82,7 @@ class Services:
         may_see: Returns whether an account, by its id, may see a post or a clip, by its id and whether it is a clip.
         limiter: Counts requests against the rate limits.
         openapi: The OpenAPI document as JSON.
+        robots: What search engines are told.
         has_page: Returns whether there is a page at a path.
         count_unread: Returns how many notifications an account, by its id, has not read; 100 for more than 99.
     """
@@ -97,5 +98,6 @@ class Services:
     may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
     limiter: RateLimits
     openapi: CachedBody
+    robots: bytes
     has_page: Callable[[str], bool]
     count_unread: Callable[[Database, str], Awaitable[int]]

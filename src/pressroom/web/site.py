@@ -25,7 +25,6 @@ from pressroom.web.templating import DOCS_POLICY, page
 PROBE_SECONDS: Final = 2.0
 ALIVE: Final = Query(int, "SELECT 1")
 FOR_A_DAY: Final = (b"cache-control", b"public, max-age=86400")
-ROBOTS: Final = b"User-agent: *\nDisallow: /api/\nDisallow: /settings\nDisallow: /login\nDisallow: /oembed\n"
 VERIFIERS: Final = {
     "verification.py": b"text/x-python; charset=utf-8",
     "verification.mjs": b"text/javascript; charset=utf-8",
@@ -69,7 +68,7 @@ async def openapi(request: Request[Any]) -> Response:
 @declare("GET", "/robots.txt", Public(), summary="What search engines may read")
 async def robots(request: Request[Any]) -> Response:
     """Leaves out what is for people who are signed in, and the API. Pages of what is not PUBLIC say `noindex`."""
-    return Response(200, ROBOTS, b"text/plain; charset=utf-8", [FOR_A_DAY])
+    return Response(200, request.services.robots, b"text/plain; charset=utf-8", [FOR_A_DAY])
 
 
 @declare("GET", "/favicon.ico", Public(), summary="The icon of the site")

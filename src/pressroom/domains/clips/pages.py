@@ -9,8 +9,9 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.clips import actions
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import EditClip, PublishClip, clip_shape
-from pressroom.domains.hubs.actions import list_joined
-from pressroom.domains.hubs.models import Hub
+from pressroom.domains.hubs.actions import list_choice
+from pressroom.domains.hubs.models import HubChoice
+from pressroom.domains.hubs.schemas import wanted_hub
 from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.file_checks import file_errors
 from pressroom.domains.media.models import FILE_BYTES_SIGNED_IN
@@ -32,9 +33,6 @@ ONE: Final = "/clip/{id}"
 CLIPS: Final = 20
 """Clips on a page."""
 
-HUBS: Final = 100
-"""Hubs to choose from: the newest of those that one is a member of."""
-
 
 def _field_errors(form: Form) -> Iterator[FieldError]:
     return file_errors(form, "video", video_only=True)
@@ -43,21 +41,23 @@ def _field_errors(form: Form) -> Iterator[FieldError]:
 CLIP_FILES: Final = FormFiles(FormRules("video", 1, FILE_BYTES_SIGNED_IN), _field_errors)
 
 
-async def read_clips(tx: Tx, account_id: str, before: str) -> tuple[list[ClipView], list[Hub]]:
-    """Returns a page of an account's clips and one more, and the hubs that it can publish into."""
+async def read_clips(tx: Tx, account_id: str, before: str, hub: str) -> tuple[list[ClipView], HubChoice]:
+    """Returns a page of an account's clips and one more, and the hubs that it can publish into, the one
+    with the id `hub` among them."""
     found = await actions.list_own(tx, account_id, before, CLIPS + 1)
-    return found, await list_joined(tx, account_id, BEYOND, HUBS)
+    return found, await list_choice(tx, account_id, hub)
 
 
 async def show_clips(request: Request[Caller], form: FormState) -> Response:
     """Renders the form of a new clip above one's own clips."""
-    before = place_of(request.query)
-    found, hubs = await request.db.read(read_clips, request.caller.account.id, before or BEYOND)
+    before, hub = place_of(request.query), wanted_hub(request.query, form)
+    found, hubs = await request.db.read(read_clips, request.caller.account.id, before or BEYOND, hub)
     addresses = addresses_of(request, lasting=False)
     values: dict[str, object] = {
         "account": request.caller.account,
         "clips": [clip_shape(view, addresses) for view in found[:CLIPS]],
         "hubs": hubs,
+        "hub": hub,
         "next_page": f"/clips?before={found[CLIPS - 1].clip.id}" if len(found) > CLIPS else None,
         "first_page": "/clips" if before else None,
     }

@@ -12,8 +12,9 @@ from pressroom.domains.clips import actions as clips
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import clip_shape
 from pressroom.domains.home.queries import FIND_FIRST_STEPS, FirstSteps
-from pressroom.domains.hubs.actions import list_joined
-from pressroom.domains.hubs.models import Hub
+from pressroom.domains.hubs.actions import list_choice
+from pressroom.domains.hubs.models import HubChoice
+from pressroom.domains.hubs.schemas import wanted_hub
 from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.staging import staged_uploads
 from pressroom.domains.media.urls import addresses_of
@@ -44,26 +45,23 @@ POSTS: Final = 20
 CLIPS: Final = 3
 """The newest of one's own clips that the front page shows; /clips has them all."""
 
-HUBS: Final = 100
-"""Hubs to choose from: the newest of those that one is a member of."""
-
 
 class OwnThings(msgspec.Struct):
     """What the front page shows of an account, read on one snapshot."""
 
     steps: FirstSteps
-    hubs: list[Hub]
+    hubs: HubChoice
     posts: list[PostView]
     clips: list[ClipView]
 
 
-async def read_own(tx: Tx, account_id: str, before: str) -> OwnThings:
+async def read_own(tx: Tx, account_id: str, before: str, hub: str) -> OwnThings:
     """Returns what the front page shows of an account: its first steps, hubs, newest clips, and a page of its posts
-    and one more, with ids below `before`."""
+    and one more, with ids below `before`. `hub` is the id of the hub to publish into, if one is named."""
     steps = await tx.one(FIND_FIRST_STEPS, account_id=account_id)
     return OwnThings(
         steps=steps or FirstSteps(has_key=False, has_post=False, has_endpoint=False),
-        hubs=await list_joined(tx, account_id, BEYOND, HUBS),
+        hubs=await list_choice(tx, account_id, hub),
         posts=await lookup.list_own_briefly(tx, account_id, before, POSTS + 1),
         clips=await clips.list_own(tx, account_id, BEYOND, CLIPS),
     )
@@ -79,8 +77,8 @@ async def show_home(request: Request[Caller], form: FormState) -> Response:
 
 async def _show(request: Request[Caller], form: FormState, more: dict[str, object]) -> Response:
     account, mail = request.caller.account, request.services.mail
-    before = place_of(request.query)
-    own = await request.db.read(read_own, account.id, before or BEYOND)
+    before, hub = place_of(request.query), wanted_hub(request.query, form)
+    own = await request.db.read(read_own, account.id, before or BEYOND, hub)
     addresses, now = addresses_of(request, lasting=False), request.clock.now()
     posts = own.posts[:POSTS]
     values: dict[str, object] = {
@@ -89,6 +87,7 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
         "asks": mail.is_available and not account.email_verified,
         "is_dev": mail.kept is not None,
         "hubs": own.hubs,
+        "hub": hub,
         "posts": [post_shape(view, addresses, now) for view in posts],
         "polls": {view.post.id for view in posts if view.post.has_poll},
         "clips": [clip_shape(view, addresses) for view in own.clips],

@@ -1,11 +1,16 @@
 """Creating, joining and leaving hubs."""
 
+from typing import Final
+
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.hubs import queries
-from pressroom.domains.hubs.models import Hub, NewHub
+from pressroom.domains.hubs.models import Hub, HubChoice, NewHub
 from pressroom.errors import Conflict, NotFound
-from pressroom.ids import new_id
+from pressroom.ids import BEYOND, new_id
+
+OFFERED: Final = 100
+"""Hubs that a form offers. Of more, each is offered by the form that its own page leads to."""
 
 
 async def create_hub(tx: Tx, caller: Caller, new: NewHub) -> Hub:
@@ -39,6 +44,19 @@ async def find_joined(tx: Tx, account_id: str, hub_id: str) -> Hub | None:
 async def list_joined(tx: Tx, account_id: str, before: str, limit: int) -> list[Hub]:
     """Returns the hubs that the account is a member of, newest hub first, with ids below `before`."""
     return await queries.list_joined(tx, account_id, before=before, limit=limit)
+
+
+async def list_choice(tx: Tx, account_id: str, wanted: str) -> HubChoice:
+    """Returns the hubs that an account is offered to publish into: the newest of which it is a member.
+
+    The hub with the id `wanted` is among them, if the account is a member of it; empty: none is wanted.
+    """
+    found = await list_joined(tx, account_id, BEYOND, OFFERED + 1)
+    offered = found[:OFFERED]
+    if wanted and all(hub.id != wanted for hub in offered):
+        hub = await find_joined(tx, account_id, wanted)
+        offered += [hub] if hub else []
+    return HubChoice(offered, len(found) > OFFERED)
 
 
 async def join_hub(tx: Tx, caller: Caller, hub_id: str) -> None:

@@ -31,6 +31,13 @@ class Hub(msgspec.Struct):
     is_member: bool
 
 
+class HubChoice(msgspec.Struct):
+    """The hubs that a form offers to publish into. `more`: the account is a member of others too."""
+
+    hubs: list[Hub]
+    more: bool
+
+
 def slug_errors(slug: object) -> Iterator[FieldError]:
     """Returns what is wrong with a slug: 3 to 40 of a-z 0-9 -."""
     if isinstance(slug, str) and not SLUG.fullmatch(slug):

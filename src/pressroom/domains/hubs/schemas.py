@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Annotated
+from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +12,8 @@ from pressroom.domains.hubs.models import Hub, NewHub, slug_errors
 from pressroom.errors import FieldError
 from pressroom.names import name_errors
 from pressroom.web.json_bodies import Body
+from pressroom.web.page_forms import FormState
+from pressroom.web.paging import is_id
 from pressroom.web.wire import EXAMPLE_BASE, ONE_LINE, Id, Time, Url
 
 
@@ -34,6 +37,12 @@ class CreateHub(Body):
     def new_hub(self) -> NewHub:
         """The hub to make."""
         return NewHub(self.name, self.slug, self.description)
+
+
+def wanted_hub(query: str, form: FormState) -> str:
+    """Returns the id of the hub that a form was sent with, or else that the address of its page names; "" for none."""
+    given = form.value("hubId") if form.typed else dict(parse_qsl(query)).get("hub", "")
+    return given if is_id(given) else ""
 
 
 class HubOut(msgspec.Struct, rename="camel"):
