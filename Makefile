@@ -4,7 +4,7 @@ SHELL := /bin/sh
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install run test coverage test-pythons fuzz check bench docs format lock
+.PHONY: help install run test coverage test-pythons fuzz check bench dist docs format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,10 @@ bench: .venv/.develop ## Measure speed beside its limits, in the same run
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.deliveries
 	@$(BIN)/python -m benchmarks.media
+
+dist: .venv/.serve ## Build wheel and source archive, in dist/
+	@rm -rf dist
+	@$(BIN)/hatchling build -d dist
 
 docs: .venv/.develop ## Renew the pages of docs/ that are made from the code
 	@$(BIN)/python docs/generate.py
