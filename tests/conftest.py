@@ -9,10 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
+from xdist.remote import Producer
 
 from tests.harness.databases import migrated_database
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess
+from tests.harness.shares import ByModule
 from tests.harness.trust import TRUST
 from tests.services import postgres, redis
 from tests.services.session import run_folder, session_server
@@ -38,6 +40,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Gives a worker the order of its run."""
     node.workerinput["order"] = node.config.option.order
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByModule:
+    """Shares a run out among its workers."""
+    return ByModule(config, log)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
