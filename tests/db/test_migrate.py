@@ -2,7 +2,9 @@
 
 import itertools
 import os
+import re
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,9 @@ Run = Callable[[Any], Any]
 _numbers = itertools.count()
 
 VERSIONS = [migration.version for migration in all_migrations()]
+
+ABSENT = {25, 29, 36}
+"""Numbers that were given up before a release. There is no further one: a number is never left out, nor used twice."""
 
 SCHEMA = {
     "sqlite": Query(str, "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_master ORDER BY 1"),
@@ -54,6 +59,21 @@ def make(request: pytest.FixtureRequest, tmp_path: Path, run: Run) -> Callable[[
         return database
 
     return make_database
+
+
+def test_each_number_is_one_migration_and_none_is_left_out() -> None:
+    names = sorted(path.name for path in Path(str(files("pressroom.db"))).joinpath("migrations").glob("*"))
+    strange = [name for name in names if not re.fullmatch(r"\d{4}_\w+\.sql", name)]
+    assert strange == [], "a migration is called 0001_name.sql: these would not be applied"
+    numbers = [int(name[:4]) for name in names]
+    twice = {number: [name for name in names if int(name[:4]) == number] for number in numbers}
+    twice = {number: both for number, both in twice.items() if len(both) > 1}
+    assert twice == {}, "two migrations have one number, and only one of them would be applied: renumber the later one"
+    missing = {*range(1, numbers[-1] + 1)} - {*numbers} - ABSENT
+    assert missing == set(), (
+        "these numbers are left out: a migration that takes one later is not applied to a database that is past it. "
+        f"Give the next migration the number {min(missing, default=0)}"
+    )
 
 
 @pytest.mark.parametrize("version", [0, *VERSIONS])

@@ -11,7 +11,7 @@ from pressroom.domains.accounts.models import Account, Purpose, folded
 from pressroom.domains.accounts.queries import status, tokens
 from pressroom.domains.accounts.tokens import consume_token, find_form, find_token, issue_token, remember_form
 from pressroom.domains.audit.actions import record
-from pressroom.domains.audit.models import UNKNOWN, Kind, Source
+from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.jobs import queue
 
@@ -156,6 +156,7 @@ async def sign_in_again(tx: Tx, token: str, form_key: str, source: Source) -> st
 async def issue_reset(tx: Tx, username: str) -> str:
     """Returns a token to set a new password, for an operator to hand over. Raises NotFound, also when suspended."""
     account = await actions.get_account_by_username(tx, username)
+    await record(tx, account.id, Kind.RESET_LINK_MADE, OPERATOR)
     return await issue_token(tx, account.id, Purpose.RESET)
 
 

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     OTHERS_SIGNED_OUT = "sessions.ended"
     PASSWORD_CHANGED = "password.changed"  # noqa: S105  # a name
     PASSWORD_RESET = "password.reset"  # noqa: S105  # a name
+    RESET_LINK_MADE = "reset-link.made"
     EMAIL_CHANGED = "email.changed"
     EMAIL_CONFIRMED = "email.confirmed"
     PROFILE_CHANGED = "profile.changed"
