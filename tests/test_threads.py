@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pressroom.threads import run_to_end
+from pressroom.threads import MadeOnce, run_to_end
 
 
 def test_a_result_and_an_exception_come_back() -> None:
@@ -82,5 +82,60 @@ def test_work_that_no_thread_has_begun_is_abandoned_only_if_it_may_be(may_stop: 
             await second
         pool.shutdown()
         assert done.is_set() != may_stop
+
+    asyncio.run(story())
+
+
+def test_a_value_is_made_once_however_many_ask_for_it_at_the_same_time() -> None:
+    made: list[object] = []
+
+    def make() -> object:
+        made.append(object())
+        return made[-1]
+
+    async def story() -> None:
+        value = MadeOnce(make)
+        found = await asyncio.gather(*(value.get() for _ in range(20)))
+        assert {id(each) for each in [*found, await value.get()]} == {id(made[0])}
+
+    asyncio.run(story())
+    assert len(made) == 1
+
+
+def test_a_value_that_could_not_be_made_is_tried_again() -> None:
+    outcomes: list[object] = [OSError("not now"), 7]
+
+    def make() -> object:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, OSError):
+            raise outcome
+        return outcome
+
+    async def story() -> None:
+        value = MadeOnce(make)
+        with pytest.raises(OSError, match="not now"):
+            await value.get()
+        assert await value.get() == 7
+
+    asyncio.run(story())
+    assert not outcomes
+
+
+def test_whoever_gives_up_does_not_take_the_value_from_others() -> None:
+    async def story() -> None:
+        go_on = threading.Event()
+
+        def make() -> int:
+            go_on.wait()
+            return 7
+
+        value = MadeOnce(make)
+        impatient, patient = asyncio.create_task(value.get()), asyncio.create_task(value.get())
+        await asyncio.sleep(0)
+        impatient.cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        assert await patient == 7
+        assert impatient.cancelled()
 
     asyncio.run(story())

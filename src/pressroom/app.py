@@ -27,9 +27,11 @@ from pressroom.domains.reading.files import may_see
 from pressroom.errors import AddressNotAllowed, ConfirmationRequired, SessionRequired
 from pressroom.routes import ROUTES
 from pressroom.runtime import Runtime
+from pressroom.threads import MadeOnce
 from pressroom.web.access import Access, Keyed
 from pressroom.web.cached_body import CachedBody
 from pressroom.web.client_address import allowed
+from pressroom.web.fragments import Fragments, SentPages
 from pressroom.web.guards import Guards
 from pressroom.web.once import Once
 from pressroom.web.pipeline import Pipeline
@@ -137,12 +139,14 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         await_card=runtime.cards.wait_for,
         media_secret=runtime.media_secret,
         slices=Slices(),
+        fragments=Fragments(),
+        sent_pages=SentPages(),
         passwords=runtime.passwords,
         mail=runtime.mailer,
         note_view=runtime.views.note,
         may_see=may_see,
         limiter=runtime.limiter,
-        openapi=CachedBody(msgspec.json.encode(describe_api(runtime.settings))),
+        openapi=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings)))),
         robots=robots_of(ROUTES).encode(),
         has_page=Router(ROUTES).has_page,
         count_unread=count_unread,

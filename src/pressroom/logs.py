@@ -3,19 +3,20 @@
 The levels are `info`, `warning` and `error` (docs/operations.md#the-log).
 
 A separate thread writes the lines, so that no request waits when their reader is slow, stalls or goes away. Request
-lines are encoded directly, because there is one for each request; all others go through structlog.
+lines are encoded as structs, because there is one for each request.
 """
 
+import json
 import re
 import sys
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, MutableMapping
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Final, TextIO
 
 import msgspec
-import structlog
 
 from pressroom.clock import iso
 from pressroom.errors import Unavailable
@@ -56,23 +57,9 @@ def _struck_out(match: re.Match[str]) -> str:
     return f"{match[1] or ''}{f'{match[2]}://' if match[2] else ''}[secret]"
 
 
-def _strike_out(_logger: object, _method: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
-    for key, value in event.items():
-        if isinstance(value, str):
-            event[key] = without_secrets(value)
-    return event
-
-
 def _named(error: BaseException) -> str:
     """Returns an error's class and the first line of its message; further lines may quote rows of the database."""
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
-
-
-class _Lines:
-    """The logger to which structlog passes its lines."""
-
-    def __init__(self, add: Callable[[str], None]) -> None:
-        self.info = self.warning = self.error = add
 
 
 class Log:
@@ -87,15 +74,6 @@ class Log:
         self._writing = threading.Lock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._write_on, name="log", daemon=True)
-        self._logger = structlog.wrap_logger(
-            _Lines(self._add),
-            processors=[
-                structlog.processors.TimeStamper(fmt="iso", key="at"),
-                structlog.processors.add_log_level,
-                _strike_out,
-                structlog.processors.JSONRenderer(),
-            ],
-        )
         self._thread.start()
 
     def request(
@@ -132,15 +110,15 @@ class Log:
 
     def info(self, event: str, **fields: str | int | float | None) -> None:
         """Writes a line about normal operation."""
-        self._logger.info(event, **fields)
+        self._note("info", event, fields)
 
     def warning(self, event: str, **fields: str | int | float | None) -> None:
         """Writes a line about something that the operator should look at. The server continues."""
-        self._logger.warning(event, **fields)
+        self._note("warning", event, fields)
 
     def error(self, event: str, **fields: str | int | float | None) -> None:
         """Writes a line about something that failed and should not have."""
-        self._logger.error(event, **fields)
+        self._note("error", event, fields)
 
     def recurring(self, event: str, error: BaseException, **fields: str | int | None) -> None:
         """Writes an error of background work with its cause: the first of a kind, the 10th, the 100th and so on."""
@@ -157,9 +135,8 @@ class Log:
         """Writes a line about a request that got a 5xx: where it failed, without values."""
         cause = error.__cause__ or error
         trace = "" if isinstance(error, Unavailable) else "".join(traceback.format_tb(cause.__traceback__))
-        self._logger.error(
-            "request failed", request_id=request_id, error=_named(error), cause=_named(cause), trace=trace
-        )
+        named = {"error": _named(error), "cause": _named(cause), "trace": trace}
+        self._note("error", "request failed", {"request_id": request_id, **named})
 
     def flush(self) -> None:
         """Writes the buffered lines. Blocks as long as the reader does."""
@@ -184,6 +161,12 @@ class Log:
         while not self._closing.wait(PAUSE_SECONDS):
             self.flush()
         self.flush()
+
+    def _note(self, level: str, event: str, fields: Mapping[str, str | float | None]) -> None:
+        at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        line = {**fields, "event": event, "at": at, "level": level}
+        shown = {name: without_secrets(value) if isinstance(value, str) else value for name, value in line.items()}
+        self._add(json.dumps(shown, default=repr))
 
     def _add(self, line: str) -> None:
         if len(self._lines) < WAITING:

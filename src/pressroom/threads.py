@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -50,3 +50,17 @@ def _retrieve(result: "asyncio.Future[T]") -> None:
     """Keeps asyncio from reporting an exception that nobody is left to hear of."""
     if not result.cancelled():
         result.exception()
+
+
+class MadeOnce(Generic[T]):
+    """A value that is made in a thread when it is first asked for, and kept."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._made: asyncio.Future[T] | None = None
+
+    async def get(self) -> T:
+        """Returns the value. Raises what making it raises; whoever asks next has it tried again."""
+        if self._made is None or (self._made.done() and (self._made.cancelled() or self._made.exception())):
+            self._made = asyncio.ensure_future(asyncio.to_thread(self._make))
+        return await asyncio.shield(self._made)

@@ -9,7 +9,6 @@ async for piece in blobs.read("media/01J…/large.webp", 0, 1_000):     pieces o
 from pathlib import Path
 
 from pressroom.blobs.disk import DiskBlobs
-from pressroom.blobs.s3 import S3Blobs
 from pressroom.blobs.store import BlobInfo, BlobMissing, Blobs, BlobsAway
 from pressroom.settings import Settings
 
@@ -24,4 +23,6 @@ def open_blobs(settings: Settings) -> Blobs:
     url = settings.blobs_url
     if url.startswith("file://"):
         return DiskBlobs.open(Path(url.removeprefix("file://")))
+    from pressroom.blobs.s3 import S3Blobs  # its client takes 4 MB
+
     return S3Blobs.open(url)

@@ -14,11 +14,17 @@ BEST: Final = 9
 class CachedBody:
     """A body that is sent many times. It is compressed once, when the first client asks for that."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, level: int = BEST) -> None:
         self.body = body
-        self.digest = sha256(body).hexdigest()[:20]
+        self.key = sha256(body).digest()
+        self.digest = self.key.hex()[:20]
+        self._level = level
         self._lock = threading.Lock()
         self._gzipped: bytes | None = None
+
+    def __len__(self) -> int:
+        """Returns the bytes that are held at the most, compressed ones included."""
+        return 2 * len(self.body)
 
     def etag(self, *, gzipped: bool) -> bytes:
         """Returns the entity tag of the body in one of its two encodings."""
@@ -31,7 +37,7 @@ class CachedBody:
     def _compress(self) -> bytes:
         with self._lock:
             if self._gzipped is None:
-                self._gzipped = compress(self.body, BEST)
+                self._gzipped = compress(self.body, self._level)
             return self._gzipped
 
 

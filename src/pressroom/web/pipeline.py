@@ -298,9 +298,6 @@ class Pipeline(Generic[C]):
         """Reads the body and calls the route. A form's files are removed afterwards."""
         if _asks_password(route.access) and (asking := await self._ask_password(request, route)) is not None:
             return asking
-        if route.takes is None and route.form is None and request.is_safe:
-            request.once = self._guards.once(request, None, "")
-            return await route.run(request, None)
         field_errors: list[FieldError] = []
         key = None if request.is_safe else read_key(request.headers.idempotency_key, field_errors)
         form, raw, body = None, b"", None

@@ -4,10 +4,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from markupsafe import Markup
+
 from pressroom.blobs import Blobs
 from pressroom.db import Database
 from pressroom.outbound import OutboundClient
+from pressroom.threads import MadeOnce
 from pressroom.web.cached_body import CachedBody
+from pressroom.web.fragments import Fragments, SentPages
 from pressroom.web.sliced_rendering import Slices
 
 
@@ -76,12 +80,14 @@ class Services:
         await_card: Waits a little for the card of a link: its address, the account's id.
         media_secret: Signs addresses of media.
         slices: Renders pages in slices.
+        fragments: Parts of pages that signed-out visitors see, as rendered before.
+        sent_pages: Pages that signed-out visitors got, as compressed before.
         passwords: Hashes and verifies passwords.
         mail: Knows whether mail can be sent.
         note_view: Counts a view: the post's id, the visitor, the time in milliseconds.
         may_see: Returns whether an account, by its id, may see a post or a clip, by its id and whether it is a clip.
         limiter: Counts requests against the rate limits.
-        openapi: The OpenAPI document as JSON.
+        openapi: The OpenAPI document as JSON, made when it is first asked for.
         robots: What search engines are told.
         has_page: Returns whether there is a page at a path.
         count_unread: Returns how many notifications an account, by its id, has not read; 100 for more than 99.
@@ -92,12 +98,14 @@ class Services:
     await_card: Callable[[str, str], Awaitable[None]]
     media_secret: str
     slices: Slices
+    fragments: Fragments[Markup]
+    sent_pages: SentPages
     passwords: PasswordHasher
     mail: MailStatus
     note_view: Callable[[str, str, int], None]
     may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
     limiter: RateLimits
-    openapi: CachedBody
+    openapi: MadeOnce[CachedBody]
     robots: bytes
     has_page: Callable[[str], bool]
     count_unread: Callable[[Database, str], Awaitable[int]]

@@ -62,7 +62,8 @@ async def ready(request: Request[Any]) -> Response:
 async def openapi(request: Request[Any]) -> Response:
     """The document under this server's settings; scripts of other sites may read it."""
     headers = [(b"access-control-allow-origin", b"*"), (b"cache-control", b"no-cache")]
-    return Response(200, request.services.openapi.body, JSON, headers, cached=request.services.openapi)
+    document = await request.services.openapi.get()
+    return Response(200, document.body, JSON, headers, cached=document)
 
 
 @declare("GET", "/robots.txt", Public(), summary="What search engines may read")
@@ -81,7 +82,7 @@ async def favicon(request: Request[Any]) -> Response:
 @declare("GET", "/docs", Public(), summary="The API reference")
 async def docs(request: Request[Any]) -> Response:
     """The OpenAPI document as a page."""
-    operations = _operations(request.services.openapi.body)
+    operations = _operations((await request.services.openapi.get()).body)
     return page("docs.html", {"title": "API reference", "operations": operations}, policy=DOCS_POLICY)
 
 

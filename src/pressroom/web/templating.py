@@ -19,6 +19,7 @@ _environment: Final = jinja2.Environment(
     autoescape=True,
     undefined=jinja2.StrictUndefined,
     trim_blocks=True,
+    auto_reload=False,  # Otherwise it looks at the files of a page's templates, 60 of them, for each page.
 )
 
 cast("dict[str, object]", _environment.filters).update(

@@ -117,6 +117,7 @@ class Cards:
 
     async def _fetch(self, url: str, account_id: str, *, bounded: bool) -> None:
         host, token = urlsplit(url).hostname or "", uuid.uuid4().hex
+        await self._slots.prepare()
         while not await self._wait_for_others(url):
             async with self._slots.taken(account_id, host, bounded=bounded):
                 if await self._db.transact(actions.claim, url, token):

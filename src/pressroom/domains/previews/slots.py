@@ -10,6 +10,7 @@ from typing import Final
 from publicsuffixlist import PublicSuffixList
 
 from pressroom.errors import PressroomError
+from pressroom.threads import MadeOnce
 
 TOGETHER: Final = 32
 """Pages that one process fetches together."""
@@ -48,7 +49,14 @@ class FetchSlots:
         self._of_account: Counter[str] = Counter()
         self._of_domain: Counter[str] = Counter()
         self._waiting: list[_WaitingFetch] = []
-        _suffixes()  # reads the list now: it takes a while, which no request should wait
+        self._suffixes = MadeOnce(_suffixes)
+
+    async def prepare(self) -> None:
+        """Reads the list of public suffixes, once, in a thread: it takes a tenth of a second and 5 MB.
+
+        Whoever takes a slot without that waits for it.
+        """
+        await self._suffixes.get()
 
     @asynccontextmanager
     async def taken(self, account_id: str, host: str, *, bounded: bool = True) -> AsyncGenerator[None]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import msgspec
@@ -13,7 +13,7 @@ from pressroom.domains.accounts.schemas import avatar_address, cover_address
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import ClipOut, clip_shape
 from pressroom.domains.comments.models import EDITABLE, ThreadEntry
-from pressroom.domains.comments.schemas import CommentOut, comment_shape
+from pressroom.domains.comments.schemas import comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
 from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.models import PostView
@@ -21,6 +21,7 @@ from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.reading import actions
 from pressroom.domains.reading.actions import Permalink, PostPage
+from pressroom.domains.reading.fragments import CommentEntry, PageFragments
 from pressroom.domains.reading.markup import excerpt, linked, linked_parts, shortened
 from pressroom.ids import BEYOND
 from pressroom.web.asgi import HeaderList
@@ -39,21 +40,6 @@ ANYBODY: Final[HeaderList] = [(b"cache-control", b"no-cache"), (b"vary", b"cooki
 
 ONE_READER: Final[HeaderList] = [(b"cache-control", b"no-store")]
 """Headers of every other page: no cache stores it."""
-
-
-class CommentEntry(msgspec.Struct):
-    """A comment of a page.
-
-    depth: how far it is indented. answers: the author of the comment that it answers, where the page does not show that
-    comment above it; else None. is_deleted: it is only a place, for what was replied to it.
-    """
-
-    comment: CommentOut
-    depth: int
-    answers: str | None
-    is_deleted: bool
-    may_edit: bool
-    may_delete: bool
 
 
 class EarlierVersion(msgspec.Struct):
@@ -227,8 +213,12 @@ async def reading_page(
 ) -> Response:
     """Returns a page for reading. `everybody`: signed-out visitors may see it. Only others get script, and are
     told what they have just done."""
+    signed_out, now = request.who is None, request.clock.now()
+    placeholders = cast("dict[str, str | None]", values.get("placeholders", {}))
+    kept = request.services.fragments if signed_out else None
     common: dict[str, object] = {
         **(await frame_of(request)),
+        "fragments": PageFragments(kept, request.settings.permalink_base, placeholders, now),
         "done": done_of(request.query) if request.who is not None else None,
         "linked": linked,
         "linked_parts": linked_parts,
@@ -237,7 +227,7 @@ async def reading_page(
         "shown_time": shown_time,
         "host_of": host_of,
         "new_key": new_idempotency_key,
-        "now": request.clock.now(),
+        "now": now,
     }
     response = await page_in_slices(
         request.services.slices,
@@ -247,7 +237,11 @@ async def reading_page(
         media_from=request.services.blobs.origin,
         policy=APP_POLICY if request.who is not None and code == 200 else POLICY,
     )
-    response.headers += ANYBODY if everybody and request.who is None else ONE_READER
+    if everybody and signed_out:
+        response.headers += ANYBODY
+        response.cached = request.services.sent_pages.of(response.body)
+    else:
+        response.headers += ONE_READER
     return response
 
 

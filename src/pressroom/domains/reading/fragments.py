@@ -1,0 +1,71 @@
+"""Comments and cards of posts as signed-out visitors see them, rendered once for each state (docs/web-app.md#reading).
+
+Somebody who is signed in gets theirs rendered anew: there are forms in them.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+from markupsafe import Markup
+
+from pressroom.domains.comments.schemas import CommentOut
+from pressroom.domains.posts.schemas import PostOut
+from pressroom.web.fragments import Fragments
+from pressroom.web.template_filters import short_age
+
+
+class CommentEntry(msgspec.Struct):
+    """A comment of a page.
+
+    depth: how far it is indented. answers: the author of the comment that it answers, where the page does not show that
+    comment above it; else None. is_deleted: it is only a place, for what was replied to it.
+    """
+
+    comment: CommentOut
+    depth: int
+    answers: str | None
+    is_deleted: bool
+    may_edit: bool
+    may_delete: bool
+
+
+Macro = Callable[..., Markup]
+"""A macro of Jinja, with the context of the page that it was imported into."""
+
+_COMMENT: Final = "comment"
+_CARD: Final = "card"
+
+
+class PageFragments:
+    """The comments and cards of one page. What is not `kept` is rendered anew.
+
+    Args:
+        kept: Where they are kept; None on the page of somebody who is signed in.
+        permalink_base: What permalinks begin with.
+        placeholders: The tiny pictures that stand for files until they have loaded, by the file's id.
+        now: The time of the request in milliseconds.
+    """
+
+    def __init__(
+        self, kept: Fragments[Markup] | None, permalink_base: str, placeholders: Mapping[str, str | None], now: int
+    ) -> None:
+        self._kept = kept
+        self._base = permalink_base
+        self._placeholders = placeholders
+        self._now = now
+
+    def comment(self, macro: Macro, item: CommentEntry, has_replies: bool) -> Markup:
+        """Returns a comment of a thread."""
+        if self._kept is None:
+            return macro(item, has_replies)
+        return self._kept.get((_COMMENT, item, has_replies), lambda: macro(item, has_replies))
+
+    def card(self, macro: Macro, post: PostOut) -> Markup:
+        """Returns a post of a list."""
+        if self._kept is None:
+            return macro(post)
+        shown = [each for each in (post, post.original_post) if each is not None]
+        ages = [short_age(each.created_at, self._now) for each in shown]
+        pictures = [self._placeholders.get(file.id) for each in shown for file in each.media or ()]
+        return self._kept.get((_CARD, self._base, post, ages, pictures), lambda: macro(post))

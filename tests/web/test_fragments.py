@@ -1,0 +1,63 @@
+"""What is kept of pages: within bounds, and under all that decides how it looks."""
+
+import asyncio
+
+import msgspec
+
+from pressroom.web.cached_body import CachedBody
+from pressroom.web.fragments import LARGEST, Fragments, Kept, SentPages
+
+
+class Made(msgspec.Struct):
+    """What a fragment is made of."""
+
+    text: str
+    count: int = 0
+
+
+def test_a_fragment_is_rendered_once_for_each_state() -> None:
+    fragments, rendered = Fragments[str](), list[str]()
+
+    def shown(*made_of: object) -> str:
+        def render() -> str:
+            rendered.append(str(made_of))
+            return str(made_of)
+
+        return fragments.get(made_of, render)
+
+    for _ in range(3):
+        assert shown("card", Made("a")) == str(("card", Made("a")))
+        assert shown("card", Made("a", 1)) == str(("card", Made("a", 1)))
+        assert shown("comment", Made("a")) == str(("comment", Made("a")))
+    assert len(rendered) == 3
+
+
+def test_what_was_not_used_for_longest_goes_first() -> None:
+    kept = Kept[bytes](80)
+    for name in (b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"):
+        kept.keep(name, name * 10)
+    assert kept.find(b"a") == b"a" * 10
+
+    kept.keep(b"i", b"i" * 10)
+
+    assert (kept.find(b"a"), kept.find(b"b")) == (b"a" * 10, None)
+    assert kept.size == 80
+
+
+def test_what_is_too_large_is_not_kept_and_nothing_is_counted_twice() -> None:
+    kept = Kept[bytes](80)
+    kept.keep(b"large", b"x" * (80 // LARGEST + 1))
+    for _ in range(3):
+        kept.keep(b"small", b"x")
+    assert (kept.find(b"large"), kept.size) == (None, 1)
+
+
+def test_a_page_that_is_sent_again_is_compressed_once() -> None:
+    pages, body = SentPages(), b"<p>harbour</p>" * 1_000
+
+    first, again, other = pages.of(body), pages.of(bytes(bytearray(body))), pages.of(body + b"!")
+
+    assert first is again
+    assert other is not first
+    assert asyncio.run(first.gzipped()) is asyncio.run(again.gzipped())
+    assert first.etag(gzipped=False) == CachedBody(body).etag(gzipped=False) != other.etag(gzipped=False)
