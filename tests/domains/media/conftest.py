@@ -9,15 +9,23 @@ import pytest
 from pressroom.domains.media.kinds import sniff
 from pressroom.domains.media.sandbox import ChildDied, ChildExit, DecodingLimits, Processed, Sandbox, Undecodable
 from tests.corpus.make import make
+from tests.services.process import alone
+from tests.services.session import run_folder
 
 Outcome = Processed | Undecodable | ChildDied
 
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """`corpus("plain.jpg")` is the path of that file."""
-    folder = tmp_path_factory.mktemp("corpus")
-    return lambda name: make(name, folder)
+    """`corpus("plain.jpg")` is the path of that file, which one worker makes for all."""
+    folder = run_folder(tmp_path_factory.getbasetemp()) / "corpus"
+    folder.mkdir(exist_ok=True)
+
+    def made(name: str) -> Path:
+        with alone(folder / ".gate"):
+            return make(name, folder)
+
+    return made
 
 
 class Studio:
