@@ -21,6 +21,7 @@ from pressroom.domains.idempotency.guard import OncePerKey
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
+from pressroom.domains.limits.abuse import abuse_reason
 from pressroom.domains.limits.guard import account_subject, check_admitted, headers_of, session_rates_of
 from pressroom.domains.notifications.actions import count_unread
 from pressroom.domains.reading.files import may_see
@@ -124,8 +125,7 @@ class PackageGuards(Guards[Caller]):
         request.response_headers += headers_of(verdict, rates)
         self._last_used.note(bearer, verdict.now)
         if verdict.abused:
-            reason = f"{rates.abuse_refusals:,} refused requests within {rates.abuse_window // 1000:,} seconds."
-            await self._db.transact(keys.revoke_key, bearer.key_id, RevokedBy.AUTO, reason, SERVICE)
+            await self._db.transact(keys.revoke_key, bearer.key_id, RevokedBy.AUTO, abuse_reason(rates), SERVICE)
             self._log.warning("key revoked for abuse", key_id=bearer.key_id)
         check_admitted(verdict, rates)
 

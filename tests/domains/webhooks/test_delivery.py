@@ -10,8 +10,8 @@ from pressroom.clock import SettableClock
 from pressroom.db import Database
 from pressroom.domains.webhooks.actions.leasing import BatchResult, LeasedBatches
 from pressroom.domains.webhooks.delivery import DeliveryWorker, Exchanged
+from pressroom.domains.webhooks.endpoint_health import EndpointHealth
 from pressroom.domains.webhooks.models import Endpoint, Speed
-from pressroom.domains.webhooks.retry import EndpointHealth
 from pressroom.domains.webhooks.slots import AT_ONCE
 from pressroom.jobs import lease_loop
 from pressroom.logs import Log

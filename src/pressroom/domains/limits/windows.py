@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from pressroom.clock import DAY, MINUTE
+from pressroom.domains.limits.abuse import is_abuse
 from pressroom.domains.limits.models import DAY_LIMIT, MINUTE_LIMIT, POSTS_LIMIT, KeyWrite, Left, Rates, Verdict
 
 
@@ -89,7 +90,7 @@ class Windows:
     def _refuse(self, now: int, refused_by: list[str], *, is_post: bool) -> Verdict:
         rates, refusals = self._rates, self._refusals
         refusals.append(now)
-        abused = len(refusals) >= rates.abuse_refusals and now - refusals[0] < rates.abuse_window
+        abused = is_abuse(refusals, now, rates)
         free = {MINUTE_LIMIT: now, POSTS_LIMIT: now, DAY_LIMIT: now}
         if len(self._attempts) >= rates.per_minute:
             free[MINUTE_LIMIT] = self._attempts[0] + MINUTE

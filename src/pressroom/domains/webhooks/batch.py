@@ -13,6 +13,13 @@ from pressroom.clock import SECOND, Clock, iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions.leasing import Batch, BatchResult
+from pressroom.domains.webhooks.endpoint_health import (
+    GONE,
+    MOST_FAILURES,
+    AttemptResult,
+    EndpointHealth,
+    health_after,
+)
 from pressroom.domains.webhooks.envelope import SIGNATURE, envelope, request_headers
 from pressroom.domains.webhooks.exchange import code_class, kept_headers
 from pressroom.domains.webhooks.models import (
@@ -26,15 +33,7 @@ from pressroom.domains.webhooks.models import (
     State,
 )
 from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
-from pressroom.domains.webhooks.retry import (
-    ATTEMPTS,
-    GONE,
-    AttemptResult,
-    EndpointHealth,
-    health_after,
-    retry_after,
-    wait_after,
-)
+from pressroom.domains.webhooks.retry import ATTEMPTS, retry_after, wait_after
 from pressroom.domains.webhooks.signing import sign
 from pressroom.outbound import OutboundResponse
 
@@ -184,7 +183,7 @@ class DeliveryBatch:
         """Returns what the batch came to."""
         before = EndpointHealth(self.endpoint.consecutive_failures, self.endpoint.probe_at)
         health = health_after(before, self._attempts, now, self._waits, self._jitter)
-        if health.failures >= ATTEMPTS and not any(attempt.gone for attempt in self._attempts):
+        if health.failures >= MOST_FAILURES and not any(attempt.gone for attempt in self._attempts):
             for outcome in self._failed:
                 outcome.state, outcome.finished_at = State.FAILED, now
         if self._ours and health.disabled_reason is None:

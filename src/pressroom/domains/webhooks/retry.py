@@ -1,28 +1,22 @@
-"""When to try again and when to give up (docs/webhooks.md#retries). Pure.
+"""When a delivery is tried again (docs/webhooks.md#retries). Pure.
 
-The unit is the batch: what was sent to one endpoint under one lease. After its first failure a batch sends nothing
-more, so attempts that were in flight at that moment and fail too count as the same failure. The waits themselves are a
-setting, PRESSROOM_WEBHOOK_RETRY_WAITS.
+The waits themselves are a setting, PRESSROOM_WEBHOOK_RETRY_WAITS.
 """
 
 from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-import msgspec
-
 from pressroom.clock import DAY, SECOND
 
 ATTEMPTS: Final = 5
-"""Attempts of one delivery, and failures in a row that disable an endpoint."""
+"""Attempts of one delivery."""
 
 JITTER: Final = 0.1
 """Waits vary by up to this part, so that endpoints that failed together are not tried together."""
 
 LONGEST_WAIT: Final = DAY
 """The longest wait that a receiver's Retry-After can ask for, in milliseconds."""
-
-GONE: Final = 410
 
 
 def wait_after(failures: int, waits: Sequence[int], jitter: float) -> int:
@@ -42,42 +36,3 @@ def retry_after(header: str, now: int) -> int:
     if moment.tzinfo is None:
         return 0
     return max(0, min(int(moment.timestamp() * SECOND) - now, LONGEST_WAIT))
-
-
-class EndpointHealth(msgspec.Struct, frozen=True):
-    """How many failures in a row an endpoint has had, and when the next probe is (milliseconds), for which all waits.
-
-    `disabled_reason` is set when it has just been disabled.
-    """
-
-    failures: int
-    probe_at: int | None = None
-    disabled_reason: str | None = None
-
-
-class AttemptResult(msgspec.Struct, frozen=True):
-    """How one attempt of a batch ended. `asked`: for how many milliseconds the receiver asked to be left alone."""
-
-    succeeded: bool
-    gone: bool = False
-    asked: int = 0
-
-
-def health_after(
-    before: EndpointHealth, attempts: Sequence[AttemptResult], now: int, waits: Sequence[int], jitter: float
-) -> EndpointHealth:
-    """Returns the health of an endpoint at `now` after a batch, its attempts in the order in which they ended.
-
-    `waits` are the milliseconds between attempts, `jitter` goes from -1 to 1.
-    """
-    if not attempts:
-        return before
-    if any(attempt.gone for attempt in attempts):
-        return EndpointHealth(before.failures + 1, None, "The endpoint answered 410 Gone.")
-    if attempts[-1].succeeded:
-        return EndpointHealth(0)
-    failures = 1 if any(attempt.succeeded for attempt in attempts) else before.failures + 1
-    if failures >= ATTEMPTS:
-        return EndpointHealth(failures, None, f"{ATTEMPTS} deliveries in a row failed.")
-    asked = max(attempt.asked for attempt in attempts)
-    return EndpointHealth(failures, now + max(wait_after(failures, waits, jitter), asked))
