@@ -1,6 +1,7 @@
 """Who stands before the server in these tests: an account with a key and with a session of its own."""
 
 import json
+import weakref
 from collections.abc import Iterator
 from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -22,10 +23,12 @@ ANSWERS = Query(int, "SELECT count(*) FROM idempotent_answers WHERE account_id =
 
 
 def new_client(*, keep_alive: int = 5, **options: Any) -> httpx.Client:
-    """A client that keeps no cookies: whoever wants to send one says so."""
+    """A client that keeps no cookies: whoever wants to send one says so. It hangs up when nobody has it any more."""
     jar = CookieJar(DefaultCookiePolicy(allowed_domains=()))
-    limits = httpx.Limits(max_keepalive_connections=keep_alive)
-    return httpx.Client(timeout=20, verify=TRUST, cookies=jar, limits=limits, **options)
+    transport = httpx.HTTPTransport(verify=TRUST, limits=httpx.Limits(max_keepalive_connections=keep_alive))
+    client = httpx.Client(timeout=20, cookies=jar, transport=transport, **options)
+    weakref.finalize(client, transport.close)
+    return client
 
 
 nobody = new_client(keep_alive=0)
