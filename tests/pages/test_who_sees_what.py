@@ -63,6 +63,7 @@ FOR_THE_SIGNED_IN: Final = {
     "bounces": "/@{reader}",
     "saved": "/saved",
     "saved as JSON": "/api/saved?limit=100",
+    "notifications as JSON": "/api/notifications?limit=100",
 }
 """What shows a reader what they were told of, and what they bounced or saved while it was PUBLIC."""
 
@@ -71,6 +72,17 @@ FOR_THE_AUTHOR: Final = {
     "own posts as JSON": "/api/posts?limit=100",
 }
 """What shows an account its own posts, of every visibility."""
+
+FORMS: Final = {
+    "quote": "/post/{post}/quote",
+    "report": "/report?type=post&id={post}",
+    "edit": "/post/{post}/edit",
+    "delete": "/post/{post}/delete",
+    "readers": "/post/{post}/audience",
+}
+"""Pages that ask what to do with a post: the last ones are its author's."""
+
+OF_ADMINS: Final = ("/admin/reports", "/api/admin/reports", "/admin/log", "/api/admin/log", "/admin")
 
 SUSPEND: Final = Command("UPDATE accounts SET suspended_at = :at WHERE id = :id")
 
@@ -91,6 +103,7 @@ class World:
         self.tag = f"t{self.author.account.username.lower()}"
         self.hub = self.author.account.username.lower().replace("_", "-")
         hub = body_of(self.author.web.post("/api/hubs", json={"name": "Hub", "slug": self.hub}), 201)["id"]
+        self.comments: dict[tuple[str, str], str] = {}
         names = " ".join(f"@{each.account.username}" for each in self.others)
         self.posts = {
             each: str(publish(self.author, f"{word(each)} #{self.tag} {names}", hubId=hub)["id"]) for each in SEES
@@ -106,7 +119,8 @@ class World:
                 for act in ("like", "save"):
                     body_of(reader.web.post(f"/api/posts/{post}/{act}"))
                 said = {"content": f"read by {reader.account.username}"}
-                body_of(reader.web.post(f"/api/posts/{post}/comments", json=said), 201)
+                comment = body_of(reader.web.post(f"/api/posts/{post}/comments", json=said), 201)
+                self.comments[visibility, reader.account.username] = comment["id"]
             body_of(
                 self.author.web.post(f"/api/posts/{post}/comments", json={"content": f"re {word(visibility)}"}), 201
             )
@@ -306,3 +320,51 @@ def test_names_are_suggested_from_those_one_follows(world: World) -> None:
         }.get(reader, set())
         names = {each.account.username for each in (*world.others, world.author)}
         assert {name for name in names if f'"{name}"' in answer.text} == followed, reader
+
+
+@pytest.mark.parametrize("page", FORMS)
+@pytest.mark.parametrize("visibility", SEES)
+def test_forms_show_a_post_to_whoever_may_see_it_and_act(world: World, page: str, visibility: str) -> None:
+    path = FORMS[page].format(post=world.posts[visibility])
+    shown = {reader for reader in READERS if word(visibility) in world.web(reader).get(path).text}
+
+    assert shown <= (SEES[visibility] - {"nobody"} if page in ("quote", "report") else {"author"})
+    if page in ("edit", "delete"):
+        assert shown == {"author"}
+
+
+@pytest.mark.parametrize("visibility", SEES)
+def test_one_s_own_comment_can_be_edited_while_its_post_can_be_seen(world: World, visibility: str) -> None:
+    others = ("stranger", "follower", "mutual", "listed")
+    for reader in others:
+        comment = world.comments[visibility, getattr(world, reader).account.username]
+        for act in ("edit", "delete"):
+            found = {each for each in READERS if world.web(each).get(f"/comment/{comment}/{act}").status_code == 200}
+            # One's own words can be taken back for good; and by whoever wrote the post.
+            assert found == ({reader, "author"} if act == "delete" else {reader} & SEES[visibility]), (reader, act)
+
+
+def test_what_was_reported_is_for_admins_and_what_was_decided_for_its_owner(world: World) -> None:
+    admin = Actor(world.server).become_admin()
+    post = str(publish(world.author, "reportedword", visibility="FOLLOWERS")["id"])
+    report = {"type": "post", "id": post, "reason": "complaintword"}
+    assert world.web("stranger").post("/api/reports", json=report).status_code == 404
+    body_of(world.web("follower").post("/api/reports", json=report), 202)
+    cases = body_of(admin.web.get("/api/admin/reports?limit=100"))["reports"]
+    case = next(each["id"] for each in cases if each["subjectId"] == post)
+    pages = (*OF_ADMINS, f"/admin/reports/{case}", f"/api/admin/reports/{case}")
+    assert {page for page in pages if "reportedword" in admin.web.get(page).text} >= {*pages[-2:]}
+
+    body = {"decision": "hidden", "reason": "decidedword"}
+    body_of(admin.web.post(f"/api/admin/reports/{case}/decision", json=body))
+
+    for reader in READERS:
+        answers = [world.web(reader).get(page) for page in pages]
+        assert {answer.status_code for answer in answers} <= {303, 401, 404}, reader
+        told = "".join(world.web(reader).get(page).text for page in ("/decisions", "/api/decisions"))
+        assert ("decidedword" in told) == (reader == "author"), reader
+        assert "complaintword" not in told, reader
+        seen = "".join(answer.text for answer in answers) + world.web(reader).get(f"/post/{post}").text
+        assert ("reportedword" in seen) == (reader == "author"), reader
+    for client in admin.clients():
+        client.close()
