@@ -22,6 +22,8 @@ from pressroom.domains.accounts import routes as accounts
 from pressroom.domains.accounts import setup_routes as setup
 from pressroom.domains.accounts import two_factor_routes as two_factor
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.administration import belongings_pages as admin_belonging_pages
+from pressroom.domains.administration import belongings_routes as admin_belongings
 from pressroom.domains.administration import invitations
 from pressroom.domains.administration import pages as admin_pages
 from pressroom.domains.administration import routes as administration
@@ -84,6 +86,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *inbox_routes.ROUTES,
     *notifications.ROUTES,
     *administration.ROUTES,
+    *admin_belongings.ROUTES,
     *invitations.API_ROUTES,
     *reports.ROUTES,
     *report_admin_routes.ROUTES,
@@ -119,6 +122,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *webhook_pages.ROUTES,
     *delivery_pages.ROUTES,
     *admin_pages.ROUTES,
+    *admin_belonging_pages.ROUTES,
     *invitations.ROUTES,
     *report_pages.ROUTES,
     *report_admin_pages.ROUTES,

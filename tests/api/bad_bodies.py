@@ -167,6 +167,8 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
         "a wrong badge alone": ({"reason": "a", "verified": 1}, {"verified": "type"}),
     },
     "suspend_account": {"nothing": ({}, {"reason": "required"})},
+    "revoke_key_of": {"nothing": ({}, {"reason": "required"})},
+    "disable_webhook_of": {"nothing": ({}, {"reason": "required"})},
     "restore_account": {"nothing": ({}, {"reason": "required"})},
     "delete_account": {
         "nothing": ({}, {"username": "required", "reason": "required"}),

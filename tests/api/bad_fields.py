@@ -419,6 +419,8 @@ FIELDS: dict[str, Fields] = {
     "verify_account": {"verified": flag(null=TAKEN), "emailVerified": flag(null=TAKEN), "reason": REASON},
     "suspend_account": {"reason": REASON},
     "restore_account": {"reason": REASON},
+    "revoke_key_of": {"reason": REASON},
+    "disable_webhook_of": {"reason": REASON},
     "delete_account": {"username": text(100, null=REQUIRED), "reason": REASON},
     "create_block": {
         "pattern": formatted(

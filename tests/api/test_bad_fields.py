@@ -52,6 +52,8 @@ SUCCESS = {
     "suspend_account": 404,
     "restore_account": 404,
     "delete_account": 404,
+    "revoke_key_of": 404,
+    "disable_webhook_of": 404,
     "decide_report": 404,
 }
 """Nobody has the password, the code or the link that is tried."""
@@ -221,7 +223,7 @@ def test_what_is_right_is_taken(stage: Stage, cases: list[Case]) -> None:
 WRITES_NOTHING = {
     *("preview_redelivery", "preview_post", "confirm_two_factor", "remove_two_factor", "set_up", "create_report"),
     *("verify_account", "suspend_account", "restore_account", "delete_account", "delete_own_account", "decide_report"),
-    *("accept_follow_requests", "read_notifications"),
+    *("accept_follow_requests", "read_notifications", "revoke_key_of", "disable_webhook_of"),
 }
 """Operations that take a body only to answer it, or find that there is nothing to do."""
 

@@ -20,6 +20,7 @@ ELSEWHERE = {
     *("upload_post", "publish_clip", "set_avatar", "remove_avatar", "set_cover", "remove_cover"),
     *("sign_out", "confirm_password"),
     *("verify_account", "suspend_account", "restore_account", "delete_account", "retry_job"),
+    *("revoke_key_of", "disable_webhook_of"),
     *("make_invitation", "revoke_invitation", "decide_report", "create_block", "delete_block"),
     *("request_export", "delete_own_account"),
     *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),

@@ -66,6 +66,7 @@ READERS: Final = {
     ("clips", "hubs"): _HUB,
     ("posts", "follows"): _FOLLOWS,
     ("clips", "follows"): _FOLLOWS,
+    ("media", "jobs"): "an upload stays while its dead job can be tried again",
     ("media", "posts"): "a file is seen by whoever may see the post that it belongs to",
     ("media", "clips"): "a file is seen by whoever may see the clip that it belongs to",
     ("webhooks", "events"): "a delivery is made of its event; an event stays while a delivery of it waits",

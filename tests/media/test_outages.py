@@ -16,13 +16,14 @@ from pressroom.db import Command, Query, Tx
 from pressroom.doctor import examine
 from pressroom.domains.media import sandbox
 from pressroom.domains.media.jobs import LOST, STARVED
+from pressroom.domains.media.models import source
 from pressroom.domains.media.sandbox import SandboxAway, Starved
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.outages import LONGEST_DEFERRAL, LONGEST_PAUSE
 from pressroom.jobs.worker import KILLS, LEASE
-from tests.api.actors import Actor, Json, read
-from tests.api.conftest import one_engine
+from tests.api.actors import Actor, Json, body_of, objections, read
+from tests.api.conftest import MakeActor, one_engine
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 from tests.harness.small_disk import can_mount, small_disk
@@ -37,6 +38,11 @@ AGE = Command("UPDATE jobs SET deferrals = :deferrals WHERE subject = :media_id"
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
+COUNTS_AS_STORED = Query(
+    int,
+    "SELECT count(*) FROM stored_media s WHERE s.account_id = :account_id AND s.bytes > 0"
+    " AND s.bytes = (SELECT sum(m.stored_bytes) FROM media m WHERE m.account_id = s.account_id)",
+)
 FORGET_JOBS = Command("DELETE FROM jobs")
 
 
@@ -175,6 +181,50 @@ def test_a_file_that_starves_every_child_ends_failed(alice: Actor, decoder: Deco
 
     assert state(alice, post) == "FAILED"
     assert decoder.calls < STARVED + 10
+
+
+def test_an_admin_has_a_file_that_failed_tried_again(alice: Actor, decoder: Decoder, actor: MakeActor) -> None:
+    server, admin = alice.server, actor().become_admin()
+    post = uploaded(alice)
+    for number in range(KILLS + 1):
+        kill_amid(server, f"killed {number}")
+    server.do_jobs()
+    assert state(alice, post) == "FAILED"
+    server.run(server.runtime.processing.sweep(sweep_time()))
+    assert source(media_of(post)["id"]) in blobs_below(server.settings.data_dir, "uploads/")
+
+    (dead,) = body_of(admin.web.get("/api/admin/jobs"))["dead"]
+    assert dead["canBeRetried"] is True
+    body_of(admin.web.post(f"/api/admin/jobs/{dead['id']}/retry"))
+    assert (state(alice, post), media_of(read(alice, post["id"]))["url"]) == ("PROCESSING", media_of(post)["url"])
+    server.do_jobs()
+
+    assert state(alice, post) == "READY"
+    assert body_of(admin.web.get("/api/admin/jobs"))["dead"] == []
+    assert server.run(server.runtime.db.one(COUNTS_AS_STORED, account_id=alice.account.id)) == 1
+
+
+@pytest.mark.parametrize("gone", ["upload", "post"])
+def test_a_file_whose_upload_is_gone_is_not_tried_again(
+    alice: Actor, decoder: Decoder, actor: MakeActor, gone: str
+) -> None:
+    server, admin = alice.server, actor().become_admin()
+    post = uploaded(alice)
+    for number in range(KILLS + 1):
+        kill_amid(server, f"killed {number}")
+    server.do_jobs()
+    (dead,) = body_of(admin.web.get("/api/admin/jobs"))["dead"]
+    if gone == "upload":
+        server.run(server.runtime.blobs.delete(source(media_of(post)["id"])))
+    else:
+        body_of(alice.web.delete(f"/api/posts/{post['id']}"))
+        server.run(server.runtime.processing.sweep(sweep_time()))
+        assert source(media_of(post)["id"]) not in blobs_below(server.settings.data_dir, "uploads/")
+
+    answer = admin.web.post(f"/api/admin/jobs/{dead['id']}/retry")
+
+    assert objections(answer) == [("id", "not_allowed")]
+    assert len(body_of(admin.web.get("/api/admin/jobs"))["dead"]) == 1
 
 
 def test_an_upload_in_another_store_is_waited_for_and_told(alice: Actor) -> None:

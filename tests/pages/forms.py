@@ -104,6 +104,10 @@ LINES: Final[dict[str, Line]] = {
         {"reason": "It was a mistake."}, elsewhere="tests/pages/test_admin_journey.py"
     ),
     "/admin/accounts/{username}/delete": Line({"username": "{other}", "reason": "Asked for it by letter."}),
+    "/admin/accounts/{username}/keys/{keyId}/revoke": Line(elsewhere="tests/api/test_admin_belongings.py"),
+    "/admin/accounts/{username}/keys/{keyId}/webhooks/{webhookId}/disable": Line(
+        elsewhere="tests/api/test_admin_belongings.py"
+    ),
     "/admin/invitations": Line({"note": "For Otto"}),
     "/admin/invitations/{id}/revoke": Line(elsewhere="tests/pages/test_admin_journey.py"),
     "/admin/jobs/{id}/retry": Line(elsewhere="tests/pages/test_admin_journey.py"),

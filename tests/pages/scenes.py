@@ -248,6 +248,7 @@ class Scenes:
         db = self.server.runtime.db
         self.server.run(db.transact(set_admin, self.admin.account.username, is_admin=True))
         self.admin.ids |= {"other": "night_desk", "banned": banned.account.username}
+        self.admin.ids |= {"othersKey": self.failing.ids["key"], "othersHook": self.failing.ids["hook"]}
         self.admin.ask("/api/admin/accounts/pill_shop/suspend", reason="Advertises pills under every post.")
         self.server.run(db.transact(_give_up))
         self._moderate()

@@ -94,6 +94,8 @@ def _shown() -> Iterator[Shown]:
         ("/admin/accounts/{other}/suspend", "admin"),
         ("/admin/accounts/{banned}/restore", "admin"),
         ("/admin/accounts/{other}/delete", "admin"),
+        ("/admin/accounts/{other}/keys/{othersKey}/revoke", "admin"),
+        ("/admin/accounts/{other}/keys/{othersKey}/webhooks/{othersHook}/disable", "admin"),
         ("/admin/invitations", "admin"),
         ("/admin/reports", "admin"),
         ("/admin/reports?state=decided", "admin"),

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, quote
 import pytest
 
 from pressroom.clock import SECOND
+from pressroom.domains.moderation import actions as moderation
 from tests.api.actors import Actor, Json, body_of, publish
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.local import LocalServer
@@ -275,3 +276,27 @@ def test_an_account_that_is_renamed_keeps_its_words(actor: MakeActor) -> None:
 
     assert page.line(".comment .who") == f"Robert @{renamed}"
     assert page.values(".comment .who a", "href") == [f"/@{renamed}"]
+
+
+def test_what_is_counted_and_not_shown_is_said(actor: MakeActor) -> None:
+    alice, bob, eve = actor(), actor(), actor()
+    db, post = alice.server.runtime.db, publish(alice)
+    kept = commented(bob, post, "from bob")
+    commented(eve, post, "from eve", kept)
+
+    alice.server.run(db.transact(moderation.suspend_account, eve.account.username))
+    some = visit(alice.server, permalink(post))
+    assert [each.words for each in said(some)] == ["from bob"]
+    assert some.line("#comments-heading") == "2 comments"
+    assert some.line("#comments .empty") == "One comment is not shown, because an account is suspended."
+
+    alice.server.run(db.transact(moderation.suspend_account, bob.account.username))
+    none = visit(alice.server, permalink(post))
+    assert (said(none), none.line("#comments .empty")) == (
+        [],
+        "2 comments are not shown, because an account is suspended.",
+    )
+
+    for each in (bob, eve):
+        alice.server.run(db.transact(moderation.restore_account, each.account.username))
+    assert not visit(alice.server, permalink(post)).has("#comments .empty")

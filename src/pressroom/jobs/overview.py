@@ -67,6 +67,14 @@ RETRY: Final = Query(
 )
 
 
+FIND_DEAD: Final = Query(RetriedJob, "SELECT id, kind, subject, account_id FROM jobs WHERE id = :id AND due_at IS NULL")
+
+
+async def find_dead(tx: Tx, job_id: str) -> RetriedJob | None:
+    """Returns a dead job, or None when there is no such one."""
+    return await tx.one(FIND_DEAD, id=job_id)
+
+
 async def list_depths(tx: Tx, most: int) -> list[Depth]:
     """Returns how many jobs of each kind wait, `most` at the most."""
     return await tx.all(LIST_DEPTHS, most=most)

@@ -22,22 +22,28 @@ from pressroom.domains.administration.models import (
 )
 from pressroom.domains.audit import actions as audit
 from pressroom.domains.audit.models import Entry, Kind, Source
-from pressroom.domains.keys.actions import list_by_status
-from pressroom.domains.keys.models import KeysByStatus
+from pressroom.domains.keys import actions as keys
+from pressroom.domains.keys.actions import get_key, list_by_status
+from pressroom.domains.keys.models import ApiKey, KeysByStatus, RevokedBy
+from pressroom.domains.media import actions as media
 from pressroom.domains.media.actions import LONG_VIDEOS, PICTURES, VIDEOS
 from pressroom.domains.moderation import actions as moderation
 from pressroom.domains.moderation.models import check_not_admin
 from pressroom.domains.personal_data.models import EXPORT_JOB
+from pressroom.domains.webhooks.actions import disabling
+from pressroom.domains.webhooks.actions.endpoints import get_webhook
 from pressroom.domains.webhooks.models import Webhook
 from pressroom.domains.webhooks.queries.endpoints import list_of_account
-from pressroom.errors import Code, FieldError, NotFound, Unprocessable
+from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 from pressroom.ids import BEYOND, time_of
 from pressroom.jobs import overview
 from pressroom.jobs.overview import DeadJob, Depth, RetriedJob
 
-FINAL: Final = frozenset({PICTURES, VIDEOS, LONG_VIDEOS, EXPORT_JOB})
-"""Kinds of jobs whose outcome stands when they are dead: the file was marked FAILED and its upload is removed, or the
-owner was told that a copy of everything failed, and can ask for another."""
+FINAL: Final = frozenset({EXPORT_JOB})
+"""Kinds of jobs whose outcome stands when they are dead: the owner was told that it failed, and can ask again."""
+
+OF_FILES: Final = frozenset({PICTURES, VIDEOS, LONG_VIDEOS})
+"""Kinds of jobs that process a file, which waits for them again when they are tried again."""
 
 
 class Overview(msgspec.Struct):
@@ -140,6 +146,32 @@ async def delete_account(tx: Tx, source: Source, username: str, typed: str, reas
     return await moderation.delete_account(tx, username, reason=reason, source=source)
 
 
+async def get_owned_key(tx: Tx, username: str, key_id: str) -> tuple[AccountRecord, ApiKey]:
+    """Returns an account and one of its keys. Raises NotFound."""
+    record = await get_record(tx, username)
+    return record, await get_key(tx, record.id, key_id)
+
+
+async def revoke_key(tx: Tx, source: Source, username: str, key_id: str, reason: str) -> ApiKey:
+    """Revokes a key of an account and returns it. Raises NotFound, Conflict when it is revoked."""
+    _, key = await get_owned_key(tx, username, key_id)
+    if key.revoked_at is not None:
+        raise Conflict("The key is revoked already.")
+    return await keys.revoke_key(tx, key_id, RevokedBy.ADMIN, reason, source)
+
+
+async def get_owned_webhook(tx: Tx, username: str, key_id: str, webhook_id: str) -> tuple[AccountRecord, Webhook]:
+    """Returns an account and one of its endpoints. Raises NotFound."""
+    record = await get_record(tx, username)
+    return record, await get_webhook(tx, record.id, key_id, webhook_id)
+
+
+async def disable_webhook(tx: Tx, source: Source, username: str, key_id: str, webhook_id: str, reason: str) -> Webhook:
+    """Disables an endpoint of an account and returns it. Raises NotFound, Conflict when it is disabled."""
+    record = await get_record(tx, username)
+    return await disabling.disable_webhook(tx, record.id, key_id, webhook_id, reason, source)
+
+
 async def list_dead_jobs(tx: Tx, before: str, limit: int) -> list[DeadJob]:
     """Returns at most `limit` dead jobs with ids before `before`, newest first."""
     return await overview.list_dead(tx, before=before, limit=limit)
@@ -151,13 +183,14 @@ async def read_jobs(tx: Tx, before: str, limit: int) -> tuple[list[Depth], list[
 
 
 async def retry_job(tx: Tx, source: Source, job_id: str) -> RetriedJob:
-    """Has a dead job tried again and returns it. Raises NotFound, Unprocessable for a kind that ends for good."""
+    """Has a dead job tried again and returns it. Raises NotFound, Unprocessable for what ended for good."""
     job = await overview.retry(tx, job_id)
     if job is None:
         raise NotFound("There is no such dead job.")
     if job.kind in FINAL:
-        message = "It failed for good: its owner uploads the file, or asks, again."
-        raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, message)])
+        raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, "It failed for good: its owner asks again.")])
+    if job.kind in OF_FILES:
+        await media.process_again(tx, job.subject)
     subject = overview.shown_subject(job.subject)
     await audit.record(tx, "", Kind.JOB_RETRIED, source, jobId=job.id, job=job.kind, subject=subject)
     return job

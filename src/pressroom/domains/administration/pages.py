@@ -8,11 +8,10 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.actions import get_record
 from pressroom.domains.accounts.models import AccountFilter, AccountRecord, Caller
 from pressroom.domains.administration import actions
-from pressroom.domains.administration.routes import read_accounts, source_of
+from pressroom.domains.administration.routes import read_accounts, source_of, try_again
 from pressroom.domains.administration.schemas import (
     DeleteAccount,
     GiveReason,
-    RetriedOut,
     VerifyAccount,
     act_shape,
     dead_job_shape,
@@ -193,13 +192,7 @@ async def jobs_page(request: Request[Caller]) -> Response:
 )
 async def retry_job(request: Request[Caller], body: NoFields) -> Response:
     """Has the job tried again like POST /api/admin/jobs/{id}/retry."""
-    await request.once(
-        actions.retry_job,
-        lambda job: RetriedOut(job.id, job.kind),
-        200,
-        source_of(request),
-        request.parameters["id"],
-    )
+    await try_again(request)
     return redirect("/admin/jobs", done="job-retried")
 
 

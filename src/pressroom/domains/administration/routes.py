@@ -38,8 +38,10 @@ from pressroom.domains.administration.schemas import (
     setting_shape,
 )
 from pressroom.domains.audit.models import Actor, Source
+from pressroom.domains.media.models import source
 from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
+from pressroom.jobs.overview import find_dead
 from pressroom.shown_settings import shown_settings
 from pressroom.web.access import AdminOnly
 from pressroom.web.paging import Page, read_page, split
@@ -272,7 +274,7 @@ async def list_jobs(request: Request[Caller]) -> Response:
     fails=(
         _NO_JOB,
         Unprocessable(
-            [FieldError("id", Code.NOT_ALLOWED, "It failed for good: its owner uploads the file, or asks, again.")]
+            [FieldError("id", Code.NOT_ALLOWED, "Its upload is no longer stored: its owner sends the file again.")]
         ),
     ),
     idempotent=True,
@@ -280,7 +282,20 @@ async def list_jobs(request: Request[Caller]) -> Response:
     response_example=RetriedOut(DEAD_JOB_EXAMPLE.id, DEAD_JOB_EXAMPLE.kind),
 )
 async def retry_job(request: Request[Caller]) -> Response:
-    """Has a job that was given up done from the first try on, at once."""
+    """Has a job that was given up done from the first try on, at once. A file that FAILED is PROCESSING again, if its
+    upload is still stored."""
+    return await try_again(request)
+
+
+async def try_again(request: Request[Caller]) -> Response:
+    """Has the dead job that the path names tried again, once. Raises Unprocessable when its upload is gone."""
+    if (response := await request.once.stored()) is not None:
+        return response
+    job = await request.db.read(find_dead, request.parameters["id"])
+    is_of_file = job is not None and job.kind in actions.OF_FILES
+    if job is not None and is_of_file and await request.services.blobs.stat(source(job.subject)) is None:
+        message = "Its upload is no longer stored: its owner sends the file again."
+        raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, message)])
     return await request.once(
         actions.retry_job,
         lambda job: RetriedOut(job.id, job.kind),

@@ -258,8 +258,8 @@ def facts_shape(facts: Facts, now: int) -> FactsOut:
         verified=facts.record.verified,
         email_verified=facts.record.email_verified,
         stored_bytes=facts.stored_bytes,
-        keys=[_key_shape(key, now) for key in keys],
-        webhooks=[_endpoint_shape(endpoint) for endpoint in facts.endpoints],
+        keys=[key_shape(key, now) for key in keys],
+        webhooks=[endpoint_shape(endpoint) for endpoint in facts.endpoints],
     )
 
 
@@ -303,7 +303,8 @@ def act_shape(found: NamedEntry) -> ActOut:
     )
 
 
-def _key_shape(key: ApiKey, now: int) -> AdminKeyOut:
+def key_shape(key: ApiKey, now: int) -> AdminKeyOut:
+    """Returns a key as an admin sees it."""
     return AdminKeyOut(
         id=key.id,
         label=key.label,
@@ -315,7 +316,8 @@ def _key_shape(key: ApiKey, now: int) -> AdminKeyOut:
     )
 
 
-def _endpoint_shape(endpoint: Webhook) -> AdminEndpointOut:
+def endpoint_shape(endpoint: Webhook) -> AdminEndpointOut:
+    """Returns an endpoint as an admin sees it."""
     address, query, _ = endpoint.url.partition("?")
     return AdminEndpointOut(
         id=endpoint.id,

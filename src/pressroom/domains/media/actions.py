@@ -134,6 +134,15 @@ async def fail(tx: Tx, media_id: str, reason: str) -> None:
     await show_processed(tx, media_id)
 
 
+async def process_again(tx: Tx, media_id: str) -> None:
+    """Has a file that FAILED wait for its job again, which the caller has tried once more.
+
+    Raises Unprocessable for one that did not fail, or that nobody sees any more.
+    """
+    if not await queries.make_processing(tx, media_id):
+        raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, "What the file belonged to was deleted.")])
+
+
 async def move_to_long_videos(tx: Tx, job: Job, token: str) -> None:
     """Moves a video's job to the queue of long videos."""
     if await queue.finish(tx, job, token):

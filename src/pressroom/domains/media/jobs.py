@@ -140,10 +140,10 @@ class Processing:
         await actions.fail(tx, job.subject, reason)
 
     async def sweep(self, now: int) -> None:
-        """Removes uploads of requests that were killed before their transaction; `now` is in milliseconds."""
+        """Removes uploads that no file needs, as of requests killed before their transaction; `now` in milliseconds."""
         async for key in self._blobs.list_older("uploads", now - LEFTOVER):
             media_id = key.removeprefix("uploads/").upper()
-            if await self._db.one(queries.IS_PROCESSING, media_id=media_id) is None:
+            if await self._db.one(queries.NEEDS_UPLOAD, media_id=media_id) is None:
                 await self._blobs.delete(key)
 
     async def _store(self, media_id: str, done: Processed, folder: Path) -> None:

@@ -38,7 +38,7 @@ RENDITIONS: Final = ("large.webp", "thumbnail.webp", "poster.webp", "video.mp4")
 
 
 class ProcessingStatus(StrEnum):
-    """The states of a file. READY and FAILED are final."""
+    """The states of a file. READY is final; FAILED too, unless an admin has the file processed again."""
 
     PROCESSING = "PROCESSING"
     READY = "READY"
@@ -48,7 +48,7 @@ class ProcessingStatus(StrEnum):
 TRANSITIONS: Final = {
     ProcessingStatus.PROCESSING: frozenset({ProcessingStatus.READY, ProcessingStatus.FAILED}),
     ProcessingStatus.READY: frozenset[ProcessingStatus](),
-    ProcessingStatus.FAILED: frozenset[ProcessingStatus](),
+    ProcessingStatus.FAILED: frozenset({ProcessingStatus.PROCESSING}),
 }
 """The states that may follow each state."""
 

@@ -74,6 +74,11 @@ MAKE_FAILED: Final = Command(
     f" AND status IN ({leading_to(ProcessingStatus.FAILED)})"
 )
 
+MAKE_PROCESSING: Final = Command(
+    "UPDATE media SET status = 'PROCESSING', reason = NULL WHERE id = :media_id AND hidden_at IS NULL"
+    f" AND status IN ({leading_to(ProcessingStatus.PROCESSING)})"
+)
+
 FIND_OF_OWNER: Final = Query(str, "SELECT id FROM media WHERE owner_id = :owner_id ORDER BY position")
 
 RENEW_TOKEN: Final = Command("UPDATE media SET token = :token WHERE id = :media_id")
@@ -123,7 +128,13 @@ DELETE_MEDIA: Final = Command(f"DELETE FROM media WHERE account_id = :account_id
 
 DELETE_STORED: Final = Command("DELETE FROM stored_media WHERE account_id = :account_id")
 
-IS_PROCESSING: Final = Query(str, "SELECT id FROM media WHERE id = :media_id AND status = 'PROCESSING'")
+# Also of a file that failed, while its dead job can be tried again.
+NEEDS_UPLOAD: Final = Query(
+    str,
+    "SELECT id FROM media WHERE id = :media_id AND (status = 'PROCESSING' OR (status = 'FAILED' AND hidden_at IS NULL"
+    " AND EXISTS (SELECT 1 FROM jobs j WHERE j.kind IN ('media', 'video', 'video.long') AND j.subject = media.id"
+    " AND j.due_at IS NULL)))",
+)
 
 LIST_STORED: Final = Query(
     Media, f"SELECT {_MEDIA} FROM media WHERE id > :after AND status <> 'FAILED' ORDER BY id LIMIT 1000"
@@ -220,6 +231,11 @@ async def make_ready(
 async def make_failed(tx: Tx, media_id: str, reason: str) -> None:
     """PROCESSING → FAILED."""
     await tx.run(MAKE_FAILED, media_id=media_id, reason=reason)
+
+
+async def make_processing(tx: Tx, media_id: str) -> bool:
+    """FAILED → PROCESSING. Returns False for a file that did not fail, or is hidden."""
+    return bool(await tx.run(MAKE_PROCESSING, media_id=media_id))
 
 
 async def find_of_owner(tx: Tx, owner_id: str) -> list[str]:

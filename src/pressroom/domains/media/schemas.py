@@ -19,7 +19,9 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
     url: Url
     type: MediaEntryType
     mime_type: Annotated[str, Meta(description="Of what `url` answers: image/webp or video/mp4.")]
-    processing_status: Annotated[ProcessingStatus, Meta(description="READY and FAILED are final.")]
+    processing_status: Annotated[
+        ProcessingStatus, Meta(description="READY is final. FAILED too, unless an admin has the file processed again.")
+    ]
     width: Annotated[int | None, Meta(description="Pixels, as shown; null until it is READY.")]
     height: Annotated[int | None, Meta(description="Pixels, as shown; null until it is READY.")]
     duration: Annotated[float | None, Meta(description="Of a video that is READY: seconds.")]

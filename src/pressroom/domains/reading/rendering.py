@@ -20,7 +20,7 @@ from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.reading import actions
-from pressroom.domains.reading.actions import Permalink, PostPage
+from pressroom.domains.reading.actions import Permalink, PostPage, Thread
 from pressroom.domains.reading.fragments import CommentEntry, PageFragments
 from pressroom.domains.reading.markup import excerpt, linked, linked_parts, shortened
 from pressroom.ids import BEYOND
@@ -94,6 +94,7 @@ async def post_page(request: Request[Caller], found: Permalink, form: FormState 
             _entry(request, each, thread.answers.get(each.comment.id), of_author=post.is_author)
             for each in thread.comments
         ],
+        "unshown": _unshown(post.comments, thread) if not after else 0,
         "here": f"{here}?after={after}" if after else here,
         "reply": reply if is_id(reply) else "",
         "next_page": f"{here}?after={'-'.join(thread.next_page)}" if thread.next_page else None,
@@ -276,6 +277,16 @@ def _entry(request: Request[Caller], entry: ThreadEntry, answers: str | None, *,
         may_edit=own and stands and request.clock.now() < comment.created_at + EDITABLE,
         may_delete=(own or of_author) and stands,
     )
+
+
+def _unshown(counted: int, thread: Thread) -> int:
+    """Returns how many of the counted comments a thread leaves out that stands on one page; 0 for a longer one.
+
+    They are those of suspended accounts (docs/moderation.md#counts).
+    """
+    if thread.next_page:
+        return 0
+    return max(0, counted - sum(each.comment.deleted_at is None for each in thread.comments))
 
 
 def _shapes(request: Request[Caller], posts: Sequence[PostView]) -> list[PostOut]:

@@ -106,7 +106,7 @@ async def _end_batch(tx: Tx, token: str, result: BatchResult, saved: SavedResult
     await leases.save_outcomes(tx, result.outcomes, token=token)
     reason = health.disabled_reason if alive else None
     if reason is not None:
-        await leases.disable(tx, endpoint, reason=reason, sweep_at=tx.now + RETENTION)
+        await leases.disable(tx, endpoint.account_id, endpoint.id, reason=reason, sweep_at=tx.now + RETENTION)
         await notify(tx, endpoint.account_id, NotificationType.WEBHOOK_DISABLED, webhook_id=endpoint.id)
         await record(tx, endpoint.account_id, Kind.ENDPOINT_DISABLED, SERVICE, webhookId=endpoint.id, reason=reason)
         saved.disabled.append(result)

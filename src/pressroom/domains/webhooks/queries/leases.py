@@ -150,7 +150,8 @@ RELEASE: Final = Command(
 )
 
 DISABLE: Final = Command(
-    "UPDATE webhooks SET disabled_at = :now, disabled_reason = :reason, sweep_at = coalesce(sweep_at, :sweep_at)"
+    "UPDATE webhooks SET disabled_at = :now, disabled_reason = :reason, sweep_at = coalesce(sweep_at, :sweep_at),"
+    " next_due_at = NULL"
     " WHERE account_id = :account_id AND id = :webhook_id"
 )
 
@@ -252,12 +253,12 @@ async def release(
     )
 
 
-async def disable(tx: Tx, endpoint: Endpoint, *, reason: str, sweep_at: int) -> None:
+async def disable(tx: Tx, account_id: str, webhook_id: str, *, reason: str, sweep_at: int) -> None:
     """Disables the endpoint: nothing more is sent to it."""
     await tx.run(
         DISABLE,
-        account_id=endpoint.account_id,
-        webhook_id=endpoint.id,
+        account_id=account_id,
+        webhook_id=webhook_id,
         reason=reason,
         sweep_at=sweep_at,
         now=tx.now,

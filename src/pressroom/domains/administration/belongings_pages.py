@@ -1,0 +1,76 @@
+"""The pages on which admins end one key or one endpoint of an account (docs/operations.md#admins)."""
+
+from typing import Final
+from urllib.parse import quote
+
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.administration import actions
+from pressroom.domains.administration.belongings_routes import disable, revoke
+from pressroom.domains.administration.pages import ACCOUNTS, ONE
+from pressroom.domains.administration.schemas import GiveReason, endpoint_shape, key_shape
+from pressroom.domains.moderation.schemas import record_shape
+from pressroom.web.access import AdminPage
+from pressroom.web.page_forms import FormState
+from pressroom.web.rendering import redirect, render
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Route, declare, declare_form
+
+KEY: Final = f"{ONE}/keys/{{keyId}}"
+ENDPOINT: Final = f"{KEY}/webhooks/{{webhookId}}"
+
+
+async def show_revocation(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page that says what the revocation of a key does."""
+    path = request.parameters
+    record, key = await request.db.read(actions.get_owned_key, path["username"], path["keyId"])
+    values = {"account": record_shape(record), "key": key_shape(key, request.clock.now())}
+    return await render(request, "administration/revoke_key.html", values, form=form)
+
+
+async def show_disabling(request: Request[Caller], form: FormState) -> Response:
+    """Renders the page that says what it does to disable an endpoint."""
+    path = request.parameters
+    record, webhook = await request.db.read(
+        actions.get_owned_webhook, path["username"], path["keyId"], path["webhookId"]
+    )
+    values = {"account": record_shape(record), "endpoint": endpoint_shape(webhook)}
+    return await render(request, "administration/disable_endpoint.html", values, form=form)
+
+
+@declare("GET", f"{KEY}/revoke", AdminPage(recent=True), summary="Revoke a key of an account")
+async def ask_to_revoke_key(request: Request[Caller]) -> Response:
+    """What the revocation does, and the reason for it."""
+    return await show_revocation(request, FormState())
+
+
+@declare_form(f"{KEY}/revoke", AdminPage(recent=True), takes=GiveReason, again=show_revocation, summary="Revoke it")
+async def revoke_key(request: Request[Caller], body: GiveReason) -> Response:
+    """Revokes the key like POST /api/admin/accounts/{username}/keys/{keyId}/revoke."""
+    await revoke(request, body)
+    return _done(request, "key-of-account-revoked")
+
+
+@declare("GET", f"{ENDPOINT}/disable", AdminPage(recent=True), summary="Disable an endpoint of an account")
+async def ask_to_disable_endpoint(request: Request[Caller]) -> Response:
+    """What it does to disable the endpoint, and the reason for it."""
+    return await show_disabling(request, FormState())
+
+
+@declare_form(
+    f"{ENDPOINT}/disable", AdminPage(recent=True), takes=GiveReason, again=show_disabling, summary="Disable it"
+)
+async def disable_endpoint(request: Request[Caller], body: GiveReason) -> Response:
+    """Disables the endpoint like POST /api/admin/accounts/{username}/keys/{keyId}/webhooks/{webhookId}/disable."""
+    await disable(request, body)
+    return _done(request, "endpoint-of-account-disabled")
+
+
+def _done(request: Request[Caller], code: str) -> Response:
+    return redirect(f"{ACCOUNTS}/{quote(request.parameters['username'], safe='')}", done=code)
+
+
+ROUTES: Final[tuple[Route[Caller], ...]] = (
+    *(ask_to_revoke_key, revoke_key),
+    *(ask_to_disable_endpoint, disable_endpoint),
+)
