@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from pressroom.clock import SettableClock
-from pressroom.db import Command, ConstraintViolated, Database, Query, Tx
+from pressroom.db import Command, ConstraintViolated, Database, Query, Tx, signals
 from pressroom.db.postgres import open_postgres
 from pressroom.db.signals import CHANNEL
 from tests.services.postgres import PostgresServer
@@ -127,7 +127,33 @@ def test_postgres_sends_nothing_for_what_was_rolled_back_or_silent(
         async with asyncio.timeout(20):
             assert await channels.get() == "mark"
         await two[0].transact(signal_twice)
+        async with asyncio.timeout(20):
+            assert await channels.get() == CHANNEL
         await two[0].script("NOTIFY mark")
+        async with asyncio.timeout(20):
+            assert await channels.get() == "mark"
+        await spy.close()
+
+    run(work())
+
+
+def test_a_burst_of_commits_sends_few_signals_and_the_last_is_not_forgotten(
+    url: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signals, "INTERVAL", 600.0)
+
+    async def work() -> None:
+        channels: asyncio.Queue[str] = asyncio.Queue()
+        spy = await connect(url)
+        for channel in (CHANNEL, "mark"):
+            await spy.add_listener(channel, lambda _connection, _pid, channel, _payload: channels.put_nowait(channel))
+        db = await open_postgres(url, SettableClock())
+        await db.transact(signal)
+        async with asyncio.timeout(20):
+            assert await channels.get() == CHANNEL
+        await asyncio.gather(*(db.transact(signal) for _ in range(20)))
+        await db.close()
+        await spy.execute("NOTIFY mark")
         async with asyncio.timeout(20):
             assert [await channels.get() for _ in range(2)] == [CHANNEL, "mark"]
         await spy.close()

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
@@ -24,24 +23,26 @@ from pressroom.db import (
     Value,
     check_columns,
 )
+from pressroom.db.pool import PATIENCE, Connections, PooledConnection
 from pressroom.db.rows import Builder, Column
-from pressroom.db.signals import SIGNAL, Signals
+from pressroom.db.signals import Signals
 from pressroom.errors import SettingError
 
 R = TypeVar("R")
 P = ParamSpec("P")
 
-ATTEMPTS: Final = 6
-"""How often a transaction that collides with others is run before it raises DatabaseAway."""
+COLLISION_LIMIT: Final = 20.0
+"""Seconds for which a transaction that collides with others is run again before it raises DatabaseAway."""
 
-PATIENCE: Final = 5.0
-"""Seconds to wait for a free connection."""
-
-CLOSE_PATIENCE: Final = 1.0
-"""Seconds to wait at a stop for connections to end in order."""
+SHORTEST_PAUSE: Final = 0.01
+LONGEST_PAUSE: Final = 0.5
+"""Seconds, at random up to these, before the first and before any later run."""
 
 STATEMENT_LIMIT: Final = 10.0
-"""Seconds that one statement may take."""
+"""Seconds that one statement may take; in a transaction, at least these and at most twice as long."""
+
+ROLLBACK_LIMIT: Final = 5.0
+"""Seconds to wait for the end of a transaction that failed; then its connection is closed."""
 
 MIGRATION_LIMIT: Final = 86_400.0
 """Seconds that a migration may take: it builds indexes, and waits for another process that migrates."""
@@ -70,35 +71,26 @@ class _Statement(Protocol):
     def get_attributes(self) -> Sequence[_Attribute]: ...
 
 
-class _PostgresConnection(Protocol):
+class _PostgresConnection(PooledConnection, Protocol):
     """The methods of asyncpg's connections that are used here."""
 
-    async def fetchrow(self, sql: str, *values: Value) -> _Record | None: ...
+    async def fetchrow(self, sql: str, *values: Value, timeout: float | None = None) -> _Record | None: ...  # noqa: ASYNC109  # asyncpg's
     async def fetch(self, sql: str, *values: Value) -> list[_Record]: ...
     async def execute(self, sql: str, *values: Value, timeout: float | None = None) -> str: ...  # noqa: ASYNC109  # asyncpg's
     async def executemany(self, sql: str, rows: Sequence[Sequence[Value]]) -> None: ...
     async def prepare(self, sql: str) -> _Statement: ...
-    def transaction(
-        self, *, isolation: str | None = None, readonly: bool = False
-    ) -> AbstractAsyncContextManager[object]: ...
-
-
-class _Pool(Protocol):
-    """The methods of asyncpg's pools that are used here."""
-
-    def acquire(self, *, timeout: float | None = None) -> AbstractAsyncContextManager[_PostgresConnection]: ...
-    async def close(self) -> None: ...
-    def terminate(self) -> None: ...
 
 
 class PostgresTx:
-    """An open transaction. `busy` says whether a statement is under way: any other await is refused."""
+    """An open transaction. `busy` says whether a statement is under way: any other await is refused; `statements`
+    counts them."""
 
     def __init__(self, connection: _PostgresConnection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
         self._connection = connection
         self.now = now
         self.subscribers = subscribers
         self.busy = False
+        self.statements = 0
         self.signalled = False
 
     def signal(self) -> None:
@@ -124,8 +116,13 @@ class PostgresTx:
         columns = [[row[name] for name in command.names] for row in rows]
         await self._wait(self._connection.executemany(command.numbered, columns))
 
+    async def control(self, sql: str) -> str:
+        """Begins or ends the transaction. Returns what PostgreSQL says that it did."""
+        return await self._wait(self._connection.execute(sql))
+
     async def _wait(self, statement: Awaitable[R]) -> R:
         self.busy = True
+        self.statements += 1
         try:
             return await statement
         finally:
@@ -161,16 +158,50 @@ class _Supervised:
                 resume = partial(steps.throw, error)
 
 
+class _StatementLimit:
+    """Interrupts a transaction, with TimeoutError, whose statement takes longer than `STATEMENT_LIMIT`.
+
+    One timer for the transaction: it looks every so often whether another statement is under way than before.
+    """
+
+    def __init__(self, tx: PostgresTx) -> None:
+        self._tx = tx
+        self._seen = -1
+        self._expired = False
+        self._task = cast("asyncio.Task[object]", asyncio.current_task())
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(STATEMENT_LIMIT, self._look)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._timer.cancel()
+        if self._expired and isinstance(error, asyncio.CancelledError) and self._task.uncancel() == 0:
+            raise TimeoutError("A statement took too long.") from error
+
+    def _look(self) -> None:
+        if self._seen == self._tx.statements and self._tx.busy:
+            self._expired = True
+            self._task.cancel()
+            return
+        self._seen = self._tx.statements
+        self._timer = self._loop.call_later(STATEMENT_LIMIT, self._look)
+
+
 class PostgresDatabase:
     """A PostgreSQL database, open. Built by `open_postgres`."""
 
     engine = "postgres"
 
-    def __init__(self, pool: _Pool, clock: Clock, url: str, subscribers: Sequence[Subscriber]) -> None:
+    def __init__(
+        self, pool: Connections[_PostgresConnection], clock: Clock, url: str, subscribers: Sequence[Subscriber]
+    ) -> None:
         self.pool = pool
         self._clock = clock
         self._subscribers = subscribers
-        self._signals = Signals(url)
+        self._signals = Signals(url, self._notify)
+        self._recovering: set[asyncio.Task[None]] = set()
 
     async def transact(
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
@@ -179,91 +210,129 @@ class PostgresDatabase:
         return await asyncio.shield(self._transact(lambda tx: action(tx, *args, **kwargs)))
 
     async def _transact(self, start: Callable[[Tx], Awaitable[R]]) -> R:
-        for attempt in range(ATTEMPTS):
-            if attempt:
-                await asyncio.sleep(random.uniform(0, 0.01 * 2**attempt))  # noqa: S311  # spreads, protects nothing
+        loop = asyncio.get_running_loop()
+        give_up_at, pause = loop.time() + COLLISION_LIMIT, SHORTEST_PAUSE
+        while True:
             try:
-                async with self._connection() as connection, connection.transaction():
-                    tx = PostgresTx(connection, self._clock.now(), self._subscribers)
-                    result = cast("R", await _Supervised(start(tx), tx))
-                    if tx.signalled:
-                        await connection.execute(SIGNAL)
-                    return result
-            except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError):
-                continue
-        raise DatabaseAway("Too many writes collided. Nothing was written.")
+                return await self._run("BEGIN", start, self._subscribers)
+            except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError) as error:
+                if loop.time() >= give_up_at:
+                    raise DatabaseAway("Too many writes collided. Nothing was written.") from error
+            await asyncio.sleep(random.uniform(0, pause))  # noqa: S311  # spreads, protects nothing
+            pause = min(LONGEST_PAUSE, pause * 2)
 
     async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        async with (
-            self._connection() as connection,
-            connection.transaction(isolation="repeatable_read", readonly=True),
-        ):
-            tx = PostgresTx(connection, self._clock.now())
-            return cast("R", await _Supervised(action(tx, *args, **kwargs), tx))
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        return await self._run(begin, lambda tx: action(tx, *args, **kwargs))
+
+    async def _run(self, begin: str, start: Callable[[Tx], Awaitable[R]], subscribers: Sequence[Subscriber] = ()) -> R:
+        """Runs an action in one transaction."""
+        async with self._connection() as connection:
+            tx = PostgresTx(connection, self._clock.now(), subscribers)
+            with _StatementLimit(tx):
+                await tx.control(begin)
+                result = cast("R", await _Supervised(start(tx), tx))
+                if await tx.control("COMMIT") != "COMMIT":
+                    raise DatabaseAway("The transaction had failed. Nothing was written.")
+        if tx.signalled:
+            self._signals.send()
+        return result
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         async with self._connection() as connection:
-            row = await connection.fetchrow(query.numbered, *[values[name] for name in query.names])
+            row = await connection.fetchrow(
+                query.numbered, *[values[name] for name in query.names], timeout=STATEMENT_LIMIT
+            )
         return None if row is None else (query.builders.get("postgres") or _bind(query, row))(tuple(row))
 
     def listen(self) -> asyncio.Event:
         return self._signals.listen()
 
     async def prepare(self, command: Command) -> list[Column]:
-        async with self.pool.acquire() as connection:
+        async with self._connection() as connection:
             attributes = (await connection.prepare(command.numbered)).get_attributes()
         columns = [Column(attribute.name, attribute.type.name) for attribute in attributes]
         check_columns(command, self.engine, columns)
         return columns
 
     async def script(self, statements: str) -> None:
-        async with self._connection() as connection, connection.transaction():
+        async with self._connection() as connection:
+            await connection.execute("BEGIN")
             await connection.execute(statements, timeout=MIGRATION_LIMIT)
+            await connection.execute("COMMIT")
 
     async def close(self) -> None:
         await self._signals.close()
-        try:
-            await asyncio.wait_for(self.pool.close(), CLOSE_PATIENCE)
-        except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            self.pool.terminate()
+        if self._recovering:
+            await asyncio.wait(self._recovering)
+        await self.pool.close()
+
+    async def _notify(self, sql: str) -> None:
+        async with self._connection() as connection:
+            await connection.execute(sql, timeout=STATEMENT_LIMIT)
 
     @contextlib.asynccontextmanager
     async def _connection(self) -> AsyncGenerator[_PostgresConnection]:
-        """Yields a connection of the pool; raises PostgreSQL's errors as those of this package."""
+        """Yields a connection of the pool; raises PostgreSQL's errors as those of this package.
+
+        What fails on it is rolled back. Collisions are raised as they are.
+        """
         try:
-            async with self.pool.acquire(timeout=PATIENCE) as connection:
+            connection = await self.pool.take()
+            try:
                 yield connection
+            except (asyncio.CancelledError, TimeoutError):
+                # Whoever was cancelled does not wait until PostgreSQL has let go of the statement.
+                recovery = asyncio.create_task(self._roll_back(connection, cut_off=True))
+                self._recovering.add(recovery)
+                recovery.add_done_callback(self._recovering.discard)
+                raise
+            except BaseException:
+                await self._roll_back(connection)
+                raise
+            self.pool.give_back(connection)
+        except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError):
+            raise
         except asyncpg.IntegrityConstraintViolationError as error:
             raise ConstraintViolated(str(error)) from error
         except (asyncpg.DiskFullError, asyncpg.OutOfMemoryError) as error:
             raise DiskFull("The database's disk is full. Nothing was written.", 10) from error
-        except (
-            OSError,
-            TimeoutError,
-            asyncpg.PostgresConnectionError,
-            asyncpg.OperatorInterventionError,
-            asyncpg.TooManyConnectionsError,
-            asyncpg.InterfaceError,
-            asyncpg.InternalClientError,
-            asyncpg.ReadOnlySQLTransactionError,
-        ) as error:
+        except _AWAY as error:
             raise DatabaseAway("The database cannot be reached right now.") from error
+
+    async def _roll_back(self, connection: _PostgresConnection, *, cut_off: bool = False) -> None:
+        """Gives a connection back outside any transaction. `cut_off`: what it is doing, maybe a BEGIN, is not known."""
+        try:
+            if cut_off or connection.is_in_transaction():
+                await connection.execute("ROLLBACK", timeout=ROLLBACK_LIMIT)
+        except (*_AWAY, asyncpg.PostgresError):
+            connection.terminate()
+        finally:
+            self.pool.give_back(connection)
+
+
+_AWAY: Final = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.ReadOnlySQLTransactionError,
+)
+"""What PostgreSQL and its driver raise when the database cannot be used right now."""
 
 
 async def open_postgres(
     url: str, clock: Clock, subscribers: Sequence[Subscriber] = (), *, connections: int = 16
 ) -> PostgresDatabase:
     """Connects. Raises DatabaseNotReached, or SettingError when what answers refuses."""
-    connect = cast("Callable[..., Awaitable[_Pool]]", asyncpg.create_pool)
+    connect = cast("Callable[..., Awaitable[_PostgresConnection]]", asyncpg.connect)
+    server_settings = {"application_name": "pressroom", "timezone": "UTC"}
+    pool = Connections(partial(connect, url, timeout=PATIENCE, server_settings=server_settings), connections)
     try:
-        pool = await connect(
-            url,
-            min_size=1,
-            max_size=connections,
-            timeout=PATIENCE,
-            command_timeout=STATEMENT_LIMIT,
-            server_settings={"application_name": "pressroom", "timezone": "UTC"},
-        )
+        pool.give_back(await pool.take())
     except (asyncpg.ClientConfigurationError, ValueError):
         raise SettingError("PRESSROOM_DATABASE_URL is no address of a database; is its password URL-encoded?") from None
     except (

@@ -2,14 +2,18 @@
 
 import asyncio
 import contextlib
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol, cast
 
 import asyncpg
 
+from pressroom.errors import Unavailable
+
 CHANNEL: Final = "pressroom"
-SIGNAL: Final = f"NOTIFY {CHANNEL}"
-"""Sent inside a transaction; PostgreSQL delivers it at the commit, once however often it was sent."""
+
+INTERVAL: Final = 0.05
+"""Seconds between two signals of one process to the others. A NOTIFY takes a lock on all commits of the cluster."""
 
 PATIENCE: Final = 3.0
 """Seconds to wait for a connection or an answer on it, and between tries to connect."""
@@ -29,12 +33,24 @@ class _ListeningConnection(Protocol):
 
 
 class Signals:
-    """Listens on a connection of its own, from the first `listen` on, and connects again when it is lost."""
+    """Signals to and from other processes.
 
-    def __init__(self, url: str) -> None:
+    It listens on a connection of its own, from the first `listen` on, and connects again when that is lost.
+
+    Args:
+        url: The database's address.
+        notify: Runs a NOTIFY by itself. Raises Unavailable.
+    """
+
+    def __init__(self, url: str, notify: Callable[[str], Awaitable[None]]) -> None:
         self._url = url
+        self._notify = notify
+        self._name = secrets.token_hex(8)
         self._listening: list[asyncio.Event] = []
         self._task: asyncio.Task[None] | None = None
+        self._sender: asyncio.Task[None] | None = None
+        self._unsent = False
+        self._closing = asyncio.Event()
 
     def listen(self) -> asyncio.Event:
         """Returns an event that is set by every signal."""
@@ -44,8 +60,36 @@ class Signals:
             self._task = asyncio.create_task(self._stay_connected(), name="signals")
         return event
 
+    def send(self) -> None:
+        """Wakes whoever listens: in this process at once, in others by a NOTIFY of its own after the commit.
+
+        When a process ends between the two, the others find the work when they look without a signal.
+        """
+        self._wake()
+        self._unsent = True
+        if self._sender is None:
+            self._sender = asyncio.create_task(self._send(), name="signals to other processes")
+
+    async def _send(self) -> None:
+        while self._unsent:
+            self._unsent = False
+            with contextlib.suppress(Unavailable):
+                await self._notify(f"NOTIFY {CHANNEL}, '{self._name}'")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(INTERVAL):
+                    await self._closing.wait()
+        self._sender = None
+
+    def _hear(self, name: object) -> None:
+        """Wakes whoever listens, unless the signal is this process's own, which it has heard already."""
+        if name != self._name:
+            self._wake()
+
     async def close(self) -> None:
-        """Stops listening."""
+        """Sends what is to be sent, and stops listening."""
+        self._closing.set()
+        if self._sender is not None:
+            await self._sender
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -72,7 +116,7 @@ class Signals:
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         async with asyncio.timeout(PATIENCE):
-            await connection.add_listener(CHANNEL, lambda *_: self._wake())
+            await connection.add_listener(CHANNEL, lambda *signal: self._hear(signal[3]))
         self._wake()  # A signal of before is not repeated.
         while not lost.is_set():
             with contextlib.suppress(TimeoutError):

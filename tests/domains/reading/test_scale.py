@@ -272,8 +272,9 @@ def listen(server: LocalServer) -> list[str]:
             for connection in (db._reader, db._writer):
                 connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))  # type: ignore[attr-defined]
         elif isinstance(db, PostgresDatabase):
-            async with db.pool.acquire() as connection:
-                connection.add_query_logger(lambda told: asked.append(told.query))  # type: ignore[attr-defined]
+            connection = await db.pool.take()
+            db.pool.give_back(connection)
+            connection.add_query_logger(lambda told: asked.append(told.query))  # type: ignore[attr-defined]
 
     server.run(begin())
     return asked

@@ -1,0 +1,147 @@
+"""Connections to PostgreSQL, given out in the order in which they were asked for.
+
+A connection is not reset when it comes back: nothing of a session's state is changed outside a transaction, and a
+transaction's end undoes what was changed inside (docs/architecture.md#the-database).
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Final, Generic, Protocol, TypeVar
+
+PATIENCE: Final = 5.0
+"""Seconds to wait for a connection while none comes back: the database does nothing."""
+
+LONGEST_WAIT: Final = 30.0
+"""Seconds to wait for a connection while others come back and are taken by those who waited longer."""
+
+CLOSE_PATIENCE: Final = 1.0
+"""Seconds to wait at a stop for connections to end in order."""
+
+STALE: Final = 300.0
+"""Seconds after which an unused connection is not used again: something between may have forgotten it."""
+
+
+class PooledConnection(Protocol):
+    """The methods of asyncpg's connections that the pool uses."""
+
+    def is_closed(self) -> bool: ...
+    def is_in_transaction(self) -> bool: ...
+    def terminate(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=PooledConnection)
+
+
+class Connections(Generic[C]):
+    """At most `most` connections, each made by `connect` when it is first needed."""
+
+    def __init__(self, connect: Callable[[], Awaitable[C]], most: int) -> None:
+        self._connect = connect
+        self._most = most
+        self._open: set[C] = set()
+        self._opening = 0
+        self._idle: list[tuple[C, float]] = []
+        self._waiting: deque[asyncio.Future[C | None]] = deque()
+        self._returned = 0
+        self._loop = asyncio.get_running_loop()
+
+    async def take(self) -> C:
+        """Returns a connection that nobody else has. Raises TimeoutError, and what `connect` raises."""
+        while self._idle and not self._waiting:
+            connection, since = self._idle.pop()
+            if not connection.is_closed() and self._loop.time() - since < STALE:
+                return connection
+            self._discard(connection)
+        if len(self._open) + self._opening >= self._most:
+            given = await self._wait()
+            if given is not None:
+                return given
+        else:
+            self._opening += 1
+        return await self._make()
+
+    def give_back(self, connection: C) -> None:
+        """Takes a connection back, and hands it to whoever has waited longest. One that was left amid a transaction is
+        closed."""
+        self._returned += 1
+        if connection not in self._open or connection.is_closed() or connection.is_in_transaction():
+            self._discard(connection)
+            self._let_open()
+            return
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(connection)
+                return
+        self._idle.append((connection, self._loop.time()))
+
+    async def close(self) -> None:
+        """Closes what is not in use in order, and cuts off the rest."""
+        self._most = 0
+        idle = [connection for connection, _ in self._idle]
+        with contextlib.suppress(Exception):  # whatever does not end in order is cut off
+            async with asyncio.timeout(CLOSE_PATIENCE):
+                await asyncio.gather(*(connection.close() for connection in idle))
+        for connection in self._open:
+            connection.terminate()
+        self._open.clear()
+
+    async def _make(self) -> C:
+        """Opens a connection for which `_opening` has been counted up."""
+        try:
+            connection = await self._connect()
+        except BaseException:
+            self._opening -= 1
+            self._let_open()
+            raise
+        self._opening -= 1
+        self._open.add(connection)
+        return connection
+
+    async def _wait(self) -> C | None:
+        """Returns a connection that came back, or None: one may be opened, and is counted as such."""
+        waiter: asyncio.Future[C | None] = self._loop.create_future()
+        self._waiting.append(waiter)
+        end = self._loop.time() + LONGEST_WAIT
+        try:
+            while True:
+                returned = self._returned
+                await asyncio.wait({waiter}, timeout=PATIENCE)
+                if waiter.done():
+                    return waiter.result()
+                if self._returned == returned or self._loop.time() >= end:
+                    raise TimeoutError("No connection to the database became free.")
+        except BaseException:
+            self._leave(waiter)
+            raise
+
+    def _leave(self, waiter: "asyncio.Future[C | None]") -> None:
+        """Passes on what a waiter was given that no longer waits."""
+        if not waiter.done():
+            waiter.cancel()
+            self._waiting.remove(waiter)
+            return
+        given = waiter.result()
+        if given is not None:
+            self.give_back(given)
+        else:
+            self._opening -= 1
+            self._let_open()
+
+    def _let_open(self) -> None:
+        """Lets whoever has waited longest open a connection, since there is one less."""
+        if len(self._open) + self._opening >= self._most:
+            return
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                self._opening += 1
+                waiter.set_result(None)
+                return
+
+    def _discard(self, connection: C) -> None:
+        self._open.discard(connection)
+        connection.terminate()

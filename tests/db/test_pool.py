@@ -1,0 +1,288 @@
+"""Connections to PostgreSQL: in whose turn they are given out, and in what state they come back."""
+
+import asyncio
+import itertools
+import os
+import re
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from pressroom.clock import SettableClock
+from pressroom.db import Command, Database, DatabaseAway, Query, Tx, pool
+from pressroom.db.pool import Connections
+from pressroom.db.postgres import PostgresDatabase, open_postgres
+from pressroom.errors import Conflict
+from tests.harness.statements import statements
+from tests.services.postgres import PostgresServer
+
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+
+INSERT = Command("INSERT INTO things (name, size) VALUES (:name, :size)")
+COUNT = Query(int, "SELECT count(*) FROM things")
+SLEEP = Query(str, "SELECT CAST(pg_sleep(60) AS TEXT)")
+
+_numbers = itertools.count()
+
+
+class Line:
+    """A connection that leads nowhere."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self.amid_transaction = False
+
+    def is_closed(self) -> bool:
+        return self.closed
+
+    def is_in_transaction(self) -> bool:
+        return self.amid_transaction
+
+    def terminate(self) -> None:
+        self.closed = True
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+async def line() -> Line:
+    return Line()
+
+
+@pytest.fixture
+def db(postgres_server: PostgresServer, run: Run) -> Iterator[PostgresDatabase]:
+    """A database with one connection, and the table `things`."""
+    url = postgres_server.create_database(f"pool_{os.getpid()}_{next(_numbers)}")
+    database = run(open_postgres(url, SettableClock(), connections=1))
+    run(database.script("CREATE TABLE things (name TEXT PRIMARY KEY, size BIGINT NOT NULL)"))
+    yield database
+    run(database.close())
+
+
+def test_connections_are_given_out_in_turn(run: Run) -> None:
+    async def work() -> None:
+        connections, turns = Connections(line, 2), list[int]()
+
+        async def use(number: int) -> None:
+            connection = await connections.take()
+            turns.append(number)
+            await asyncio.sleep(0)
+            connections.give_back(connection)
+
+        await asyncio.gather(*(use(number) for number in range(20)))
+        assert turns == list(range(20))
+
+    run(work())
+
+
+def test_a_busy_pool_is_waited_for_while_connections_come_back(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many writes to one account wait for its row, each for those before it: that is no reason for a 503."""
+    monkeypatch.setattr(pool, "PATIENCE", 0.02)
+
+    async def work() -> None:
+        connections = Connections(line, 1)
+
+        async def use() -> None:
+            connection = await connections.take()
+            await asyncio.sleep(0.005)
+            connections.give_back(connection)
+
+        await asyncio.gather(*(use() for _ in range(30)))
+
+    run(work())
+
+
+def test_a_pool_of_which_nothing_comes_back_is_not_waited_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "PATIENCE", 0.01)
+
+    async def work() -> None:
+        connections = Connections(line, 1)
+        held = await connections.take()
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                await connections.take()
+        connections.give_back(held)
+        assert await connections.take() is held
+
+    run(work())
+
+
+def test_nobody_waits_for_ever(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "PATIENCE", 0.01)
+    monkeypatch.setattr(pool, "LONGEST_WAIT", 0.0)
+
+    async def work() -> None:
+        connections = Connections(line, 2)
+        held = [await connections.take() for _ in range(2)]
+        waiting = asyncio.ensure_future(connections.take())
+        await asyncio.sleep(0)
+        connections._returned += 1
+        with pytest.raises(TimeoutError):
+            await waiting
+        for each in held:
+            connections.give_back(each)
+
+    run(work())
+
+
+def test_who_leaves_the_queue_passes_its_turn_on(run: Run) -> None:
+    async def work() -> None:
+        connections = Connections(line, 1)
+        held = await connections.take()
+        first, second, third = (asyncio.ensure_future(connections.take()) for _ in range(3))
+        await asyncio.sleep(0)
+        second.cancel()
+        connections.give_back(held)
+        first.cancel()  # after it was given the connection, and before it knows
+        assert await third is held
+
+    run(work())
+
+
+@pytest.mark.parametrize("fault", ["closed", "amid_transaction"])
+def test_a_connection_that_cannot_be_used_again_is_replaced(run: Run, fault: str) -> None:
+    async def work() -> None:
+        connections = Connections(line, 1)
+        broken = await connections.take()
+        waiting = asyncio.ensure_future(connections.take())
+        await asyncio.sleep(0)
+        setattr(broken, fault, True)
+        connections.give_back(broken)
+        fresh = await waiting
+        assert broken.closed
+        assert fresh is not broken
+        connections.give_back(fresh)
+        fresh.closed = True
+        assert await connections.take() is not fresh
+
+    run(work())
+
+
+def test_a_failure_to_connect_is_told_to_each_who_waits(run: Run) -> None:
+    async def work() -> None:
+        attempts = itertools.count()
+
+        async def fail() -> Line:
+            next(attempts)
+            await asyncio.sleep(0)
+            raise OSError("away")
+
+        connections = Connections(fail, 1)
+        outcomes = await asyncio.gather(*(connections.take() for _ in range(3)), return_exceptions=True)
+        assert [type(each) for each in outcomes] == [OSError] * 3
+        assert next(attempts) == 3
+
+    run(work())
+
+
+# What changes a session's state beyond its transaction's end. `SET LOCAL`, `pg_advisory_xact_lock` and UPDATE … SET do not.
+_STATEFUL = re.compile(
+    r"^\s*(SET(?! LOCAL)|RESET|LISTEN|UNLISTEN|PREPARE|EXECUTE|DEALLOCATE|DECLARE|DISCARD|LOAD|CREATE TEMP)\b"
+    r"|pg_(try_)?advisory_lock|set_config",
+    re.IGNORECASE,
+)
+
+
+def test_no_statement_changes_a_session() -> None:
+    """So a connection needs no reset when it comes back. The lock that has a session of its own is not of the pool."""
+    assert [name for name, command in statements("postgres").items() if _STATEFUL.search(command.numbered)] == []
+
+
+async def _state(db: Database) -> list[tuple[Any, ...]]:
+    """All that PostgreSQL keeps for the only connection of the pool, but its prepared statements."""
+    assert isinstance(db, PostgresDatabase)
+    connection: Any = await db.pool.take()
+    rows = [
+        tuple(row)
+        for sql in (
+            "SELECT name, setting FROM pg_settings ORDER BY name",
+            "SELECT pg_listening_channels()",
+            "SELECT name FROM pg_cursors WHERE name <> ''",
+            "SELECT locktype, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype NOT IN"
+            " ('virtualxid', 'relation')",
+            "SELECT relname FROM pg_class WHERE relpersistence = 't'",
+            "SELECT pg_backend_pid()",
+        )
+        for row in await connection.fetch(sql)
+    ]
+    db.pool.give_back(connection)
+    return rows
+
+
+def test_a_connection_comes_back_as_it_was(db: PostgresDatabase, run: Run) -> None:
+    """Whatever became of its transaction, and in the same session."""
+
+    async def write(tx: Tx, name: str) -> None:
+        await tx.run(INSERT, name=name, size=1)
+        tx.signal()
+
+    async def refuse(tx: Tx) -> None:
+        await write(tx, "refused")
+        raise Conflict("No.")
+
+    async def count(tx: Tx) -> int | None:
+        return await tx.one(COUNT)
+
+    async def fail(tx: Tx) -> None:
+        await tx.run(Command("INSERT INTO things (name, size) VALUES (:name, 1 / :size)"), name="zero", size=0)
+
+    async def work() -> None:
+        before = await _state(db)
+        await db.transact(write, "one")
+        assert await db.read(count) == 1
+        for action in (refuse, fail):
+            with pytest.raises((Conflict, asyncpg.PostgresError)):
+                await db.transact(action)
+        assert await db.one(COUNT) == 1
+        assert await _state(db) == before
+
+    run(work())
+
+
+def test_a_read_that_is_given_up_leaves_its_connection_for_others(db: PostgresDatabase, run: Run) -> None:
+    async def work() -> None:
+        before = await _state(db)
+
+        async def sleep(tx: Tx) -> None:
+            await tx.one(SLEEP)
+
+        for reading in (db.read(sleep), db.one(SLEEP)):
+            task = asyncio.ensure_future(reading)
+            watcher: Any = await asyncpg.connect(**(await _address(db)))
+            async with asyncio.timeout(20):
+                while not await watcher.fetchval(_SLEEPING):
+                    await asyncio.sleep(0.001)
+            await watcher.close()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await db.one(COUNT) == 0
+        assert await _state(db) == before
+
+    run(work())
+
+
+_SLEEPING = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+
+
+async def _address(db: PostgresDatabase) -> dict[str, Any]:
+    return {"dsn": db._signals._url}
+
+
+def test_a_statement_without_an_end_is_cut_off(
+    db: PostgresDatabase, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pressroom.db.postgres.STATEMENT_LIMIT", 0.05)
+
+    async def sleep(tx: Tx) -> None:
+        await tx.one(SLEEP)
+
+    for action in (db.transact, db.read):
+        with pytest.raises(DatabaseAway):
+            run(action(sleep))
+    with pytest.raises(DatabaseAway):
+        run(db.one(SLEEP))
+    monkeypatch.undo()
+    assert run(db.one(COUNT)) == 0
