@@ -27,6 +27,7 @@ PressroomError
 │   The rest is caught inside the program, or a mistake of ours; no client sees it.
 ├── ConstraintViolated · AwaitedOutsideTransaction (db)
 ├── ColumnsDoNotFit (db.rows)
+├── KeyTaken (domains.idempotency.actions)
 ├── TryAgain · Defer · Postpone · GiveUp (jobs.worker)
 ├── Superseded (domains.limits.memory)
 ├── CardUnavailable · CardPostponed (domains.previews.fetching)

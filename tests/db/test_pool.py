@@ -177,7 +177,7 @@ def test_a_failure_to_connect_is_told_to_each_who_waits(run: Run) -> None:
     run(work())
 
 
-# What changes a session's state beyond its transaction's end. `SET LOCAL`, `pg_advisory_xact_lock` and UPDATE … SET do not.
+# What outlasts a transaction in its session. `SET LOCAL`, `pg_advisory_xact_lock` and UPDATE … SET do not.
 _STATEFUL = re.compile(
     r"^\s*(SET(?! LOCAL)|RESET|LISTEN|UNLISTEN|PREPARE|EXECUTE|DEALLOCATE|DECLARE|DISCARD|LOAD|CREATE TEMP)\b"
     r"|pg_(try_)?advisory_lock|set_config",
@@ -200,8 +200,7 @@ async def _state(db: Database) -> list[tuple[Any, ...]]:
             "SELECT name, setting FROM pg_settings ORDER BY name",
             "SELECT pg_listening_channels()",
             "SELECT name FROM pg_cursors WHERE name <> ''",
-            "SELECT locktype, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype NOT IN"
-            " ('virtualxid', 'relation')",
+            "SELECT mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype NOT IN ('virtualxid', 'relation')",
             "SELECT relname FROM pg_class WHERE relpersistence = 't'",
             "SELECT pg_backend_pid()",
         )
@@ -271,9 +270,7 @@ async def _address(db: PostgresDatabase) -> dict[str, Any]:
     return {"dsn": db._signals._url}
 
 
-def test_a_statement_without_an_end_is_cut_off(
-    db: PostgresDatabase, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_statement_without_an_end_is_cut_off(db: PostgresDatabase, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pressroom.db.postgres.STATEMENT_LIMIT", 0.05)
 
     async def sleep(tx: Tx) -> None:

@@ -101,6 +101,20 @@ class Tx(Protocol):
         """Runs a statement once for each of `rows`, sent together."""
         ...
 
+    async def later(self, command: Command, /, **values: Value) -> None:
+        """Runs a statement of which nothing is needed, at the latest before the next one with rows and the commit.
+
+        It may wait to be sent together with others. To whoever asks this transaction, it is as if it had been run.
+        """
+        ...
+
+    async def require(self, command: Command, refusal: Callable[[], Exception], /, **values: Value) -> None:
+        """Runs a statement like `later` that has to touch a row: when it touches none, `refusal()` is raised.
+
+        That may be raised by a later statement, or instead of what the action returns or refuses after it.
+        """
+        ...
+
     def signal(self) -> None:
         """Wakes whoever listens when this transaction commits: there is work for them."""
         ...

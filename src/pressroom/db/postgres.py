@@ -23,10 +23,11 @@ from pressroom.db import (
     Value,
     check_columns,
 )
+from pressroom.db.batches import Batch, Refusal
 from pressroom.db.pool import PATIENCE, Connections, PooledConnection
 from pressroom.db.rows import Builder, Column
 from pressroom.db.signals import Signals
-from pressroom.errors import SettingError
+from pressroom.errors import PressroomError, SettingError
 
 R = TypeVar("R")
 P = ParamSpec("P")
@@ -92,15 +93,20 @@ class PostgresTx:
         self.busy = False
         self.statements = 0
         self.signalled = False
+        self._batch = Batch()
 
     def signal(self) -> None:
         self.signalled = True
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
+        if self._batch:
+            await self.flush()
         row = await self._wait(self._connection.fetchrow(query.numbered, *[values[name] for name in query.names]))
         return None if row is None else (query.builders.get("postgres") or _bind(query, row))(tuple(row))
 
     async def all(self, query: Query[R], **values: Value) -> list[R]:
+        if self._batch:
+            await self.flush()
         rows = await self._wait(self._connection.fetch(query.numbered, *[values[name] for name in query.names]))
         if not rows:
             return []
@@ -108,13 +114,53 @@ class PostgresTx:
         return [build(tuple(row)) for row in rows]
 
     async def run(self, command: Command, **values: Value) -> int:
-        status = await self._wait(self._connection.execute(command.numbered, *[values[name] for name in command.names]))
+        if self._batch:
+            await self.flush()
+        return await self._count(command.numbered, [values[name] for name in command.names])
+
+    async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
+        if self._batch:
+            await self.flush()
+        columns = [[row[name] for name in command.names] for row in rows]
+        await self._wait(self._connection.executemany(command.numbered, columns))
+
+    async def later(self, command: Command, /, **values: Value) -> None:
+        await self._add(command, values, None)
+
+    async def require(self, command: Command, refusal: Refusal, /, **values: Value) -> None:
+        await self._add(command, values, refusal)
+
+    async def flush(self) -> None:
+        """Sends what waits. Raises the first refusal."""
+        batch, self._batch = self._batch, Batch()
+        sql, values = batch.statement()
+        if batch.is_single:
+            batch.check([await self._count(sql, values)])
+        else:
+            batch.check(tuple(await self._wait(self._connection.fetchrow(sql, *values)) or ()))
+
+    async def settle(self) -> None:
+        """Finds out whether what waits refuses the transaction: then that comes before a later refusal."""
+        if self._batch.may_refuse:
+            await self.flush()
+
+    async def commit(self) -> None:
+        """Sends what waits, and commits. Raises DatabaseAway when PostgreSQL rolled back instead."""
+        if self._batch:
+            await self.flush()
+        if await self.control("COMMIT") != "COMMIT":
+            raise DatabaseAway("The transaction had failed. Nothing was written.")
+
+    async def _count(self, sql: str, values: Sequence[Value]) -> int:
+        """Runs a statement, and returns how many rows it touched."""
+        status = await self._wait(self._connection.execute(sql, *values))
         count = status.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
-    async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
-        columns = [[row[name] for name in command.names] for row in rows]
-        await self._wait(self._connection.executemany(command.numbered, columns))
+    async def _add(self, command: Command, values: Mapping[str, Value], refusal: Refusal | None) -> None:
+        if self._batch and not self._batch.takes(command):
+            await self.flush()
+        self._batch.add(command, [values[name] for name in command.names], refusal)
 
     async def control(self, sql: str) -> str:
         """Begins or ends the transaction. Returns what PostgreSQL says that it did."""
@@ -231,9 +277,12 @@ class PostgresDatabase:
             tx = PostgresTx(connection, self._clock.now(), subscribers)
             with _StatementLimit(tx):
                 await tx.control(begin)
-                result = cast("R", await _Supervised(start(tx), tx))
-                if await tx.control("COMMIT") != "COMMIT":
-                    raise DatabaseAway("The transaction had failed. Nothing was written.")
+                try:
+                    result = cast("R", await _Supervised(start(tx), tx))
+                except PressroomError:
+                    await tx.settle()
+                    raise
+                await tx.commit()
         if tx.signalled:
             self._signals.send()
         return result

@@ -101,6 +101,14 @@ class SqliteTx:
         self._execute(command.text, values)
         return self._connection.changes()
 
+    async def later(self, command: Command, /, **values: Value) -> None:
+        self._execute(command.text, values)
+
+    async def require(self, command: Command, refusal: Callable[[], Exception], /, **values: Value) -> None:
+        touched = self._execute(command.text, values).fetchone() is not None
+        if not (touched if isinstance(command, Query) else self._connection.changes()):
+            raise refusal()
+
     async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
         self._connection.executemany(command.text, rows)
 

@@ -23,7 +23,7 @@ FIND_LATEST_TIME: Final = Query(int, "SELECT coalesce(max(created_at), 0) FROM e
 
 async def insert_event(tx: Tx, event: Event) -> None:
     """Appends one event, at the transaction's time."""
-    await tx.run(
+    await tx.later(
         INSERT_EVENT,
         id=event.id,
         account_id=event.account_id,

@@ -9,6 +9,7 @@ import msgspec
 from pressroom.clock import DAY
 from pressroom.db import Tx
 from pressroom.domains.idempotency import queries
+from pressroom.errors import PressroomError
 
 WINDOW: Final = DAY
 
@@ -33,6 +34,13 @@ class WriteOutcome(msgspec.Struct, frozen=True):
     body_differs: bool = False
 
 
+class KeyTaken(PressroomError):
+    """A write was answered already under its idempotency key, and is replayed."""
+
+    def __init__(self) -> None:
+        super().__init__("This write was answered already.")
+
+
 def keyed_hash(fingerprint: str, secret: str) -> str:
     """Returns what is stored to tell bodies apart: without the secret, no password in one can be guessed from it."""
     return hmac.digest(secret.encode(), fingerprint.encode(), "sha256").hex()
@@ -45,10 +53,11 @@ async def once(
     effect: Callable[[Tx], Awaitable[bytes]],
     storable: Callable[[bytes], bytes],
 ) -> WriteOutcome:
-    """Runs `effect` and stores the body that it returns, or returns the stored one without running it.
+    """Runs `effect` and stores the body that it returns.
 
     The effect and its stored response commit together or not at all. When `effect` raises, nothing is stored, so the
-    client may send the request again with the same key. Without an `identity` the effect just runs.
+    client may send the request again with the same key. Without an `identity` the effect just runs. Raises KeyTaken
+    when this write was answered within the last 24 hours, whatever else `effect` would refuse.
 
     Args:
         tx: The open transaction.
@@ -60,10 +69,7 @@ async def once(
     if identity is None:
         return WriteOutcome(await effect(tx))
     columns = msgspec.structs.asdict(identity)
-    while not await queries.claim(tx, **columns, body_hash=body_hash, expired=tx.now - WINDOW):
-        answer = await queries.find_answer(tx, **columns)
-        if answer is not None:  # Otherwise it was purged at this very moment, and the next claim succeeds.
-            return _replay(answer, body_hash)
+    await queries.claim(tx, **columns, body_hash=body_hash, expired=tx.now - WINDOW, taken=KeyTaken)
     body = await effect(tx)
     await queries.store_answer(tx, **columns, body=storable(body).decode())
     return WriteOutcome(body)

@@ -99,10 +99,14 @@ class OncePerKey:
                 await self._lock(tx)
             return await actions.once(tx, self._identity, self._body_hash, effect, self._storable)
 
-        outcome = await self._db.transact(write)
-        if outcome.replayed:
-            return self._replay(outcome)
-        return Response(status, outcome.body, holds_secret=bool(self._hidden))
+        while True:
+            try:
+                outcome = await self._db.transact(write)
+            except actions.KeyTaken:
+                if (response := await self.stored()) is not None:
+                    return response
+                continue  # It was purged at this very moment, and the next claim succeeds.
+            return Response(status, outcome.body, holds_secret=bool(self._hidden))
 
     def _storable(self, body: bytes) -> bytes:
         if not self._hidden:

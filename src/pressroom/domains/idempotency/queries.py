@@ -1,5 +1,6 @@
 """SQL of the idempotency package."""
 
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -51,11 +52,20 @@ PURGE_ANSWERS: Final = Command(
 
 
 async def claim(
-    tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, body_hash: str, expired: int
-) -> bool:
-    """Inserts a claim. Returns False when another write has used its key since `expired` (milliseconds)."""
-    claimed = await tx.one(
+    tx: Tx,
+    *,
+    account_id: str,
+    method: str,
+    path: str,
+    idempotency_key: str,
+    body_hash: str,
+    expired: int,
+    taken: Callable[[], Exception],
+) -> None:
+    """Inserts a claim. Raises `taken()` when another write has used its key since `expired` (milliseconds)."""
+    await tx.require(
         CLAIM,
+        taken,
         account_id=account_id,
         method=method,
         path=path,
@@ -64,12 +74,6 @@ async def claim(
         now=tx.now,
         expired=expired,
     )
-    return claimed is not None
-
-
-async def find_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> StoredAnswer | None:
-    """Returns the stored answer."""
-    return await tx.one(FIND_ANSWER, account_id=account_id, method=method, path=path, idempotency_key=idempotency_key)
 
 
 async def find_stored(
@@ -88,7 +92,7 @@ async def find_stored(
 
 async def store_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, body: str) -> None:
     """Stores the response's body for replays."""
-    await tx.run(
+    await tx.later(
         STORE_ANSWER,
         account_id=account_id,
         method=method,

@@ -1,5 +1,7 @@
 """The daily content quota, charged in the transaction of the write: never exceeded, and never spent on a failure."""
 
+from functools import partial
+
 from pressroom.clock import DAY, next_midnight, seconds_until
 from pressroom.db import Tx
 from pressroom.domains.limits import queries
@@ -12,8 +14,10 @@ async def spend_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in:
     Raises QuotaExceeded when none is left, with the seconds until UTC midnight (docs/limits.md#daily-content).
     """
     spend = queries.spend_signed_in if signed_in else queries.spend_quota
-    if quota <= 0 or await spend(tx, account_id=account_id, day=tx.now // DAY, quota=quota) is None:
-        raise _exceeded(tx.now, quota, signed_in=signed_in)
+    refusal = partial(_exceeded, tx.now, quota, signed_in=signed_in)
+    if quota <= 0:
+        raise refusal()
+    await spend(tx, account_id=account_id, day=tx.now // DAY, quota=quota, refusal=refusal)
 
 
 async def check_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in: bool) -> None:

@@ -1,5 +1,6 @@
 """SQL of the limits package."""
 
+from collections.abc import Callable
 from typing import Final
 
 from pressroom.db import Command, Query, Tx
@@ -75,14 +76,14 @@ async def purge_windows(tx: Tx, *, before: int, batch: int) -> int:
     return await tx.run(PURGE_WINDOWS, before=before, batch=batch)
 
 
-async def spend_quota(tx: Tx, *, account_id: str, day: int, quota: int) -> int | None:
-    """Takes one unit of the account's quota of `day` (days since 1970). Returns units used, None when none is left."""
-    return await tx.one(SPEND_QUOTA, account_id=account_id, day=day, quota=quota)
+async def spend_quota(tx: Tx, *, account_id: str, day: int, quota: int, refusal: Callable[[], Exception]) -> None:
+    """Takes one unit of the account's quota of `day` (days since 1970). Raises `refusal()` when none is left."""
+    await tx.require(SPEND_QUOTA, refusal, account_id=account_id, day=day, quota=quota)
 
 
-async def spend_signed_in(tx: Tx, *, account_id: str, day: int, quota: int) -> int | None:
+async def spend_signed_in(tx: Tx, *, account_id: str, day: int, quota: int, refusal: Callable[[], Exception]) -> None:
     """Like `spend_quota`, for what the account publishes signed in."""
-    return await tx.one(SPEND_SIGNED_IN, account_id=account_id, day=day, quota=quota)
+    await tx.require(SPEND_SIGNED_IN, refusal, account_id=account_id, day=day, quota=quota)
 
 
 async def find_used(tx: Tx, *, account_id: str, day: int) -> int:

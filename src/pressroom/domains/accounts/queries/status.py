@@ -184,7 +184,7 @@ async def find_status(tx: Tx, account_id: str) -> AccountStatus | None:
 
 async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int]) -> None:
     """Adds to the counters of an account's posts, by visibility; negative numbers subtract."""
-    await tx.run(
+    await tx.later(
         ADD_POSTS,
         account_id=account_id,
         total=sum(by_visibility.values()),

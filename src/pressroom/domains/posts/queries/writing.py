@@ -116,7 +116,7 @@ ADD_VIEWS: Final = Command("UPDATE posts SET views = views + :count WHERE id = :
 
 async def insert_post(tx: Tx, post: Post) -> None:
     """Inserts a new post."""
-    await tx.run(INSERT_POST, **post_values(post))
+    await tx.later(INSERT_POST, **post_values(post))
 
 
 def post_values(post: Post) -> dict[str, Value]:

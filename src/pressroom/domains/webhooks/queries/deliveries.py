@@ -95,7 +95,7 @@ async def queue_delivery(
     tx: Tx, account_id: str, webhook_id: str, *, event_id: str, event_type: str, envelope_id: str
 ) -> None:
     """Queues the first delivery of an event to an endpoint, due at once."""
-    await tx.run(
+    await tx.later(
         QUEUE_DELIVERY,
         account_id=account_id,
         webhook_id=webhook_id,
@@ -108,7 +108,7 @@ async def queue_delivery(
 
 async def make_due(tx: Tx, account_id: str, webhook_id: str, due_at: int) -> None:
     """Makes the endpoint due at `due_at` (milliseconds), if not before."""
-    await tx.run(MAKE_DUE, account_id=account_id, webhook_id=webhook_id, due_at=due_at)
+    await tx.later(MAKE_DUE, account_id=account_id, webhook_id=webhook_id, due_at=due_at)
 
 
 async def queue_again(tx: Tx, account_id: str, webhook_id: str, events: Sequence[PastEvent]) -> None:
