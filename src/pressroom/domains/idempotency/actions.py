@@ -2,12 +2,13 @@
 
 import hmac
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from pressroom.clock import DAY
-from pressroom.db import Tx
+from pressroom.db import Database, Tx
 from pressroom.domains.idempotency import queries
 from pressroom.errors import PressroomError
 
@@ -37,8 +38,9 @@ class WriteOutcome(msgspec.Struct, frozen=True):
 class KeyTaken(PressroomError):
     """A write was answered already under its idempotency key, and is replayed."""
 
-    def __init__(self) -> None:
+    def __init__(self, identity: WriteIdentity) -> None:
         super().__init__("This write was answered already.")
+        self.identity = identity
 
 
 def keyed_hash(fingerprint: str, secret: str) -> str:
@@ -69,7 +71,7 @@ async def once(
     if identity is None:
         return WriteOutcome(await effect(tx))
     columns = msgspec.structs.asdict(identity)
-    await queries.claim(tx, **columns, body_hash=body_hash, expired=tx.now - WINDOW, taken=KeyTaken)
+    await queries.claim(tx, **columns, body_hash=body_hash, expired=tx.now - WINDOW, taken=partial(KeyTaken, identity))
     body = await effect(tx)
     await queries.store_answer(tx, **columns, body=storable(body).decode())
     return WriteOutcome(body)
@@ -78,6 +80,12 @@ async def once(
 async def find_stored(tx: Tx, identity: WriteIdentity, body_hash: str) -> WriteOutcome | None:
     """Returns the response to this write within the last 24 hours, or None."""
     answer = await queries.find_stored(tx, **msgspec.structs.asdict(identity), expired=tx.now - WINDOW)
+    return None if answer is None else _replay(answer, body_hash)
+
+
+async def find_answer(db: Database, identity: WriteIdentity, body_hash: str) -> WriteOutcome | None:
+    """Returns the response to this write, whose key was found taken; None when it was purged at this very moment."""
+    answer = await db.one(queries.FIND_ANSWER, **msgspec.structs.asdict(identity))
     return None if answer is None else _replay(answer, body_hash)
 
 

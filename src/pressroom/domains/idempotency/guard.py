@@ -102,9 +102,10 @@ class OncePerKey:
         while True:
             try:
                 outcome = await self._db.transact(write)
-            except actions.KeyTaken:
-                if (response := await self.stored()) is not None:
-                    return response
+            except actions.KeyTaken as taken:
+                replayed = await actions.find_answer(self._db, taken.identity, self._body_hash)
+                if replayed is not None:
+                    return self._replay(replayed)
                 continue  # It was purged at this very moment, and the next claim succeeds.
             return Response(status, outcome.body, holds_secret=bool(self._hidden))
 
