@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import apsw
@@ -40,6 +40,12 @@ class Noting:
         raise AssertionError("Whoever reads a page writes nothing.")
 
     async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
+        raise AssertionError("Whoever reads a page writes nothing.")
+
+    async def later(self, command: Command, /, **values: Value) -> None:
+        raise AssertionError("Whoever reads a page writes nothing.")
+
+    async def require(self, command: Command, refusal: Callable[[], Exception], /, **values: Value) -> None:
         raise AssertionError("Whoever reads a page writes nothing.")
 
     def signal(self) -> None:
