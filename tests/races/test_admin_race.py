@@ -38,6 +38,18 @@ def pair(
     postgres_server.drop_database(name)
 
 
+def decided(requests: list[Request]) -> list[Reply]:
+    """What all are answered that are sent at once.
+
+    Where a busy machine has no time for so many passwords, some get a 503, which did nothing: they are sent again.
+    """
+    answers = at_once(requests)
+    while again := [place for place, answer in enumerate(answers) if answer.status == 503]:
+        for place in again:
+            answers[place] = ask(requests[place])
+    return answers
+
+
 def account(name: str) -> dict[str, object]:
     """What somebody fills in."""
     return {"username": name, "email": f"{name}@example.org", "password": PASSWORD}
@@ -53,7 +65,7 @@ def test_the_token_of_an_installation_makes_one_admin(pair: Pair) -> None:
     assert wait_until(lambda: all(printed.search(each.output()) for each in pair))
     tokens = [printed.findall(each.output())[-1] for each in pair]
 
-    answers = at_once(
+    answers = decided(
         [
             Request(pair[n % 2].port, "POST", "/api/setup", {}, {**account(f"first{n}"), "token": tokens[n // 2 % 2]})
             for n in range(AT_ONCE)
@@ -76,7 +88,7 @@ def test_an_invitation_makes_one_account(pair: Pair) -> None:
     assert invited.status == 201, invited
     token = invited.json()["url"].rpartition("=")[2]
 
-    answers = at_once(
+    answers = decided(
         [
             Request(pair[n % 2].port, "POST", "/api/auth/signup", {}, {**account(f"guest{n}"), "invite": token})
             for n in range(AT_ONCE)
@@ -94,7 +106,7 @@ def test_an_invitation_makes_one_account(pair: Pair) -> None:
 def test_admins_cannot_end_each_other_or_themselves(pair: Pair) -> None:
     admins = {name: make_admin(pair, name) for name in ("ada", "ben")}
 
-    answers = at_once([request for n in range(AT_ONCE // 4) for request in ends(pair, admins, n)])
+    answers = decided([request for n in range(AT_ONCE // 4) for request in ends(pair, admins, n)])
 
     assert Counter(answer.status for answer in answers) == {422: AT_ONCE}, answers
     assert rows(pair[0], ADMINS) == [("ada",), ("ben",)]
@@ -104,7 +116,7 @@ def test_an_admin_who_is_one_no_more_is_deleted_by_one_and_nobody_else_is(pair: 
     admins = {name: make_admin(pair, name) for name in ("ada", "ben")}
     in_database(settings_of(pair[0].settings), lambda db: set_admin(db, "ben", revoke=True))
 
-    answers = at_once([request for n in range(AT_ONCE // 4) for request in ends(pair, admins, n)])
+    answers = decided([request for n in range(AT_ONCE // 4) for request in ends(pair, admins, n)])
 
     assert {answer.status for answer in answers} <= {200, 401, 404, 422}, answers
     assert rows(pair[0], ADMINS) == [("ada",)]
