@@ -141,6 +141,35 @@ def test_who_leaves_the_queue_passes_its_turn_on(run: Run) -> None:
     run(work())
 
 
+def test_a_stop_waits_for_what_is_under_way(run: Run) -> None:
+    async def work() -> None:
+        connections = Connections(line, 2)
+        busy, idle = await connections.take(), await connections.take()
+        connections.give_back(idle)
+        closing = asyncio.ensure_future(connections.close())
+        await asyncio.sleep(0)
+        assert not busy.closed
+        connections.give_back(busy)
+        await closing
+        assert busy.closed
+        assert idle.closed
+
+    run(work())
+
+
+def test_a_stop_cuts_off_what_does_not_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "CLOSE_PATIENCE", 0.01)
+
+    async def work() -> None:
+        connections = Connections(line, 1)
+        busy = await connections.take()
+        await connections.close()
+        assert busy.closed
+        connections.give_back(busy)
+
+    run(work())
+
+
 @pytest.mark.parametrize("fault", ["closed", "amid_transaction"])
 def test_a_connection_that_cannot_be_used_again_is_replaced(run: Run, fault: str) -> None:
     async def work() -> None:

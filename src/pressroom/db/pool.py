@@ -46,6 +46,7 @@ class Connections(Generic[C]):
         self._idle: list[tuple[C, float]] = []
         self._waiting: deque[asyncio.Future[C | None]] = deque()
         self._returned = 0
+        self._came_back = asyncio.Event()
         self._loop = asyncio.get_running_loop()
 
     async def take(self) -> C:
@@ -67,6 +68,7 @@ class Connections(Generic[C]):
         """Takes a connection back, and hands it to whoever has waited longest. One that was left amid a transaction is
         closed."""
         self._returned += 1
+        self._came_back.set()
         if connection not in self._open or connection.is_closed() or connection.is_in_transaction():
             self._discard(connection)
             self._let_open()
@@ -79,12 +81,14 @@ class Connections(Generic[C]):
         self._idle.append((connection, self._loop.time()))
 
     async def close(self) -> None:
-        """Closes what is not in use in order, and cuts off the rest."""
+        """Waits a moment for what is in use, closes in order, and cuts off the rest."""
         self._most = 0
-        idle = [connection for connection, _ in self._idle]
         with contextlib.suppress(Exception):  # whatever does not end in order is cut off
             async with asyncio.timeout(CLOSE_PATIENCE):
-                await asyncio.gather(*(connection.close() for connection in idle))
+                while len(self._open) + self._opening > len(self._idle):
+                    self._came_back.clear()
+                    await self._came_back.wait()
+                await asyncio.gather(*(connection.close() for connection, _ in self._idle))
         for connection in self._open:
             connection.terminate()
         self._open.clear()

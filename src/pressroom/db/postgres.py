@@ -352,7 +352,7 @@ class PostgresDatabase:
     async def _roll_back(self, connection: _PostgresConnection, *, cut_off: bool = False) -> None:
         """Gives a connection back outside any transaction. `cut_off`: what it is doing, maybe a BEGIN, is not known."""
         try:
-            if cut_off or connection.is_in_transaction():
+            if cut_off or (not connection.is_closed() and connection.is_in_transaction()):
                 await connection.execute("ROLLBACK", timeout=ROLLBACK_LIMIT)
         except (*_AWAY, asyncpg.PostgresError):
             connection.terminate()

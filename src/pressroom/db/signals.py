@@ -73,7 +73,7 @@ class Signals:
     async def _send(self) -> None:
         while self._unsent:
             self._unsent = False
-            with contextlib.suppress(Unavailable):
+            with contextlib.suppress(Unavailable, asyncpg.PostgresError):
                 await self._notify(f"NOTIFY {CHANNEL}, '{self._name}'")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(INTERVAL):
