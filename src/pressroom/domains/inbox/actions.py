@@ -30,7 +30,7 @@ async def open_notices(tx: Tx, account_id: str, unread_before: str | None, read_
 
     unread: list[Notice] = []
     read: list[Notice] = []
-    next_page = next_unread = None
+    next_unread = None
     if read_before is None:
         unread, next_unread = await read_shown(read_unread, unread_before or BEYOND, NOTICES)
     if next_unread is not None:
