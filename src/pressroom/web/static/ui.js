@@ -100,7 +100,40 @@ function setZone(field) {
 function forgetUnsent() {
   try {
     for (const name of Object.keys(localStorage)) if (name.startsWith('pressroom.unsent.')) localStorage.removeItem(name)
+    sessionStorage.removeItem(TYPED)
   } catch {} // A browser may forbid it.
+}
+
+// --- Typed text that met an ended session: data-keep on a form names whose it is. It is kept in this tab until its owner
+// is back from the sign-in.
+
+const TYPED = 'pressroom.unsent.typed'
+
+function inTab(act) {
+  try {
+    return act(sessionStorage)
+  } catch {
+    return null // A browser may forbid it.
+  }
+}
+
+function keepTyped(form, isMet) {
+  const texts = [...form.elements].filter((field) => field.matches('textarea, input[type=text]')).map(({ name, value }) => [name, value])
+  const typed = { whose: form.dataset.keep, action: form.getAttribute('action'), texts, isMet }
+  inTab((kept) => kept.setItem(TYPED, JSON.stringify(typed)))
+}
+
+function bringBackTyped() {
+  const typed = inTab((kept) => JSON.parse(kept.getItem(TYPED)))
+  if (!typed) return
+  if (location.pathname.startsWith('/login')) return inTab((kept) => kept.setItem(TYPED, JSON.stringify({ ...typed, isMet: true })))
+  inTab((kept) => kept.removeItem(TYPED))
+  const form = [...document.querySelectorAll('form[data-keep]')].find((each) => each.getAttribute('action') === typed.action)
+  if (!typed.isMet || form?.dataset.keep !== typed.whose) return
+  for (const [name, value] of typed.texts) {
+    const field = form.elements[name]
+    if (field?.matches?.('textarea, input[type=text]')) field.value = value
+  }
 }
 
 // --- Forms: sent once, and the button says so.
@@ -111,6 +144,7 @@ function submit(event) {
   if (form.hasAttribute('data-sent')) return event.preventDefault()
   for (const field of form.querySelectorAll('[data-zone]')) setZone(field)
   form.setAttribute('data-sent', '')
+  if (form.dataset.keep && !form.dataset.act) keepTyped(form, false)
   const button = event.submitter
   if (button?.dataset.busy) {
     button.dataset.words = button.textContent
@@ -178,7 +212,10 @@ async function act(control, address, options) {
   part.removeAttribute('aria-busy')
   if (!answer?.ok) return refuse(control, page)
   const fresh = page.getElementById(part.id)
-  if (!fresh) return location.assign(answer.url)
+  if (!fresh) {
+    if (control.dataset.keep && new URL(answer.url).pathname === '/login') keepTyped(control, true)
+    return location.assign(answer.url)
+  }
   const before = new Set([...part.querySelectorAll('[id^=comment-]')].map(({ id }) => id))
   part.replaceWith(fresh)
   enhance(fresh)
@@ -304,4 +341,5 @@ addEventListener('pageshow', ({ persisted }) => {
   if (persisted) for (const form of document.querySelectorAll('[data-sent]')) makeReady(form)
 })
 
+bringBackTyped()
 enhance(document)

@@ -1,0 +1,52 @@
+"""A session that ended meanwhile: with script, what was typed is there again after the sign-in."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.api.actors import Actor, publish
+from tests.harness.browser import Chromium, needs_chromium
+from tests.harness.local import LocalServer
+from tests.harness.roomy import ROOMY
+
+pytestmark = [needs_chromium, pytest.mark.timeout(120)]
+
+TYPED = "Tides and ferries, \U0001f98a every morning"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
+    server = LocalServer(tmp_path_factory.mktemp("typed"), **ROOMY).start()
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "button"),
+    [
+        ("/", "#f-content", "Publish"),
+        ("/post/{post}", "#f-content", "Comment"),
+        ("/settings/profile", "#f-bio", "Save"),
+    ],
+)
+def test_what_was_typed_is_there_again(
+    server: LocalServer, chromium: Chromium, path: str, field: str, button: str
+) -> None:
+    alice, bob = Actor(server), Actor(server)
+    here = path.format(post=publish(alice)["id"])
+    for reader, expected in ((alice, TYPED), (bob, "")):
+        with chromium.tab(server.base_url) as tab:
+            page = tab.sign_in(alice.token).page
+            tab.open(here)
+            page.locator(field).fill(TYPED)
+            page.context.clear_cookies()
+            page.get_by_role("button", name=button, exact=True).click()
+            expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+            tab.sign_in(reader.token)
+            tab.open(here)
+            assert page.locator(field).input_value() == expected
+            tab.open("/settings")
+            tab.open(here)
+            assert page.evaluate("Object.keys(sessionStorage)") == []
+            tab.reports.clear()
