@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from pressroom.clock import DAY
-from pressroom.db import Database, Tx
+from pressroom.db import Tx
 from pressroom.domains.idempotency import queries
 from pressroom.errors import PressroomError
 
@@ -77,15 +77,17 @@ async def once(
     return WriteOutcome(body)
 
 
-async def find_stored(tx: Tx, identity: WriteIdentity, body_hash: str) -> WriteOutcome | None:
-    """Returns the response to this write within the last 24 hours, or None."""
-    answer = await queries.find_stored(tx, **msgspec.structs.asdict(identity), expired=tx.now - WINDOW)
-    return None if answer is None else _replay(answer, body_hash)
+async def is_stored(tx: Tx, identity: WriteIdentity) -> bool:
+    """Returns whether this write was answered within the last 24 hours."""
+    return await queries.is_stored(tx, **msgspec.structs.asdict(identity), expired=tx.now - WINDOW)
 
 
-async def find_answer(db: Database, identity: WriteIdentity, body_hash: str) -> WriteOutcome | None:
-    """Returns the response to this write, whose key was found taken; None when it was purged at this very moment."""
-    answer = await db.one(queries.FIND_ANSWER, **msgspec.structs.asdict(identity))
+async def replay(tx: Tx, identity: WriteIdentity, body_hash: str) -> WriteOutcome | None:
+    """Returns the response to this write, or None when it was purged at this very moment.
+
+    The row is locked, so the commit waits for the synchronous standby: no replay rests on what that lacks.
+    """
+    answer = await queries.lock_answer(tx, **msgspec.structs.asdict(identity))
     return None if answer is None else _replay(answer, body_hash)
 
 

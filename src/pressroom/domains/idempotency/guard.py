@@ -72,10 +72,9 @@ class OncePerKey:
 
     async def stored(self) -> Response | None:
         """Returns the stored response of an earlier write with this identity, or None."""
-        if self._identity is None:
+        if self._identity is None or not await self._db.read(actions.is_stored, self._identity):
             return None
-        outcome = await self._db.read(actions.find_stored, self._identity, self._body_hash)
-        return None if outcome is None else self._replay(outcome)
+        return await self._find(self._identity)
 
     async def __call__(
         self,
@@ -103,9 +102,8 @@ class OncePerKey:
             try:
                 outcome = await self._db.transact(write)
             except actions.KeyTaken as taken:
-                replayed = await actions.find_answer(self._db, taken.identity, self._body_hash)
-                if replayed is not None:
-                    return self._replay(replayed)
+                if (response := await self._find(taken.identity)) is not None:
+                    return response
                 continue  # It was purged at this very moment, and the next claim succeeds.
             return Response(status, outcome.body, holds_secret=bool(self._hidden))
 
@@ -114,7 +112,10 @@ class OncePerKey:
             return body
         return _encoder.encode(msgspec.json.decode(body, type=dict[str, object]) | dict.fromkeys(self._hidden))
 
-    def _replay(self, outcome: actions.WriteOutcome) -> Response:
+    async def _find(self, identity: actions.WriteIdentity) -> Response | None:
+        outcome = await self._db.transact(actions.replay, identity, self._body_hash)
+        if outcome is None:
+            return None
         self._replays.body_differs = self._replays.body_differs or outcome.body_differs
         headers: HeaderList = [REPLAYED]
         if outcome.body_differs:

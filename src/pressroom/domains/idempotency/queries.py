@@ -26,13 +26,14 @@ CLAIM: Final = Query(
     " WHERE idempotent_answers.created_at <= :expired RETURNING 1",
 )
 
-FIND_ANSWER: Final = Query(
-    StoredAnswer,
-    "SELECT body, body_hash FROM idempotent_answers WHERE account_id = :account_id"
-    " AND idempotency_key = :idempotency_key AND method = :method AND path = :path",
+_STORED: Final = (
+    "FROM idempotent_answers WHERE account_id = :account_id AND idempotency_key = :idempotency_key"
+    " AND method = :method AND path = :path"
 )
 
-FIND_STORED: Final = Query(StoredAnswer, f"{FIND_ANSWER.text} AND created_at > :expired")
+IS_STORED: Final = Query(int, f"SELECT 1 AS one {_STORED} AND created_at > :expired")
+
+LOCK_ANSWER: Final = Query(StoredAnswer, f"SELECT body, body_hash {_STORED} FOR UPDATE")
 
 STORE_ANSWER: Final = Command(
     "UPDATE idempotent_answers SET body = :body WHERE account_id = :account_id"
@@ -76,18 +77,17 @@ async def claim(
     )
 
 
-async def find_stored(
-    tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, expired: int
-) -> StoredAnswer | None:
-    """Returns the stored answer, if it was stored after `expired` (milliseconds)."""
-    return await tx.one(
-        FIND_STORED,
-        account_id=account_id,
-        method=method,
-        path=path,
-        idempotency_key=idempotency_key,
-        expired=expired,
+async def is_stored(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, expired: int) -> bool:
+    """Returns whether an answer was stored after `expired` (milliseconds)."""
+    found = await tx.one(
+        IS_STORED, account_id=account_id, method=method, path=path, idempotency_key=idempotency_key, expired=expired
     )
+    return found is not None
+
+
+async def lock_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> StoredAnswer | None:
+    """Locks the stored answer until the commit and returns it."""
+    return await tx.one(LOCK_ANSWER, account_id=account_id, method=method, path=path, idempotency_key=idempotency_key)
 
 
 async def store_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, body: str) -> None:
