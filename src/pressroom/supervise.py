@@ -17,7 +17,7 @@ RESPAWN_SECONDS: Final = 1.0
 CANNOT_START: Final = 2
 """Exit status of a worker that cannot start with its settings."""
 
-SETTLING_SECONDS: Final = 15.0
+SETTLING_SECONDS: Final = 60.0
 """How long after the start a worker that cannot start ends all: the settings are wrong. Later it is started again: the
 database may be away for a while."""
 
