@@ -14,10 +14,11 @@ WRITTEN_BEHIND = {
     ("api_keys", "last_used_at"),
     ("api_key_usage", ""),
     ("api_key_refusals", ""),
+    *(("sessions", column) for column in ("seen_at", "address")),
     *(("link_cards", column) for column in ("status", "title", "description", "site_name", "image_token")),
     *(("link_cards", column) for column in ("fetched_at", "leased_until", "lease_token")),
 }
-"""Tables and columns that change some time after a request: by one with a key, a card's fetch, or the schedule."""
+"""Tables and columns that change some time after a request: by a key, a session, a card's fetch, or the schedule."""
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n(.*?)^\);", re.MULTILINE | re.DOTALL)
 _TYPE = r"(TEXT|BIGINT|INTEGER|BOOLEAN|DOUBLE PRECISION)"

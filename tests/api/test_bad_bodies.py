@@ -1,6 +1,7 @@
 """Bodies of POST /api/posts that are refused: all faults are named, and nothing is written."""
 
 import json
+import sys
 from typing import Any
 
 import httpx
@@ -72,7 +73,7 @@ def test_what_is_no_json_object_is_refused_as_a_whole(alice: Actor, body: bytes,
 PLACES = {
     '{"content": "a",\n  "visibility": PUBLIC}': (2, 17),
     '{"content": "a"': (1, 16),
-    '{"content": "a",}': (1, 17),
+    '{"content": "a",}': (1, 16 if sys.version_info >= (3, 13) else 17),  # Python points at the comma since 3.13.
     '{"content": "é", é}': (1, 18),
     '\n\n{"content": "a"} {': (3, 18),
     '{"content": "a\n"}': (1, 15),
