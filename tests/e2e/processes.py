@@ -8,11 +8,11 @@ LONGEST_STOP = 10.0
 
 
 def one_line(server: ServerProcess, *arguments: str) -> str:
-    """The command fails with status 2, and says why in one line on standard error."""
+    """The command fails with status 2, and says why in one line on standard error, beside what it logged until then."""
     done = server.command(*(arguments or ("serve",)), check=False)
     assert done.returncode == 2, done
     assert "Traceback" not in done.stderr
-    lines = done.stderr.strip().splitlines()
+    lines = [line for line in done.stderr.strip().splitlines() if not line.startswith('{"')]
     assert len(lines) == 1, lines
     return lines[0]
 

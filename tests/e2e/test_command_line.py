@@ -20,6 +20,18 @@ from tests.harness.trust import TRUST
 MakeProcess = Callable[..., ServerProcess]
 
 
+@pytest.fixture
+def process_server(process_server: MakeProcess) -> MakeProcess:
+    """Makes servers whose commands are started as an operator's shell starts them."""
+
+    def make(**settings: object) -> ServerProcess:
+        server = process_server(**settings)
+        server.forks_commands = False
+        return server
+
+    return make
+
+
 def test_development_mode_prints_a_curl_that_publishes(process_server: MakeProcess) -> None:
     server = process_server(DEV=1).start()
     printed = server.output()

@@ -17,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -67,11 +68,33 @@ class Fork:
         return self.returncode
 
 
-def fork(arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], log: Path) -> Fork:
-    """Starts `pressroom` with these arguments in a folder; what it prints goes to the end of `log`."""
+def fork(
+    arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], log: Path, errors: Path | None = None
+) -> Fork:
+    """Starts `pressroom` with these arguments in a folder.
+
+    What it prints goes to the end of `log`, and what it complains of to that of `errors`, `log` if there is none.
+    """
     mother = _mother()
-    order = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment), "log": str(log)}
+    files = {"log": str(log), "errors": str(errors or log)}
+    order = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment), **files}
     return Fork(mother, mother.ask(order))
+
+
+def run(
+    arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Returns how `pressroom` ended, and what it printed, at most `timeout` seconds later. Raises TimeoutExpired."""
+    with tempfile.TemporaryDirectory() as kept:
+        log, errors = Path(kept) / "out", Path(kept) / "err"
+        process = fork(arguments, folder=folder, environment=environment, log=log, errors=errors)
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise
+        return subprocess.CompletedProcess(arguments, status, log.read_text("utf-8"), errors.read_text("utf-8"))
 
 
 class _Mother:
@@ -131,10 +154,10 @@ def _become(order: Mapping[str, Any]) -> NoReturn:
     """Turns a fresh fork into what was ordered, and never returns."""
     status = 1
     try:
-        log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        os.dup2(log, 1)
-        os.dup2(log, 2)
-        os.close(log)
+        for number, name in ((1, "log"), (2, "errors")):
+            file = os.open(order[name], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            os.dup2(file, number)
+            os.close(file)
         os.chdir(order["folder"])
         os.environ.clear()
         os.environ.update(order["environment"])

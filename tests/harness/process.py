@@ -16,7 +16,7 @@ from pressroom.db.migrate import migrate
 from pressroom.domains.accounts import commands as accounts
 from pressroom.domains.keys import commands as keys
 from tests.harness.databases import in_database, settings_of
-from tests.harness.forks import Fork, fork
+from tests.harness.forks import Fork, fork, run
 from tests.harness.roomy import CROWDED
 
 DEADLINE = 20.0
@@ -43,6 +43,7 @@ class ServerProcess:
         self.log = folder / "server.log"
         self.process: subprocess.Popen[bytes] | Fork | None = None
         self.program = PRESSROOM
+        self.forks_commands = True
 
     @property
     def environment(self) -> dict[str, str]:
@@ -107,6 +108,11 @@ class ServerProcess:
     def command(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Runs another `pressroom` command with the same settings."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        if self.program == PRESSROOM and self.forks_commands:
+            done = run(arguments, folder=self.folder, environment=self.environment, timeout=60)
+            if check:
+                done.check_returncode()
+            return done
         return subprocess.run(
             [*self.program, *arguments],
             cwd=self.folder,
