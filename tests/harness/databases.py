@@ -48,7 +48,7 @@ def migrated_file() -> bytes:
 
 def migrated_database(server: PostgresServer, run_folder: Path, name: str) -> str:
     """Makes a database that is up to date, a copy of one that the run's first caller migrates; returns its URL."""
-    done = run_folder / "postgres-migrated"
+    done = run_folder / f"postgres-migrated-{server.port}"  # a run may have one server after the other
     with alone(run_folder / "postgres-migrated.gate"):
         if not done.exists():
             server.drop_database(_TEMPLATE)

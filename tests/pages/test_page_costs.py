@@ -21,7 +21,7 @@ from tests.pages.costs import LIMIT, STATEMENTS, Owner, cost
 pytestmark = pytest.mark.xdist_group("scale")
 
 FEW, MANY = 100, 100_000
-PORTION = 20_000
+PORTION = 5_000
 """Rows that one statement inserts: a database on a busy machine must finish it within its time."""
 
 W: Final = "/settings/keys/{key}/webhooks/{webhook}"
@@ -30,7 +30,13 @@ PAGES: Final = (
     *(W, f"{W}?state=failed", f"{W}?state=held", f"{W}?code=4xx", f"{W}/deliveries", f"{W}/head"),
     *(f"{W}/deliveries/{{delivery}}", f"{W}/redeliver", f"{W}/rotate", f"{W}/replace", f"{W}/remove"),
     *("/saved", "/hubs", "/follows", "/follows?list=followers", "/follows?list=requests", "/follows?list=sent"),
-    *("/settings/security", "/@{username}", "/@{username}/clips", "/notifications", "/notifications?read=01KW2F3B6E1"),
+    *(
+        "/settings/security",
+        "/@{username}",
+        "/@{username}/clips",
+        "/notifications",
+        "/notifications?read=01KW2F3B6E1000000000000000",
+    ),
     *("/post/{post}", "/hub/{hub}", "/settings/data", "/settings/data/delete"),
     *("/settings/security/password", "/settings/security/email", "/settings/log", "/settings/profile"),
 )
@@ -144,7 +150,7 @@ def make_owner(server: LocalServer, size: int) -> Owner:
         for done in range(0, size, PORTION):
             server.run(db.transact(fill, command, done + 1, min(done + PORTION, size)))
     for command in (COMMENT, DISCUSS):
-        server.run(db.transact(fill, command, 1, min(2 * size, PORTION)))
+        server.run(db.transact(fill, command, 1, min(2 * size, 20_000)))
     ids = {"key": key.id, "webhook": webhook.id, "username": account.username, "delivery": f"evt_{1:036d}"}
     ids |= {"post": f"{account.id}1", "hub": hub.slug}
     return Owner(ids, server.run(db.transact(begin_session, account.id)))
