@@ -16,6 +16,7 @@ from pressroom.domains.media.jobs import LEFTOVER, TOGETHER, WAITS, sweep_folder
 from pressroom.domains.media.models import TRANSITIONS, Media, ProcessingStatus
 from pressroom.domains.media.sandbox import ChildDied
 from pressroom.errors import Unavailable
+from pressroom.jobs import queue
 from pressroom.runtime import make_job_worker
 from tests.api.actors import Actor, Json, body_of, field_errors, nobody, read
 from tests.api.conftest import one_engine
@@ -172,7 +173,8 @@ def test_the_table_of_states_holds_in_the_database(alice: Actor) -> None:
         action, named, given = moves[to]
         server.run(server.runtime.db.transact(action, media_id, *given, **named))
 
-    assert TRANSITIONS[status.READY] == TRANSITIONS[status.FAILED] == frozenset()
+    assert TRANSITIONS[status.READY] == frozenset()
+    assert TRANSITIONS[status.FAILED] == {status.PROCESSING}
     for first in moves:
         for second in moves:
             media_id = media_of(uploaded(alice))["id"]
@@ -239,8 +241,14 @@ def test_after_the_last_wait_the_job_is_dead_and_the_file_failed(alice: Actor, d
 
     assert status_of(alice, post) == "FAILED"
     assert server.run(server.runtime.db.one(DEAD, media_id=media_id)) == 1
+    upload = f"uploads/{media_id.lower()}"
     server.run(server.runtime.processing.sweep(sweep_time()))
-    assert blobs_below(server.settings.data_dir, f"uploads/{media_id.lower()}") == []
+    assert blobs_below(server.settings.data_dir, upload) == [upload], "an admin may have it tried again"
+
+    server.clock.advance(queue.RETENTION)
+    assert server.run(server.runtime.db.transact(queue.purge_dead, 100))
+    server.run(server.runtime.processing.sweep(sweep_time()))
+    assert blobs_below(server.settings.data_dir, upload) == []
 
 
 def test_what_stands_in_the_store_before_the_database_fails_is_made_again(
@@ -248,11 +256,11 @@ def test_what_stands_in_the_store_before_the_database_fails_is_made_again(
 ) -> None:
     server, post = alice.server, uploaded(alice)
     real: Callable[..., Any] = queries.make_ready
-    failures = [Unavailable("The database is away.", 1)]
+    is_away = True
 
     async def make_ready(*given: Any, **named: Any) -> None:
-        if failures:
-            raise failures.pop()
+        if is_away:
+            raise Unavailable("The database is away.", 1)
         await real(*given, **named)
 
     monkeypatch.setattr(queries, "make_ready", make_ready)
@@ -261,6 +269,7 @@ def test_what_stands_in_the_store_before_the_database_fails_is_made_again(
     assert nobody.get(media_of(post)["url"]).status_code == 404
     assert f"uploads/{media_of(post)['id'].lower()}" in blobs_below(server.settings.data_dir)
 
+    is_away = False
     server.clock.advance(WAITS[0])
     server.do_jobs()
 
