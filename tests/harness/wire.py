@@ -118,6 +118,18 @@ def at_once(requests: Sequence[Request]) -> list[Reply]:
     return asyncio.run(_at_once(requests))
 
 
+def decided(requests: Sequence[Request]) -> list[Reply]:
+    """Returns what all are answered that are sent at once.
+
+    Where a busy machine has no time for so many passwords, some get a 503, which did nothing: they are sent again.
+    """
+    answers = at_once(requests)
+    while again := [place for place, answer in enumerate(answers) if answer.status == 503]:
+        for place in again:
+            answers[place] = ask(requests[place])
+    return answers
+
+
 def in_turn(queues: Sequence[Sequence[Request]]) -> list[Reply]:
     """Sends each queue over a connection of its own, one request after the other; all queues side by side."""
     return asyncio.run(_in_turn(queues))

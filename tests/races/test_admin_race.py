@@ -12,7 +12,7 @@ from tests.harness.databases import in_database, settings_of
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
 from tests.harness.roomy import ROOMY
-from tests.harness.wire import Reply, Request, ask, at_once
+from tests.harness.wire import Reply, Request, ask, decided
 from tests.services.postgres import PostgresServer
 from tests.services.process import wait_until
 from tests.services.redis import RedisServer
@@ -36,18 +36,6 @@ def pair(
     two = process_server(**{**shared, "DATA_DIR": one.folder / "data"}).start()
     yield one, two
     postgres_server.drop_database(name)
-
-
-def decided(requests: list[Request]) -> list[Reply]:
-    """What all are answered that are sent at once.
-
-    Where a busy machine has no time for so many passwords, some get a 503, which did nothing: they are sent again.
-    """
-    answers = at_once(requests)
-    while again := [place for place, answer in enumerate(answers) if answer.status == 503]:
-        for place in again:
-            answers[place] = ask(requests[place])
-    return answers
 
 
 def account(name: str) -> dict[str, object]:
