@@ -170,6 +170,7 @@ ELSEWHERE: Final = {
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries": "a part of the endpoint's page",
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries/{deliveryId}/attempts": "a part of the delivery's page",
     "/settings/data/export": "a file; without one it leads to the page of the data",
+    "/avatars/{name}": "a picture",
     "/admin/reports/{id}/files/{mediaId}": "a file",
     "/media/{token}": "a file",
     "/media/{token}/thumbnail": "a file",
