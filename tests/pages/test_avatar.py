@@ -52,6 +52,11 @@ def test_what_is_wrong_is_said(alice: Actor) -> None:
         assert answer.status_code == 400, answer.text
         assert said in " ".join(Page(answer.text).tree.css("main")[0].text().split())
 
+    for path, said in ((PICTURE, "Picture: Send at least one"), (COVER, "Cover: Send at least one")):
+        answer = alice.web.post(path, data={"idempotency_key": "without-a-file"})
+        assert answer.status_code == 400, answer.text
+        assert said in " ".join(Page(answer.text).tree.css("main")[0].text().split())
+
     name, content, kind = picture()
     alice.web.post(PICTURE, files=[("avatar", (name, content[:60], kind))])
     alice.server.do_jobs()

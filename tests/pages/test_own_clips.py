@@ -164,4 +164,4 @@ def test_a_clip_without_its_video_is_refused_however_the_form_is_sent(alice: Act
         answer = alice.web.post("/clips", data=sent)
 
         assert answer.status_code == 400, answer.text
-        assert "Choose a video." in Page(answer.text).line("#errors")
+        assert "Send at least one file in this field." in Page(answer.text).line("#errors")

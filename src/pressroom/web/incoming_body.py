@@ -10,7 +10,7 @@ from pressroom.web.asgi import Receive
 from pressroom.web.error_labels import PayloadTooLarge, RequestTimeout, UnsupportedMediaType
 from pressroom.web.headers import Headers
 from pressroom.web.multipart import read_form
-from pressroom.web.multipart_rules import Form, FormRules
+from pressroom.web.multipart_rules import Form, FormRules, missing_file
 from pressroom.web.page_form_bodies import parse_urlencoded
 
 JSON_LIMIT: Final = 256 * 1024
@@ -140,9 +140,10 @@ class BodyReader:
             raise PayloadTooLarge(f"A form has at most {FORM_LIMIT:,} bytes.")
         try:
             async with asyncio.timeout(self._json_seconds):
-                return Form([], parse_urlencoded(await body.read(FORM_LIMIT, "form")), [], 0, [])
+                texts = parse_urlencoded(await body.read(FORM_LIMIT, "form"))
         except TimeoutError:
             raise RequestTimeout(f"The form did not arrive within {self._json_seconds:g} s.") from None
+        return Form([], texts, list(missing_file(rules, 0)), 0, [])
 
 
 def is_large(headers: Headers) -> bool:

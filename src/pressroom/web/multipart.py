@@ -33,6 +33,7 @@ from pressroom.web.multipart_rules import (
     encoding_error,
     malformed,
     marks_file,
+    missing_file,
     most_bytes,
     printable,
     text_of,
@@ -176,8 +177,8 @@ class _Reading:
             self._parser.close()
         except MultipartError:
             raise malformed(f"The body ends before its last boundary, in or after part {self._parts}.") from None
-        if self.rules.files and not (self.places or self.rules.optional):
-            self.field_errors.add(self.rules.file_field, Code.REQUIRED, "Send at least one file in this field.")
+        for error in missing_file(self.rules, self.places):
+            self.field_errors.add(error.field, error.code, error.message)
         self.texts.pop(CHARSET_FIELD, None)
         found = self.field_errors.found
         return Form([] if found else self.files, self.texts, found, self.places, self.seen, self.inputs)

@@ -5,7 +5,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Final
@@ -143,6 +143,12 @@ class FieldErrors:
 def malformed(message: str) -> Invalid:
     """Returns the error for a body that is no form at all."""
     return Invalid([FieldError("body", Code.INVALID_FORMAT, message)])
+
+
+def missing_file(rules: FormRules, places: int) -> Iterator[FieldError]:
+    """Yields an error when a form needs a file and none was sent; `places` is how many were."""
+    if rules.files and not (places or rules.optional):
+        yield FieldError(rules.file_field, Code.REQUIRED, "Send at least one file in this field.")
 
 
 def most_bytes(rules: FormRules) -> int:

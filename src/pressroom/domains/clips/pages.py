@@ -17,7 +17,7 @@ from pressroom.domains.media.file_checks import file_errors
 from pressroom.domains.media.models import FILE_BYTES_SIGNED_IN
 from pressroom.domains.media.staging import staged_uploads
 from pressroom.domains.media.urls import addresses_of
-from pressroom.errors import Code, FieldError, Invalid, NotFound
+from pressroom.errors import FieldError, NotFound
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.multipart_rules import Form, FormRules
@@ -73,8 +73,6 @@ async def list_clips(request: Request[Caller]) -> Response:
 @declare_form("/clips", Page(), takes=PublishClip, again=show_clips, files=CLIP_FILES, summary="Publish a clip")
 async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     """Publishes a clip like POST /api/clips."""
-    if not request.files:
-        raise Invalid([FieldError("video", Code.REQUIRED, "Choose a video.")])
     if await request.once.stored() is None:
         async with staged_uploads(request.services.blobs, request.files, [], request.clock.now()) as staged:
             draft, allowance = body.draft(staged.files[0]), allowance_of(request.settings)
