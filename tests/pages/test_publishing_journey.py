@@ -158,6 +158,23 @@ def test_what_was_not_sent_is_there_again_until_it_is_sent(server: LocalServer, 
         assert page.evaluate("Object.keys(localStorage)") == []
 
 
+def test_a_link_to_write_in_a_hub_counts_more_than_what_was_kept(server: LocalServer, chromium: Chromium) -> None:
+    alice = Actor(server)
+    fields = {"name": "Quay", "slug": f"quay-{alice.account.username}"}
+    hub = body_of(alice.web.post("/api/hubs", json=fields), 201)
+    with chromium.tab(server.base_url) as tab:
+        page = tab.sign_in(alice.token).page
+        tab.open("/")
+        page.locator("#f-content").fill("For the quay")
+
+        tab.open(f"/?hub={hub['id']}")
+
+        assert page.locator("#f-content").input_value() == "For the quay"
+        assert page.locator("#f-hubId").input_value() == hub["id"]
+        published(page)
+    assert posts(alice)[0]["hub"]["id"] == hub["id"]
+
+
 KEPT: Final = "The connection was lost"
 
 

@@ -45,7 +45,8 @@ function keep() {
 }
 
 function bringBack() {
-  const done = new URLSearchParams(location.search).get('done')
+  const asked = new URLSearchParams(location.search)
+  const done = asked.get('done')
   if (done === 'post-published' || done === 'clip-published') return storage((kept) => kept.removeItem(place))
   if (document.getElementById('errors') || document.getElementById('preview')) return
   const texts = storage((kept) => JSON.parse(kept.getItem(place)))
@@ -53,6 +54,7 @@ function bringBack() {
   for (const [name, value] of Object.entries(texts)) {
     const field = form.elements[name]
     if (!field || !field.matches || LEFT_OUT.has(name)) continue
+    if (name === 'hubId' && asked.get('hub')) continue // The link that led here says into which.
     if (field.type === 'checkbox') field.checked = value === true
     else if (typeof value === 'string' && !(field.tagName === 'SELECT' && ![...field.options].some((each) => each.value === value))) field.value = value
     if (value && field.tagName !== 'SELECT') field.closest('details')?.setAttribute('open', '')
