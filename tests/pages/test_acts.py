@@ -210,7 +210,8 @@ def test_a_comment_and_a_reply(actor: MakeActor) -> None:
     page = visit(alice.server, f"/post/{post['id']}", alice)
     reply = dict(page.links(".comment-acts"))["Reply"]
     page = visit(alice.server, reply.partition("#")[0], alice)
-    assert page.has(f"#comment-{first} form[action='/post/{post['id']}/comment']")
+    sent_to = f"/post/{post['id']}/comment?{urlencode({'next': reply.partition('#')[0]}, safe='/')}"
+    assert page.has(f"#comment-{first} form[action='{sent_to}']")
     second = commented(alice, post, "The fox", parentId=page.values("[name=parentId]", "value")[0])
 
     page = visit(alice.server, f"/post/{post['id']}")

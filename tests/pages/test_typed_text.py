@@ -1,11 +1,12 @@
 """A session that ended meanwhile: with script, what was typed is there again after the sign-in."""
 
 from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.api.actors import Actor, publish
+from tests.api.actors import Actor, body_of, publish
 from tests.harness.browser import Chromium, needs_chromium
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
@@ -50,3 +51,26 @@ def test_what_was_typed_is_there_again(
             tab.open(here)
             assert page.evaluate("Object.keys(sessionStorage)") == []
             tab.reports.clear()
+
+
+def test_a_reply_comes_back_as_the_reply_that_it_was(server: LocalServer, chromium: Chromium) -> None:
+    alice = Actor(server)
+    path = f"/api/posts/{publish(alice)['id']}/comments"
+    comments = [body_of(alice.web.post(path, json={"content": each}), 201)["id"] for each in ("One", "Two")]
+    here = f"/post/{path.split('/')[3]}"
+    with chromium.tab(server.base_url) as tab:
+        page = tab.sign_in(alice.token).page
+        tab.open(here)
+        page.locator(f"#comment-{comments[1]}").get_by_role("link", name="Reply").click()
+        page.locator("#f-content").fill(TYPED)
+        page.context.clear_cookies()
+        page.get_by_role("button", name="Reply", exact=True).click()
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        back = parse_qs(urlsplit(page.url).query)["next"][0]
+
+        tab.sign_in(alice.token)
+        tab.open(back)
+
+        assert page.locator("#f-content").input_value() == TYPED
+        assert page.locator("[name=parentId]").get_attribute("value") == comments[1]
+        tab.reports.clear()
