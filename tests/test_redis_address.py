@@ -41,7 +41,9 @@ def test_a_cluster() -> None:
         ("http://redis", "is none of redis://…"),
         ("redis", "is none of redis://…"),
         ("redis+ring://a", "is none of redis://…"),
-        ("redis://redis:port", "Port could not be cast"),
+        ("redis://redis:port", "has no readable host and port"),
+        ("redis://redis:65536", "has no readable host and port"),
+        ("redis://[::1", "has no readable host and port"),
         ("redis+sentinel://a:1", "lacks the name of the primary"),
         ("redis+sentinel://a:1/", "lacks the name of the primary"),
         ("redis+sentinel://a:1/main/x", "is not redis+sentinel://"),
@@ -59,3 +61,21 @@ def test_what_is_refused(url: str, says: str) -> None:
     with pytest.raises(SettingError) as refused:
         Settings({"PRESSROOM_REDIS_URL": url})
     assert refused.value.message.startswith(f"PRESSROOM_REDIS_URL {says}")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:sesame/1@redis",
+        "redis://:sesame?1@redis",
+        "redis://:sesame℀@redis",
+        "redis://:31415/sesame@redis",
+        "redis+sentinel://:31415/sesame@one:1/main",
+        "redis+sentinel://:31415/sesame@one",
+    ],
+)
+def test_a_password_that_is_not_encoded_is_refused_and_not_shown(url: str) -> None:
+    with pytest.raises(SettingError) as refused:
+        Settings({"PRESSROOM_REDIS_URL": url})
+    assert "sesame" not in str(refused.value)
+    assert "31415" not in str(refused.value)

@@ -9,6 +9,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 PORT: Final = 6_379
 SENTINEL_PORT: Final = 26_379
 
+_UNREADABLE: Final = "has no readable host and port; is its password URL-encoded?"
+
 _SCHEME: Final = re.compile(r"(rediss?)(?:\+(cluster|sentinel))?")
 _NODE: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?")
 
@@ -45,15 +47,20 @@ class RedisAddress:
 
 def parse_redis(url: str) -> RedisAddress:
     """Returns the address. Raises ValueError, without quoting it, for what is none."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # Python's quotes what may be the password, as it does below.
+        raise ValueError(_UNREADABLE) from None
     scheme = _SCHEME.fullmatch(parts.scheme)
     if parts.scheme == "unix":
         return RedisAddress(RedisKind.ALONE, url)
     if scheme is None:
         raise ValueError("is none of redis://…, rediss://…, unix://…, redis+cluster://… and redis+sentinel://…")
+    if "@" in parts.path:
+        raise ValueError(_UNREADABLE)
     kind = {None: RedisKind.ALONE, "cluster": RedisKind.CLUSTER, "sentinel": RedisKind.SENTINEL}[scheme[2]]
     if kind is RedisKind.ALONE:
-        return RedisAddress(kind, url, ((parts.hostname or "localhost", parts.port or PORT),))
+        return RedisAddress(kind, url, (_node(parts),))
     if parts.query or parts.fragment:
         raise ValueError("takes no options after ? or #")
     name, database = _path(parts, kind)
@@ -67,6 +74,14 @@ def parse_redis(url: str) -> RedisAddress:
         password=unquote(parts.password) if parts.password else None,
         tls=scheme[1] == "rediss",
     )
+
+
+def _node(parts: SplitResult) -> tuple[str, int]:
+    """Returns the host and port of a Redis alone."""
+    try:
+        return parts.hostname or "localhost", parts.port or PORT
+    except ValueError:
+        raise ValueError(_UNREADABLE) from None
 
 
 def _path(parts: SplitResult, kind: RedisKind) -> tuple[str, int]:
