@@ -185,3 +185,29 @@ def test_each_process_may_count_for_itself(process_server: MakeServer, forgetful
 
     assert wait_until(lambda: ask(who_am_i(server, key)).status == 200)
     assert wait_until(lambda: "all processes count together" in server.output())
+
+
+def test_a_node_that_is_lost_is_told_of_once(process_server: MakeServer, cluster: Cluster) -> None:
+    server = serve(process_server, cluster.url, LIMITS_WHEN_AWAY="local")
+    keys = keys_of(server, 20)
+    cluster.nodes[0].kill()
+
+    # Some requests are counted in Redis, beside those that cannot be.
+    for _ in range(3):
+        assert {ask(who_am_i(server, key)).status for key in keys} == {200}
+
+    server.stop()
+    assert server.output().count("every process counts for itself") == 1
+    assert "all processes count together" not in server.output()
+
+
+def test_a_server_that_starts_while_a_node_is_lost_counts_with_the_others(
+    process_server: MakeServer, cluster: Cluster
+) -> None:
+    cluster.nodes[0].kill()
+    server = serve(process_server, cluster.url)
+    keys = keys_of(server, 20)
+
+    assert wait_until(lambda: any(is_counted(server, key) for key in keys))
+
+    assert {ask(who_am_i(server, key)).status for key in keys} == {200, 503}

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.clock import MINUTE, Clock
+from pressroom.clock import MINUTE, SECOND, Clock
 from pressroom.domains.limits.guard import Limiter
 from pressroom.domains.limits.models import Left, Rates, Verdict
 from pressroom.domains.limits.windows import Windows
@@ -11,6 +11,9 @@ from pressroom.logs import Log
 
 IDLE: Final = 2 * MINUTE
 """After so long without a request a key's windows are forgotten."""
+
+SETTLED: Final = 5 * SECOND
+"""After so long without a failure the shared limiter is back. One node of a cluster may be away while others answer."""
 
 
 class LocalWhenAway:
@@ -29,16 +32,17 @@ class LocalWhenAway:
         self._log = log
         self._windows: dict[str, Windows] = {}
         self._touched: dict[str, int] = {}
-        self._is_away = False
+        self._failed_at: int | None = None
+        self._has_answered = False
 
     async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
         """Charges one request, to the shared limiter if that can be."""
         try:
             verdict = await self._shared.attempt(key_id, is_post=is_post, rates=rates)
         except Unavailable:
-            self._note(is_away=True)
+            self._note_failure()
             return self._local(key_id, rates).attempt(self._clock.now(), is_post=is_post)
-        self._note(is_away=False)
+        self._has_answered = True
         return verdict
 
     async def peek(self, key_id: str) -> Verdict:
@@ -56,8 +60,9 @@ class LocalWhenAway:
             return self._local(key_id, None).look(self._clock.now())
 
     async def flush(self) -> None:
-        """Forgets windows that nobody has used for a while."""
+        """Forgets windows that nobody has used for a while, and logs that the shared limiter is back."""
         await self._shared.flush()
+        self._note_return()
         quiet_since = self._clock.now() - IDLE
         for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
             del self._touched[key_id], self._windows[key_id]
@@ -73,9 +78,12 @@ class LocalWhenAway:
         self._touched[key_id] = self._clock.now()
         return self._windows.setdefault(key_id, Windows(rates or self.rates))
 
-    def _note(self, *, is_away: bool) -> None:
-        if is_away and not self._is_away:
+    def _note_failure(self) -> None:
+        if self._failed_at is None:
             self._log.warning("Redis does not answer; every process counts for itself until it does")
-        elif self._is_away and not is_away:
+        self._failed_at, self._has_answered = self._clock.now(), False
+
+    def _note_return(self) -> None:
+        if self._failed_at is not None and self._has_answered and self._clock.now() - self._failed_at >= SETTLED:
             self._log.info("Redis answers again; all processes count together")
-        self._is_away = is_away
+            self._failed_at = None

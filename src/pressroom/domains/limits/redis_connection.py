@@ -1,5 +1,7 @@
 """Connections to Redis, alone, behind sentinels or as a cluster (docs/operations.md#redis)."""
 
+from typing import Any
+
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.cluster import ClusterNode, RedisCluster
 from redis.asyncio.retry import Retry
@@ -28,7 +30,7 @@ def open_redis(address: RedisAddress, timeout: float) -> Redis | RedisCluster:
         case RedisKind.SENTINEL:
             return _behind_sentinels(address, timeout)
         case RedisKind.CLUSTER:
-            return RedisCluster(
+            return _Cluster(
                 startup_nodes=[ClusterNode(host, port) for host, port in address.nodes],
                 username=address.username,
                 password=address.password,
@@ -38,6 +40,19 @@ def open_redis(address: RedisAddress, timeout: float) -> Redis | RedisCluster:
                 socket_connect_timeout=timeout,
                 socket_timeout=timeout,
             )
+
+
+class _Cluster(RedisCluster):
+    """A client that connects to a cluster also while one of its nodes is away."""
+
+    async def initialize(self, *args: Any, **kwargs: Any) -> RedisCluster:
+        """Connects. The first node of those known is asked for more; when that fails, the next try asks another."""
+        try:
+            return await super().initialize(*args, **kwargs)
+        except BaseException:
+            for node in self.nodes_manager.get_nodes_by_server_type("primary")[:1]:
+                self.nodes_manager.move_node_to_end_of_cached_nodes(node.name)
+            raise
 
 
 def _behind_sentinels(address: RedisAddress, timeout: float) -> Redis:
