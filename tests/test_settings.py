@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pressroom.errors import SettingError
-from pressroom.settings import Settings, Signup, read_settings
+from pressroom.setting_values import Signup
+from pressroom.settings import Settings, read_settings
 
 
 def test_defaults() -> None:

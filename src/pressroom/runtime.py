@@ -55,7 +55,8 @@ from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound import OutboundClient, policy_of
 from pressroom.outbound.connections import Resolve
-from pressroom.settings import Settings, WhenAway
+from pressroom.setting_values import WhenAway
+from pressroom.settings import Settings
 
 WRITE_SECONDS = 1.0
 """Seconds that a stop tries to flush one write-behind buffer when the database does not answer."""

@@ -13,7 +13,7 @@ from pressroom.domains.accounts.sign_in_pages import next_path
 from pressroom.domains.accounts.signing_in import begin_session, check_password, end_session_before, source_of
 from pressroom.domains.accounts.tokens import find_form, find_token
 from pressroom.errors import AccountSuspended, Conflict, TooManyAttempts, Unprocessable, WrongCredentials
-from pressroom.settings import Signup
+from pressroom.setting_values import Signup
 from pressroom.web.access import Visitor
 from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import hide_address, redirect, render

@@ -41,7 +41,7 @@ from pressroom.errors import (
     Unprocessable,
     WrongCredentials,
 )
-from pressroom.settings import Signup
+from pressroom.setting_values import Signup
 from pressroom.web.access import Anyone, Keyed, SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
