@@ -48,6 +48,7 @@ from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.personal_data import pages as data_pages
 from pressroom.domains.personal_data import routes as personal_data
 from pressroom.domains.posts import pages as post_pages
+from pressroom.domains.posts import reaction_routes
 from pressroom.domains.posts import routes as posts
 from pressroom.domains.reading import act_pages as acts
 from pressroom.domains.reading import feeds
@@ -67,6 +68,7 @@ from pressroom.web.routing import Route
 
 API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *posts.ROUTES,
+    *reaction_routes.ROUTES,
     *previewing.ROUTES,
     *comments.ROUTES,
     *clips.ROUTES,

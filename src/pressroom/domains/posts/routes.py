@@ -7,7 +7,7 @@ from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.staging import staged_uploads
 from pressroom.domains.media.urls import addresses_of
-from pressroom.domains.posts.actions import bounce, edit, lookup, publish, reach, react
+from pressroom.domains.posts.actions import bounce, edit, lookup, publish, reach
 from pressroom.domains.posts.examples import (
     AUDIENCE_EXAMPLE,
     BOUNCE_EXAMPLE,
@@ -17,12 +17,10 @@ from pressroom.domains.posts.examples import (
     POST_EXAMPLE,
     UPLOAD_POST_EXAMPLE,
     UPLOADED_POST_EXAMPLE,
-    VOTE_EXAMPLE,
-    VOTED_EXAMPLE,
 )
 from pressroom.domains.posts.link_cards import await_card
 from pressroom.domains.posts.models import PostView
-from pressroom.domains.posts.poll_schemas import PollOut, Vote, poll_shape
+from pressroom.domains.posts.reaction_routes import REACTIONS
 from pressroom.domains.posts.refusals import BAD_POST, BAD_UPLOAD, MEDIA_QUOTA_REACHED, NO_POST, NOT_A_MEMBER
 from pressroom.domains.posts.schemas import (
     CREATE_POST_EXAMPLE,
@@ -32,15 +30,13 @@ from pressroom.domains.posts.schemas import (
     CreatePost,
     DeletedOut,
     EditPost,
-    LikedOut,
     PostList,
     PostOut,
-    SavedOut,
     SetAudience,
     post_shape,
 )
 from pressroom.domains.posts.uploads import UPLOAD_FORM, UploadPost
-from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
+from pressroom.errors import Code, Conflict, FieldError, Invalid, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
@@ -48,7 +44,6 @@ from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Tag, declare, declare_with_body
 
 TAG = Tag("Posts", "What an account publishes.")
-REACTIONS = Tag("Reactions", "What signed-in readers do with posts.")
 
 
 @declare_with_body(
@@ -230,100 +225,6 @@ async def bounce_post(request: Request[Caller], body: BouncePost) -> Response:
 
 
 @declare(
-    "POST",
-    "/api/posts/{id}/like",
-    SessionOnly(),
-    summary="Like a post",
-    gives=LikedOut,
-    fails=(NO_POST,),
-    idempotent=True,
-    tag=REACTIONS,
-    response_example=LikedOut(True),
-)
-async def like_post(request: Request[Caller]) -> Response:
-    """The account likes the post. Once more changes nothing."""
-    return await request.once(react.like_post, lambda _: LikedOut(True), 200, request.caller, request.parameters["id"])
-
-
-@declare(
-    "DELETE",
-    "/api/posts/{id}/like",
-    SessionOnly(),
-    summary="Take a like back",
-    gives=LikedOut,
-    fails=(NO_POST,),
-    idempotent=True,
-    tag=REACTIONS,
-    response_example=LikedOut(False),
-)
-async def unlike_post(request: Request[Caller]) -> Response:
-    """The account likes the post no longer. Where it did not, nothing changes."""
-    return await request.once(
-        react.unlike_post, lambda _: LikedOut(False), 200, request.caller, request.parameters["id"]
-    )
-
-
-@declare(
-    "POST",
-    "/api/posts/{id}/save",
-    SessionOnly(),
-    summary="Save a post",
-    gives=SavedOut,
-    fails=(NO_POST,),
-    idempotent=True,
-    tag=REACTIONS,
-    response_example=SavedOut(True),
-)
-async def save_post(request: Request[Caller]) -> Response:
-    """Marks the post for the account alone. Once more changes nothing."""
-    return await request.once(react.save_post, lambda _: SavedOut(True), 200, request.caller, request.parameters["id"])
-
-
-@declare(
-    "DELETE",
-    "/api/posts/{id}/save",
-    SessionOnly(),
-    summary="Take a save back",
-    gives=SavedOut,
-    fails=(NO_POST,),
-    idempotent=True,
-    tag=REACTIONS,
-    response_example=SavedOut(False),
-)
-async def unsave_post(request: Request[Caller]) -> Response:
-    """Takes the mark back. Where there is none, nothing changes."""
-    return await request.once(
-        react.unsave_post, lambda _: SavedOut(False), 200, request.caller, request.parameters["id"]
-    )
-
-
-@declare_with_body(
-    "POST",
-    "/api/posts/{id}/poll/votes",
-    SessionOnly(),
-    summary="Vote in a poll",
-    takes=Vote,
-    gives=PollOut,
-    fails=(
-        Invalid([FieldError("choices", Code.TOO_MANY, "This poll takes a single choice.")]),
-        NotFound("This post has no poll."),
-        Conflict("The account has voted in this poll already; a vote is final."),
-        Unprocessable([FieldError("body", Code.NOT_ALLOWED, "This poll is closed.")]),
-    ),
-    idempotent=True,
-    tag=REACTIONS,
-    example=VOTE_EXAMPLE,
-    response_example=VOTED_EXAMPLE,
-)
-async def vote(request: Request[Caller], body: Vote) -> Response:
-    """Votes, once and for all; the answer is the poll with the vote in it."""
-    now = request.clock.now()
-    return await request.once(
-        react.vote, lambda poll: poll_shape(poll, now), 200, request.caller, request.parameters["id"], body.choices
-    )
-
-
-@declare(
     "GET",
     "/api/posts/{id}/audience",
     SessionOnly(),
@@ -398,11 +299,6 @@ ROUTES: Final = (
     edit_post,
     delete_post,
     bounce_post,
-    like_post,
-    unlike_post,
-    save_post,
-    unsave_post,
-    vote,
     show_audience,
     set_audience,
 )
