@@ -148,14 +148,9 @@ class DeliveryBatch:
         asked = retry_after(response.headers.get("retry-after", ""), now) if response and not succeeded else 0
         gone = response is not None and response.status == GONE
         tries = delivery.tries if ours else delivery.tries + 1
-        if succeeded:
-            state, due_at = State.DELIVERED, now
-        elif is_test or gone or tries >= ATTEMPTS:
-            state, due_at = State.FAILED, now
-        elif ours:
-            state, due_at = State.PENDING, now + self._pause()
-        else:
-            state, due_at = State.PENDING, now + max(wait_after(tries, self._waits, self._jitter), asked)
+        final = succeeded or is_test or gone or tries >= ATTEMPTS
+        state = State.DELIVERED if succeeded else State.FAILED if final else State.PENDING
+        due_at = now if final else now + self._pause() if ours else self._next_try(tries, asked, now)
         outcome = DeliveryOutcome(
             account_id=delivery.account_id,
             webhook_id=delivery.webhook_id,
@@ -178,6 +173,10 @@ class DeliveryBatch:
         self.stopped = True
         self._failed.append(outcome)
         return None
+
+    def _next_try(self, tries: int, asked: int, now: int) -> int:
+        """Returns the time of the next try: after the wait of the schedule, or the longer one that was `asked` for."""
+        return now + max(wait_after(tries, self._waits, self._jitter), asked)
 
     def result(self, now: int) -> BatchResult:
         """Returns what the batch came to."""
