@@ -245,11 +245,13 @@ def _sweep_groups(
     return SweepGroup("rows", 60, db, log, rows), SweepGroup("files", 600, db, log, files)
 
 
-def make_worker(runtime: Runtime) -> DeliveryWorker:
-    """Returns a worker that delivers webhooks, not yet started."""
+def make_worker(runtime: Runtime, concurrency: int | None = None) -> DeliveryWorker:
+    """Returns a worker that delivers webhooks, at most `concurrency` at once, not yet started."""
     waits = [round(seconds * SECOND) for seconds in runtime.settings.webhook_retry_waits]
     soon = [min(wait, short) for wait, short in zip(waits, SOON, strict=False)] if runtime.settings.dev else None
-    return DeliveryWorker(runtime.db, runtime.outbound, runtime.clock, runtime.log, waits, soon)
+    return DeliveryWorker(
+        runtime.db, runtime.outbound, runtime.clock, runtime.log, waits, soon, concurrency=concurrency
+    )
 
 
 def make_job_worker(runtime: Runtime) -> JobWorker:

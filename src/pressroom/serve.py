@@ -56,12 +56,13 @@ async def serve(
     *,
     only: Part | None = None,
     sibling: bool = False,
+    concurrency: int | None = None,
 ) -> None:
     """Serves and delivers until SIGTERM or SIGINT, then finishes what is under way and flushes what is write-behind.
 
     `only` leaves the other part to other processes. `announce` is awaited before the first request is served. A
-    `sibling` shares its port with other processes, and stops when its standard input ends. Raises SettingError when it
-    cannot start.
+    `sibling` shares its port with other processes, and stops when its standard input ends. At most `concurrency`
+    deliveries are under way at once. Raises SettingError when it cannot start.
     """
     if only is Part.WORKER and settings.database_url.startswith("sqlite:///"):
         raise SettingError("A worker of its own needs PostgreSQL (PRESSROOM_DATABASE_URL); on SQLite, serve delivers.")
@@ -83,7 +84,7 @@ async def serve(
         try:
             if only is Part.WORKER:
                 await announce(runtime)
-                await _deliver(runtime, stopping)
+                await _deliver(runtime, stopping, concurrency)
                 return
             if only is Part.API and runtime.db.engine == "sqlite":
                 log.warning("no webhooks are delivered: no other process can open this database")
@@ -91,7 +92,7 @@ async def serve(
             async with sole_counter(runtime, stopping):
                 await announce(runtime)
                 _freeze_heap()
-                delivering = asyncio.create_task(_deliver(runtime, stopping)) if only is None else None
+                delivering = asyncio.create_task(_deliver(runtime, stopping, concurrency)) if only is None else None
                 try:
                     await _serve(runtime, stopping)
                 finally:
@@ -197,11 +198,11 @@ def _stop_on_signals(stopping: asyncio.Event, *, sibling: bool) -> None:
         loop.add_reader(sys.stdin, lambda: os.read(sys.stdin.fileno(), 64) or stopping.set())
 
 
-async def _deliver(runtime: Runtime, stopping: asyncio.Event) -> None:
+async def _deliver(runtime: Runtime, stopping: asyncio.Event, concurrency: int | None) -> None:
     """Delivers webhooks and runs jobs until the stop, then finishes what is under way. Its end stops the process."""
     try:
         await _forget_leases(runtime)
-        workers = (make_worker(runtime), make_job_worker(runtime))
+        workers = (make_worker(runtime, concurrency), make_job_worker(runtime))
         working = [asyncio.create_task(worker.run()) for worker in workers]
         stopped = asyncio.create_task(stopping.wait())
         runtime.log.info("delivering")

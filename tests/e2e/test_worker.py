@@ -18,7 +18,7 @@ from tests.harness.beside import api_alone, worker
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, left_over, wait_until_settled
 from tests.harness.owners import Owner, publish
 from tests.harness.process import DEADLINE, ServerProcess
-from tests.harness.receiver import Receiver, answer, hold, never
+from tests.harness.receiver import Behaviour, Received, Receiver, answer, hold, never
 from tests.harness.records import Row, rows, sqlite_file
 from tests.harness.wire import Request, ask, in_turn
 from tests.services.postgres import PostgresServer
@@ -125,6 +125,33 @@ def test_a_worker_needs_postgres(process_server: MakeServer) -> None:
     assert "PRESSROOM_DATABASE_URL" in line
     assert "PostgreSQL" in line
     assert line == one_line(process_server(), "serve", "--only", "worker")
+
+
+def test_no_more_is_under_way_than_the_concurrency(desk: Desk) -> None:
+    at_once: list[int] = []
+
+    def note(_: Received) -> Behaviour:
+        at_once.append(desk.receiver.in_flight.total())
+        return hold()
+
+    paths = [f"/hook{n}" for n in range(3)]
+    for path in paths:
+        desk.endpoint(path)
+        desk.receiver.behave(path, note)
+    desk.publish(3)
+
+    with worker(desk.api, "--concurrency", "1"):
+        for number in range(9):
+            desk.receiver.wait(lambda receiver, number=number: receiver.count() > number)
+            for path in paths:
+                desk.receiver.release(path)
+        desk.settle()
+    assert set(at_once) == {1}
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "10001", "many", "1.5"])
+def test_a_concurrency_that_is_none_is_told(process_server: MakeServer, number: str) -> None:
+    assert "Invalid value for '--concurrency'" in one_line(process_server(), "worker", "--concurrency", number)
 
 
 def test_a_stop_finishes_what_is_under_way_and_begins_nothing(desk: Desk) -> None:

@@ -68,6 +68,6 @@ def api_alone(server: ServerProcess) -> Command:
     return Command(server, "serve", "--only", "api")
 
 
-def worker(server: ServerProcess) -> Command:
+def worker(server: ServerProcess, *arguments: str) -> Command:
     """`pressroom worker` beside a server."""
-    return Command(server, "worker", ready='"delivering"')
+    return Command(server, "worker", *arguments, ready='"delivering"')

@@ -46,14 +46,19 @@ def serve(workers: int, only: str | None, sibling: bool) -> None:  # click passe
 
 
 @click.command()
-def worker() -> None:
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 10_000),
+    help="Deliveries under way at once, at most; 1888 unless given.",
+)
+def worker(concurrency: int | None) -> None:
     """Deliver webhooks for servers that run with --only api. Needs PostgreSQL."""
     from pressroom.logs import Log
     from pressroom.serve import Part
     from pressroom.serve import serve as serve_one
 
     settings = current_settings()
-    run(serve_one(settings, Log(requests=False), _say_nothing, only=Part.WORKER))
+    run(serve_one(settings, Log(requests=False), _say_nothing, only=Part.WORKER, concurrency=concurrency))
 
 
 @click.command("listen")

@@ -55,7 +55,8 @@ class DeliveryWorker:
     """Delivers until it is stopped.
 
     waits: milliseconds between attempts. soon: the waits of a receiver that asks for short ones; None where that is
-    not allowed. jitter: returns a number from -1 to 1.
+    not allowed. jitter: returns a number from -1 to 1. concurrency: requests under way at once at most; None: as many
+    as `slots` says.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class DeliveryWorker:
         waits: list[int],
         soon: list[int] | None = None,
         jitter: Callable[[], float] = lambda: random.uniform(-1, 1),  # noqa: S311  # spreads, protects nothing
+        concurrency: int | None = None,
     ) -> None:
         self._db = db
         self._client = client
@@ -75,7 +77,7 @@ class DeliveryWorker:
         self._waits = waits
         self._soon = soon
         self._jitter = jitter
-        self._slots = Slots()
+        self._slots = Slots(concurrency)
         self._outcomes: list[DeliveryOutcome] = []
         self._results: list[BatchResult] = []
         self._loop = LeaseLoop[DeliveryBatch](

@@ -3,10 +3,10 @@
 A slot is one request under way. New, quick and slow endpoints have a pool of slots each, so that quick endpoints are
 sent to at once however many others hang. A request that takes longer than a second moves to the slow pool and frees
 its slot, so a quick or new endpoint waits at most a second for one. The slow pool may hold more than its slots that
-way; no slow endpoint is begun meanwhile.
+way, up to what the concurrency leaves; no slow endpoint is begun meanwhile.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
@@ -22,8 +22,8 @@ SLOW_SECONDS: Final = 1.0
 AT_ONCE: Final = 32
 """Endpoints of one pool that are leased in one transaction, and results that are saved in one: none may be long."""
 
-MOST: Final = 1_536
-"""Requests under way beyond which none is moved to the slow pool: each costs a socket and some 40 KB."""
+CONCURRENCY: Final = 1_888
+"""Requests under way at once, unless the worker is told another number: each costs a socket and some 40 KB."""
 
 
 class SlotPool(msgspec.Struct, frozen=True):
@@ -39,6 +39,24 @@ POOLS: Final = {
     Speed.NEW: SlotPool(96, of_account=48, of_host=48),
     Speed.SLOW: SlotPool(192, of_account=48, of_host=96),
 }
+"""The pools of CONCURRENCY."""
+
+_PARTS: Final = {Speed.QUICK: 2, Speed.NEW: 6, Speed.SLOW: 3}
+"""The part of a smaller concurrency that a pool may have: a half, a sixth, a third."""
+
+
+def pools_of(concurrency: int) -> dict[Speed, SlotPool]:
+    """Returns the pools of a worker that has so many requests under way at once.
+
+    They grow in proportion to POOLS. A smaller concurrency is shared out among them.
+    """
+    return {speed: _pool_of(concurrency, pool, _PARTS[speed]) for speed, pool in POOLS.items()}
+
+
+def _pool_of(concurrency: int, pool: SlotPool, part: int) -> SlotPool:
+    slots = max(1, min(concurrency // part, max(pool.slots, pool.slots * concurrency // CONCURRENCY)))
+    of_account, of_host = (max(1, share * slots // pool.slots) for share in (pool.of_account, pool.of_host))
+    return SlotPool(slots, of_account=of_account, of_host=of_host)
 
 
 class Slot(msgspec.Struct):
@@ -67,32 +85,41 @@ class _Use:
 
 
 class Slots:
-    """The slots of one worker."""
+    """The slots of one worker. `concurrency` is the most that are in use at once; None: CONCURRENCY."""
 
-    def __init__(self) -> None:
-        self._uses = {speed: _Use() for speed in POOLS}
+    def __init__(self, concurrency: int | None = None) -> None:
+        self._concurrency = concurrency or CONCURRENCY
+        self._pools = POOLS if concurrency is None else pools_of(concurrency)
+        self._uses = {speed: _Use() for speed in self._pools}
+        self._order = deque(self._pools)
+
+    def speeds(self) -> list[Speed]:
+        """Returns the pools in the order in which they are to choose: each is the first in turn."""
+        self._order.rotate()
+        return list(self._order)
 
     def has_free(self, speed: Speed) -> bool:
         """Returns whether a slot of the pool is free."""
-        return self._uses[speed].slots < POOLS[speed].slots
+        return self._free(speed) > 0
 
     def full_accounts(self, speed: Speed) -> list[str]:
         """Returns the accounts that have as many slots of the pool as they can have."""
-        return [account for account, count in self._uses[speed].accounts.items() if count >= POOLS[speed].of_account]
+        share = self._pools[speed].of_account
+        return [account for account, count in self._uses[speed].accounts.items() if count >= share]
 
-    def choose(self, speed: Speed, candidates: Sequence[Endpoint]) -> list[Endpoint]:
-        """Returns the endpoints to begin next, at most AT_ONCE, one slot each.
+    def choose(self, speed: Speed, candidates: Sequence[Endpoint], others: int = 0) -> list[Endpoint]:
+        """Returns the endpoints to begin next, at most AT_ONCE, one slot each, beside `others` that were chosen before.
 
         Endpoints of accounts with the fewest requests under way come first; among equals, the order is kept.
         """
-        pool, use = POOLS[speed], self._uses[speed]
+        pool, use = self._pools[speed], self._uses[speed]
         accounts, hosts = use.accounts.copy(), use.hosts.copy()
         ranked: list[tuple[int, int, Endpoint]] = []
         for place, candidate in enumerate(candidates):
             ranked.append((accounts[candidate.account_id], place, candidate))
             accounts[candidate.account_id] += 1
         chosen: list[Endpoint] = []
-        most = min(AT_ONCE, pool.slots - use.slots)
+        most = min(AT_ONCE, self._free(speed, others))
         for ahead, _, candidate in sorted(ranked, key=lambda each: each[:2]):
             host = host_of(candidate.url)
             if len(chosen) < most and ahead < pool.of_account and hosts[host] < pool.of_host:
@@ -111,11 +138,11 @@ class Slots:
 
         It stays as it is while the slow pool holds more than its slots: a receiver that hangs then costs one request.
         """
-        if self._uses[Speed.SLOW].slots > POOLS[Speed.SLOW].slots:
+        if self._uses[Speed.SLOW].slots > self._pools[Speed.SLOW].slots:
             return
-        pool, use = POOLS[slot.speed], self._uses[slot.speed]
+        pool, use = self._pools[slot.speed], self._uses[slot.speed]
         free = min(
-            (pool.slots - use.slots) // 2,
+            self._free(slot.speed) // 2,
             pool.of_account - use.accounts[slot.account_id],
             pool.of_host - use.hosts[slot.host],
         )
@@ -124,9 +151,10 @@ class Slots:
         use.add(slot, 1)
 
     def slow_down(self, slot: Slot) -> bool:
-        """Moves a slot to the slow pool, even a full one; returns False when MOST requests are under way."""
+        """Moves a slot to the slow pool, even a full one; returns False when the rest is what the other pools need."""
         if slot.speed is not Speed.SLOW:
-            if sum(use.slots for use in self._uses.values()) > MOST:
+            kept = self._pools[Speed.QUICK].slots + self._pools[Speed.NEW].slots
+            if self._uses[Speed.SLOW].slots + slot.width > self._concurrency - kept:
                 return False
             self._uses[slot.speed].add(slot, -1)
             slot.speed = Speed.SLOW
@@ -136,6 +164,11 @@ class Slots:
     def give_back(self, slot: Slot) -> None:
         """Frees the slots of a batch."""
         self._uses[slot.speed].add(slot, -1)
+
+    def _free(self, speed: Speed, others: int = 0) -> int:
+        """Returns how many slots of the pool are free, beside `others` that are about to be taken."""
+        in_use = sum(use.slots for use in self._uses.values())
+        return min(self._pools[speed].slots - self._uses[speed].slots, self._concurrency - in_use - others)
 
 
 @lru_cache(2_048)

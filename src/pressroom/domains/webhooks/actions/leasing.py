@@ -57,11 +57,11 @@ async def forget_leases(tx: Tx) -> None:
 async def lease_batches(tx: Tx, token: str, until: int, slots: Slots, size: int) -> LeasedBatches:
     """Leases endpoints for which slots are free until `until` (milliseconds), each with up to `size` due deliveries."""
     leased = LeasedBatches([], more=False)
-    for speed in Speed:
+    for speed in slots.speeds():
         if not slots.has_free(speed):
             continue
         candidates = await leases.find_candidates(tx, speed=speed, full=slots.full_accounts(speed))
-        chosen = slots.choose(speed, candidates)
+        chosen = slots.choose(speed, candidates, len(leased.batches))
         found = [await leases.lease_endpoint(tx, each, token=token, until=until) for each in chosen]
         leased.batches += [await _start_batch(tx, each, token, size) for each in found if each is not None]
         leased.more = leased.more or (len(chosen) == AT_ONCE and any(found))
