@@ -4,7 +4,7 @@ SHELL := /bin/sh
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install run test coverage test-pythons fuzz check bench dist docs format lock
+.PHONY: help install tools run test reliability coverage test-pythons fuzz check bench dist docs format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,11 +26,18 @@ install: .venv/.serve ## Install what the server needs, in .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/develop.txt
 	@touch $@
 
+tools: .venv/bin/python ## Build the programs, written in Go, that tests of faults need (needs go)
+	@GOBIN=$(CURDIR)/.venv/go/bin go install github.com/Shopify/toxiproxy/v2/cmd/server@v2.5.0
+	@mv .venv/go/bin/server $(BIN)/toxiproxy-server
+
 run: .venv/.serve ## Start the server on 127.0.0.1:8000 in development mode
 	@PRESSROOM_DEV=$${PRESSROOM_DEV-1} exec $(BIN)/pressroom serve
 
 test: .venv/.develop ## Run the whole suite: SQLite, PostgreSQL and Redis, real processes
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+reliability: .venv/.develop ## Make docs/reliability.md anew from a run of the tests of faults
+	@folder=$$(mktemp -d) && PRESSROOM_OBSERVATIONS=$$folder $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS) $$(grep -rlw --include='test_*.py' observe tests) && $(BIN)/python docs/generate_reliability.py $$folder && rm -r $$folder
 
 coverage: .venv/.develop ## Say which lines and branches no test reaches (ARGS as for test)
 	@$(BIN)/coverage erase

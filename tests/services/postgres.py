@@ -101,7 +101,7 @@ class PostgresServer(Server):
 
     def _run_sql(self, statement: str) -> None:
         psql = str((installed() or Path()) / "bin" / "psql")
-        _run([psql, "--no-psqlrc", "--no-password", "--dbname", self.url, "--command", statement])
+        run_program([psql, "--no-psqlrc", "--no-password", "--dbname", self.url, "--command", statement])
 
     def _settle(self, folder: Path) -> None:
         """Choose who runs the server, where its data lies and which copy of the programs it runs."""
@@ -126,15 +126,15 @@ class PostgresServer(Server):
                 self._initdb(data)
                 partial = cache / "postgres-template.partial"
                 shutil.rmtree(partial, ignore_errors=True)
-                _run(["cp", "-a", str(data), str(partial)])
+                run_program(["cp", "-a", str(data), str(partial)])
                 partial.rename(template)
                 return
-        _run(["cp", "-a", str(template), str(data)])
+        run_program(["cp", "-a", str(template), str(data)])
 
     def _initdb(self, data: Path) -> None:
         locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8")
         options = (*locale, "--username=postgres", "--auth=trust", "--no-sync", "--no-instructions")
-        _run([str(self._binaries / "initdb"), "--pgdata", str(data), *options], self._account)
+        run_program([str(self._binaries / "initdb"), "--pgdata", str(data), *options], self._account)
 
     def _spawn(self) -> GuardedProcess:
         settings = {**self._settings, "port": str(self.port)}
@@ -167,7 +167,8 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _run(command: list[str], account: Account | None = None) -> None:
+def run_program(command: list[str], account: Account | None = None) -> str:
+    """Run one of PostgreSQL's programs, as an account; returns what it printed."""
     done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
@@ -182,3 +183,4 @@ def _run(command: list[str], account: Account | None = None) -> None:
     )
     if done.returncode:
         raise ServerFailedError(f"{command[0]} failed: {done.stderr.strip()}")
+    return done.stdout

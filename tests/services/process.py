@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
+import psutil
+
 from . import guard
 from .account import Account
 
@@ -77,6 +79,15 @@ def answers(port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def listens(pid: int, port: int) -> bool:
+    """Tell whether a process, and no other, listens on a TCP port."""
+    try:
+        connections = psutil.Process(pid).net_connections("tcp4")
+    except psutil.Error:
+        return False
+    return any(each.laddr.port == port and each.status == psutil.CONN_LISTEN for each in connections)
 
 
 def runs(pid: int) -> bool:

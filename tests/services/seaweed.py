@@ -10,9 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final, Self
 
-import psutil
-
-from .process import GuardedProcess, Lease
+from .process import GuardedProcess, Lease, listens
 from .s3 import ACCESS_KEY, SECRET_KEY
 from .server import Server
 
@@ -107,14 +105,7 @@ class SeaweedServer(Server):
         shutil.rmtree(self.log.parent / "data", ignore_errors=True)
 
     def _ready(self, pid: int) -> bool:
-        try:
-            listening = any(
-                each.laddr.port == self.port and each.status == psutil.CONN_LISTEN
-                for each in psutil.Process(pid).net_connections("tcp4")
-            )
-        except psutil.Error:
-            return False
-        return listening
+        return listens(pid, self.port)
 
 
 def free_pair() -> int:

@@ -1,0 +1,57 @@
+"""Makes docs/reliability.md from what tests of faults measured. Run by `make reliability`, after them."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TypedDict
+
+PAGE = Path(__file__).parent / "reliability.md"
+NOTE = "<!-- Made by `make reliability` from a run of the tests; do not edit. -->\n"
+HEAD = """\
+# What faults do
+
+Each row is measured: a test breaks the part named, on real servers, holds the outcome to what is promised, and notes
+what it saw. Recovery is the time until all was as before, on the machine of the run; where a row was measured several
+times, the longest. How to set up what is broken here: [operations.md](operations.md).
+
+| fault | observed effect | recovery |
+| --- | --- | --- |
+"""
+
+
+class Observation(TypedDict):
+    """A line of the files in PRESSROOM_OBSERVATIONS: see tests/harness/observations.py."""
+
+    fault: str
+    effect: str
+    recovery_seconds: float | None
+
+
+def page(observations: list[Observation]) -> str:
+    """The whole page; of a fault observed several times, the slowest recovery counts."""
+    rows: dict[str, Observation] = {}
+    for each in observations:
+        known = rows.get(each["fault"])
+        if known is None or (each["recovery_seconds"] or 0) >= (known["recovery_seconds"] or 0):
+            rows[each["fault"]] = each
+    return NOTE + HEAD + "".join(map(_row, sorted(rows.values(), key=lambda each: each["fault"].lower())))
+
+
+def read(folder: Path) -> list[Observation]:
+    """What a run left in a folder."""
+    lines = [line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in lines]
+
+
+def _row(observation: Observation) -> str:
+    seconds = observation["recovery_seconds"]
+    recovery = "" if seconds is None else f"{seconds:.1f} s"
+    cells = (observation["fault"], observation["effect"], recovery)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+if __name__ == "__main__":
+    found = read(Path(sys.argv[1]))
+    if not found:
+        raise SystemExit(f"{sys.argv[1]}: no test left an observation there")
+    PAGE.write_text(page(found), "utf-8")
