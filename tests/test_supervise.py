@@ -40,7 +40,7 @@ def handlers() -> Iterator[None]:
 def test_a_stop_amid_the_pause_starts_no_worker_in_place_of_a_dead_one(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(_only: Part | None) -> "subprocess.Popen[bytes]":
+    def start(_only: Part | None, _place: int) -> "subprocess.Popen[bytes]":
         started.append(subprocess.Popen([sys.executable, "-c", WORKS if started else DIES]))
         return started[-1]
 

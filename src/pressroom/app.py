@@ -149,6 +149,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         openapi=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings)))),
         robots=robots_of(ROUTES).encode(),
         has_page=Router(ROUTES).has_page,
+        is_draining=lambda: runtime.draining,
         count_unread=count_unread,
     )
     return Pipeline(ROUTES, PackageGuards(runtime), runtime.db, services, runtime.settings, runtime.clock, runtime.log)

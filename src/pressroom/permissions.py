@@ -12,7 +12,7 @@ UMASK: Final = 0o077
 """New files are readable and writable by their owner alone."""
 
 _OTHERS: Final = 0o077
-_FOLDERS: Final = ("blobs", "incoming", "processing")
+_FOLDERS: Final = ("blobs", "incoming", "metrics", "processing")
 _BESIDE_DATABASE: Final = ("", "-wal", "-shm", "-journal", ".lock")
 
 

@@ -95,6 +95,8 @@ class Runtime:
     mailer: Mailer
     log: Log
     schedule: Schedule
+    draining: bool = False
+    """Whether the server is about to stop, and wants no more requests."""
 
     async def close(self) -> None:
         """Flushes the write-behind buffers, then closes everything."""

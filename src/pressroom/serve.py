@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final
 
+from pressroom import figures
 from pressroom.app import create_app
 from pressroom.db import DatabaseAway, DatabaseNotReached
 from pressroom.domains.accounts.models import Caller
@@ -55,52 +56,75 @@ async def serve(
     announce: Callable[[Runtime], Awaitable[None]],
     *,
     only: Part | None = None,
-    sibling: bool = False,
+    place: int | None = None,
     concurrency: int | None = None,
 ) -> None:
     """Serves and delivers until SIGTERM or SIGINT, then finishes what is under way and flushes what is write-behind.
 
-    `only` leaves the other part to other processes. `announce` is awaited before the first request is served. A
-    `sibling` shares its port with other processes, and stops when its standard input ends. At most `concurrency`
-    deliveries are under way at once. Raises SettingError when it cannot start.
+    `only` leaves the other part to other processes. `announce` is awaited before the first request is served. A server
+    with a `place` among siblings shares its port with them, and stops when its standard input ends. At most
+    `concurrency` deliveries are under way at once. Raises SettingError when it cannot start.
     """
     if only is Part.WORKER and settings.database_url.startswith("sqlite:///"):
         raise SettingError("A worker of its own needs PostgreSQL (PRESSROOM_DATABASE_URL); on SQLite, serve delivers.")
-    if not sibling and only is not Part.WORKER:
+    if place is None and only is not Part.WORKER:
         check_port_is_free(settings.host, settings.port)
     _raise_file_limit()
-    with alone_on_file(settings):
+    with _recording(settings, place), alone_on_file(settings):
         if closed := close_to_others(settings):
             log.warning(
                 "files were open to other users of this machine; access removed", files=" ".join(map(str, closed))
             )
         _log_confinement(settings, log)
         stopping = asyncio.Event()
-        _stop_on_signals(stopping, sibling=sibling)
+        _stop_on_signals(stopping, sibling=place is not None)
         runtime = await _open_when_reachable(settings, log, stopping)
         if runtime is None:
             log.close()
             return
+        looking = asyncio.create_task(figures.look_on(runtime)) if place in (None, 0) else None
         try:
-            if only is Part.WORKER:
-                await announce(runtime)
-                await _deliver(runtime, stopping, concurrency)
-                return
-            if only is Part.API and runtime.db.engine == "sqlite":
-                log.warning("no webhooks are delivered: no other process can open this database")
-            await _log_limiter(runtime)
-            async with sole_counter(runtime, stopping):
-                await announce(runtime)
-                _freeze_heap()
-                delivering = asyncio.create_task(_deliver(runtime, stopping, concurrency)) if only is None else None
-                try:
-                    await _serve(runtime, stopping)
-                finally:
-                    stopping.set()
-                    if delivering is not None:
-                        await delivering
+            await _work(runtime, announce, only, stopping, concurrency)
         finally:
+            if looking is not None:
+                looking.cancel()
             await runtime.close()
+
+
+def _recording(settings: Settings, place: int | None) -> contextlib.AbstractContextManager[None]:
+    """Records what is measured, if that is wanted, and serves it if no parent does. Raises SettingError."""
+    if settings.metrics_port is None:
+        return contextlib.nullcontext()
+    from pressroom.metrics.prometheus import recording
+
+    return recording(settings, place or 0, exposed=place is None)
+
+
+async def _work(
+    runtime: Runtime,
+    announce: Callable[[Runtime], Awaitable[None]],
+    only: Part | None,
+    stopping: asyncio.Event,
+    concurrency: int | None,
+) -> None:
+    """Serves and delivers, or does one of these, until the stop."""
+    if only is Part.WORKER:
+        await announce(runtime)
+        await _deliver(runtime, stopping, concurrency)
+        return
+    if only is Part.API and runtime.db.engine == "sqlite":
+        runtime.log.warning("no webhooks are delivered: no other process can open this database")
+    await _log_limiter(runtime)
+    async with sole_counter(runtime, stopping):
+        await announce(runtime)
+        _freeze_heap()
+        delivering = asyncio.create_task(_deliver(runtime, stopping, concurrency)) if only is None else None
+        try:
+            await _serve(runtime, stopping)
+        finally:
+            stopping.set()
+            if delivering is not None:
+                await delivering
 
 
 def _freeze_heap() -> None:
@@ -248,6 +272,8 @@ async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:
     stopped.cancel()
     stopping.set()
     runtime.log.info("stopping")
+    runtime.draining = True
+    await asyncio.wait([serving], timeout=runtime.settings.drain_seconds)
     server.stop()
     if not await _drained(serving, app):
         runtime.log.warning("stopped before every request was finished")

@@ -36,6 +36,10 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
+def optional_port(value: str) -> int | None:
+    return whole_number(1, 65_535)(value) if value else None
+
+
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?")
 _PLAIN: Final = re.compile(r"[!#-;=?-\[\]_a-z~]+")
 """Characters that an address may have: printable ASCII without those that mean something to browsers or HTML."""

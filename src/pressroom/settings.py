@@ -15,6 +15,7 @@ from pressroom.errors import SettingError
 from pressroom.mail_server import read_mail_server, read_mailbox
 from pressroom.setting_values import (
     mail_domain,
+    optional_port,
     read_base_address,
     read_blobs,
     read_confinement,
@@ -219,6 +220,16 @@ class Settings:
         str(256 * 1024 * 1024),
         "Memory for large responses being sent, in bytes; one address gets an eighth of it. Beyond it they are 503.",
     )
+    drain_seconds = Setting(
+        whole_number(0, 300),
+        "0",
+        "Seconds for which a server that is told to stop still serves, while /readyz is 503, so that a load balancer "
+        "sends it nothing more.",
+    )
+    metrics_port = Setting(
+        optional_port, "", "Port of GET /metrics for Prometheus; without it nothing is measured.", "unset"
+    )
+    metrics_host = Setting(read_text, "127.0.0.1", "Address on which metrics are served.")
     access_log = Setting(read_flag, "1", "1: a line of JSON for each request on standard error.")
 
     def __init__(self, variables: Mapping[str, str]) -> None:

@@ -1,9 +1,11 @@
 """`serve --workers N`: starts N server processes on one port, replaces those that die, and stops them all."""
 
+import contextlib
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Final
 
 from pressroom.errors import SettingError
@@ -38,10 +40,25 @@ def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> 
                 " so that limits are counted once."
             )
         check_port_is_free(settings.host, settings.port)
+    with _exposing(settings) as note_end:
+        return _supervise(settings, log, workers, only, note_end)
+
+
+def _exposing(settings: Settings) -> contextlib.AbstractContextManager[Callable[[int], None]]:
+    """Serves the metrics of all workers, if that is wanted; yields what is told the place of one that ended."""
+    if settings.metrics_port is None:
+        return contextlib.nullcontext(lambda _place: None)
+    from pressroom.metrics.prometheus import exposing
+
+    return exposing(settings)
+
+
+def _supervise(settings: Settings, log: Log, workers: int, only: Part | None, note_end: Callable[[int], None]) -> int:
+    """Starts the workers and replaces those that die. Returns the exit status."""
     stopping: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda received, _frame: stopping.append(received))
-    children = [_start(only) for _ in range(workers)]
+    children = [_start(only, place) for place in range(workers)]
     first = list(children)
     settled = time.monotonic() + SETTLING_SECONDS
     status = 0
@@ -54,21 +71,22 @@ def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> 
                 status = CANNOT_START
             elif code is not None and not stopping:
                 log.error("worker died", pid=child.pid, status=code)
+                note_end(place)
                 time.sleep(RESPAWN_SECONDS)
                 if not stopping:
-                    children[place] = _start(only)
-    _stop(children)
+                    children[place] = _start(only, place)
+    _stop(children, STOP_SECONDS + settings.drain_seconds)
     return status
 
 
-def _start(only: Part | None) -> "subprocess.Popen[bytes]":
+def _start(only: Part | None, place: int) -> "subprocess.Popen[bytes]":
     # The worker's standard input is a pipe from this process, which closes when this process ends in whatever way.
-    command = [sys.executable, "-m", "pressroom", "serve", "--sibling", *(["--only", only] if only else [])]
+    command = [sys.executable, "-m", "pressroom", "serve", "--place", str(place), *(["--only", only] if only else [])]
     return subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603  # our own program
 
 
-def _stop(children: "list[subprocess.Popen[bytes]]") -> None:
-    deadline = time.monotonic() + STOP_SECONDS
+def _stop(children: "list[subprocess.Popen[bytes]]", seconds: float) -> None:
+    deadline = time.monotonic() + seconds
     for child in children:
         if child.poll() is None:
             child.terminate()

@@ -42,3 +42,7 @@ def test_a_server_loads_what_two_factor_sign_in_needs_when_somebody_does():
 def test_a_command_on_the_database_loads_no_server():
     loaded = loaded_by("import pressroom.cli.console, pressroom.database")
     assert not loaded & {"granian", "jinja2", "pressroom.blobs", "pressroom.runtime"}
+
+
+def test_a_server_that_is_not_measured_loads_no_metrics():
+    assert "prometheus_client" not in loaded_by("import pressroom.serve, pressroom.supervise")

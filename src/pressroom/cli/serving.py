@@ -30,8 +30,8 @@ def _settings_help() -> str:
     type=click.Choice(["api", "worker"]),
     help="Only serve the API and pages, or only deliver webhooks; other processes do the rest.",
 )
-@click.option("--sibling", is_flag=True, hidden=True, help="Run as one of several.")
-def serve(workers: int, only: str | None, sibling: bool) -> None:  # click passes flags by name
+@click.option("--place", type=int, hidden=True, help="Run as one of several, in this place among them.")
+def serve(workers: int, only: str | None, place: int | None) -> None:
     """Serve the API and the pages and deliver webhooks, until SIGTERM."""
     from pressroom.logs import Log
     from pressroom.serve import Part
@@ -42,7 +42,7 @@ def serve(workers: int, only: str | None, sibling: bool) -> None:  # click passe
     log = Log(requests=settings.access_log)
     if workers > 1:
         sys.exit(supervise(settings, log, workers, part))
-    run(serve_one(settings, log, _announce, only=part, sibling=sibling))
+    run(serve_one(settings, log, _announce, only=part, place=place))
 
 
 @click.command()

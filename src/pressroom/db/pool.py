@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, Protocol, TypeVar
 
+from pressroom import metrics
+
 PATIENCE: Final = 5.0
 """Seconds to wait for a connection while none comes back: the database does nothing."""
 
@@ -51,6 +53,16 @@ class Connections(Generic[C]):
 
     async def take(self) -> C:
         """Returns a connection that nobody else has. Raises TimeoutError, and what `connect` raises."""
+        recorder = metrics.recorder
+        if recorder is None:
+            return await self._take()
+        began = self._loop.time()
+        try:
+            return await self._take()
+        finally:
+            recorder.pool_waited(self._loop.time() - began)
+
+    async def _take(self) -> C:
         while self._idle and not self._waiting:
             connection, since = self._idle.pop()
             if not connection.is_closed() and self._loop.time() - since < STALE:

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
 import asyncpg
 
+from pressroom import metrics
 from pressroom.clock import Clock
 from pressroom.db import (
     AwaitedOutsideTransaction,
@@ -169,6 +170,7 @@ class PostgresTx:
     async def _wait(self, statement: Awaitable[R]) -> R:
         self.busy = True
         self.statements += 1
+        metrics.count_round_trip()
         try:
             return await statement
         finally:
@@ -289,6 +291,7 @@ class PostgresDatabase:
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         async with self._connection() as connection:
+            metrics.count_round_trip()
             row = await connection.fetchrow(
                 query.numbered, *[values[name] for name in query.names], timeout=STATEMENT_LIMIT
             )

@@ -32,6 +32,13 @@ class DeadJob(msgspec.Struct):
     created_at: int
 
 
+class DeadOfKind(msgspec.Struct):
+    """How many jobs of a kind were given up, of those that were looked at."""
+
+    kind: str
+    dead: int
+
+
 class RetriedJob(msgspec.Struct):
     """A job that was dead and waits again."""
 
@@ -60,6 +67,12 @@ LIST_DEAD: Final = Query(
     " WHERE due_at IS NULL AND id < :before ORDER BY id DESC LIMIT :limit",
 )
 
+COUNT_DEAD: Final = Query(
+    DeadOfKind,
+    "SELECT kind, count(*) AS dead FROM (SELECT kind FROM jobs WHERE due_at IS NULL LIMIT :most) AS given_up"
+    " GROUP BY kind",
+)
+
 RETRY: Final = Query(
     RetriedJob,
     "UPDATE jobs SET due_at = :now, tries = 0, kills = 0, deferrals = 0 WHERE id = :id AND due_at IS NULL"
@@ -83,6 +96,11 @@ async def list_depths(tx: Tx, most: int) -> list[Depth]:
 async def list_dead(tx: Tx, *, before: str, limit: int) -> list[DeadJob]:
     """Returns at most `limit` dead jobs with ids before `before`, newest first."""
     return await tx.all(LIST_DEAD, before=before, limit=limit)
+
+
+async def count_dead(tx: Tx, most: int) -> list[DeadOfKind]:
+    """Returns how many jobs of each kind were given up, among `most` of them."""
+    return await tx.all(COUNT_DEAD, most=most)
 
 
 async def retry(tx: Tx, job_id: str) -> RetriedJob | None:

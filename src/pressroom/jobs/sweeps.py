@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pressroom import metrics
 from pressroom.clock import MINUTE, SECOND
 from pressroom.db import Command, Database, Query, Tx
 from pressroom.logs import Log
@@ -64,10 +65,14 @@ class SweepGroup:
         for sweep in self._sweeps:
             if not await self._db.transact(renew, self._name, self._token):
                 return
+            outcome = "done"
             try:
                 await sweep.work()
             except Exception as error:  # one failure must not end the others
+                outcome = "failed"
                 self._log.recurring("scheduled work failed", error, work=sweep.name)
+            if metrics.recorder is not None:
+                metrics.recorder.sweep(sweep.name, outcome)
         await self._db.transact(finish, self._name, self._token, self._every)
 
 

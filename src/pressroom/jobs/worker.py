@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from pressroom import metrics
 from pressroom.clock import SECOND, Clock
 from pressroom.db import Database, Tx
 from pressroom.errors import PressroomError, Unavailable
@@ -124,6 +125,7 @@ class JobWorker:
                 return
             await handler.work(job, self._token)
             self._outages.ended(handler.kind)
+            _record(job, "done")
         except asyncio.CancelledError:
             await self._give_back(job)
             raise
@@ -144,6 +146,7 @@ class JobWorker:
 
     async def _failed(self, handler: Handler, job: Job, reason: str, *, last: bool) -> None:
         self._log.error("job failed", kind=job.kind, subject=shown_subject(job.subject), tries=job.tries, error=reason)
+        _record(job, "given_up" if last else "failed")
         due_at = None if last else self._clock.now() + handler.waits[job.tries - 1]
         try:
             await self._db.transact(self._record_failure, handler, job, reason, due_at)
@@ -152,6 +155,7 @@ class JobWorker:
 
     async def _defer(self, job: Job, lack: Exception) -> None:
         """Has a job wait that lacked something. When that is the database, the lease runs out instead."""
+        _record(job, "deferred")
         due_at = self._clock.now() + deferral(job.deferrals)
         with contextlib.suppress(PressroomError):
             await self._db.transact(queue.defer, job, token=self._token, error=_reason(lack), due_at=due_at)
@@ -169,6 +173,11 @@ class JobWorker:
 
     async def _renew_leases(self, jobs: list[Job], token: str, until: int) -> None:
         await self._db.transact(queue.renew, jobs, token=token, until=until)
+
+
+def _record(job: Job, outcome: str) -> None:
+    if metrics.recorder is not None:
+        metrics.recorder.job(job.kind, outcome)
 
 
 def _reason(error: Exception) -> str:

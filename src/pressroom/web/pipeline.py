@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from pressroom import metrics
 from pressroom.clock import Clock
 from pressroom.db import Database
 from pressroom.errors import (
@@ -120,6 +121,8 @@ class Pipeline(Generic[C]):
                 account_id=request.account_id,
                 key_id=request.key_id,
             )
+            if metrics.recorder is not None:
+                metrics.recorder.request(request.method, request.route, response.status, now - request.started)
             if request.body.unread and request.headers.announces_body:
                 await request.body.drain()
         finally:

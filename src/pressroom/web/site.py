@@ -48,7 +48,9 @@ async def health(request: Request[Any]) -> Response:
 
 @declare("GET", "/readyz", Public(), summary="Can it serve")
 async def ready(request: Request[Any]) -> Response:
-    """Answers 503 while the database or the rate limiter is away (docs/operations.md#watching)."""
+    """Answers 503 while the database or the rate limiter is away (docs/operations.md#watching), and before a stop."""
+    if request.services.is_draining():
+        raise Unavailable("This server is about to stop.")
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             await request.db.one(ALIVE)

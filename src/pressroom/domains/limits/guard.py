@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from pressroom import metrics
 from pressroom.clock import SECOND, seconds_until
 from pressroom.domains.limits.models import Left, Rates, Verdict
 from pressroom.errors import RateLimited
@@ -81,6 +82,8 @@ def headers_of(verdict: Verdict, rates: Rates) -> HeaderList:
 
 def check_admitted(verdict: Verdict, rates: Rates) -> None:
     """Raises RateLimited when the verdict is a refusal, and names the limit (docs/limits.md#rolling-windows)."""
+    if metrics.recorder is not None:
+        metrics.recorder.verdict(rates.what, verdict.refused_by)
     if verdict.refused_by is None:
         return
     seconds = seconds_until(verdict.free_at, verdict.now)

@@ -14,13 +14,14 @@ from typing import Final
 
 import msgspec
 
+from pressroom import metrics
 from pressroom.clock import SECOND, Clock
 from pressroom.db import Database, Tx
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions import leasing
 from pressroom.domains.webhooks.actions.leasing import Batch, BatchResult, LeasedBatches
 from pressroom.domains.webhooks.batch import WIDTH, DeliveryBatch, attempt_of, request_of
-from pressroom.domains.webhooks.models import AttemptStatus, Speed
+from pressroom.domains.webhooks.models import AttemptStatus, Speed, State
 from pressroom.domains.webhooks.queries import leases
 from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
 from pressroom.domains.webhooks.slots import AT_ONCE, Slot, Slots
@@ -147,6 +148,7 @@ class DeliveryWorker:
             self._outcomes[:0], self._results[:0] = outcomes, results
             raise
         self._results += done.postponed
+        _record(outcomes, [result for result in results if result not in done.postponed])
         for result in done.disabled:
             self._log.warning(
                 "webhook endpoint disabled",
@@ -260,3 +262,14 @@ class DeliveryWorker:
         # In the order in which queueing locks them, so that no two transactions wait in a circle.
         held = sorted((batch.endpoint for batch in batches), key=lambda each: (each.account_id, each.id))
         await self._db.transact(leases.renew_leases, held, token=token, until=until)
+
+
+OUTCOMES: Final = {State.DELIVERED: "delivered", State.PENDING: "retried", State.FAILED: "given_up"}
+
+
+def _record(outcomes: list[DeliveryOutcome], results: list[BatchResult]) -> None:
+    """Counts attempts whose outcomes have been saved."""
+    if metrics.recorder is None:
+        return
+    for outcome in [*outcomes, *(outcome for result in results for outcome in result.outcomes)]:
+        metrics.recorder.delivery(OUTCOMES[outcome.state])

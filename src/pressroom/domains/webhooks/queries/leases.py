@@ -89,6 +89,17 @@ NEXT_DUE: Final = Query(
     + ") AS next",
 )
 
+OLDEST_DUE: Final = Query(
+    int,
+    "SELECT min(due_at) FROM ("
+    + " UNION ALL ".join(
+        f"SELECT (SELECT next_due_at FROM webhooks WHERE speed = '{speed}' AND next_due_at <= :now"
+        " ORDER BY next_due_at LIMIT 1) AS due_at"
+        for speed in Speed
+    )
+    + ") AS oldest",
+)
+
 RENEW_LEASES: Final = Command(
     "UPDATE webhooks SET leased_until = :until WHERE account_id = :account_id AND id = :id AND lease_token = :token"
 )
@@ -179,6 +190,11 @@ async def lease_endpoint(tx: Tx, endpoint: Endpoint, *, token: str, until: int) 
 async def next_due(tx: Tx) -> int | None:
     """Returns when the next endpoint is due, in milliseconds."""
     return await tx.one(NEXT_DUE, now=tx.now)
+
+
+async def oldest_due(tx: Tx) -> int | None:
+    """Returns since when the endpoint that has waited longest has been due, in milliseconds."""
+    return await tx.one(OLDEST_DUE, now=tx.now)
 
 
 async def renew_leases(tx: Tx, held: Sequence[Endpoint], *, token: str, until: int) -> None:

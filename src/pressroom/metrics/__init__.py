@@ -1,0 +1,61 @@
+"""What is measured for Prometheus (docs/operations.md#metrics).
+
+`recorder` is None unless PRESSROOM_METRICS_PORT is given: then nothing is measured, and nothing of it is loaded.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+
+class Recorder(Protocol):
+    """Counts and times what this process does. Each method takes a few microseconds and never raises."""
+
+    def request(self, method: str, route: str, status: int, milliseconds: int) -> None:
+        """Notes an answered request; `route` is the path as the route declares it, empty where there is none."""
+        ...
+
+    def verdict(self, what: str, refused_by: str | None) -> None:
+        """Notes what the limits said of one of `what` (requests, writes): the limit that refused it, None for none."""
+        ...
+
+    def pool_waited(self, seconds: float) -> None:
+        """Notes how long a connection to PostgreSQL was waited for."""
+        ...
+
+    def round_trip(self) -> None:
+        """Notes a statement that was sent to PostgreSQL."""
+        ...
+
+    def delivery(self, outcome: str) -> None:
+        """Notes what a saved attempt made of its delivery."""
+        ...
+
+    def job(self, kind: str, outcome: str) -> None:
+        """Notes how a run of a job ended."""
+        ...
+
+    def sweep(self, name: str, outcome: str) -> None:
+        """Notes how a clean-up ended."""
+        ...
+
+    def overdue(self, seconds: float) -> None:
+        """Sets for how long the endpoint that has waited longest has been due."""
+        ...
+
+    def jobs(self, state: str, counts: Mapping[str, int]) -> None:
+        """Sets how many jobs of each kind are in a state; kinds that are not named have none."""
+        ...
+
+    def unknown(self) -> None:
+        """Says that what the database holds is not known now."""
+        ...
+
+
+recorder: Recorder | None = None
+"""The recorder of this process."""
+
+
+def count_round_trip() -> None:
+    """Notes a statement that is sent to PostgreSQL."""
+    if recorder is not None:
+        recorder.round_trip()

@@ -1,0 +1,189 @@
+"""Recording for Prometheus: values in files that the process which serves the metrics adds up.
+
+A process writes below the number of its place among its siblings, not its process id: whoever replaces a killed process
+goes on with its counters, so that none runs back and there are never more files than processes.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import cache, partial
+from pathlib import Path
+from typing import Final, cast
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess, values
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from pressroom import __version__, metrics
+from pressroom.errors import SettingError
+from pressroom.metrics.endpoint import MetricsEndpoint
+from pressroom.settings import Settings
+
+RESERVED: Final = {
+    "counter": 1 << 20,
+    "histogram": 1 << 21,
+    "gauge_livesum": 1 << 16,
+    "gauge_livemostrecent": 1 << 16,
+}
+"""Bytes of the files of a process: more than all labels there are need."""
+
+SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+WAITS: Final = (0.001, 0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 30.0)
+
+
+class PrometheusRecorder:
+    """The recorder of one process.
+
+    Args:
+        place: The process's number among its siblings, from 0.
+        registry: Where the metrics are registered; the values are read from files.
+    """
+
+    def __init__(self, place: int, registry: CollectorRegistry) -> None:
+        values.ValueClass = _values_below(place)
+        counter = partial(Counter, registry=registry)
+        processes = Gauge(
+            "pressroom_processes", "Processes that run.", ["version"], registry=registry, multiprocess_mode="livesum"
+        )
+        self._requests = counter("pressroom_requests", "Answered requests.", ["method", "route", "status"])
+        self._seconds = Histogram(
+            "pressroom_request_seconds",
+            "Time from a request's head to the end of its answer.",
+            ["method", "route"],
+            registry=registry,
+            buckets=SECONDS,
+        )
+        verdicts = counter("pressroom_limiter_verdicts", "Verdicts of the rate limits.", ["what", "verdict"])
+        self._verdicts = cache(verdicts.labels)  # to look labels up takes longer than to count
+        self._waits = Histogram(
+            "pressroom_pool_wait_seconds",
+            "Waits for a connection to PostgreSQL.",
+            registry=registry,
+            buckets=WAITS,
+        )
+        self._round_trips = counter("pressroom_database_round_trips", "Statements sent to PostgreSQL.")
+        self._deliveries = counter("pressroom_deliveries", "Attempts to deliver, by what became of it.", ["outcome"])
+        self._runs = counter("pressroom_job_runs", "Runs of jobs, by how they ended.", ["kind", "outcome"])
+        self._sweeps = counter("pressroom_sweeps", "Clean-ups, by how they ended.", ["sweep", "outcome"])
+        latest = partial(Gauge, registry=registry, multiprocess_mode="livemostrecent")
+        self._overdue = latest(
+            "pressroom_deliveries_overdue_seconds", "For how long the endpoint that waits longest has been due."
+        )
+        self._jobs = latest("pressroom_jobs", "Jobs that wait, and that were given up.", ["kind", "state"])
+        self._kinds: set[tuple[str, str]] = set()
+        self._of_request: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        processes.labels(__version__).set(1)
+
+    def request(self, method: str, route: str, status: int, milliseconds: int) -> None:
+        key = (method if route else "any", route, status // 100)
+        if (found := self._of_request.get(key)) is None:
+            labels = (key[0], route or "none")
+            found = self._requests.labels(*labels, f"{key[2]}xx"), self._seconds.labels(*labels)
+            self._of_request[key] = found
+        count, seconds = found
+        count.inc()
+        seconds.observe(milliseconds / 1_000)
+
+    def verdict(self, what: str, refused_by: str | None) -> None:
+        self._verdicts(what, refused_by or "admitted").inc()
+
+    def pool_waited(self, seconds: float) -> None:
+        self._waits.observe(seconds)
+
+    def round_trip(self) -> None:
+        self._round_trips.inc()
+
+    def delivery(self, outcome: str) -> None:
+        self._deliveries.labels(outcome).inc()
+
+    def job(self, kind: str, outcome: str) -> None:
+        self._runs.labels(kind, outcome).inc()
+
+    def sweep(self, name: str, outcome: str) -> None:
+        self._sweeps.labels(name, outcome).inc()
+
+    def overdue(self, seconds: float) -> None:
+        self._overdue.set(seconds)
+
+    def jobs(self, state: str, counts: Mapping[str, int]) -> None:
+        self._kinds |= {(kind, state) for kind in counts}
+        for kind, of_state in self._kinds:
+            if of_state == state:
+                self._jobs.labels(kind, state).set(counts.get(kind, 0))
+
+    def unknown(self) -> None:
+        self._overdue.set(float("nan"))
+        for kind, state in self._kinds:
+            self._jobs.labels(kind, state).set(float("nan"))
+
+
+@contextmanager
+def recording(settings: Settings, place: int, *, exposed: bool) -> Generator[None]:
+    """Records in this process; with `exposed`, as the only one, it serves the metrics too. Raises SettingError."""
+    with exposing(settings) if exposed else nullcontext():
+        _reserve_files(_folder(settings), place)
+        metrics.recorder = PrometheusRecorder(place, CollectorRegistry())
+        try:
+            yield
+        finally:
+            metrics.recorder = None
+
+
+def _reserve_files(folder: Path, place: int) -> None:
+    """Reserves space for the values: a process that writes to a mapped file on a full disk is killed."""
+    with _told(folder):
+        for kind, size in RESERVED.items():
+            with (folder / f"{kind}_{place}.db").open("ab") as file:
+                os.posix_fallocate(file.fileno(), 0, size)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+
+
+@contextmanager
+def _told(folder: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SettingError(f"The values of metrics cannot be kept in {folder}: {error.strerror}.") from None
+
+
+@contextmanager
+def exposing(settings: Settings) -> Generator[Callable[[int], None]]:
+    """Serves the metrics of this process and its siblings; yields what is told the place of one that ended.
+
+    What an earlier run left in the folder is removed. Raises SettingError when it cannot listen.
+    """
+    folder = _folder(settings)
+    with MetricsEndpoint(settings.metrics_host, settings.metrics_port or 0) as endpoint:
+        shutil.rmtree(folder, ignore_errors=True)
+        with _told(folder):
+            folder.mkdir(mode=0o700, parents=True)
+        endpoint.serve(partial(_render, folder))
+        try:
+            yield partial(_forget_live_values, folder)
+        finally:
+            endpoint.close()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder(settings: Settings) -> Path:
+    """Returns the folder of the values: one for each port, since a port belongs to one server alone."""
+    return settings.data_dir / "metrics" / str(settings.metrics_port)
+
+
+def _render(folder: Path) -> bytes:
+    """Returns all values as text."""
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, str(folder))
+    return generate_latest(registry)
+
+
+def _values_below(place: int) -> type[values.MutexValue]:
+    """Returns the class of values that are kept in the files of a place."""
+    make = cast("Callable[[Callable[[], int]], type[values.MutexValue]]", values.MultiProcessValue)  # pyright: ignore  # its types are not stated
+    return make(lambda: place)
+
+
+def _forget_live_values(folder: Path, place: int) -> None:
+    """Removes what was true only while the process in this place lived."""
+    multiprocess.mark_process_dead(place, str(folder))  # pyright: ignore  # its types are not stated

@@ -1,0 +1,210 @@
+"""What Prometheus reads on PRESSROOM_METRICS_PORT: true figures, no names, and no counter that runs back."""
+
+import http.client
+import os
+import re
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.e2e.processes import one_line
+from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint
+from tests.harness.owners import Owner, publish, who_am_i
+from tests.harness.process import DEADLINE, ServerProcess, free_port
+from tests.harness.receiver import Receiver
+from tests.harness.wire import Request, ask
+
+MakeServer = Callable[..., ServerProcess]
+
+PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
+
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+def read(server: ServerProcess, path: str = "/metrics", method: str = "GET") -> tuple[int, str]:
+    """Status and text of an answer on the port of the metrics."""
+    connection = http.client.HTTPConnection("127.0.0.1", int(str(server.settings["METRICS_PORT"])), timeout=30)
+    try:
+        connection.request(method, path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    finally:
+        connection.close()
+
+
+def families(server: ServerProcess) -> list[Metric]:
+    status, text = read(server)
+    assert status == 200
+    return list(text_string_to_metric_families(text))
+
+
+def samples(server: ServerProcess) -> Samples:
+    """Every value, by its name and labels."""
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in families(server)
+        for sample in family.samples
+    }
+
+
+def value(found: Samples, name: str, **labels: str) -> float | None:
+    return found.get((name, frozenset(labels.items())))
+
+
+def until(server: ServerProcess, holds: Callable[[Samples], bool]) -> Samples:
+    """Reads until a condition holds; what was read then."""
+    deadline = time.monotonic() + 2 * DEADLINE
+    while not holds(found := samples(server)):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.05)
+    return found
+
+
+def test_what_was_done_is_counted_without_naming_anybody(
+    roomy_server: MakeServer, engine_settings: dict[str, object]
+) -> None:
+    settings = {**QUICK_RETRIES, **engine_settings, "REQUESTS_PER_MINUTE": 8}
+    with Receiver() as receiver:
+        server = roomy_server(METRICS_PORT=free_port(), **settings).start()
+        owner = Owner(server)
+        made = owner.new_key().json()
+        Endpoint(server, owner, made["id"], receiver.url("/hook"), (POST,))
+        assert ask(publish(server, made["key"], "counted")).status == 201
+        assert [ask(who_am_i(server, made["key"])).status for _ in range(8)] == [200] * 7 + [429]
+        for method, path in (("GET", "/nothing/here"), ("BREW", "/api/auth/me"), ("BREW", "/nothing")):
+            assert ask(Request(server.port, method, path)).status in (404, 405)
+        found = until(
+            server,
+            lambda now: (
+                value(now, "pressroom_deliveries_total", outcome="delivered") == 1
+                and value(now, "pressroom_deliveries_overdue_seconds") is not None
+            ),
+        )
+
+        requests = "pressroom_requests_total"
+        assert value(found, requests, method="POST", route="/api/posts", status="2xx") == 1
+        assert value(found, requests, method="GET", route="/api/auth/me", status="2xx") == 7
+        assert value(found, requests, method="GET", route="/api/auth/me", status="4xx") == 1
+        assert value(found, requests, method="any", route="none", status="4xx") == 3
+        assert value(found, "pressroom_request_seconds_count", method="POST", route="/api/posts") == 1
+        assert value(found, "pressroom_limiter_verdicts_total", what="requests", verdict="admitted") == 8
+        assert value(found, "pressroom_limiter_verdicts_total", what="requests", verdict="minute") == 1
+        assert value(found, "pressroom_deliveries_overdue_seconds") == 0
+        if "DATABASE_URL" in engine_settings:
+            assert (value(found, "pressroom_database_round_trips_total") or 0) > 10
+            assert (value(found, "pressroom_pool_wait_seconds_count") or 0) > 5
+        _, text = read(server)
+        for name in (owner.id, made["id"], made["key"], receiver.url("/hook"), "alice"):
+            assert name not in text
+        assert server.stop() == 0
+    assert not list((server.folder / "data" / "metrics").iterdir())
+
+
+def test_the_page_for_operators_names_every_metric_and_no_other(roomy_server: MakeServer) -> None:
+    server = roomy_server(METRICS_PORT=free_port()).start()
+    exposed = {family.name for family in families(server)}
+    section = PAGE.read_text("utf-8").partition("## Metrics\n")[2].partition("\n## ")[0]
+    documented = {re.sub("_total$", "", name) for name in re.findall(r"^\| `(pressroom_\w+)", section, re.MULTILINE)}
+    from_code = set(re.findall(r'"(pressroom_\w+)"', Path("src/pressroom/metrics/prometheus.py").read_text("utf-8")))
+    assert documented == from_code
+    assert exposed <= documented
+
+
+def test_a_killed_worker_takes_no_count_along_and_leaves_no_gauge(
+    roomy_server: MakeServer, request: pytest.FixtureRequest
+) -> None:
+    postgres, redis = request.getfixturevalue("postgres_server"), request.getfixturevalue("redis_server")
+    url = postgres.create_database(f"metrics_{os.getpid()}")
+    server = roomy_server(METRICS_PORT=free_port(), DATABASE_URL=url, REDIS_URL=f"{redis.url}/3")
+    server.start("--workers", "2", "--only", "api")
+    running = until(server, lambda now: processes(now) == 2)
+    for n in range(20):
+        ask(Request(server.port, "GET", f"/api/posts/nothing{n}"))
+    before = until(server, lambda now: counted(now) >= counted(running) + 20)
+
+    victims = psutil.Process(server.pid).children()
+    victim = next(child for child in victims if "--place" in child.cmdline())
+    os.kill(victim.pid, signal.SIGKILL)
+    seen = before
+    deadline = time.monotonic() + 2 * DEADLINE
+    fewer = False
+    while not (fewer and processes(seen) == 2):
+        assert time.monotonic() < deadline, server.output()
+        now = samples(server)
+        back = {key: (seen[key], now.get(key)) for key in seen if is_count(key[0]) and now.get(key, 0) < seen[key]}
+        assert not back
+        seen, fewer = now, fewer or processes(now) == 1
+    assert counted(seen) >= counted(before)
+    assert server.stop() == 0
+
+
+def processes(found: Samples) -> float:
+    return sum(number for (name, _), number in found.items() if name == "pressroom_processes")
+
+
+def counted(found: Samples) -> float:
+    return sum(number for (name, _), number in found.items() if name == "pressroom_requests_total")
+
+
+def is_count(name: str) -> bool:
+    return name.endswith(("_total", "_count", "_sum", "_bucket"))
+
+
+def test_a_worker_alone_is_measured_too(
+    roomy_server: MakeServer, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = request.getfixturevalue("postgres_server").create_database(f"metrics_worker_{os.getpid()}")
+    server = roomy_server(METRICS_PORT=free_port(), DATABASE_URL=url)
+    server.launch("--only", "worker")
+    deadline = time.monotonic() + DEADLINE
+    while "delivering" not in server.output():
+        assert time.monotonic() < deadline
+        assert not server.ended, server.output()
+        time.sleep(0.02)
+    found = until(server, lambda now: value(now, "pressroom_deliveries_overdue_seconds") == 0)
+    assert processes(found) == 1
+
+
+def test_only_one_address_is_answered_and_only_so_much_is_read(roomy_server: MakeServer) -> None:
+    server = roomy_server(METRICS_PORT=free_port()).start()
+    assert read(server, "/")[0] == read(server, "/metricsx")[0] == 404
+    assert read(server, method="POST")[0] == 405
+    assert read(server, "/metrics?name=x")[0] == 200
+    with socket.create_connection(("127.0.0.1", int(str(server.settings["METRICS_PORT"]))), timeout=30) as long:
+        try:
+            long.sendall(b"GET /metrics HTTP/1.1\r\nX: " + b"x" * 100_000)
+            assert long.recv(100) == b""
+        except ConnectionError:
+            pass  # closed while we were still sending
+    silent = [socket.create_connection(("127.0.0.1", int(str(server.settings["METRICS_PORT"])))) for _ in range(40)]
+    for each in silent:
+        each.close()
+    deadline = time.monotonic() + DEADLINE
+    while not is_read(server):
+        assert time.monotonic() < deadline, "closed connections are still counted"
+    assert ask(Request(server.port, "GET", "/healthz")).status == 200
+    assert server.stop() == 0
+
+
+def is_read(server: ServerProcess) -> bool:
+    try:
+        return read(server)[0] == 200
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+@pytest.mark.parametrize("arguments", [["serve"], ["serve", "--workers", "2", "--only", "worker"], ["worker"]])
+def test_a_port_that_is_taken_is_named_in_one_line(process_server: MakeServer, arguments: list[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        server = process_server(METRICS_PORT=port, DATABASE_URL="postgresql://127.0.0.1:1/none")
+        line = one_line(server, *arguments)
+    assert f"127.0.0.1:{port}" in line
+    assert "PRESSROOM_METRICS_PORT" in line
