@@ -1,0 +1,1 @@
+"""What is measured, and how the processes of one server share it."""
