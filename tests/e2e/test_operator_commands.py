@@ -10,8 +10,9 @@ import pytest
 from pressroom.db import Command, Tx
 from pressroom.jobs import queue
 from tests.harness.databases import in_database, settings_of
-from tests.harness.owners import Owner, publish
+from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import ServerProcess
+from tests.harness.records import rows
 from tests.harness.roomy import ROOMY
 from tests.harness.wire import ask
 
@@ -114,3 +115,26 @@ def test_endpoints_and_keys_are_listed(server: ServerProcess) -> None:
         assert "\u202e" not in table
     assert "no account" in refusal(server, "webhook", "list", "nobody")
     assert "no account" in refusal(server, "key", "list", "nobody")
+
+
+def test_a_revoked_key_is_refused_by_the_next_request_and_its_endpoint_told(server: ServerProcess) -> None:
+    owner = Owner(server, "alice2")
+    key = owner.new_key().json()
+    at = f"{server.base_url}/api/auth/api-keys/{key['id']}/webhooks"
+    sent = {"url": "https://127.0.0.1:9/hook", "events": ["apikey.revoked"]}
+    assert httpx.post(at, headers={"Cookie": owner.cookie}, json=sent, timeout=20).status_code == 201
+    assert ask(who_am_i(server, key["key"])).status == 200
+    assert "no such key" in refusal(server, "key", "revoke", key["id"][::-1], "--reason", "leaked")
+    assert "reason" in refusal(server, "key", "revoke", key["id"], "--reason", " ")
+
+    revoked = shown(server, "key", "revoke", key["id"], "--reason", "leaked")
+
+    assert ask(who_am_i(server, key["key"])).json()["error"] == "API key revoked"
+    assert [revoked[name] for name in ("id", "status", "revokedBy", "reason")] == [
+        *(key["id"], "revoked", "admin", "leaked")
+    ]
+    assert "key" not in revoked
+    assert shown(server, "key", "list", "alice2")["apiKeys"] == [revoked]
+    assert rows(server, "SELECT event_type FROM deliveries") == [("apikey.revoked",)]
+    audited = rows(server, "SELECT kind, actor FROM audit_entries WHERE kind = 'key.revoked'")
+    assert audited == [("key.revoked", "operator")]

@@ -58,8 +58,12 @@ def key_list(username: str, as_json: bool) -> None:
 @key.command("revoke")
 @click.argument("key_id")
 @click.option("--reason", required=True, help="Shown to the owner and sent in the event.")
-def key_revoke(key_id: str, reason: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def key_revoke(key_id: str, reason: str, as_json: bool) -> None:
     """Revoke the key KEY_ID, at once and for good."""
+    import msgspec
+
     from pressroom.domains.keys import commands as key_commands
 
-    click.echo(with_database(lambda db: key_commands.revoke(db, key_id, reason)))
+    found = with_database(lambda db: key_commands.revoke(db, key_id, reason))
+    click.echo(msgspec.json.encode(found) if as_json else key_commands.revoked_line(found))

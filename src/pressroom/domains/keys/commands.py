@@ -4,13 +4,13 @@ import msgspec
 from rich.markup import escape
 from rich.table import Table
 
-from pressroom.clock import SystemClock, iso
+from pressroom.clock import SystemClock
 from pressroom.db import Database
 from pressroom.domains.accounts.actions import get_account_by_username, get_record
 from pressroom.domains.audit.models import OPERATOR
 from pressroom.domains.keys import actions
 from pressroom.domains.keys.models import NewKey, RevokedBy, Scope, check_reason
-from pressroom.domains.keys.schemas import ApiKeyList, CreateKey, key_shape
+from pressroom.domains.keys.schemas import ApiKeyList, ApiKeyOut, CreateKey, key_shape
 from pressroom.web.json_bodies import decode
 
 
@@ -44,13 +44,22 @@ def table(found: ApiKeyList) -> Table:
     shown = Table("id", "prefix", "label", "status", "scopes", "created", "expires", "last used", box=None)
     for key in found.api_keys:
         times = [at or "never" for at in (key.created_at, key.expires_at, key.last_used_at)]
-        label = escape(key.label if key.label.isprintable() else ascii(key.label)[1:-1])
-        shown.add_row(key.id, key.key_prefix, label, key.status, " ".join(key.scopes), *times)
+        shown.add_row(key.id, key.key_prefix, escape(_label(key)), key.status, " ".join(key.scopes), *times)
     return shown
 
 
-async def revoke(db: Database, key_id: str, reason: str) -> str:
-    """Revokes a key for an operator; returns a sentence that says so. Raises Invalid or NotFound."""
+async def revoke(db: Database, key_id: str, reason: str) -> ApiKeyOut:
+    """Revokes a key for an operator, as the API does for its owner; returns the key. Raises Invalid or NotFound."""
     check_reason(reason)
     key = await db.transact(actions.revoke_key, key_id, RevokedBy.ADMIN, reason, OPERATOR)
-    return f"{key.key_prefix}… ({key.label}) was revoked at {iso(key.revoked_at or 0)}."
+    return key_shape(key, SystemClock().now())
+
+
+def revoked_line(found: ApiKeyOut) -> str:
+    """Returns the sentence that says that a key is revoked."""
+    return f"{found.key_prefix}… ({_label(found)}) was revoked at {found.revoked_at}."
+
+
+def _label(key: ApiKeyOut) -> str:
+    """Returns a label for a console: earlier versions took characters that control a terminal."""
+    return key.label if key.label.isprintable() else ascii(key.label)[1:-1]
