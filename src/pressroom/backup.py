@@ -201,13 +201,14 @@ async def _compare(to: Path, files: dict[str, FileEntry]) -> tuple[int, list[str
     db = open_sqlite(to / DATABASE, SystemClock())
     try:
         schema = await applied_version(db)
-        missing = [key async for key in _stored_keys(db) if _name(key) not in files]
+        missing = [key async for key in stored_keys(db) if _name(key) not in files]
     finally:
         await db.close()
     return schema, missing
 
 
-async def _stored_keys(db: Database) -> AsyncGenerator[str]:
+async def stored_keys(db: Database) -> AsyncGenerator[str]:
+    """Yields the keys of all files that the store must hold for the database."""
     after = ""
     while page := await db.read(list_stored_keys, after):
         for _, keys in page:

@@ -14,7 +14,7 @@ import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, SystemClock, iso
-from pressroom.database import check_restored
+from pressroom.database import check_files
 from pressroom.db import Database, Query
 from pressroom.db.migrate import all_migrations, applied_version, touch
 from pressroom.db.postgres import open_postgres
@@ -31,6 +31,7 @@ from pressroom.outbound import policy_of
 from pressroom.permissions import find_problems
 from pressroom.serve import check_port_is_free
 from pressroom.settings import Settings
+from pressroom.transfer.marks import check_target
 
 LITTLE_SPACE: Final = 256 * 1024 * 1024
 SKEW: Final = 5 * SECOND
@@ -58,7 +59,7 @@ async def examine(settings: Settings) -> list[Finding]:
     findings = [_settings(settings), _disk(settings), _files(settings), _media(settings)]
     findings.append(await _port(settings))
     try:
-        check_restored(settings)
+        check_files(settings)
     except SettingError as error:
         return [*findings, Finding("database", good=False, says=error.message)]
     findings.append(await _attempt("blobs", lambda: _blobs(settings)))
@@ -245,6 +246,7 @@ async def _database(db: Database) -> Finding:
         return Finding(
             "database", good=False, says=f"Schema {version}; this version needs {newest}: pressroom migrate."
         )
+    await check_target(db)
     try:
         await db.transact(touch)
     except Unavailable:

@@ -7,9 +7,8 @@ from functools import partial
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
-from pressroom.database import open_database
+from pressroom.database import check_whole, open_database
 from pressroom.db import Database, Tx
-from pressroom.db.migrate import check_migrated
 from pressroom.domains.accounts import attempts, invitations
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.jobs import mail_handlers
@@ -187,7 +186,7 @@ async def _open_stores(settings: Settings, clock: Clock) -> tuple[Blobs, Databas
 async def _read_secrets(db: Database, blobs: Blobs) -> list[str]:
     """Returns what signs addresses of media and what bodies are hashed with. Closes both when they cannot be had."""
     try:
-        await check_migrated(db)
+        await check_whole(db)
         # Read first: a file that another program has locked for a while must not keep the server from starting.
         return [
             await db.one(FIND_SECRET, name=name) or await db.transact(make_secret, name)

@@ -41,7 +41,15 @@ def alone_on_file(settings: Settings) -> Generator[None]:
     if not settings.database_url.startswith("sqlite:///"):
         yield
         return
-    file = Path(settings.database_url.removeprefix("sqlite:///") + ".lock")
+    served = _ALONE.replace("set PRESSROOM_REDIS_URL", "move to PostgreSQL and Redis")
+    with alone_with(Path(settings.database_url.removeprefix("sqlite:///")), served):
+        yield
+
+
+@contextlib.contextmanager
+def alone_with(database: Path, served: str) -> Generator[None]:
+    """Locks a file of SQLite. Raises SettingError, with `served` when another process has locked it."""
+    file = database.with_name(f"{database.name}.lock")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         lock = file.open("w")
@@ -51,7 +59,7 @@ def alone_on_file(settings: Settings) -> Generator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise SettingError(_ALONE.replace("set PRESSROOM_REDIS_URL", "move to PostgreSQL and Redis")) from None
+            raise SettingError(served) from None
         yield
 
 

@@ -92,7 +92,9 @@ READERS: Final = {
 }
 """Who reads tables of another package, and why."""
 
-ENGINES: Final = {"pressroom.db.sqlite", "pressroom.db.postgres", "pressroom.db.lock", "pressroom.db.signals"}
+ENGINES: Final = {"pressroom.db.sqlite", "pressroom.db.postgres", "pressroom.db.lock", "pressroom.db.signals"} | {
+    *("pressroom.transfer.source", "pressroom.transfer.target")
+}
 """Modules that hand SQL to a driver: all else goes through a Query or a Command."""
 
 

@@ -134,7 +134,8 @@ def test_a_revoked_key_is_refused_by_the_next_request_and_its_endpoint_told(serv
         *(key["id"], "revoked", "admin", "leaked")
     ]
     assert "key" not in revoked
-    assert shown(server, "key", "list", "alice2")["apiKeys"] == [revoked]
+    (listed,) = shown(server, "key", "list", "alice2")["apiKeys"]
+    assert {**listed, "lastUsedAt": None} == {**revoked, "lastUsedAt": None}, "the time of its use is written behind"
     assert rows(server, "SELECT event_type FROM deliveries") == [("apikey.revoked",)]
     audited = rows(server, "SELECT kind, actor FROM audit_entries WHERE kind = 'key.revoked'")
     assert audited == [("key.revoked", "operator")]

@@ -17,7 +17,7 @@ from pressroom.cli.console import errors, plain
 from pressroom.cli.keys import key
 from pressroom.cli.operations import job, stats, webhook
 from pressroom.cli.serving import listen_command, serve, worker
-from pressroom.cli.upkeep import backup_command, doctor, migrate_command, openapi, restore_command
+from pressroom.cli.upkeep import backup_command, doctor, migrate_command, openapi, restore_command, transfer_command
 from pressroom.errors import Invalid, PressroomError
 from pressroom.permissions import UMASK
 
@@ -68,7 +68,7 @@ def main() -> None:
 
 for command in (
     *(serve, worker, listen_command),
-    *(migrate_command, backup_command, restore_command, openapi, doctor),
+    *(migrate_command, backup_command, restore_command, transfer_command, openapi, doctor),
     *(account, key, job, webhook, stats),
 ):
     main.add_command(command)

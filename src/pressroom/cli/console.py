@@ -52,13 +52,12 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def with_database(work: "Callable[[Database], Awaitable[T]]", settings: Settings | None = None) -> T:
     """Returns the result of `work` on the open, migrated database of the settings, which are read unless given."""
     from pressroom.clock import SystemClock
-    from pressroom.database import open_database
-    from pressroom.db.migrate import check_migrated
+    from pressroom.database import check_whole, open_database
 
     async def use() -> T:
         db = await open_database(settings or current_settings(), SystemClock())
         try:
-            await check_migrated(db)
+            await check_whole(db)
             return await work(db)
         finally:
             await db.close()

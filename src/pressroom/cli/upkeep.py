@@ -53,6 +53,26 @@ def restore_command(source: Path) -> None:
     click.echo(f"Restored {len(manifest.files):,} files as of {manifest.created_at}.")
 
 
+@click.command("transfer")
+@click.option("--from", "source", required=True, metavar="URL", help="The database to move: sqlite:///FILE.")
+@click.option(
+    "--blobs-from", metavar="URL", help="Its media, file:///FOLDER, to copy; unset: PRESSROOM_BLOBS_URL has them."
+)
+def transfer_command(source: str, blobs_from: str | None) -> None:
+    """Move an installation from SQLite into the configured, empty PostgreSQL; again, if cut off, to go on."""
+    from pressroom.transfer.moving import transfer
+
+    moved = run(transfer(current_settings(), source, blobs_from))
+    for key in moved.missing:
+        errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
+    for name in moved.skipped:
+        errors().print(f"[yellow]pressroom:[/] {plain(f'{name} is not a file of the store and was skipped')}")
+    for table in moved.tables:
+        click.echo(f"{table.name:<20} {table.rows:>12,} rows  SHA-256 {table.sha256}")
+    rows = sum(table.rows for table in moved.tables)
+    click.echo(f"Transferred {rows:,} rows and {moved.files:,} files; both sides are equal.")
+
+
 @click.command()
 def openapi() -> None:
     """Print the OpenAPI document."""

@@ -1,0 +1,1 @@
+"""`pressroom transfer`: an installation on SQLite moves to PostgreSQL (docs/backup.md#from-sqlite-to-postgresql)."""
