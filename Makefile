@@ -29,6 +29,7 @@ install: .venv/.serve ## Install what the server needs, in .venv
 tools: .venv/bin/python ## Build the programs, written in Go, that tests of faults need (needs go)
 	@GOBIN=$(CURDIR)/.venv/go/bin go install github.com/Shopify/toxiproxy/v2/cmd/server@v2.5.0
 	@mv .venv/go/bin/server $(BIN)/toxiproxy-server
+	@cd tests/linearizability && go build -o $(CURDIR)/.venv/bin/linearizability .
 
 run: .venv/.serve ## Start the server on 127.0.0.1:8000 in development mode
 	@PRESSROOM_DEV=$${PRESSROOM_DEV-1} exec $(BIN)/pressroom serve

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from tests.harness.owners import publish
 from tests.harness.process import ServerProcess
-from tests.harness.wire import Connection, Reply
+from tests.harness.wire import Connection, Reply, Request
 
 PAUSE = 0.01
 """Seconds between two attempts at a server that is away."""
@@ -63,16 +63,9 @@ class Publisher:
     async def _attempt(self, content: str) -> bool:
         """Sends a post once; whether that settled it."""
         idempotency_key = content.replace(" ", "-")
-        request = publish(self._server, self._key, content, idempotency_key)
-        try:
-            if self._connection is None:
-                self._connection = await Connection.open(request.port)
-            reply = await self._connection.ask(request)
-        except TimeoutError:
-            raise  # Silence is never an answer, whatever died.
-        except OSError:
+        reply = await self.ask(publish(self._server, self._key, content, idempotency_key))
+        if reply is None:
             self.outcomes["no answer"] += 1
-            self._hang_up()
             return False
         self.outcomes[str(reply.status)] += 1
         match reply.status:
@@ -88,6 +81,18 @@ class Publisher:
             case _:
                 self.surprises.append(reply)
         return True
+
+    async def ask(self, request: Request) -> Reply | None:
+        """Sends a request over the connection there is, or a new one; returns None when no answer comes."""
+        try:
+            if self._connection is None:
+                self._connection = await Connection.open(request.port)
+            return await self._connection.ask(request)
+        except TimeoutError:
+            raise  # Silence is never an answer, whatever died.
+        except OSError:
+            self._hang_up()
+            return None
 
     def _hang_up(self) -> None:
         if self._connection is not None:
