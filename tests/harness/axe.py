@@ -2,11 +2,10 @@
 
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 from PIL import Image
@@ -24,6 +23,11 @@ OPTIONS: Final = {
     "rules": {"target-size": {"enabled": True}},
 }
 COLOURS: Final = {**OPTIONS, "runOnly": ["color-contrast"], "rules": {}}
+LAYOUT: Final = {
+    **OPTIONS,
+    "runOnly": ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"],
+}
+"""The rules that look at where things lie and how they are painted. All others see what is shown of the document."""
 
 Node = dict[str, Any]
 Colour = Sequence[int]
@@ -44,6 +48,16 @@ BARE: Final = """selector => {
   return inks && box.width > 1 && box.height > 1
     ? {colour, clip: {x: box.x, y: box.y, width: box.width, height: box.height}} : null
 }"""
+RUN: Final = "options => window.axe ? axe.run(document, options) : null"
+
+WHAT_IS_SHOWN: Final = """() => [...document.querySelectorAll('*')].map(each => {
+  if (each.closest('[aria-hidden=true]:not(:has(a, button, input, select, textarea, summary, [tabindex]))')) return ''
+  const box = each.getBoundingClientRect()
+  const drawn = box.width > 1 && box.height > 1 && box.right + scrollX > 0 && box.bottom + scrollY > 0
+  return each.checkVisibility({visibilityProperty: true, opacityProperty: true}) ? (drawn ? 2 : 1) : 0
+}).join('')"""
+"""What of a page there is to see and to operate, but for drawings that are kept from those who do not see."""
+
 INKED: Final = "selector => document.querySelector(selector).style.removeProperty('-webkit-text-fill-color')"
 
 
@@ -53,20 +67,43 @@ def source() -> str:
     return (npm.installed(LOCKED) / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
 
 
-def complaints(page: Page, *, colours_alone: bool = False) -> Iterator[str]:
-    """What axe-core finds on a page, under the page's own policy: serious faults, and contrasts that are too low.
+class Inspection:
+    """What axe-core finds on a page as it is shown, one window and one set of colours after the other.
 
-    Where it cannot tell what a text stands on, the page's own pixels do.
+    Serious faults, and contrasts that are too low, under the page's own policy. Where axe-core cannot tell what a text
+    stands on, the page's own pixels do. What was judged once and cannot have changed is not judged again.
     """
-    if not page.evaluate("() => 'axe' in window"):
-        page.evaluate(source())
-    found = page.evaluate("options => axe.run(document, options)", COLOURS if colours_alone else OPTIONS)
-    for rule in found["violations"]:
-        if rule["impact"] in SERIOUS:
-            yield from (_told(rule["id"], node) for node in rule["nodes"])
-    for rule in found["incomplete"]:
-        if rule["id"] == "color-contrast":
-            yield from (_told("contrast by its pixels", node) for node in rule["nodes"] if not _is_legible(page, node))
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._shown: set[str] = set()
+
+    def complaints(self, *, colours_alone: bool = False) -> Iterator[str]:
+        """What is wrong as the page is now shown; with `colours_alone`, nothing but colours has changed."""
+        found = self._run(COLOURS if colours_alone else self._options())
+        for rule in found["violations"]:
+            if rule["impact"] in SERIOUS:
+                yield from (_told(rule["id"], node) for node in rule["nodes"])
+        for rule in found["incomplete"]:
+            if rule["id"] == "color-contrast":
+                for node in rule["nodes"]:
+                    if not _is_legible(self._page, node):
+                        yield _told("contrast by its pixels", node)
+
+    def _options(self) -> Node:
+        """Returns the rules that can find what they have not found yet: all, if anything is shown or hidden anew."""
+        shown = self._page.evaluate(WHAT_IS_SHOWN)
+        if shown in self._shown:
+            return LAYOUT
+        self._shown.add(shown)
+        return OPTIONS
+
+    def _run(self, options: Node) -> Node:
+        found = self._page.evaluate(RUN, options)
+        if found is None:
+            self._page.evaluate(source())
+            found = self._page.evaluate(RUN, options)
+        return found
 
 
 def _told(rule: str, node: Node) -> str:
@@ -81,12 +118,11 @@ def _is_legible(page: Page, node: Node) -> bool:
     if seen is None:
         return True
     with Image.open(io.BytesIO(page.screenshot(clip=seen["clip"]))) as picture:
-        below = Counter(
-            picture.convert("RGB").tobytes()[at : at + 3] for at in range(0, 3 * picture.width * picture.height, 3)
-        )
+        pixels = picture.width * picture.height
+        below = cast("list[tuple[int, Colour]]", picture.convert("RGB").getcolors(pixels))
     page.evaluate(INKED, selector)
     text = tuple(int(float(part)) for part in re.findall(r"[\d.]+", seen["colour"])[:3])
-    return all(_contrast(text, colour) >= ENOUGH for colour, times in below.items() if times > SHARE * below.total())
+    return all(_contrast(text, colour) >= ENOUGH for times, colour in below if times > SHARE * pixels)
 
 
 def _contrast(one: Colour, other: Colour) -> float:

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, Request
 
 from pressroom.routes import PAGE_ROUTES, SITE_ROUTES
 from pressroom.web.router import Router
-from tests.harness.axe import complaints, needs_axe
+from tests.harness.axe import Inspection, needs_axe
 from tests.harness.browser import OpenTab, Tab, needs_chromium
 from tests.harness.local import LocalServer
 from tests.pages import scenes as material
@@ -112,11 +112,12 @@ def submitted(page: Page, shown: Shown) -> Iterator[str]:
 
 def looks(page: Page) -> Iterator[str]:
     """What is wrong with how the page looks, in every window and colour."""
+    inspection = Inspection(page)
     for width in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": 800})
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            for complaint in complaints(page, colours_alone=scheme == "dark"):
+            for complaint in inspection.complaints(colours_alone=scheme == "dark"):
                 yield f"{width} {scheme} {complaint}"
     page.set_viewport_size({"width": LEAST_WIDTH, "height": 800})
     for direction in ("ltr", "rtl"):

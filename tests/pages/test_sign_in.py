@@ -15,7 +15,7 @@ from pressroom.domains.accounts.codes import STEP
 from pressroom.domains.moderation.actions import suspend_account
 from tests.api.actors import Actor, body_of
 from tests.api.people import PASSWORD, Person
-from tests.harness.axe import complaints, needs_axe
+from tests.harness.axe import Inspection, needs_axe
 from tests.harness.browser import OpenTab, needs_chromium
 from tests.harness.local import LocalServer
 from tests.pages.without_script import Browser, goes_to, one, words
@@ -341,7 +341,7 @@ def test_both_steps_in_a_browser(guarded: Browser, open_tab: OpenTab) -> None:
     for width in (1280, 320):
         for dark in (False, True):
             tab.show(width, dark=dark)
-            assert list(complaints(tab.page)) == []
+            assert list(Inspection(tab.page).complaints()) == []
             assert tab.page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
     tab.page.keyboard.type(present(guarded))
     tab.page.keyboard.press("Enter")

@@ -1,0 +1,47 @@
+"""What is wrong in a small window alone is found, though what was judged in a large one is not judged again."""
+
+from pathlib import Path
+
+from tests.harness.axe import Inspection, needs_axe
+from tests.harness.browser import OpenTab, needs_chromium
+
+pytestmark = [needs_chromium, needs_axe]
+
+NARROW, WIDE = 360, 1280
+PAGE = """<!doctype html><html lang="en"><title>Tides</title><style>
+  .small-window { display: none }
+  @media (max-width: 600px) {
+    .faint { color: #ccc }
+    button { width: 9px; height: 9px; overflow: hidden }
+    .box { width: 40px; height: 20px; overflow: auto }
+    body.another .small-window { display: block }
+  }
+</style><body class="BODY"><main><h1>Tides</h1>
+<p class="faint">High water at noon.</p>
+<p><button>Earlier</button><button>Later</button></p>
+<div class="box"><p>one</p><p>two</p><p>three</p></div>
+<div class="small-window"><img src="data:,"></div>
+</main></body></html>"""
+LAID_OUT = {"color-contrast", "scrollable-region-focusable", "target-size"}
+
+
+def found_in_both(html: str, open_tab: OpenTab, folder: Path) -> tuple[set[str], set[str]]:
+    """Returns the rules that a page breaks in a large window, and in a small one afterwards."""
+    file = folder / "page.html"
+    file.write_text(html, "utf-8")
+    tab = open_tab(width=WIDE)
+    tab.open(file.as_uri())
+    inspection = Inspection(tab.page)
+    large = {complaint.partition(":")[0] for complaint in inspection.complaints()}
+    tab.show(NARROW)
+    return large, {complaint.partition(":")[0] for complaint in inspection.complaints()}
+
+
+def test_what_is_laid_out_otherwise_is_judged_anew(open_tab: OpenTab, tmp_path: Path) -> None:
+    assert found_in_both(PAGE, open_tab, tmp_path) == (set(), LAID_OUT)
+
+
+def test_what_is_shown_otherwise_is_judged_by_every_rule(open_tab: OpenTab, tmp_path: Path) -> None:
+    other = PAGE.replace("BODY", "another")
+
+    assert found_in_both(other, open_tab, tmp_path) == (set(), {*LAID_OUT, "image-alt"})
