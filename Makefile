@@ -35,7 +35,7 @@ run: .venv/.serve ## Start the server on 127.0.0.1:8000 in development mode
 	@PRESSROOM_DEV=$${PRESSROOM_DEV-1} exec $(BIN)/pressroom serve
 
 test: .venv/.develop ## Run the whole suite: SQLite, PostgreSQL and Redis, real processes
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)  # each server would compile itself anew
 
 reliability: .venv/.develop ## Make docs/reliability.md anew from a run of the tests of faults
 	@folder=$$(mktemp -d) && PRESSROOM_OBSERVATIONS=$$folder $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS) $$(grep -rlw --include='test_*.py' observe tests) && $(BIN)/python docs/generate_reliability.py $$folder && rm -r $$folder
