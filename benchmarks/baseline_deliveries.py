@@ -18,8 +18,9 @@ from typing import Final
 import aiohttp
 import msgspec
 import uvloop
+from tests.harness.queued import CONTENT
 
-from benchmarks.queued import CONTENT, ENDPOINTS
+from benchmarks.queued import ENDPOINTS
 from pressroom.domains.webhooks.models import Speed
 from pressroom.domains.webhooks.slots import POOLS
 

@@ -226,10 +226,11 @@ async def _deliver(runtime: Runtime, stopping: asyncio.Event, concurrency: int |
     """Delivers webhooks and runs jobs until the stop, then finishes what is under way. Its end stops the process."""
     try:
         await _forget_leases(runtime)
-        workers = (make_worker(runtime, concurrency), make_job_worker(runtime))
+        deliveries = make_worker(runtime, concurrency)
+        workers = (deliveries, make_job_worker(runtime))
         working = [asyncio.create_task(worker.run()) for worker in workers]
         stopped = asyncio.create_task(stopping.wait())
-        runtime.log.info("delivering")
+        runtime.log.info("delivering", leases=deliveries.token)
         await asyncio.wait([*working, stopped], return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         for worker in workers:

@@ -93,6 +93,11 @@ class DeliveryWorker:
         )
         self._token = self._loop.token
 
+    @property
+    def token(self) -> str:
+        """Returns the token of the leases that this worker holds, as it stands in the rows of endpoints."""
+        return self._token
+
     async def run(self) -> None:
         """Delivers until `stop`; then finishes what is under way, saves the results and gives the leases back."""
         await self._loop.run()
