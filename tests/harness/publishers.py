@@ -58,7 +58,7 @@ class Publisher:
                     break
             if settled and len(self.acknowledged) % AGAIN == 0:
                 await self._attempt(content)
-        self._hang_up()
+        self.hang_up()
 
     async def _attempt(self, content: str) -> bool:
         """Sends a post once; whether that settled it."""
@@ -91,10 +91,11 @@ class Publisher:
         except TimeoutError:
             raise  # Silence is never an answer, whatever died.
         except OSError:
-            self._hang_up()
+            self.hang_up()
             return None
 
-    def _hang_up(self) -> None:
+    def hang_up(self) -> None:
+        """Closes the connection, if there is one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

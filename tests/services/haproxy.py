@@ -21,6 +21,7 @@ defaults
     timeout connect 5s
     timeout client 60s
     timeout server 60s
+    timeout check 10s
 frontend public
     bind 127.0.0.1:$PORT
     default_backend pressroom
