@@ -17,7 +17,6 @@ from tests.media.uploads import file, padded, upload
 from tests.services.process import wait_until
 
 DOCS = Path(__file__).parents[2] / "docs" / "proxy.md"
-UNIT = Path(__file__).parents[2] / "deploy" / "pressroom.service"
 MEBIBYTE = 1024 * 1024
 STRANGER, FRIEND = "127.0.0.1", "127.0.0.9"
 PASSWORD = "correct horse"
@@ -161,17 +160,3 @@ def test_a_proxy_passes_on_what_the_server_must_know(site: Site) -> None:
         assert post.json()["media"][0]["url"].startswith(site.url)
         foreign = browser.post("/api/posts", json={"content": "x"}, headers={"Origin": "https://evil.example"})
         assert (foreign.status_code, foreign.json()["error"]) == (403, "Cross-origin request refused")
-
-
-def test_the_unit_for_systemd_is_well_formed() -> None:
-    if (found := program("systemd-analyze")) is None:
-        pytest.skip("systemd-analyze is not installed")
-    done = subprocess.run([found, "verify", str(UNIT)], capture_output=True, text=True, timeout=60)
-    # The program itself is not in /opt here.
-    complaints = [line for line in done.stderr.splitlines() if "is not executable" not in line and str(UNIT) in line]
-    assert complaints == []
-
-
-def test_the_unit_runs_a_command_that_exists() -> None:
-    lines = dict(line.split("=", 1) for line in UNIT.read_text("utf-8").splitlines() if line.startswith("Exec"))
-    assert lines["ExecStart"] == "/opt/pressroom/.venv/bin/pressroom serve"

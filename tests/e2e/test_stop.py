@@ -1,6 +1,7 @@
 """A stop in good order: what is under way is answered, what was acknowledged is kept, and it is over in time."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -8,10 +9,10 @@ import pytest
 
 from tests.e2e.processes import LONGEST_STOP
 from tests.harness.owners import Owner, publish
-from tests.harness.process import ServerProcess
+from tests.harness.process import DEADLINE, ServerProcess
 from tests.harness.publishers import Publisher, told
 from tests.harness.records import count, disagreements
-from tests.harness.wire import Connection, Reply, Request
+from tests.harness.wire import Connection, Reply, Request, ask
 
 MakeServer = Callable[..., ServerProcess]
 
@@ -62,6 +63,19 @@ def test_silent_connections_do_not_hold_a_stop_up(roomy_server: MakeServer) -> N
 
     assert [answer.status for answer in asyncio.run(stop_amid_silence())] == [201, 201]
     assert count(server, "posts") == 2
+
+
+def test_a_server_that_drains_is_not_ready_and_still_serves(roomy_server: MakeServer) -> None:
+    server = roomy_server(DRAIN_SECONDS=300).start()
+    key = Owner(server).key()
+    server.terminate()
+    ready = Request(server.port, "GET", "/readyz")
+    deadline = time.monotonic() + DEADLINE
+    while (answer := ask(ready)).status == 200:
+        assert time.monotonic() < deadline
+    assert (answer.status, answer.json()["error"]) == (503, "Unavailable")
+    assert ask(publish(server, key, "amid the drain")).status == 201
+    assert ask(Request(server.port, "GET", "/healthz")).status == 200
 
 
 async def stop_amid_the_bodies(server: ServerProcess, requests: list[Request]) -> list[Reply]:

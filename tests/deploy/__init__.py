@@ -1,0 +1,1 @@
+"""The examples of deploy/: every name in them exists, and what can be run is run."""
