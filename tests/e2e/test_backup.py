@@ -1,11 +1,9 @@
 """`pressroom backup` of an installation that serves, and `pressroom restore` into an empty folder."""
 
-import asyncio
 import contextlib
 import itertools
 import json
 import os
-import re
 import shutil
 import signal
 import socket
@@ -20,14 +18,14 @@ import httpx
 import pytest
 
 from pressroom.db.migrate import all_migrations
+from tests.e2e.backups import back_up_under_load
 from tests.harness.beside import api_alone
 from tests.harness.owners import Owner, publish
 from tests.harness.process import ServerProcess
-from tests.harness.publishers import Publisher, told
 from tests.harness.records import rows
 from tests.harness.wire import ask
-from tests.media.uploads import file, image, upload
-from tests.services.postgres import PostgresServer, installed
+from tests.media.uploads import upload
+from tests.services.postgres import PostgresServer
 from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
@@ -36,26 +34,14 @@ MakeServer = Callable[..., ServerProcess]
 def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it(roomy_server: MakeServer) -> None:
     server = roomy_server().start()
     key = Owner(server).key("all", ("posts:write", "media:write"))
-    publishers = [Publisher(server, key, f"program{n}") for n in range(8)]
 
-    before, pictures = asyncio.run(back_up_while_publishing(server, publishers, key))
+    before = back_up_under_load(server, key, lambda: server.command("backup", "--to", "backup"))
     assert server.stop() == 0
 
     copy = roomy_server()
     restored = copy.command("restore", "--from", str(server.folder / "backup"))
     assert restored.stdout.startswith("Restored ")
-    copy.start()
-    held = dict(rows(copy, "SELECT id, content FROM posts"))
-    assert {post: held.get(post) for post in before} == before, told(publishers)
-    for post_id, content in list(before.items())[:20]:
-        replay = ask(publish(copy, key, content, content.replace(" ", "-")))
-        assert (replay.status, replay.json()["id"]) == (200, post_id)
-    assert rows(copy, "SELECT sum(used) FROM content_quotas") == [(len(held),)]
-    assert len(pictures) >= 3
-    with httpx.Client(base_url=copy.base_url) as reader:
-        for address in pictures:
-            path = httpx.URL(address).raw_path.decode()
-            assert wait_until(lambda path=path: reader.get(path).status_code == 200), path
+    before.check_held(copy.start(), key)
 
 
 def test_a_backup_holds_the_uploads_that_wait(process_server: MakeServer) -> None:
@@ -71,34 +57,6 @@ def test_a_backup_holds_the_uploads_that_wait(process_server: MakeServer) -> Non
         waiting.unlink()
         assert "the store lacks uploads/" in server.command("backup", "--to", "another").stderr
     assert json.loads((server.folder / "another" / "manifest.json").read_text())["missing"]
-
-
-async def back_up_while_publishing(
-    server: ServerProcess, publishers: list[Publisher], key: str
-) -> tuple[dict[str, str], list[str]]:
-    """Backs up while programs publish and pictures are processed; the posts and pictures acknowledged before."""
-    over = asyncio.Event()
-    pictures: list[str] = []
-
-    def send_pictures() -> None:
-        with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {key}"}) as client:
-            while not over.is_set():
-                answer = upload(client, file(image(colour=f"#{len(pictures):06x}")))
-                pictures.append(answer.json()["media"][0]["url"])
-
-    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
-        for publisher in publishers:
-            group.create_task(publisher.publish(publisher.until(over)))
-        group.create_task(asyncio.to_thread(send_pictures))
-        try:
-            while len(pictures) < 3 or sum(publisher.settled for publisher in publishers) < 200:
-                await asyncio.sleep(0.01)
-            before = {post: content for each in publishers for content, post in each.acknowledged.items()}
-            sent_before = list(pictures)
-            await asyncio.to_thread(server.command, "backup", "--to", "backup")
-        finally:
-            over.set()
-    return before, sent_before
 
 
 @pytest.fixture(scope="module")
@@ -288,39 +246,3 @@ def test_a_backup_is_one_file_without_a_log(backup: Path) -> None:
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert connection.execute("PRAGMA journal_mode").fetchall() == [("delete",)]
     connection.close()
-
-
-def test_a_dump_of_postgres_is_restored_as_the_docs_say(
-    roomy_server: MakeServer, postgres_server: PostgresServer, tmp_path: Path
-) -> None:
-    server = roomy_server(DATABASE_URL=postgres_server.create_database(f"dumped_{os.getpid()}")).start()
-    key = Owner(server).key()
-    post = ask(publish(server, key, "acknowledged", "once")).json()["id"]
-    dump, restore = [block for block in BLOCKS if "pg_" in block]
-    assert "createdb pressroom\n" in restore
-    assert "pressroom migrate\n" in restore
-    url = postgres_server.create_database(f"restored_{os.getpid()}")
-
-    run_shell(dump, tmp_path, str(server.settings["DATABASE_URL"]))
-    run_shell(restore.replace("createdb pressroom\n", "").replace("pressroom migrate\n", ""), tmp_path, url)
-
-    copy = roomy_server(DATABASE_URL=url).start()
-    replay = ask(publish(copy, key, "acknowledged", "once"))
-    assert (replay.status, replay.json()["id"]) == (200, post)
-
-
-BLOCKS = re.findall(
-    r"```sh\n(.*?)```", (Path(__file__).parents[2] / "docs" / "backup.md").read_text("utf-8"), re.DOTALL
-)
-
-
-def run_shell(script: str, folder: Path, url: str) -> None:
-    """Runs lines of the docs with PostgreSQL's own programs."""
-    place = installed()
-    assert place is not None
-    path = f"{place / 'bin'}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PRESSROOM_DATABASE_URL": url}
-    done = subprocess.run(
-        ["sh", "-euc", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr

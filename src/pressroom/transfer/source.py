@@ -20,7 +20,12 @@ from pressroom.transfer.tables import OF_THE_SCHEMA, Row, Table, parents_first
 BUSY_MS: Final = 5_000
 """How long a command that writes may hold the file, in milliseconds."""
 
-_TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+_TABLES: Final = (
+    "SELECT name FROM sqlite_master"
+    " WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 12) <> '_litestream_'"
+)
+"""All but SQLite's own and Litestream's."""
+
 _PARENTS: Final = 'SELECT DISTINCT "table" FROM pragma_foreign_key_list(:name)'
 _COLUMNS: Final = "SELECT name, type, pk FROM pragma_table_info(:name) ORDER BY cid"
 
