@@ -1,14 +1,17 @@
 """The database that the settings name, opened for the server and for commands alike."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from pressroom.clock import Clock
 from pressroom.db import Database
+from pressroom.db.connector import Connector, PostgresOptions
 from pressroom.db.migrate import check_migrated, migrate
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.webhooks.actions.queueing import fan_out
 from pressroom.errors import SettingError
+from pressroom.setting_values import Pooler
 from pressroom.settings import RESTORING, Settings
 from pressroom.transfer import marks
 
@@ -32,6 +35,35 @@ async def check_whole(db: Database) -> None:
     await marks.check_target(db)
 
 
+def postgres_options(settings: Settings) -> PostgresOptions:
+    """Returns how connections to PostgreSQL are made, when no pooler stands before it."""
+    return PostgresOptions(
+        connections=settings.database_connections,
+        connect_seconds=settings.database_connect_timeout_seconds,
+        pool_seconds=settings.database_pool_timeout_seconds,
+        statement_seconds=settings.database_statement_timeout_seconds,
+        idle_seconds=settings.database_idle_transaction_timeout_seconds,
+        silence_seconds=settings.database_silence_timeout_seconds,
+    )
+
+
+def direct_connector(settings: Settings, name: str = "pressroom") -> Connector:
+    """Returns what connects to PostgreSQL past any pooler, for what needs a session of its own."""
+    return Connector(settings.database_direct_url, postgres_options(settings), name=name)
+
+
+async def open_directly(settings: Settings, clock: Clock) -> Database:
+    """Opens PostgreSQL past any pooler, by one connection."""
+    options = replace(postgres_options(settings), connections=1)
+    return await open_postgres(settings.database_direct_url, clock, options=options)
+
+
+async def open_to_migrate(settings: Settings, clock: Clock) -> Database:
+    """Opens the database for `pressroom migrate`."""
+    embedded = settings.database_url.startswith("sqlite:///")
+    return await (open_database if embedded else open_directly)(settings, clock)
+
+
 async def open_database(settings: Settings, clock: Clock) -> Database:
     """Opens the database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command.
 
@@ -43,4 +75,8 @@ async def open_database(settings: Settings, clock: Clock) -> Database:
         db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock, subscribers)
         await migrate(db)
         return db
-    return await open_postgres(settings.database_url, clock, subscribers)
+    by_transaction = settings.database_pooler is Pooler.TRANSACTION
+    options = replace(postgres_options(settings), by_transaction=by_transaction)
+    return await open_postgres(
+        settings.database_url, clock, subscribers, options=options, direct=direct_connector(settings)
+    )

@@ -14,10 +14,9 @@ import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, SystemClock, iso
-from pressroom.database import check_files
+from pressroom.database import check_files, open_database, open_directly
 from pressroom.db import Database, Query
 from pressroom.db.migrate import all_migrations, applied_version, touch
-from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.events.queries import find_latest_time
 from pressroom.domains.limits.guard import rates_of
@@ -68,6 +67,8 @@ async def examine(settings: Settings) -> list[Finding]:
         return [*findings, Finding("database", good=True, says="It does not exist yet; serve will create it.")]
     if settings.redis_url:
         findings.append(await _attempt("limiter", lambda: _redis(settings)))
+    if settings.database_url != settings.database_direct_url:
+        findings.append(await _attempt("pooler", lambda: _pooler(settings)))
     try:
         db = await _open(settings)
     except PressroomError as error:
@@ -228,7 +229,17 @@ async def _open(settings: Settings) -> Database:
     url = settings.database_url
     if url.startswith("sqlite:///"):
         return open_sqlite(Path(url.removeprefix("sqlite:///")), SystemClock())
-    return await open_postgres(url, SystemClock(), connections=1)
+    return await open_directly(settings, SystemClock())
+
+
+async def _pooler(settings: Settings) -> Finding:
+    """Checks that the pooler leads to a database that can be read."""
+    db = await open_database(settings, SystemClock())
+    try:
+        await applied_version(db)
+    finally:
+        await db.close()
+    return Finding("pooler", good=True, says=f"It leads to PostgreSQL; each {settings.database_pooler} has a session.")
 
 
 async def _redis(settings: Settings) -> Finding:

@@ -76,6 +76,19 @@ def read_database(value: str) -> str:
     return value
 
 
+class Pooler(StrEnum):
+    """Whose sessions the connections to PostgreSQL are."""
+
+    SESSION = "session"
+    TRANSACTION = "transaction"
+
+
+def read_pooler(value: str) -> Pooler:
+    if value not in {each.value for each in Pooler}:
+        raise ValueError("is neither session nor transaction")
+    return Pooler(value)
+
+
 _BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,62}")
 _BLOBS_PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
 

@@ -14,6 +14,7 @@ from dotenv import dotenv_values
 from pressroom.errors import SettingError
 from pressroom.mail_server import read_mail_server, read_mailbox
 from pressroom.setting_values import (
+    Pooler,
     mail_domain,
     optional_port,
     read_base_address,
@@ -22,6 +23,7 @@ from pressroom.setting_values import (
     read_database,
     read_flag,
     read_networks,
+    read_pooler,
     read_redis,
     read_signup,
     read_text,
@@ -110,8 +112,43 @@ class Settings:
     database_url = Setting(
         read_database,
         lambda its: f"sqlite:///{its.data_dir / 'pressroom.db'}",
-        "sqlite:///FILE or postgresql://USER@HOST/NAME.",
+        "sqlite:///FILE or postgresql://USER@HOST/NAME; of several, as …@HOST,HOST/NAME, the one that takes writes.",
         "sqlite:///DATA_DIR/pressroom.db",
+    )
+    database_pooler = Setting(
+        read_pooler,
+        "session",
+        "What PRESSROOM_DATABASE_URL leads to: session (PostgreSQL itself, or a pooler that keeps sessions), or "
+        "transaction (a pooler that gives each transaction another session, as PgBouncer can).",
+    )
+    database_direct_url = Setting(
+        read_database,
+        lambda its: its.database_url,
+        "PostgreSQL without the pooler: for signals, locks and migrations, which need a session of their own.",
+        "PRESSROOM_DATABASE_URL",
+    )
+    database_connections = Setting(
+        whole_number(1, 1_000), "16", "Connections to PostgreSQL that each process opens at the most."
+    )
+    database_connect_timeout_seconds = Setting(
+        whole_number(1, 60), "5", "Time for a connection to PostgreSQL to be made, in seconds."
+    )
+    database_pool_timeout_seconds = Setting(
+        whole_number(1, 300), "30", "Time to wait for one of them while others are busy, in seconds; then 503."
+    )
+    database_statement_timeout_seconds = Setting(
+        whole_number(1, 3_600), "10", "Time for one statement on PostgreSQL, waiting for locks included, in seconds."
+    )
+    database_idle_transaction_timeout_seconds = Setting(
+        whole_number(1, 3_600),
+        "10",
+        "Time after which PostgreSQL ends a transaction whose process says nothing, and lets go of its locks, in "
+        "seconds.",
+    )
+    database_silence_timeout_seconds = Setting(
+        whole_number(3, 3_600),
+        "15",
+        "Time after which a connection to PostgreSQL whose other end answers nothing is given up, by both, in seconds.",
     )
     blobs_url = Setting(
         read_blobs,
@@ -237,6 +274,19 @@ class Settings:
         self._values: dict[str, object] = {}
         for setting in all_settings():
             self.value(setting)
+        self._check_databases()
+
+    def _check_databases(self) -> None:
+        """Raises SettingError when the addresses of databases do not go together."""
+        direct = Settings.database_direct_url
+        if self.database_pooler is Pooler.TRANSACTION and not self.is_given(direct):
+            raise SettingError(
+                f"PRESSROOM_DATABASE_POOLER=transaction needs {direct.variable}, which leads past the pooler: signals,"
+                " locks and migrations need a session of their own."
+            )
+        engines = {url.partition(":")[0] == "sqlite" for url in (self.database_url, self.database_direct_url)}
+        if len(engines) > 1:
+            raise SettingError(f"{direct.variable} must lead to the same database as PRESSROOM_DATABASE_URL.")
 
     def value(self, setting: Setting[T]) -> T:
         """Returns the value of one setting. Raises SettingError."""

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from pathlib import Path
 from typing import Final
 
+from pressroom.database import direct_connector
 from pressroom.db import DatabaseAway
 from pressroom.db.lock import LEASE_SECONDS, SessionLock
 from pressroom.domains.limits.memory import MemoryLimiter, find_holder
@@ -79,7 +80,7 @@ async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenera
         async with _counting_on_file(runtime, limiter):
             yield
         return
-    lock = SessionLock(runtime.settings.database_url, API_LOCK)
+    lock = SessionLock(direct_connector(runtime.settings, "pressroom lock").connect, API_LOCK)
     if await _take(lock) is False:
         raise SettingError(_ALONE)
     limiter.suspend()

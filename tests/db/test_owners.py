@@ -92,9 +92,9 @@ READERS: Final = {
 }
 """Who reads tables of another package, and why."""
 
-ENGINES: Final = {"pressroom.db.sqlite", "pressroom.db.postgres", "pressroom.db.lock", "pressroom.db.signals"} | {
-    *("pressroom.transfer.source", "pressroom.transfer.target")
-}
+ENGINES: Final = {
+    f"pressroom.db.{name}" for name in ("sqlite", "postgres", "postgres_tx", "connector", "lock", "signals")
+} | {*("pressroom.transfer.source", "pressroom.transfer.target")}
 """Modules that hand SQL to a driver: all else goes through a Query or a Command."""
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, DatabaseAway, Query, Tx, pool
+from pressroom.db.connector import PostgresOptions
 from pressroom.db.pool import Connections
 from pressroom.db.postgres import PostgresDatabase, open_postgres
 from pressroom.errors import Conflict
@@ -52,10 +53,15 @@ async def line() -> Line:
 
 
 @pytest.fixture
-def db(postgres_server: PostgresServer, run: Run) -> Iterator[PostgresDatabase]:
+def url(postgres_server: PostgresServer) -> str:
+    """An empty database."""
+    return postgres_server.create_database(f"pool_{os.getpid()}_{next(_numbers)}")
+
+
+@pytest.fixture
+def db(url: str, run: Run) -> Iterator[PostgresDatabase]:
     """A database with one connection, and the table `things`."""
-    url = postgres_server.create_database(f"pool_{os.getpid()}_{next(_numbers)}")
-    database = run(open_postgres(url, SettableClock(), connections=1))
+    database = run(open_postgres(url, SettableClock(), options=PostgresOptions(connections=1)))
     run(database.script("CREATE TABLE things (name TEXT PRIMARY KEY, size BIGINT NOT NULL)"))
     yield database
     run(database.close())
@@ -111,10 +117,9 @@ def test_a_pool_of_which_nothing_comes_back_is_not_waited_for(run: Run, monkeypa
 
 def test_nobody_waits_for_ever(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "PATIENCE", 0.01)
-    monkeypatch.setattr(pool, "LONGEST_WAIT", 0.0)
 
     async def work() -> None:
-        connections = Connections(line, 2)
+        connections = Connections(line, 2, 0.0)
         held = [await connections.take() for _ in range(2)]
         waiting = asyncio.ensure_future(connections.take())
         await asyncio.sleep(0)
@@ -269,7 +274,7 @@ def test_a_connection_comes_back_as_it_was(db: PostgresDatabase, run: Run) -> No
     run(work())
 
 
-def test_a_read_that_is_given_up_leaves_its_connection_for_others(db: PostgresDatabase, run: Run) -> None:
+def test_a_read_that_is_given_up_leaves_its_connection_for_others(db: PostgresDatabase, url: str, run: Run) -> None:
     async def work() -> None:
         before = await _state(db)
 
@@ -278,7 +283,7 @@ def test_a_read_that_is_given_up_leaves_its_connection_for_others(db: PostgresDa
 
         for reading in (db.read(sleep), db.one(SLEEP)):
             task = asyncio.ensure_future(reading)
-            watcher: Any = await asyncpg.connect(**(await _address(db)))
+            watcher: Any = await asyncpg.connect(url)
             async with asyncio.timeout(20):
                 while not await watcher.fetchval(_SLEEPING):
                     await asyncio.sleep(0.001)
@@ -295,20 +300,18 @@ def test_a_read_that_is_given_up_leaves_its_connection_for_others(db: PostgresDa
 _SLEEPING = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
 
 
-async def _address(db: PostgresDatabase) -> dict[str, Any]:
-    return {"dsn": db._signals._url}
-
-
-def test_a_statement_without_an_end_is_cut_off(db: PostgresDatabase, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pressroom.db.postgres.STATEMENT_LIMIT", 0.05)
+@pytest.mark.parametrize("by_transaction", [False, True])
+def test_a_statement_without_an_end_is_cut_off(db: PostgresDatabase, url: str, run: Run, by_transaction: bool) -> None:
+    options = PostgresOptions(connections=1, statement_seconds=0.05, by_transaction=by_transaction)
+    hasty = run(open_postgres(url, SettableClock(), options=options))
 
     async def sleep(tx: Tx) -> None:
         await tx.one(SLEEP)
 
-    for action in (db.transact, db.read):
+    for action in (hasty.transact, hasty.read):
         with pytest.raises(DatabaseAway):
             run(action(sleep))
     with pytest.raises(DatabaseAway):
-        run(db.one(SLEEP))
-    monkeypatch.undo()
+        run(hasty.one(SLEEP))
+    run(hasty.close())
     assert run(db.one(COUNT)) == 0

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import asyncpg
@@ -11,8 +12,11 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, ConstraintViolated, Database, Query, Tx, signals
+from pressroom.db.connector import Connector, PostgresOptions
 from pressroom.db.postgres import open_postgres
 from pressroom.db.signals import CHANNEL
+from tests.services import pgbouncer
+from tests.services.pgbouncer import PgBouncer
 from tests.services.postgres import PostgresServer
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
@@ -90,6 +94,27 @@ def test_who_is_woken_sees_what_was_written(db: Database, run: Run) -> None:
             await writing
 
     run(work())
+
+
+def test_signals_go_past_a_pooler_by_transaction(
+    url: str, postgres_server: PostgresServer, tmp_path: Path, run: Run
+) -> None:
+    if reason := pgbouncer.available():
+        pytest.skip(reason)
+
+    async def work(by_pooler: str) -> None:
+        options = PostgresOptions(by_transaction=True)
+        first, second = [
+            await open_postgres(by_pooler, SettableClock(), options=options, direct=Connector(url)) for _ in range(2)
+        ]
+        event = await listen(first)
+        await second.transact(signal)
+        await heard(event)
+        await first.close()
+        await second.close()
+
+    with PgBouncer.start(tmp_path / "pgbouncer", postgres_server.port, mode="transaction") as bouncer:
+        run(work(url.replace(f":{postgres_server.port}/", f":{bouncer.port}/")))
 
 
 @pytest.mark.parametrize("db", ["sqlite"], indirect=True)

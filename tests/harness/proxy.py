@@ -29,6 +29,10 @@ class Proxy:
         """Ends connections from now on that begin by saying `name`; None refuses nobody any more."""
         self._refused = name
 
+    def point_at(self, port: int) -> None:
+        """Passes connections from now on to another port of this machine."""
+        self._target = port
+
     def close(self) -> None:
         """Ends everything."""
         self._listener.close()

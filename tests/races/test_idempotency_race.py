@@ -1,17 +1,15 @@
 """Copies of one create, sent at the same moment under one Idempotency-Key: one effect, one answer for all."""
 
-import asyncio
-import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-import asyncpg
 import httpx
 import pytest
 
 from tests.harness.days import stay_within_a_day
+from tests.harness.locks import locked
 from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import ServerProcess
 from tests.harness.records import count, rows
@@ -104,24 +102,6 @@ def send(server: ServerProcess, path: str, key: str) -> httpx.Response:
         return httpx.post(f"{server.base_url}{path}", headers=headers, timeout=30, json={"content": "text"})
     field, file = ("video", ("a.mp4", CLIP)) if path == "/api/clips" else ("media", ("a.jpg", image()))
     return httpx.post(f"{server.base_url}{path}", headers=headers, timeout=30, files={field: file})
-
-
-@contextlib.contextmanager
-def locked(url: str, statement: str) -> Generator[Callable[[], int]]:
-    """Holds the locks of a statement; yields what counts the transactions that wait for them."""
-    with asyncio.Runner() as runner:
-        holder, watcher = (runner.run(asyncpg.connect(url)) for _ in range(2))
-        runner.run(holder.execute("BEGIN"))
-        runner.run(holder.execute(statement))
-        waiting = (
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        try:
-            yield lambda: runner.run(watcher.fetchval(waiting))
-        finally:
-            runner.run(holder.execute("ROLLBACK"))
-            runner.run(holder.close())
-            runner.run(watcher.close())
 
 
 def assert_one_made_and_the_rest_replayed(answers: list[Reply]) -> None:

@@ -12,11 +12,11 @@ from pressroom.cli.console import current_settings, errors, plain, run
 def migrate_command() -> None:
     """Bring the database's schema up to date."""
     from pressroom.clock import SystemClock
-    from pressroom.database import open_database
+    from pressroom.database import open_to_migrate
     from pressroom.db.migrate import check_migrated, migrate
 
     async def bring_up_to_date() -> None:
-        db = await open_database(current_settings(), SystemClock())
+        db = await open_to_migrate(current_settings(), SystemClock())
         try:
             applied = await migrate(db)
             await check_migrated(db)

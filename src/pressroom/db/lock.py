@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, Protocol, cast
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 import asyncpg
 
-from pressroom.db import DatabaseAway, Value
+from pressroom.db import DatabaseAway
+from pressroom.db.connector import AWAY, PostgresConnection, Record
 
 PATIENCE: Final = 3.0
 """Seconds to wait for PostgreSQL's answer, and for a holder that was just killed: it may take a moment to notice."""
@@ -18,17 +19,6 @@ PULSE_SECONDS: Final = 1.0
 
 LEASE_SECONDS: Final = 5.0
 """How long after it was last seen the lock counts as held. A successor waits longer than that before it acts."""
-
-_AWAY: Final = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-
-# PostgreSQL lets go of the lock of a session whose peer has gone without a word.
-_KEEPALIVES: Final = {
-    "application_name": "pressroom lock",
-    "tcp_keepalives_idle": "5",
-    "tcp_keepalives_interval": "3",
-    "tcp_keepalives_count": "3",
-    "tcp_user_timeout": "15000",
-}
 
 _TAKE: Final = "SELECT pg_try_advisory_lock($1)"
 
@@ -46,45 +36,41 @@ _END: Final = (
 )
 
 
-class _LockConnection(Protocol):
-    async def fetchrow(self, sql: str, *values: Value) -> Sequence[Value] | None: ...
-    def add_termination_listener(self, callback: Callable[[object], None]) -> None: ...
-    def terminate(self) -> None: ...
-
-
 def seconds_awake() -> float:
     """Seconds on a clock that nobody sets, and that goes on while the process, or the machine, is asleep."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class SessionLock:
-    """The advisory lock `number` of the database at `url`."""
+    """The advisory lock `number` of the database that `connect` connects to, by connections that keep their session."""
 
-    def __init__(self, url: str, number: int, clock: Callable[[], float] = seconds_awake) -> None:
-        self._url = url
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[PostgresConnection]],
+        number: int,
+        clock: Callable[[], float] = seconds_awake,
+    ) -> None:
+        self._connect = connect
         self._number = number
         self._clock = clock
-        self._connection: _LockConnection | None = None
-        self._session: Sequence[Value] | None = None
+        self._connection: PostgresConnection | None = None
+        self._session: Record | None = None
         self._seen_at = 0.0
         self._ended = asyncio.Event()
 
     async def take(self) -> bool:
         """Takes the lock. Returns False when another process holds it. Raises DatabaseAway."""
         await self.release()
-        connect = cast("Callable[..., Awaitable[_LockConnection]]", asyncpg.connect)
         try:
-            self._connection = connection = await connect(
-                self._url, timeout=PATIENCE, command_timeout=PATIENCE, server_settings=_KEEPALIVES
-            )
+            self._connection = connection = await self._connect()
             self._ended.clear()
             connection.add_termination_listener(lambda _: self._ended.set())
             if self._session is not None:
                 # Our own earlier session may hold the lock still, at the end of a connection that leads nowhere.
-                await connection.fetchrow(_END, *self._session)
+                await connection.fetchrow(_END, *self._session, timeout=PATIENCE)
             taken = await self._take(connection)
-            self._session = await connection.fetchrow(_WHO)
-        except _AWAY as error:
+            self._session = await connection.fetchrow(_WHO, timeout=PATIENCE)
+        except (*AWAY, asyncpg.PostgresError) as error:
             await self.release()
             raise DatabaseAway("The database cannot be reached right now.") from error
         if not taken:
@@ -109,11 +95,11 @@ class SessionLock:
                 self._connection.terminate()
             self._connection = None
 
-    async def _take(self, connection: _LockConnection) -> bool:
+    async def _take(self, connection: PostgresConnection) -> bool:
         deadline = self._clock() + PATIENCE
         while True:
             asked_at = self._clock()
-            row = await connection.fetchrow(_TAKE, self._number)
+            row = await connection.fetchrow(_TAKE, self._number, timeout=PATIENCE)
             if row and row[0]:
                 self._seen_at = asked_at
                 return True
@@ -121,11 +107,11 @@ class SessionLock:
                 return False
             await asyncio.sleep(0.05)
 
-    async def _see(self, connection: _LockConnection) -> bool:
+    async def _see(self, connection: PostgresConnection) -> bool:
         asked_at = self._clock()
         try:
-            row = await connection.fetchrow(_SEE, self._number)
-        except _AWAY:
+            row = await connection.fetchrow(_SEE, self._number, timeout=PATIENCE)
+        except (*AWAY, asyncpg.PostgresError):
             return False
         if not row or not row[0]:
             return False

@@ -16,7 +16,7 @@ PATIENCE: Final = 5.0
 """Seconds to wait for a connection while none comes back: the database does nothing."""
 
 LONGEST_WAIT: Final = 30.0
-"""Seconds to wait for a connection while others come back and are taken by those who waited longer."""
+"""Seconds to wait for a connection in any case, unless the settings say otherwise."""
 
 CLOSE_PATIENCE: Final = 1.0
 """Seconds to wait at a stop for connections to end in order."""
@@ -38,11 +38,18 @@ C = TypeVar("C", bound=PooledConnection)
 
 
 class Connections(Generic[C]):
-    """At most `most` connections, each made by `connect` when it is first needed."""
+    """At most `most` connections, each made by `connect` when it is first needed.
 
-    def __init__(self, connect: Callable[[], Awaitable[C]], most: int) -> None:
+    Args:
+        connect: Makes one.
+        most: How many may be open.
+        longest_wait: Seconds to wait for one while others come back and are taken by those who waited longer.
+    """
+
+    def __init__(self, connect: Callable[[], Awaitable[C]], most: int, longest_wait: float = LONGEST_WAIT) -> None:
         self._connect = connect
         self._most = most
+        self._longest_wait = longest_wait
         self._open: set[C] = set()
         self._opening = 0
         self._idle: list[tuple[C, float]] = []
@@ -121,11 +128,11 @@ class Connections(Generic[C]):
         """Returns a connection that came back, or None: one may be opened, and is counted as such."""
         waiter: asyncio.Future[C | None] = self._loop.create_future()
         self._waiting.append(waiter)
-        end = self._loop.time() + LONGEST_WAIT
+        end = self._loop.time() + self._longest_wait
         try:
             while True:
                 returned = self._returned
-                await asyncio.wait({waiter}, timeout=PATIENCE)
+                await asyncio.wait({waiter}, timeout=min(PATIENCE, self._longest_wait))
                 if waiter.done():
                     return waiter.result()
                 if self._returned == returned or self._loop.time() >= end:

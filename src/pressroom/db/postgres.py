@@ -3,16 +3,14 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
 import asyncpg
 
 from pressroom import metrics
 from pressroom.clock import Clock
 from pressroom.db import (
-    AwaitedOutsideTransaction,
     Command,
     ConstraintViolated,
     DatabaseAway,
@@ -24,9 +22,10 @@ from pressroom.db import (
     Value,
     check_columns,
 )
-from pressroom.db.batches import Batch, Refusal
-from pressroom.db.pool import PATIENCE, Connections, PooledConnection
-from pressroom.db.rows import Builder, Column
+from pressroom.db.connector import AWAY, PLAIN, Connector, PostgresConnection, PostgresOptions
+from pressroom.db.pool import Connections
+from pressroom.db.postgres_tx import CONFIRMED, PostgresTx, StatementLimit, Supervised, bind
+from pressroom.db.rows import Column
 from pressroom.db.signals import Signals
 from pressroom.errors import PressroomError, SettingError
 
@@ -40,201 +39,21 @@ SHORTEST_PAUSE: Final = 0.01
 LONGEST_PAUSE: Final = 0.5
 """Seconds, at random up to these, before the first and before any later run."""
 
-STATEMENT_LIMIT: Final = 10.0
-"""Seconds that one statement may take; in a transaction, at least these and at most twice as long."""
-
 ROLLBACK_LIMIT: Final = 5.0
 """Seconds to wait for the end of a transaction that failed; then its connection is closed."""
 
 MIGRATION_LIMIT: Final = 86_400.0
 """Seconds that a migration may take: it builds indexes, and waits for another process that migrates."""
 
+_COLLISIONS: Final = (
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    # A migration changed a table under a statement that was prepared before.
+    asyncpg.exceptions.InvalidCachedStatementError,
+)
+"""What a transaction meets that is run again."""
 
-class _Record(Protocol):
-    """The methods of asyncpg's rows that are used here."""
-
-    def keys(self) -> Iterator[str]: ...
-    def __iter__(self) -> Iterator[Value]: ...
-
-
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-class _Attribute(_Named, Protocol):
-    @property
-    def type(self) -> _Named: ...
-
-
-class _Statement(Protocol):
-    """The methods of asyncpg's prepared statements that are used here."""
-
-    def get_attributes(self) -> Sequence[_Attribute]: ...
-
-
-class _PostgresConnection(PooledConnection, Protocol):
-    """The methods of asyncpg's connections that are used here."""
-
-    async def fetchrow(self, sql: str, *values: Value, timeout: float | None = None) -> _Record | None: ...  # noqa: ASYNC109  # asyncpg's
-    async def fetch(self, sql: str, *values: Value) -> list[_Record]: ...
-    async def execute(self, sql: str, *values: Value, timeout: float | None = None) -> str: ...  # noqa: ASYNC109  # asyncpg's
-    async def executemany(self, sql: str, rows: Sequence[Sequence[Value]]) -> None: ...
-    async def prepare(self, sql: str) -> _Statement: ...
-
-
-class PostgresTx:
-    """An open transaction. `busy` says whether a statement is under way: any other await is refused; `statements`
-    counts them."""
-
-    def __init__(self, connection: _PostgresConnection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
-        self._connection = connection
-        self.now = now
-        self.subscribers = subscribers
-        self.busy = False
-        self.statements = 0
-        self.signalled = False
-        self._batch = Batch()
-
-    def signal(self) -> None:
-        self.signalled = True
-
-    async def one(self, query: Query[R], **values: Value) -> R | None:
-        if self._batch:
-            await self.flush()
-        row = await self._wait(self._connection.fetchrow(query.numbered, *[values[name] for name in query.names]))
-        return None if row is None else (query.builders.get("postgres") or _bind(query, row))(tuple(row))
-
-    async def all(self, query: Query[R], **values: Value) -> list[R]:
-        if self._batch:
-            await self.flush()
-        rows = await self._wait(self._connection.fetch(query.numbered, *[values[name] for name in query.names]))
-        if not rows:
-            return []
-        build = query.builders.get("postgres") or _bind(query, rows[0])
-        return [build(tuple(row)) for row in rows]
-
-    async def run(self, command: Command, **values: Value) -> int:
-        if self._batch:
-            await self.flush()
-        return await self._count(command.numbered, [values[name] for name in command.names])
-
-    async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
-        if self._batch:
-            await self.flush()
-        columns = [[row[name] for name in command.names] for row in rows]
-        await self._wait(self._connection.executemany(command.numbered, columns))
-
-    async def later(self, command: Command, /, **values: Value) -> None:
-        await self._add(command, values, None)
-
-    async def require(self, command: Command, refusal: Refusal, /, **values: Value) -> None:
-        await self._add(command, values, refusal)
-
-    async def flush(self) -> None:
-        """Sends what waits. Raises the first refusal."""
-        batch, self._batch = self._batch, Batch()
-        sql, values = batch.statement()
-        if batch.is_single:
-            batch.check([await self._count(sql, values)])
-        else:
-            batch.check(tuple(await self._wait(self._connection.fetchrow(sql, *values)) or ()))
-
-    async def settle(self) -> None:
-        """Finds out whether what waits refuses the transaction: then that comes before a later refusal."""
-        if self._batch.may_refuse:
-            await self.flush()
-
-    async def commit(self) -> None:
-        """Sends what waits, and commits. Raises DatabaseAway when PostgreSQL rolled back instead."""
-        if self._batch:
-            await self.flush()
-        if await self.control("COMMIT") != "COMMIT":
-            raise DatabaseAway("The transaction had failed. Nothing was written.")
-
-    async def _count(self, sql: str, values: Sequence[Value]) -> int:
-        """Runs a statement, and returns how many rows it touched."""
-        status = await self._wait(self._connection.execute(sql, *values))
-        count = status.rpartition(" ")[2]
-        return int(count) if count.isdigit() else 0
-
-    async def _add(self, command: Command, values: Mapping[str, Value], refusal: Refusal | None) -> None:
-        if self._batch and not self._batch.takes(command):
-            await self.flush()
-        self._batch.add(command, [values[name] for name in command.names], refusal)
-
-    async def control(self, sql: str) -> str:
-        """Begins or ends the transaction. Returns what PostgreSQL says that it did."""
-        return await self._wait(self._connection.execute(sql))
-
-    async def _wait(self, statement: Awaitable[R]) -> R:
-        self.busy = True
-        self.statements += 1
-        metrics.count_round_trip()
-        try:
-            return await statement
-        finally:
-            self.busy = False
-
-
-def _bind(query: Query[R], row: _Record) -> Builder[R]:
-    return query.bind("postgres", [*map(Column, row.keys())])
-
-
-class _Supervised:
-    """Awaits an action and refuses any wait that is not one of its transaction's statements."""
-
-    def __init__(self, action: Awaitable[object], tx: PostgresTx) -> None:
-        self._action = action
-        self._tx = tx
-
-    def __await__(self) -> Generator[object, Any, object]:
-        steps = cast("Generator[object, Any, object]", self._action.__await__())
-        resume: Callable[[], object] = partial(steps.send, None)
-        while True:
-            try:
-                waits_for = resume()
-            except StopIteration as done:
-                return cast("object", done.value)
-            if not self._tx.busy:
-                steps.close()
-                raise AwaitedOutsideTransaction("An action awaited something other than its transaction.")
-            try:
-                sent = yield waits_for
-                resume = partial(steps.send, sent)
-            except BaseException as error:  # cancellation is for the action to hear
-                resume = partial(steps.throw, error)
-
-
-class _StatementLimit:
-    """Interrupts a transaction, with TimeoutError, whose statement takes longer than `STATEMENT_LIMIT`.
-
-    One timer for the transaction: it looks every so often whether another statement is under way than before.
-    """
-
-    def __init__(self, tx: PostgresTx) -> None:
-        self._tx = tx
-        self._seen = -1
-        self._expired = False
-        self._task = cast("asyncio.Task[object]", asyncio.current_task())
-        self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(STATEMENT_LIMIT, self._look)
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._timer.cancel()
-        if self._expired and isinstance(error, asyncio.CancelledError) and self._task.uncancel() == 0:
-            raise TimeoutError("A statement took too long.") from error
-
-    def _look(self) -> None:
-        if self._seen == self._tx.statements and self._tx.busy:
-            self._expired = True
-            self._task.cancel()
-            return
-        self._seen = self._tx.statements
-        self._timer = self._loop.call_later(STATEMENT_LIMIT, self._look)
+_UNLIMITED: Final = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"
 
 
 class PostgresDatabase:
@@ -243,12 +62,18 @@ class PostgresDatabase:
     engine = "postgres"
 
     def __init__(
-        self, pool: Connections[_PostgresConnection], clock: Clock, url: str, subscribers: Sequence[Subscriber]
+        self,
+        pool: Connections[PostgresConnection],
+        clock: Clock,
+        direct: Connector,
+        options: PostgresOptions,
+        subscribers: Sequence[Subscriber],
     ) -> None:
         self.pool = pool
         self._clock = clock
+        self._options = options
         self._subscribers = subscribers
-        self._signals = Signals(url, self._notify)
+        self._signals = Signals(direct.connect, self._notify)
         self._recovering: set[asyncio.Task[None]] = set()
 
     async def transact(
@@ -262,8 +87,8 @@ class PostgresDatabase:
         give_up_at, pause = loop.time() + COLLISION_LIMIT, SHORTEST_PAUSE
         while True:
             try:
-                return await self._run("BEGIN", start, self._subscribers)
-            except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError) as error:
+                return await self._run("BEGIN", start, CONFIRMED, self._subscribers)
+            except _COLLISIONS as error:
                 if loop.time() >= give_up_at:
                     raise DatabaseAway("Too many writes collided. Nothing was written.") from error
             await asyncio.sleep(random.uniform(0, pause))  # noqa: S311  # spreads, protects nothing
@@ -271,31 +96,35 @@ class PostgresDatabase:
 
     async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        return await self._run(begin, lambda tx: action(tx, *args, **kwargs))
+        return await self._run(begin, lambda tx: action(tx, *args, **kwargs), "COMMIT")
 
-    async def _run(self, begin: str, start: Callable[[Tx], Awaitable[R]], subscribers: Sequence[Subscriber] = ()) -> R:
+    async def _run(
+        self, begin: str, start: Callable[[Tx], Awaitable[R]], commit: str, subscribers: Sequence[Subscriber] = ()
+    ) -> R:
         """Runs an action in one transaction."""
         async with self._connection() as connection:
             tx = PostgresTx(connection, self._clock.now(), subscribers)
-            with _StatementLimit(tx):
-                await tx.control(begin)
+            with StatementLimit(tx, self._options.statement_seconds):
+                await tx.control(self._options.begin(begin))
                 try:
-                    result = cast("R", await _Supervised(start(tx), tx))
+                    result = cast("R", await Supervised(start(tx), tx))
                 except PressroomError:
                     await tx.settle()
                     raise
-                await tx.commit()
+                await tx.commit(commit)
         if tx.signalled:
             self._signals.send()
         return result
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
+        if self._options.by_transaction:
+            return await self._run("BEGIN READ ONLY", lambda tx: tx.one(query, **values), "COMMIT")
         async with self._connection() as connection:
             metrics.count_round_trip()
             row = await connection.fetchrow(
-                query.numbered, *[values[name] for name in query.names], timeout=STATEMENT_LIMIT
+                query.numbered, *[values[name] for name in query.names], timeout=self._options.statement_seconds
             )
-        return None if row is None else (query.builders.get("postgres") or _bind(query, row))(tuple(row))
+        return None if row is None else (query.builders.get("postgres") or bind(query, row))(tuple(row))
 
     def listen(self) -> asyncio.Event:
         return self._signals.listen()
@@ -309,7 +138,7 @@ class PostgresDatabase:
 
     async def script(self, statements: str) -> None:
         async with self._connection() as connection:
-            await connection.execute("BEGIN")
+            await connection.execute(f"BEGIN;{_UNLIMITED}")
             await connection.execute(statements, timeout=MIGRATION_LIMIT)
             await connection.execute("COMMIT")
 
@@ -321,10 +150,10 @@ class PostgresDatabase:
 
     async def _notify(self, sql: str) -> None:
         async with self._connection() as connection:
-            await connection.execute(sql, timeout=STATEMENT_LIMIT)
+            await connection.execute(sql, timeout=self._options.statement_seconds)
 
     @contextlib.asynccontextmanager
-    async def _connection(self) -> AsyncGenerator[_PostgresConnection]:
+    async def _connection(self) -> AsyncGenerator[PostgresConnection]:
         """Yields a connection of the pool; raises PostgreSQL's errors as those of this package.
 
         What fails on it is rolled back. Collisions are raised as they are.
@@ -339,50 +168,48 @@ class PostgresDatabase:
                 self._recovering.add(recovery)
                 recovery.add_done_callback(self._recovering.discard)
                 raise
+            except asyncpg.ReadOnlySQLTransactionError:
+                connection.terminate()  # Its server is a standby by now.
+                self.pool.give_back(connection)
+                raise
             except BaseException:
                 await self._roll_back(connection)
                 raise
             self.pool.give_back(connection)
-        except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError):
+        except _COLLISIONS:
             raise
         except asyncpg.IntegrityConstraintViolationError as error:
             raise ConstraintViolated(str(error)) from error
         except (asyncpg.DiskFullError, asyncpg.OutOfMemoryError) as error:
             raise DiskFull("The database's disk is full. Nothing was written.", 10) from error
-        except _AWAY as error:
+        except AWAY as error:
             raise DatabaseAway("The database cannot be reached right now.") from error
 
-    async def _roll_back(self, connection: _PostgresConnection, *, cut_off: bool = False) -> None:
+    async def _roll_back(self, connection: PostgresConnection, *, cut_off: bool = False) -> None:
         """Gives a connection back outside any transaction. `cut_off`: what it is doing, maybe a BEGIN, is not known."""
         try:
             if cut_off or (not connection.is_closed() and connection.is_in_transaction()):
                 await connection.execute("ROLLBACK", timeout=ROLLBACK_LIMIT)
-        except (*_AWAY, asyncpg.PostgresError):
+        except (*AWAY, asyncpg.PostgresError):
             connection.terminate()
         finally:
             self.pool.give_back(connection)
 
 
-_AWAY: Final = (
-    OSError,
-    TimeoutError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.TooManyConnectionsError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    asyncpg.ReadOnlySQLTransactionError,
-)
-"""What PostgreSQL and its driver raise when the database cannot be used right now."""
-
-
 async def open_postgres(
-    url: str, clock: Clock, subscribers: Sequence[Subscriber] = (), *, connections: int = 16
+    url: str,
+    clock: Clock,
+    subscribers: Sequence[Subscriber] = (),
+    *,
+    options: PostgresOptions = PLAIN,
+    direct: Connector | None = None,
 ) -> PostgresDatabase:
-    """Connects. Raises DatabaseNotReached, or SettingError when what answers refuses."""
-    connect = cast("Callable[..., Awaitable[_PostgresConnection]]", asyncpg.connect)
-    server_settings = {"application_name": "pressroom", "timezone": "UTC"}
-    pool = Connections(partial(connect, url, timeout=PATIENCE, server_settings=server_settings), connections)
+    """Connects. `direct` makes connections that no pooler stands before; without one, those of `url` will do.
+
+    Raises DatabaseNotReached, or SettingError when what answers refuses.
+    """
+    connector = Connector(url, options)
+    pool = Connections(connector.connect, options.connections, options.pool_seconds)
     try:
         pool.give_back(await pool.take())
     except (asyncpg.ClientConfigurationError, ValueError):
@@ -393,9 +220,10 @@ async def open_postgres(
         asyncpg.PostgresConnectionError,
         asyncpg.CannotConnectNowError,
         asyncpg.TooManyConnectionsError,
+        asyncpg.InternalClientError,
     ) as error:
         reason = str(error) or "it does not answer"
         raise DatabaseNotReached(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {reason}") from error
     except asyncpg.PostgresError as error:
         raise SettingError(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {error}") from error
-    return PostgresDatabase(pool, clock, url, subscribers)
+    return PostgresDatabase(pool, clock, direct or connector, options, subscribers)

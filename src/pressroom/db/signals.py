@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol, cast
+from typing import Final
 
 import asyncpg
 
+from pressroom.db.connector import AWAY, PostgresConnection
 from pressroom.errors import Unavailable
 
 CHANNEL: Final = "pressroom"
@@ -25,25 +26,20 @@ PULSE: Final = 30.0
 """Seconds after which a silent connection is asked whether it is still there."""
 
 
-class _ListeningConnection(Protocol):
-    async def execute(self, sql: str) -> str: ...
-    async def add_listener(self, channel: str, callback: Callable[..., None]) -> None: ...
-    def add_termination_listener(self, callback: Callable[[object], None]) -> None: ...
-    def terminate(self) -> None: ...
-
-
 class Signals:
     """Signals to and from other processes.
 
     It listens on a connection of its own, from the first `listen` on, and connects again when that is lost.
 
     Args:
-        url: The database's address.
+        connect: Makes a connection that keeps its session.
         notify: Runs a NOTIFY by itself. Raises Unavailable.
     """
 
-    def __init__(self, url: str, notify: Callable[[str], Awaitable[None]]) -> None:
-        self._url = url
+    def __init__(
+        self, connect: Callable[[], Awaitable[PostgresConnection]], notify: Callable[[str], Awaitable[None]]
+    ) -> None:
+        self._connect = connect
         self._notify = notify
         self._name = secrets.token_hex(8)
         self._listening: list[asyncio.Event] = []
@@ -96,22 +92,21 @@ class Signals:
                 await self._task
 
     async def _stay_connected(self) -> None:
-        connect = cast("Callable[..., Awaitable[_ListeningConnection]]", asyncpg.connect)
         while True:
             try:
-                connection = await connect(self._url, timeout=PATIENCE)
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                connection = await self._connect()
+            except (*AWAY, asyncpg.PostgresError):
                 await asyncio.sleep(PATIENCE)
                 continue
             try:
                 await self._listen_on(connection)
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            except (*AWAY, asyncpg.PostgresError):
                 pass
             finally:
                 connection.terminate()
             await asyncio.sleep(PAUSE)
 
-    async def _listen_on(self, connection: _ListeningConnection) -> None:
+    async def _listen_on(self, connection: PostgresConnection) -> None:
         """Listens until the connection is lost, also when PostgreSQL does not say so."""
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())

@@ -14,6 +14,7 @@ import msgspec
 from pressroom.backup import stored_keys
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SystemClock
+from pressroom.db.connector import ONE
 from pressroom.db.postgres import open_postgres
 from pressroom.errors import SettingError
 from pressroom.settings import Settings
@@ -47,7 +48,7 @@ async def transfer(settings: Settings, from_url: str, blobs_from: str | None) ->
     if settings.database_url.startswith("sqlite:///"):
         raise SettingError("PRESSROOM_DATABASE_URL is SQLite: a transfer fills a database of PostgreSQL.")
     with open_source(file) as source:
-        async with open_target(settings.database_url) as target, _opened(settings) as blobs:
+        async with open_target(settings.database_direct_url) as target, _opened(settings) as blobs:
             if await _has_ended(file, target):
                 remove_mark(file)
                 return Transferred([], 0, [], [])
@@ -105,7 +106,7 @@ async def _each(batches: AsyncIterator[list[Row]]) -> AsyncGenerator[Row]:
 
 
 async def _missing(settings: Settings, blobs: Blobs) -> list[str]:
-    db = await open_postgres(settings.database_url, SystemClock(), connections=1)
+    db = await open_postgres(settings.database_direct_url, SystemClock(), options=ONE)
     try:
         return await find_missing(stored_keys(db), blobs)
     finally:

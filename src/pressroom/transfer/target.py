@@ -10,6 +10,7 @@ import asyncpg
 
 from pressroom.clock import SystemClock
 from pressroom.db import DatabaseAway, Value
+from pressroom.db.connector import ONE
 from pressroom.db.lock import PATIENCE
 from pressroom.db.migrate import check_migrated
 from pressroom.db.postgres import open_postgres
@@ -110,7 +111,7 @@ class Target:
 @contextlib.asynccontextmanager
 async def open_target(url: str) -> AsyncGenerator[Target]:
     """Opens the database at `url`, alone. Raises SettingError when it is served or its schema is not this version's."""
-    db = await open_postgres(url, SystemClock(), connections=1)
+    db = await open_postgres(url, SystemClock(), options=ONE)
     try:
         await check_migrated(db)
     finally:
