@@ -3,6 +3,8 @@
 SHELL := /bin/sh
 PYTHON ?= python3
 BIN := .venv/bin
+# Tests wait for processes about a fifth of their time. Bytecode is kept between these processes.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 .PHONY: help install tools run test reliability coverage test-pythons fuzz check bench dist docs format lock
 
@@ -35,7 +37,7 @@ run: .venv/.serve ## Start the server on 127.0.0.1:8000 in development mode
 	@PRESSROOM_DEV=$${PRESSROOM_DEV-1} exec $(BIN)/pressroom serve
 
 test: .venv/.develop ## Run the whole suite: SQLite, PostgreSQL and Redis, real processes
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)  # each server would compile itself anew
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 reliability: .venv/.develop ## Make docs/reliability.md anew from a run of the tests of faults
 	@folder=$$(mktemp -d) && PRESSROOM_OBSERVATIONS=$$folder $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS) $$(grep -rlw --include='test_*.py' observe tests) && $(BIN)/python docs/generate_reliability.py $$folder && rm -r $$folder
@@ -52,7 +54,7 @@ test-pythons: ## Run the suite on every Python from 3.11 on that is found here, 
 	  $$python -m venv $$folder && \
 	  $$folder/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt -r requirements/serve.txt -r requirements/develop.txt && \
 	  $$folder/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e . && \
-	  $$folder/bin/python -m pytest -n 2 --dist loadgroup $(ARGS) || exit 1; \
+	  $$folder/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS) || exit 1; \
 	done
 
 fuzz: .venv/.develop ## Send FUZZ=100000 random requests and hold each answer to the OpenAPI document

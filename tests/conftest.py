@@ -14,7 +14,7 @@ from xdist.remote import Producer
 from tests.harness.databases import migrated_database
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess
-from tests.harness.shares import ByModule
+from tests.harness.shares import ByModule, in_turn
 from tests.harness.trust import TRUST
 from tests.services import postgres, redis
 from tests.services.session import run_folder, session_server
@@ -44,7 +44,8 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByModule:
-    """Shares a run out among its workers."""
+    """Shares a run out among its workers, in the order of its collection."""
+    config.option.loadscopereorder = False
     return ByModule(config, log)
 
 
@@ -55,7 +56,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
-    """Gives tests of whole processes more time, and shuffles the modules and the tests of each.
+    """Gives tests of whole processes more time, and shuffles the modules and the tests of each, long ones early.
 
     Tests of a module stay together, and pytest sees to it afterwards that those of one server do.
     """
@@ -70,7 +71,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chance.shuffle(order)
     for tests in modules.values():
         chance.shuffle(tests)
-    items[:] = [item for name in order for item in modules[name]]
+    items[:] = [item for name in in_turn(order) for item in modules[name]]
     return (yield)
 
 
