@@ -158,6 +158,12 @@ class Settings:
         "file://DATA_DIR/blobs",
         secret=True,
     )
+    blobs_timeout_seconds = Setting(
+        whole_number(1, 300),
+        "15",
+        "Seconds that a request to an S3 store may take before the store counts as away; an upload has one more for "
+        "each MiB.",
+    )
     media_confinement = Setting(
         read_confinement,
         "available",

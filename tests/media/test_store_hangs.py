@@ -114,12 +114,11 @@ def author(
     engine_settings: dict[str, object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Actor:
-    """Somebody who publishes on a server with that store, which is given up after half a second."""
-    monkeypatch.setattr("pressroom.blobs.s3.REQUEST_SECONDS", 0.5)
+    """Somebody who publishes on a server with that store, which is given up after a second."""
     monkeypatch.setattr("pressroom.blobs.s3.PUT_RATE", 1024 * LARGE)
     monkeypatch.setattr("pressroom.domains.media.staging.REMOVE_SECONDS", 0.5)
     url = f"s3://media?endpoint=http://127.0.0.1:{store.server.server_port}"
-    return Actor(local_server(**{**ROOMY, **engine_settings, "BLOBS_URL": url}))
+    return Actor(local_server(**{**ROOMY, **engine_settings, "BLOBS_URL": url, "BLOBS_TIMEOUT_SECONDS": 1}))
 
 
 STEPS: dict[str, Any] = {"put": (400_000, 300_000), "begin": (LARGE, 1_000), "part": (LARGE,), "complete": (LARGE,)}

@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS: Final = 3.0
 REQUEST_SECONDS: Final = 15.0
+"""What a request may take, with its retries, unless a setting says otherwise."""
+
 PUT_RATE: Final = 1024 * 1024
-"""Bytes per second that a put must reach. It fails after REQUEST_SECONDS plus the time at this rate."""
+"""Bytes per second that a put must reach. It fails after the seconds of a request plus the time at this rate."""
 
 RETRIES: Final = 2
 RETRY_SECONDS: Final = 10.0
@@ -62,10 +64,13 @@ _CODE: Final = re.compile(r"<Code>(\w{1,60})</Code>")
 
 
 class S3Blobs:
-    """Blobs in a bucket, below a prefix. `url` is a well-formed PRESSROOM_BLOBS_URL."""
+    """Blobs in a bucket, below a prefix. `url` is a well-formed PRESSROOM_BLOBS_URL.
 
-    def __init__(self, url: str, request_seconds: float | None = None) -> None:
-        self._request_seconds = REQUEST_SECONDS if request_seconds is None else request_seconds
+    A call that asks the store one thing takes `request_seconds` at most, retries included; a put has more by its size.
+    """
+
+    def __init__(self, url: str, request_seconds: float = REQUEST_SECONDS) -> None:
+        self._request_seconds = request_seconds
         parts = urlsplit(url)
         self.bucket = parts.netloc
         self._place = f"the bucket {parts.netloc}{parts.path.rstrip('/')}"
@@ -83,7 +88,7 @@ class S3Blobs:
             client_options={
                 # Allows an http:// endpoint; the default endpoint is https.
                 "allow_http": True,
-                "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
+                "connect_timeout": timedelta(seconds=min(CONNECT_SECONDS, request_seconds)),
                 "timeout": timedelta(seconds=self._request_seconds),
             },
             retry_config={
@@ -96,10 +101,10 @@ class S3Blobs:
         self._origin: str | None = None
 
     @classmethod
-    def open(cls, url: str) -> "S3Blobs":
+    def open(cls, url: str, request_seconds: float = REQUEST_SECONDS) -> "S3Blobs":
         """Opens the store at `url` and waits for its bucket to answer. Raises SettingError."""
         try:
-            blobs = cls(url)
+            blobs = cls(url, request_seconds)
             next(iter(_list(blobs._store, None, chunk_size=1)), None)
         except (BaseError, FileNotFoundError, ValueError) as error:
             bucket = urlsplit(url).netloc
@@ -201,12 +206,23 @@ class S3Blobs:
             raise BlobsAway(f"The media store has lost its bucket {self.bucket}.") from None
 
     async def _head(self, key: str) -> "ObjectMeta":
-        with _store_answers(key):
+        async with self._in_time(key):
             return await obstore.head_async(self._store, key)
 
     async def _delete(self, key: str) -> None:
-        with contextlib.suppress(BlobMissing), _store_answers(key):
-            await obstore.delete_async(self._store, key)
+        with contextlib.suppress(BlobMissing):
+            async with self._in_time(key):
+                await obstore.delete_async(self._store, key)
+
+    @contextlib.asynccontextmanager
+    async def _in_time(self, key: str) -> AsyncGenerator[None]:
+        """Ends what takes longer than a request may, and raises our errors (`_store_answers`)."""
+        try:
+            async with asyncio.timeout(self._request_seconds):
+                with _store_answers(key):
+                    yield
+        except TimeoutError:
+            raise BlobsAway(f"The media store did not answer within {self._request_seconds:g} seconds.", 10) from None
 
     async def _parts(self, key: str, start: int, end: int | None, length: int) -> AsyncGenerator[bytes]:
         """Yields the bytes of a range in requests of `length` bytes. Raises BlobsAway if the blob is replaced."""
@@ -217,7 +233,7 @@ class S3Blobs:
             options: GetOptions = {"range": (start, upto)}
             if found["e_tag"] and not found["e_tag"].startswith("W/"):
                 options["if_match"] = found["e_tag"]
-            with _store_answers(key):
+            async with self._in_time(key):
                 answer = await obstore.get_async(self._store, key, options=options)
                 part = (await answer.bytes_async()).to_bytes()
             yield part
