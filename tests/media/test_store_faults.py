@@ -3,7 +3,7 @@
 import http.server
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from urllib.parse import urlsplit
 
@@ -76,7 +76,7 @@ def endpoint_of(bucket_url: str) -> str:
 
 
 @contextmanager
-def away(link: Link, _: int) -> Iterator[None]:
+def away(link: Link, _: int) -> Generator[None]:
     """Nobody listens."""
     link.cut()
     yield
@@ -84,7 +84,7 @@ def away(link: Link, _: int) -> Iterator[None]:
 
 
 @contextmanager
-def slow(link: Link, _: int) -> Iterator[None]:
+def slow(link: Link, _: int) -> Generator[None]:
     """Each answer takes five seconds."""
     toxic = link.poison("latency", latency=5_000)
     yield
@@ -95,7 +95,7 @@ def refusing(status: int) -> Fault:
     """The store answers all with a status, as when the secret was changed (403) or it is overloaded (500, 503)."""
 
     @contextmanager
-    def refuse(link: Link, port: int) -> Iterator[None]:
+    def refuse(link: Link, port: int) -> Generator[None]:
         class Handler(http.server.BaseHTTPRequestHandler):
             """Refuses everything."""
 
