@@ -10,9 +10,11 @@ from random import Random
 
 import pytest
 
+from tests.e2e.lives import Crowd, bearer
 from tests.harness import histories
 from tests.harness.callers import Caller
 from tests.harness.histories import History
+from tests.harness.observations import observe
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.services.kinds import query
@@ -25,7 +27,6 @@ MakeServer = Callable[..., ServerProcess]
 POSTS = 15
 KEYS = 5
 LIMIT = 60
-SCOPES = ("posts:write", "posts:delete")
 STORY_SECONDS = 120.0
 
 
@@ -95,28 +96,25 @@ def test_the_checker_finds_a_replay_that_was_broken_on_purpose(
 def test_calls_to_two_servers_that_are_killed_are_as_if_done_in_some_order(
     pair: list[ServerProcess], history: History, seed: int
 ) -> None:
-    chance = Random(seed)
-    owners = [Owner(pair[0], name) for name in ("alice", "bob", "carol")]
-    readers = [Caller(pair, {"Cookie": owner.cookie}, history) for owner in owners]
-    writers = [Caller(pair, bearer(owners[0].key(label, SCOPES)), history) for label in ("one", "two")]
-    answers = [owners[1].new_key(f"key {n}").json() for n in range(KEYS)]
+    crowd = Crowd(pair, history)
+    keys = crowd.new_keys(KEYS)
 
     async def story() -> None:
         over = asyncio.Event()
         async with asyncio.timeout(STORY_SECONDS), asyncio.TaskGroup() as group:
-            ends = group.create_task(kill_in_turn(pair, over, chance))
-            async with asyncio.TaskGroup() as calls:
-                for number in range(POSTS):
-                    calls.create_task(life_of_a_post(writers, readers[0], number))
-                    calls.create_task(likes_of_a_post(writers[0], readers, number))
-                for made in answers:
-                    calls.create_task(life_of_a_key(readers[1], Caller(pair, bearer(made["key"]), history), made["id"]))
+            ends = group.create_task(kill_in_turn(pair, over, Random(seed)))
+            await crowd.live(POSTS, keys)
             over.set()
             await ends
 
     asyncio.run(story())
 
     assert history.faults() == [], f"PRESSROOM_TEST_SEED={seed}"
+    observe(
+        "One of two API processes killed with -9, again and again",
+        f"{history.length} calls (creates, replays, edits, deletes, likes, revocations) by clients that retry: all as "
+        "if done one after the other",
+    )
 
 
 @pytest.mark.parametrize("pair", [{"REQUESTS_PER_MINUTE": LIMIT}], indirect=True)
@@ -141,42 +139,10 @@ def test_two_servers_that_are_killed_admit_what_one_would(
     asyncio.run(story())
 
     assert history.faults() == [], f"PRESSROOM_TEST_SEED={seed}"
-
-
-async def life_of_a_post(writers: list[Caller], reader: Caller, number: int) -> None:
-    """A post is made, then edited, read and, if its number is odd, deleted from all sides at once."""
-    text = f"post {number}"
-    post_id = await writers[0].publish(text)
-    writers[0].made(post_id, text)
-    async with asyncio.TaskGroup() as group:
-        for who, writer in enumerate(writers):
-            group.create_task(writer.edit(post_id, f"{text} by {who}"))
-            group.create_task(reader.read(post_id))
-            if number % 2:
-                group.create_task(writer.delete(post_id))
-    await reader.read(post_id)
-
-
-async def likes_of_a_post(writer: Caller, readers: list[Caller], number: int) -> None:
-    """A post is liked from all sides, by some for a moment only."""
-    post_id = await writer.publish(f"liked {number}")
-
-    async def like(reader: Caller, name: str) -> None:
-        await reader.like(post_id, name)
-        await reader.count_likes(post_id)
-        if number % 2:
-            await reader.unlike(post_id, name)
-            await reader.count_likes(post_id)
-
-    await asyncio.gather(*(like(reader, f"reader{who}") for who, reader in enumerate(readers)))
-    await writer.count_likes(post_id)
-
-
-async def life_of_a_key(owner: Caller, holder: Caller, key_id: str) -> None:
-    """A key is used, and revoked meanwhile."""
-    await holder.use(key_id)
-    await asyncio.gather(*(holder.use(key_id) for _ in range(3)), owner.revoke(key_id))
-    await holder.use(key_id)
+    observe(
+        "One of two API processes killed with -9 while a key spends its minute",
+        f"{history.length} requests of a key that may send {LIMIT}: admitted and refused as by one process",
+    )
 
 
 async def kill_in_turn(servers: list[ServerProcess], over: asyncio.Event, chance: Random) -> None:
@@ -188,8 +154,3 @@ async def kill_in_turn(servers: list[ServerProcess], over: asyncio.Event, chance
         await asyncio.to_thread(server.restart)
         if over.is_set():
             break
-
-
-def bearer(key: str) -> dict[str, str]:
-    """The header that a key goes in."""
-    return {"Authorization": f"Bearer {key}"}

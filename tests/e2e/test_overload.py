@@ -1,0 +1,120 @@
+"""Three times the writes that a server can do: it does what it can, and tells the rest when to come back."""
+
+import asyncio
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import quantiles
+
+import psutil
+import pytest
+
+from tests.harness.observations import observe
+from tests.harness.owners import Owner, publish
+from tests.harness.process import ServerProcess
+from tests.harness.records import rows
+from tests.harness.wire import Connection, Reply
+from tests.services import toxiproxy
+from tests.services.postgres import PostgresServer
+from tests.services.toxiproxy import Toxiproxy
+
+MakeServer = Callable[..., ServerProcess]
+
+pytestmark = pytest.mark.skipif(toxiproxy.available() is not None, reason=str(toxiproxy.available()))
+
+CONNECTIONS = 2
+LATENCY_MS = 10
+"""What a round trip to the database takes at least: that, and no core, is what the server's capacity comes from."""
+
+CLIENTS = 8
+MEASURED = 30
+"""Posts by which its capacity is measured."""
+
+SECONDS = 5.0
+MOST_GROWTH = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one post."""
+
+    content: str
+    reply: Reply
+    seconds: float
+
+
+def test_what_is_offered_beyond_capacity_is_refused_and_the_rest_is_kept(
+    roomy_server: MakeServer, postgres_server: PostgresServer, tmp_path: Path
+) -> None:
+    url = postgres_server.create_database(f"overload_{os.getpid()}_{time.monotonic_ns()}")
+    with Toxiproxy.start(tmp_path / "toxiproxy") as proxy:
+        link = proxy.link(postgres_server.port)
+        server = roomy_server(
+            DATABASE_URL=url.replace(f":{postgres_server.port}/", f":{link.port}/"),
+            DATABASE_CONNECTIONS=CONNECTIONS,
+            DATABASE_POOL_TIMEOUT_SECONDS=1,
+        ).start()
+        key = Owner(server).key()
+        link.poison("latency", latency=LATENCY_MS)
+
+        asyncio.run(rate_of(server, key, "warm-up"))
+        capacity = asyncio.run(rate_of(server, key, "measured"))
+        before = psutil.Process(server.pid).memory_info().rss
+        answers = asyncio.run(offer(server, key, 3 * capacity))
+        growth = psutil.Process(server.pid).memory_info().rss - before
+
+        kept = Counter(content for (content,) in rows(server, "SELECT content FROM posts"))
+    statuses = Counter(answer.reply.status for answer in answers)
+    done = [answer for answer in answers if answer.reply.status == 201]
+    assert statuses.keys() == {201, 503}, statuses
+    assert all("retry-after" in answer.reply.headers for answer in answers if answer.reply.status == 503)
+    assert {answer.content for answer in done} <= kept.keys()
+    assert set(kept.values()) == {1}
+    assert growth < MOST_GROWTH
+    slowest = quantiles([answer.seconds for answer in done], n=100)[-1]
+    unsaid = kept.total() - len(done) - 2 * MEASURED
+    observe(
+        "3 times the capacity offered to an API process, for 5 s",
+        f"{statuses[201]} of {len(answers)} posts acknowledged and all there, the others 503 with `Retry-After`, "
+        f"{unsaid} of them written; p99 of the acknowledged {slowest:.1f} s where a connection is waited for 1 s; "
+        f"memory {growth / 2**20:+.0f} MiB",
+        None,
+    )
+
+
+async def rate_of(server: ServerProcess, key: str, name: str) -> float:
+    """Returns how many posts a second the server does when it has always some to do."""
+    contents = iter([f"{name} {number}" for number in range(MEASURED)])
+
+    async def work() -> None:
+        for content in contents:
+            assert (await post(server, key, content)).reply.status == 201
+
+    began = time.monotonic()
+    await asyncio.gather(*(work() for _ in range(CLIENTS)))
+    return MEASURED / (time.monotonic() - began)
+
+
+async def offer(server: ServerProcess, key: str, rate: float) -> list[Answer]:
+    """Sends so many posts a second, whatever becomes of those before."""
+    tasks: list[asyncio.Task[Answer]] = []
+    began = time.monotonic()
+    for number in range(int(rate * SECONDS)):
+        tasks.append(asyncio.create_task(post(server, key, f"offered {number}")))
+        await asyncio.sleep(max(0, began + number / rate - time.monotonic()))
+    return await asyncio.gather(*tasks)
+
+
+async def post(server: ServerProcess, key: str, content: str) -> Answer:
+    """Publishes over a connection of its own."""
+    request = publish(server, key, content)
+    began = time.monotonic()
+    connection = await Connection.open(request.port)
+    try:
+        reply = await connection.ask(request)
+    finally:
+        connection.close()
+    return Answer(content, reply, time.monotonic() - began)
