@@ -335,6 +335,8 @@ def test_a_target_that_is_not_migrated_is_refused(
         (["--from", "/some/file"], "sqlite:///FILE"),
         (["--from", "{database}", "--blobs-from", "file:///not/there"], "must be there"),
         (["--from", "{database}", "--blobs-from", "s3://bucket"], "file:///FOLDER"),
+        (["--from", "{database}", "--to", "{database}"], "a transfer fills PostgreSQL"),
+        (["--from", "{database}", "--to", "mysql://x"], "neither sqlite:///FILE nor postgresql://"),
         ([], "Missing option '--from'"),
     ],
 )
@@ -347,7 +349,18 @@ def test_addresses_that_name_nothing_are_refused(
 
 
 def test_a_target_on_sqlite_is_refused(origin: Origin, process_server: Callable[..., ServerProcess]) -> None:
-    assert "a transfer fills a database of PostgreSQL" in refused(origin, process_server())
+    assert "a transfer fills PostgreSQL" in refused(origin, process_server())
+
+
+def test_a_target_that_is_named_in_the_command_wins_over_the_setting(
+    origin: Origin, target: ServerProcess, process_server: Callable[..., ServerProcess]
+) -> None:
+    elsewhere = process_server(BLOBS_URL=f"file://{target.folder / 'data' / 'blobs'}")
+
+    done = elsewhere.command(*origin.arguments, "--to", str(target.settings["DATABASE_URL"]))
+
+    assert "both sides are equal" in done.stdout
+    assert_it_serves(origin, target)
 
 
 def test_a_transfer_of_which_the_source_was_served_meanwhile_does_not_go_on(

@@ -1,7 +1,7 @@
 """Shared by all commands: settings, database and printing. Heavy modules are imported when they are needed."""
 
 import os
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,9 +34,12 @@ def visible(text: str) -> str:
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
-def current_settings() -> Settings:
-    """Returns the settings of the environment and the working folder; prints a warning for unknown ones."""
-    settings = read_settings(os.environ, Path.cwd())
+def current_settings(given: Mapping[str, str] | None = None) -> Settings:
+    """Returns the settings of the environment and the working folder; prints a warning for unknown ones.
+
+    `given` are settings by their full names that win over both.
+    """
+    settings = read_settings({**os.environ, **(given or {})}, Path.cwd())
     for sentence in settings.unknown():
         errors().print(f"[yellow]pressroom:[/] {plain(sentence)}")
     return settings

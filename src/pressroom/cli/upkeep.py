@@ -56,13 +56,18 @@ def restore_command(source: Path) -> None:
 @click.command("transfer")
 @click.option("--from", "source", required=True, metavar="URL", help="The database to move: sqlite:///FILE.")
 @click.option(
+    "--to", "target", metavar="URL", help="The database to fill: postgresql://…; PRESSROOM_DATABASE_URL unless given."
+)
+@click.option(
     "--blobs-from", metavar="URL", help="Its media, file:///FOLDER, to copy; unset: PRESSROOM_BLOBS_URL has them."
 )
-def transfer_command(source: str, blobs_from: str | None) -> None:
-    """Move an installation from SQLite into the configured, empty PostgreSQL; again, if cut off, to go on."""
+def transfer_command(source: str, target: str | None, blobs_from: str | None) -> None:
+    """Move an installation from SQLite into an empty, migrated PostgreSQL; again, if cut off, to go on."""
     from pressroom.transfer.moving import transfer
 
-    moved = run(transfer(current_settings(), source, blobs_from))
+    # A database that is named here is reached by no other way than this.
+    named = {f"PRESSROOM_DATABASE_{each}": target for each in ("URL", "DIRECT_URL")} if target is not None else None
+    moved = run(transfer(current_settings(named), source, blobs_from))
     for key in moved.missing:
         errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
     for name in moved.skipped:

@@ -46,7 +46,7 @@ async def transfer(settings: Settings, from_url: str, blobs_from: str | None) ->
     """
     file, folder = _file(from_url), _folder(blobs_from, settings.blobs_url)
     if settings.database_url.startswith("sqlite:///"):
-        raise SettingError("PRESSROOM_DATABASE_URL is SQLite: a transfer fills a database of PostgreSQL.")
+        raise SettingError("The target is SQLite: a transfer fills PostgreSQL (--to or PRESSROOM_DATABASE_URL).")
     with open_source(file) as source:
         async with open_target(settings.database_direct_url) as target, _opened(settings) as blobs:
             if await _has_ended(file, target):
