@@ -68,6 +68,7 @@ check: .venv/.develop ## Lint, types and the rules of imports
 
 bench: .venv/.develop ## Measure speed beside its limits, in the same run
 	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.postgres
 	@$(BIN)/python -m benchmarks.deliveries
 	@$(BIN)/python -m benchmarks.media
 
@@ -77,6 +78,7 @@ dist: .venv/.serve ## Build wheel and source archive, in dist/
 
 docs: .venv/.develop ## Renew the pages of docs/ that are made from the code
 	@$(BIN)/python docs/generate.py
+	@$(BIN)/python -m benchmarks.scaling
 
 format: .venv/.develop ## Format the code
 	@$(BIN)/ruff check --fix-only --quiet .

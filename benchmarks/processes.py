@@ -61,6 +61,11 @@ class Server:
         self._measured = psutil.Process(self._process.pid)
 
     @property
+    def pid(self) -> int:
+        """Its process's number."""
+        return self._process.pid
+
+    @property
     def cpu_seconds(self) -> float:
         """CPU time that all its threads have used so far, in and out of the kernel."""
         times = self._measured.cpu_times()
