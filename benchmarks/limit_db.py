@@ -86,7 +86,7 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings
             {"account_id": account_id, "total": 1, "public": 1, "followers": 0, "connections": 0},
             {
                 "id": new_id(now + number), "account_id": account_id, "key_id": None, "type": "post.created",
-                "data": EVENT, "now": now,
+                "data": EVENT, "now": now, "trace": None,
             },
             {"account_id": account_id},
             {**identity, "body": ANSWER},

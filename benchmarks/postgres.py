@@ -102,7 +102,7 @@ def values_of(writer: Writer) -> dict[str, Value]:
         "now": now, "expired": now - DAY, "day": now // DAY, "quota": 1_000_000_000, "total": 1, "public": 1,
         "followers": 0, "connections": 0, "data": "x" * 270, "webhook_id": writer.webhook_id, "event_id": post.id,
         "event_type": "post.created", "envelope_id": new_envelope_id(), "body": "x" * 900,
-        "secret_hash": hash_secret(writer.secret),
+        "secret_hash": hash_secret(writer.secret), "trace": None,
     }  # fmt: skip
 
 

@@ -8,12 +8,12 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final
 
-from pressroom import figures
+from pressroom import figures, tracing
 from pressroom.app import create_app
 from pressroom.db import DatabaseAway, DatabaseNotReached
 from pressroom.domains.accounts.models import Caller
@@ -28,6 +28,7 @@ from pressroom.redis_address import parse_redis
 from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
 from pressroom.sole_counter import alone_on_file, sole_counter
+from pressroom.web.observed import traced
 from pressroom.web.pipeline import Pipeline
 from pressroom.web.server import make_server
 
@@ -84,7 +85,8 @@ async def serve(
             return
         looking = asyncio.create_task(figures.look_on(runtime)) if place in (None, 0) else None
         try:
-            await _work(runtime, announce, only, stopping, concurrency)
+            async with _tracing(settings, log):
+                await _work(runtime, announce, only, stopping, concurrency)
         finally:
             if looking is not None:
                 looking.cancel()
@@ -98,6 +100,24 @@ def _recording(settings: Settings, place: int | None) -> contextlib.AbstractCont
     from pressroom.metrics.prometheus import recording
 
     return recording(settings, place or 0, exposed=place is None)
+
+
+@contextlib.asynccontextmanager
+async def _tracing(settings: Settings, log: Log) -> AsyncGenerator[None]:
+    """Traces, if that is wanted. Raises SettingError without the packages for it."""
+    if settings.tracing_endpoint is None:
+        yield
+        return
+    try:
+        from pressroom.tracing.otlp import OtlpTracer
+    except ImportError:
+        raise SettingError("PRESSROOM_TRACING_ENDPOINT needs the extra: pip install 'pressroom[tracing]'.") from None
+    tracer = tracing.tracer = OtlpTracer(settings.tracing_endpoint, log)
+    try:
+        yield
+    finally:
+        tracing.tracer = None
+        await tracer.close()
 
 
 async def _work(
@@ -263,7 +283,8 @@ async def _forget_leases(runtime: Runtime) -> None:
 async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:
     settings = runtime.settings
     app = create_app(runtime)
-    server = make_server(app, settings)
+    served = app if tracing.tracer is None else traced(app, tracing.tracer, settings.trusted_proxies)
+    server = make_server(served, settings)
     server.on_startup(
         partial(runtime.log.info, "listening", address=settings.base_url, host=settings.host, port=settings.port)
     )

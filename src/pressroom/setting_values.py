@@ -57,6 +57,10 @@ def read_web_address(value: str) -> str:
     return value.rstrip("/")
 
 
+def optional_address(value: str) -> str | None:
+    return read_web_address(value) if value else None
+
+
 def mail_domain(base_url: str) -> str:
     """Returns the host of the base address if it is a name, and localhost for an IP address."""
     host = urlsplit(base_url).hostname or ""

@@ -16,6 +16,7 @@ from pressroom.mail_server import read_mail_server, read_mailbox
 from pressroom.setting_values import (
     Pooler,
     mail_domain,
+    optional_address,
     optional_port,
     read_base_address,
     read_blobs,
@@ -273,6 +274,13 @@ class Settings:
         optional_port, "", "Port of GET /metrics for Prometheus; without it nothing is measured.", "unset"
     )
     metrics_host = Setting(read_text, "127.0.0.1", "Address on which metrics are served.")
+    tracing_endpoint = Setting(
+        optional_address,
+        "",
+        "Address of an OpenTelemetry collector (OTLP over HTTP, such as http://localhost:4318) that traces are sent "
+        "to; needs the extra: pip install 'pressroom[tracing]'.",
+        "unset",
+    )
     access_log = Setting(read_flag, "1", "1: a line of JSON for each request on standard error.")
 
     def __init__(self, variables: Mapping[str, str]) -> None:

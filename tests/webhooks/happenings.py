@@ -19,6 +19,7 @@ def happen(owner: Actor, times: list[int]) -> None:
             "type": EventType.POST_CREATED,
             "data": json.dumps({"post": {"id": new_id(at), "content": str(at)}}),
             "now": at,
+            "trace": None,
         }
         for at in times
     ]

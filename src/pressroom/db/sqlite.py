@@ -8,6 +8,7 @@ each action in a savepoint.
 
 import asyncio
 import contextlib
+import contextvars
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -117,6 +118,7 @@ class SqliteTx:
 class _QueuedTransaction:
     start: Callable[[Tx], Awaitable[object]]
     answer: asyncio.Future[object]
+    context: contextvars.Context
     result: object = None
     error: BaseException | None = None
     signalled: bool = False
@@ -146,7 +148,9 @@ class SqliteDatabase:
         if len(self._queue) >= QUEUE:
             raise DatabaseAway("Too many writes wait for the database.")
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._queue.append(_QueuedTransaction(lambda tx: action(tx, *args, **kwargs), answer))
+        self._queue.append(
+            _QueuedTransaction(lambda tx: action(tx, *args, **kwargs), answer, contextvars.copy_context())
+        )
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit_groups())
         # A client that goes away cancels this wait, not the action: its group commits all the same.
@@ -263,7 +267,7 @@ class SqliteDatabase:
         """Runs one action. Raises only when the whole group's transaction is gone."""
         try:
             tx = SqliteTx(self._writer, self._clock.now(), self._subscribers)
-            waiting.result = drive(waiting.start(tx))
+            waiting.result = waiting.context.run(drive, waiting.start(tx))
             waiting.signalled = tx.signalled
         except Exception as error:
             waiting.error = _translated(error)

@@ -52,6 +52,12 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Networks) -> s
     return str(address)
 
 
+def is_within(peer: str, networks: Networks) -> bool:
+    """Returns whether an address is in one of the networks."""
+    address = parse(peer) if networks else None
+    return address is not None and any(address in network for network in networks)
+
+
 @lru_cache(4096)
 def _shown(peer: str) -> str:
     return str(parse(peer) or peer)

@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from pressroom import metrics
 from pressroom.clock import Clock
 from pressroom.db import Database
 from pressroom.errors import (
@@ -40,6 +39,7 @@ from pressroom.web.location_header import location_of
 from pressroom.web.multipart import discard
 from pressroom.web.multipart_rules import LONGEST_NAME, Form
 from pressroom.web.multipart_texts import read_texts
+from pressroom.web.observed import observe
 from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.page_form_bodies import NO_FILES, beside_files, decode_typed, holds_nul, rules_of
 from pressroom.web.page_forms import (
@@ -121,8 +121,7 @@ class Pipeline(Generic[C]):
                 account_id=request.account_id,
                 key_id=request.key_id,
             )
-            if metrics.recorder is not None:
-                metrics.recorder.request(request.method, request.route, response.status, now - request.started)
+            observe(request.method, request.route, response.status, now - request.started)
             if request.body.unread and request.headers.announces_body:
                 await request.body.drain()
         finally:

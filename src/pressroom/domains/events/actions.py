@@ -2,6 +2,7 @@
 
 import msgspec
 
+from pressroom import tracing
 from pressroom.db import Tx
 from pressroom.domains.events import queries
 from pressroom.domains.events.models import Event, EventData
@@ -17,7 +18,7 @@ async def emit(tx: Tx, data: EventData, *, account_id: str, key_id: str | None =
     exists exactly when the transaction commits (docs/webhooks.md#events).
     """
     event = Event(new_id(tx.now), account_id, key_id, data.event, _encoder.encode(data).decode())
-    await queries.insert_event(tx, event)
+    await queries.insert_event(tx, event, tracing.current())
     for subscriber in tx.subscribers:
         await subscriber(tx, event)
     return event

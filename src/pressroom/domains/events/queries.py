@@ -7,8 +7,8 @@ from pressroom.db import Command, Query, Tx
 from pressroom.domains.events.models import Event
 
 INSERT_EVENT: Final = Command(
-    "INSERT INTO events (id, account_id, key_id, type, data, created_at)"
-    " VALUES (:id, :account_id, :key_id, :type, :data, :now)"
+    "INSERT INTO events (id, account_id, key_id, type, data, created_at, trace)"
+    " VALUES (:id, :account_id, :key_id, :type, :data, :now, :trace)"
 )
 
 DELETE_EVENT: Final = Command("DELETE FROM events WHERE account_id = :account_id AND id = :id")
@@ -21,8 +21,8 @@ ERASE_EVENTS: Final = Command(
 FIND_LATEST_TIME: Final = Query(int, "SELECT coalesce(max(created_at), 0) FROM events")
 
 
-async def insert_event(tx: Tx, event: Event) -> None:
-    """Appends one event, at the transaction's time."""
+async def insert_event(tx: Tx, event: Event, trace: str | None) -> None:
+    """Appends one event, at the transaction's time. `trace` names the span of the request that caused it."""
     await tx.later(
         INSERT_EVENT,
         id=event.id,
@@ -31,6 +31,7 @@ async def insert_event(tx: Tx, event: Event) -> None:
         type=event.type,
         data=event.data,
         now=tx.now,
+        trace=trace,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom import metrics
+from pressroom import metrics, tracing
 from pressroom.clock import SECOND, Clock
 from pressroom.db import Database, Tx
 from pressroom.domains.webhooks import slots
@@ -242,7 +242,10 @@ class DeliveryWorker:
         reason, ours = None, False
         try:
             headers, body = request_of(delivery, self._clock.wall())
-            response = await self._client.request("POST", batch.endpoint.url, headers, body, seconds=ATTEMPT_SECONDS)
+            with tracing.delivering(delivery.trace, delivery.event_type, headers):
+                url = batch.endpoint.url
+                response = await self._client.request("POST", url, headers, body, seconds=ATTEMPT_SECONDS)
+                tracing.answered(response.status)
         except OutboundFailed as failed:
             reason, ours = failed.message, failed.kind is Failure.OURS
         except Exception as error:  # a delivery that cannot be sent must not keep the others from being sent for ever

@@ -16,7 +16,10 @@ CANDIDATES: Final = 128
 
 
 class PendingDelivery(msgspec.Struct):
-    """A delivery to be sent, with the event that it is made of and the secret that signs it. `attempts` is JSON."""
+    """A delivery to be sent, with the event that it is made of and the secret that signs it. `attempts` is JSON.
+
+    `trace` names the span of the request that caused the event.
+    """
 
     account_id: str
     webhook_id: str
@@ -27,6 +30,7 @@ class PendingDelivery(msgspec.Struct):
     secret: str
     tries: int
     attempts: str
+    trace: str | None
 
 
 class DeliveryOutcome(msgspec.Struct):
@@ -109,7 +113,8 @@ FORGET_LEASES: Final = Command("UPDATE webhooks SET lease_token = NULL, leased_u
 # Read under the lease, at most a tenth of a second before it is sent, so that an endpoint that was removed, disabled or
 # closed gets nothing more.
 _DUE: Final = (
-    "SELECT d.account_id, d.webhook_id, d.event_id, d.envelope_id, d.event_type, e.data, w.secret, d.tries, d.attempts"
+    "SELECT d.account_id, d.webhook_id, d.event_id, d.envelope_id, d.event_type, e.data, w.secret, d.tries, d.attempts,"
+    " e.trace"
     " FROM webhooks w JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
     " JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id"
     " WHERE w.account_id = :account_id AND w.id = :webhook_id AND w.lease_token = :token"
