@@ -97,6 +97,9 @@ def test_development_mode_that_strangers_could_reach(process_server: MakeProcess
         ("BASE_URL", "https://example.org/press"),
         ("DATABASE_URL", "mysql://localhost/x"),
         ("REDIS_URL", "localhost"),
+        ("REDIS_URL", "redis+sentinel://localhost:26379"),
+        ("REDIS_URL", "redis+cluster://localhost:7000/1"),
+        ("BLOBS_TIMEOUT_SECONDS", "0"),
         ("TRUSTED_PROXIES", "10.0.0.1/8"),
         ("SIGNUP", "perhaps"),
         ("REQUESTS_PER_MINUTE", "-1"),
@@ -109,6 +112,7 @@ def test_a_setting_that_cannot_be_used(process_server: MakeProcess, setting: str
     line = one_line(server)
     assert f"PRESSROOM_{setting}" in line
     assert value in line
+    assert not (server.folder / "data").exists()
 
 
 def test_a_misspelt_setting_is_pointed_out(process_server: MakeProcess) -> None:
@@ -144,6 +148,9 @@ def test_postgres_is_migrated_by_command_first(
 
 def test_several_workers_need_postgres_and_redis(process_server: MakeProcess) -> None:
     assert "PRESSROOM_REDIS_URL" in one_line(process_server(), "serve", "--workers", "2")
+    server = process_server(REDIS_URL="redis://127.0.0.1:1")
+    assert "PRESSROOM_DATABASE_URL" in one_line(server, "serve", "--workers", "2")
+    assert not (server.folder / "data").exists()
 
 
 def test_accounts_and_keys_by_command(process_server: MakeProcess) -> None:

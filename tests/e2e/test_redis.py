@@ -1,13 +1,19 @@
 """Rate limits in every kind of Redis, while it is killed, frozen, emptied, failed over or cut in part."""
 
+import contextlib
 import os
 import signal
+import socket
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from pressroom.domains.limits.redis import PAUSE
+from tests.harness.observations import observe
 from tests.harness.owners import who_am_i
 from tests.harness.process import ServerProcess
 from tests.harness.roomy import ROOMY
@@ -20,6 +26,10 @@ from tests.services.redis_groups import Cluster, DurableRedis, SentinelGroup
 pytestmark = pytest.mark.skipif(redis.available() is not None, reason=str(redis.available()))
 
 MakeServer = Callable[..., ServerProcess]
+
+MOST = "the most that a key got in 60 seconds"
+TRIES = 4
+"""Connections of one call at most: it is sent twice, and each time a connection that fails is opened once more."""
 
 
 @pytest.fixture
@@ -111,6 +121,7 @@ def test_a_node_that_is_lost_takes_its_keys_alone(process_server: MakeServer, cl
 
     assert wait_until(lambda: all(is_counted(server, key) for key in lost))
     assert [admitted(server, key) for key in keys] == [0] * 20
+    observe("a node of a Redis Cluster lost, and back with its file", f"{MOST}: 60; its keys alone were 503")
 
 
 def test_sentinels_name_the_new_primary(process_server: MakeServer, sentinels: SentinelGroup) -> None:
@@ -120,10 +131,13 @@ def test_sentinels_name_the_new_primary(process_server: MakeServer, sentinels: S
     sentinels.wait_for_copy()
 
     sentinels.primary.kill()
+    killed = time.monotonic()
 
     assert_away(ask(who_am_i(server, key)))
     assert wait_until(lambda: is_counted(server, key))
+    recovered = time.monotonic() - killed
     assert admitted(server, key) == 0
+    observe("Redis's primary killed, sentinels name its replica", f"{MOST}: 60; 503 meanwhile", recovered)
     assert ask(Request(server.port, "GET", "/readyz")).status == 200
 
 
@@ -135,9 +149,12 @@ def test_a_kill_of_a_redis_with_its_file_forgets_nothing(process_server: MakeSer
     durable.kill()
     assert_away(ask(who_am_i(server, key)))
     durable.restart()
+    back = time.monotonic()
 
     assert wait_until(lambda: is_counted(server, key))
+    recovered = time.monotonic() - back
     assert admitted(server, key) == 0
+    observe("Redis with an append-only file killed and started", f"{MOST}: 60; 503 meanwhile", recovered)
 
 
 def test_a_redis_that_comes_back_empty_counts_from_nothing(process_server: MakeServer, forgetful: RedisServer) -> None:
@@ -152,6 +169,7 @@ def test_a_redis_that_comes_back_empty_counts_from_nothing(process_server: MakeS
     assert wait_until(lambda: ask(Request(server.port, "GET", "/readyz")).status == 200)
     assert admitted(server, key) == 60
     assert admitted(server, key) == 0
+    observe("Redis killed, and started with nothing", f"{MOST}: 120; 503 meanwhile")
 
 
 def test_a_frozen_redis_keeps_nobody_waiting(process_server: MakeServer, forgetful: RedisServer) -> None:
@@ -180,11 +198,70 @@ def test_each_process_may_count_for_itself(process_server: MakeServer, forgetful
     assert admitted(server, key) == 60
     assert admitted(server, key) == 0
     assert wait_until(lambda: server.output().count("every process counts for itself") == 1)
+    observe("Redis away, PRESSROOM_LIMITS_WHEN_AWAY=local", f"{MOST}: 60 in each process, beside 40 before")
 
     forgetful.restart()
 
     assert wait_until(lambda: ask(who_am_i(server, key)).status == 200)
     assert wait_until(lambda: "all processes count together" in server.output())
+
+
+def test_a_start_without_redis_is_told_where_each_process_counts_then(
+    process_server: MakeServer, forgetful: RedisServer
+) -> None:
+    forgetful.kill()
+    server = serve(process_server, forgetful.url, LIMITS_WHEN_AWAY="local")
+    assert wait_until(lambda: "every process counts for itself" in server.output())
+    (key,) = keys_of(server, 1)
+    assert admitted(server, key) == 60
+    server.stop()
+    assert server.output().count("every process counts for itself") == 1
+
+
+class Dropping:
+    """Listens where a Redis would, and drops every connection."""
+
+    def __init__(self) -> None:
+        self.connections = 0
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=1_000)
+        self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
+        self._thread = threading.Thread(target=self._drop, daemon=True)
+        self._thread.start()
+
+    def _drop(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                self.connections += 1
+                connection.close()
+
+    def close(self) -> None:
+        """Ends it."""
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join()
+
+
+def test_however_many_ask_while_redis_is_away_few_connections_are_made(process_server: MakeServer) -> None:
+    with contextlib.closing(Dropping()) as dropping:
+        server = process_server(**{**ROOMY, "REQUESTS_PER_MINUTE": 60, "REDIS_URL": dropping.url}).restart()
+        keys = keys_of(server, 5)
+        assert_away(ask(who_am_i(server, keys[0])))
+        before, began = dropping.connections, time.monotonic()
+        waits: list[float] = []
+        for _ in range(5):
+            asked = time.monotonic()
+            for answer in at_once([who_am_i(server, key) for key in keys * 20]):
+                assert_away(answer)
+            waits.append(time.monotonic() - asked)
+        seconds, made = time.monotonic() - began, dropping.connections - before
+
+    assert made <= TRIES * (seconds / PAUSE + 1)
+    observe(
+        "Redis away",
+        f"500 keyed requests 503 with Retry-After, 100 at once within {max(waits) * 1_000:.0f} ms; meanwhile"
+        f" {made / seconds:.0f} connections a second to Redis",
+    )
 
 
 def test_a_node_that_is_lost_is_told_of_once(process_server: MakeServer, cluster: Cluster) -> None:

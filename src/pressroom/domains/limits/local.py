@@ -68,7 +68,11 @@ class LocalWhenAway:
             del self._touched[key_id], self._windows[key_id]
 
     async def ping(self) -> None:
-        """Does nothing: this process can always count."""
+        """Raises nothing, since this process can always count; the log tells when it has to."""
+        try:
+            await self._shared.ping()
+        except Unavailable:
+            self._note_failure()
 
     async def close(self) -> None:
         """Closes the shared limiter."""
