@@ -58,16 +58,19 @@ class Access:
 
     settings: Mapping[str, object]
     bouncer: PgBouncer | None = None
-    poisoned: Sequence[tuple[Link, str]] = ()
+    links: Sequence[Link] = ()
 
     def follow(self, cluster: PostgresCluster) -> None:
         """Leads to the new primary what does not find it by itself."""
         if self.bouncer is not None:
             self.bouncer.point_at(cluster.primary.port)
 
-    def calm(self) -> None:
-        """Resets no connection any more."""
-        for link, toxic in self.poisoned:
+    @contextlib.contextmanager
+    def disturbed(self) -> Generator[None]:
+        """Has a share of the connections reset, those that are open and those that are made within."""
+        toxics = [(link, link.poison("reset_peer", share=RESETS, timeout=300)) for link in self.links]
+        yield
+        for link, toxic in toxics:
             link.cure(toxic)
 
 
@@ -87,8 +90,7 @@ def access(way: Way, cluster: PostgresCluster, database: str, folder: Path) -> G
     elif way == "resets":
         with Toxiproxy.start(folder / "toxiproxy") as proxy:
             links = [proxy.link(node.port) for node in cluster.nodes]
-            poisoned = [(link, link.poison("reset_peer", share=RESETS, timeout=300)) for link in links]
-            yield Access({"DATABASE_URL": several_hosts([link.port for link in links], database)}, poisoned=poisoned)
+            yield Access({"DATABASE_URL": several_hosts([link.port for link in links], database)}, links=links)
     else:
         with PgBouncer.start(folder / "pgbouncer", cluster.primary.port, mode=way) as bouncer:
             pooled = {"DATABASE_POOLER": way, "DATABASE_DIRECT_URL": hosts}

@@ -74,13 +74,14 @@ def test_a_primary_that_is_killed_costs_a_pause_and_no_post(
         publishers = [Wanderer(servers, keys[n % len(keys)], f"program{n}", history) for n in range(8)]
         old = cluster.primary
 
-        asyncio.run(publish_through(publishers, lose_the_primary(cluster, opened, publishers)))
+        with opened.disturbed():
+            asyncio.run(publish_through(publishers, lose_the_primary(cluster, opened, publishers)))
 
-        # A new process whose connection to the new primary is reset would know the old one alone: see below.
-        opened.calm()
+        # It begins by when the new primary alone is there, and so knows it; the next test has one that does not.
+        newcomer = process_server(**shared).start()
         old.start_again()
         written = transactions(old)
-        latecomers = [Wanderer([process_server(**shared).start()], keys[0], "late", history)]
+        latecomers = [Wanderer([newcomer], keys[0], "late", history)]
         latecomers += [Wanderer(servers, key, f"later{n}", history) for n, key in enumerate(keys)]
         asyncio.run(publish_all(latecomers, POSTS // 10))
 
@@ -96,6 +97,34 @@ def test_a_primary_that_is_killed_costs_a_pause_and_no_post(
         f"{kept} posts acknowledged, none lost, none twice, quotas and counters exact; no server restarted; "
         "recovery is the longest time without any answer; the old primary comes back and is not written to",
         longest_pause(publishers),
+    )
+
+
+def test_an_old_primary_that_is_all_a_server_can_reach_acknowledges_nothing(
+    process_server: MakeServer, cluster: PostgresCluster, redis_server: RedisServer
+) -> None:
+    """Nothing tells such a server that there is another primary; but no standby follows, so that no COMMIT returns."""
+    old = cluster.primary
+    old.create_database(DATABASE)
+    url = old.database_url(DATABASE)
+    settings = {**ROOMY, "DATABASE_URL": url, "DATABASE_STATEMENT_TIMEOUT_SECONDS": 1, "REDIS_URL": redis_server.url}
+    server = process_server(**settings).migrate().start()
+    key = Owner(server).key()
+    assert ask(publish(server, key, "before", "before")).status == 201
+    old.crash()
+    cluster.fail_over()
+    old.start_again()
+    assert wait_until(lambda: ask(who_am_i(server, key)).status == 200), "it does not reach the old primary"
+
+    answers = [ask(publish(server, key, "after", "after")) for _ in range(3)]
+
+    assert {answer.status for answer in answers} == {503}
+    assert all("retry-after" in answer.headers for answer in answers)
+    assert ask(who_am_i(server, key)).status == 200, "it was the old primary that could not be reached"
+    observe(
+        "An old primary comes back by itself after a fail-over, and a server can reach no other",
+        "every write, retries included, is a 503: the old primary asks for a standby and none follows it, so that no "
+        "COMMIT returns in time; reads show what is old",
     )
 
 
@@ -127,34 +156,6 @@ def test_what_clients_hear_through_a_fail_over_is_as_if_done_in_some_order(
     observe(
         "PostgreSQL's primary killed with -9 amid edits, deletes, likes and revocations",
         f"{history.length} calls of clients that retry: all as if done one after the other",
-    )
-
-
-def test_an_old_primary_that_is_all_a_server_can_reach_acknowledges_nothing(
-    process_server: MakeServer, cluster: PostgresCluster, redis_server: RedisServer
-) -> None:
-    """Nothing tells such a server that there is another primary; but no standby follows, so that no COMMIT returns."""
-    old = cluster.primary
-    old.create_database(DATABASE)
-    url = old.database_url(DATABASE)
-    settings = {**ROOMY, "DATABASE_URL": url, "DATABASE_STATEMENT_TIMEOUT_SECONDS": 1, "REDIS_URL": redis_server.url}
-    server = process_server(**settings).migrate().start()
-    key = Owner(server).key()
-    assert ask(publish(server, key, "before", "before")).status == 201
-    old.crash()
-    cluster.fail_over()
-    old.start_again()
-    assert wait_until(lambda: ask(who_am_i(server, key)).status == 200), "it does not reach the old primary"
-
-    answers = [ask(publish(server, key, "after", "after")) for _ in range(3)]
-
-    assert {answer.status for answer in answers} == {503}
-    assert all("retry-after" in answer.headers for answer in answers)
-    assert ask(who_am_i(server, key)).status == 200, "it was the old primary that could not be reached"
-    observe(
-        "An old primary comes back by itself after a fail-over, and a server can reach no other",
-        "every write, retries included, is a 503: the old primary asks for a standby and none follows it, so that no "
-        "COMMIT returns in time; reads show what is old",
     )
 
 
