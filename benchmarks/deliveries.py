@@ -104,7 +104,7 @@ def drain(folder: Path, sink: Sink, count: int) -> Drain:
     sink.report()
     server = serve(folder, key)
     try:
-        arrived = _gather(sink, count)
+        arrived = gather(sink, count)
         cpu = server.cpu_seconds
     finally:
         server.stop()
@@ -117,7 +117,7 @@ def memory(folder: Path, sink: Sink, count: int) -> float:
     key = uvloop.run(queue(folder / "pressroom.db", sink.port, count))
     server = serve(folder, key)
     try:
-        _gather(sink, count // 5)
+        gather(sink, count // 5)
         return server.peak_megabytes
     finally:
         server.stop()
@@ -129,7 +129,7 @@ def steady(folder: Path, sink: Sink, seconds: float) -> Steady:
     quiet = _steady(folder / "quiet", sink, [f"/{number}" for number in range(LISTENERS)], seconds)
     paths = ["/hang", *(f"/{number}" for number in range(LISTENERS - 1))]
     beside = _steady(folder / "beside", sink, paths, seconds)
-    return Steady(_percentile(quiet, 50), _percentile(quiet, 99), _percentile(beside, 50), _percentile(beside, 99))
+    return Steady(percentile(quiet, 50), percentile(quiet, 99), percentile(beside, 50), percentile(beside, 99))
 
 
 def _steady(folder: Path, sink: Sink, paths: list[str], seconds: float) -> list[int]:
@@ -143,13 +143,13 @@ def _steady(folder: Path, sink: Sink, paths: list[str], seconds: float) -> list[
         time.sleep(1)
         sink.report()
         posted = measure("posting", *given, "--seconds", seconds, answer=Posted).count
-        return _gather(sink, posted * sum(not path.startswith("/hang") for path in paths) // len(paths)).delays
+        return gather(sink, posted * sum(not path.startswith("/hang") for path in paths) // len(paths)).delays
     finally:
         server.stop()
         sink.report()
 
 
-def _gather(sink: Sink, count: int) -> Arrived:
+def gather(sink: Sink, count: int) -> Arrived:
     """Waits until so many have arrived."""
     arrived, deadline = Arrived(0, 0.0, []), time.monotonic() + PATIENCE
     began = time.perf_counter()
@@ -164,7 +164,7 @@ def _gather(sink: Sink, count: int) -> Arrived:
     return arrived
 
 
-def _percentile(values: list[int], which: int) -> float:
+def percentile(values: list[int], which: int) -> float:
     return statistics.quantiles(values, n=100)[which - 1]
 
 
