@@ -43,9 +43,9 @@ async def drift(folder: Path, key: str) -> str:
     try:
         await runtime.schedule.stop()
         app = create_app(runtime)
-        await _create(app, key, b"first")
+        await create(app, key, b"first")
         executed.clear()
-        status = await _create(app, key, b"second")
+        status = await create(app, key, b"second")
         found = [statement for statement in executed if not statement.startswith(OURS)]
     finally:
         await runtime.close()
@@ -68,7 +68,8 @@ def _named(statement: str) -> str:
     return repr(" ".join(statement.split())[:60])
 
 
-async def _create(app: Any, key: str, idempotency_key: bytes) -> int:
+async def create(app: Any, key: str, idempotency_key: bytes) -> int:
+    """Sends a create through the application; returns the status of its answer."""
     statuses: list[int] = []
 
     async def receive() -> dict[str, object]:

@@ -1,30 +1,22 @@
 """Everything that a running server holds open: opened once, closed once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
 from pressroom.database import check_whole, open_database
-from pressroom.db import Database, Tx
-from pressroom.domains.accounts import attempts, invitations
-from pressroom.domains.accounts import queries as accounts
+from pressroom.db import Database
 from pressroom.domains.accounts.jobs import mail_handlers
 from pressroom.domains.accounts.passwords import Passwords
-from pressroom.domains.accounts.queries.tokens import purge_tokens
-from pressroom.domains.accounts.queries.usernames import purge_reserved
 from pressroom.domains.accounts.sessions import SessionUse
-from pressroom.domains.audit.actions import purge_entries
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
 from pressroom.domains.follows.jobs import request_handler
 from pressroom.domains.idempotency import actions as idempotency
-from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import LastUsed
 from pressroom.domains.keys.usage import KeyUsage
-from pressroom.domains.limits import actions as limits
 from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.local import LocalWhenAway
 from pressroom.domains.limits.memory import MemoryLimiter
@@ -34,26 +26,22 @@ from pressroom.domains.media.actions import SIGNING, make_secret
 from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
 from pressroom.domains.media.queries import FIND_SECRET
 from pressroom.domains.media.sandbox import ChildExit, Sandbox
-from pressroom.domains.notifications import actions as notifications
 from pressroom.domains.personal_data.deletion import deletion_handler
 from pressroom.domains.personal_data.export_job import export_handler, purge_exports
 from pressroom.domains.posts.jobs import tag_handler
 from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY, POSTS_SIGNED_IN
-from pressroom.domains.previews import actions as previews
 from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.view_counter import ViewCounter
-from pressroom.domains.reports import actions as reports
 from pressroom.domains.reports.jobs import decision_handler
-from pressroom.domains.webhooks.actions import retention as webhooks
 from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.errors import PressroomError
-from pressroom.jobs import queue
 from pressroom.jobs.schedule import Every, Schedule
-from pressroom.jobs.sweeps import BATCH, Sweep, SweepGroup
+from pressroom.jobs.sweeps import Sweep, SweepGroup
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound import OutboundClient, policy_of
 from pressroom.outbound.connections import Resolve
+from pressroom.retention import PURGES, purge_rows
 from pressroom.setting_values import WhenAway
 from pressroom.settings import Settings
 
@@ -218,31 +206,12 @@ def _sweep_groups(
     db: Database, log: Log, processing: Processing, cards: Cards, blobs: Blobs
 ) -> tuple[SweepGroup, SweepGroup]:
     """Returns what one process at a time does for all: rows that are past their time, and files that nobody has."""
-    purges: tuple[tuple[str, Callable[[Tx, int], Awaitable[int]]], ...] = (
-        ("idempotent answers", idempotency.purge_answers),
-        ("sessions", accounts.purge_sessions),
-        ("reserved user names", purge_reserved),
-        ("invitations", invitations.purge),
-        ("one-time tokens", purge_tokens),
-        ("attempts to sign in and up", attempts.purge_attempts),
-        ("limits of yesterday", limits.purge_limits),
-        ("usage of keys of last month", keys.purge_usage),
-        ("audit log", purge_entries),
-        ("notifications", notifications.purge_notifications),
-        ("decided reports", reports.purge_cases),
-        ("link cards", previews.purge_failures),
-        ("dead jobs", queue.purge_dead),
-        ("deliveries", webhooks.purge_deliveries),
-        ("events", webhooks.purge_events),
-        ("endpoints of expired keys", webhooks.close_expired),
-        ("ended endpoints", webhooks.sweep_endpoints),
-    )
     files = (
         Sweep("uploads left behind", lambda: processing.sweep(SystemClock().now())),
         Sweep("cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),
         Sweep("copies of accounts", lambda: purge_exports(db, blobs, SystemClock().now())),
     )
-    rows = [Sweep(name, partial(_purge, db, purge)) for name, purge in purges]
+    rows = [Sweep(name, partial(purge_rows, db, purge)) for name, purge in PURGES]
     return SweepGroup("rows", 60, db, log, rows), SweepGroup("files", 600, db, log, files)
 
 
@@ -268,9 +237,3 @@ def make_job_worker(runtime: Runtime) -> JobWorker:
         decision_handler(runtime.db, runtime.mailer, runtime.settings.base_url),
     ]
     return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)
-
-
-async def _purge(db: Database, purge: Callable[[Tx, int], Awaitable[int]]) -> None:
-    """Cleans up in batches until one is not full, so that no transaction is long."""
-    while await db.transact(purge, BATCH) >= BATCH:
-        await asyncio.sleep(0.01)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from pressroom.db import Tx
 from pressroom.domains.webhooks.actions.retention import purge_deliveries, purge_events, sweep_endpoints
-from pressroom.runtime import _purge
+from pressroom.retention import purge_rows
 from tests.harness.local import LocalServer
 
 Purge = Callable[[Tx, int], Awaitable[int]]
@@ -13,7 +13,7 @@ Purge = Callable[[Tx, int], Awaitable[int]]
 def clean_up(server: LocalServer) -> None:
     """Does what a server does every minute."""
     for purge in (purge_deliveries, purge_events, sweep_endpoints):
-        server.run(_purge(server.runtime.db, purge))
+        server.run(purge_rows(server.runtime.db, purge))
 
 
 def one_batch(server: LocalServer, purge: Purge, size: int) -> int:
