@@ -12,7 +12,8 @@ HEAD = """\
 
 Each row is measured: a test breaks the part named, on real servers, holds the outcome to what is promised, and notes
 what it saw. Recovery is the time until all was as before, on the machine of the run; where a row was measured several
-times, the longest. How to set up what is broken here: [operations.md](operations.md).
+times, the longest; where none is given, nothing had to recover or it was not timed. How to set up what is broken here:
+[operations.md](operations.md).
 
 | fault | observed effect | recovery |
 | --- | --- | --- |
