@@ -184,6 +184,5 @@ def test_a_store_that_fails_costs_nothing_but_a_503(
     assert left == set(), "bytes without a row"
     body_of(upload(alice.api), 201)
     assert server.run(server.runtime.db.one(COUNTED, account_id=alice.account.id))
-    observe(
-        fault, f"uploads 503 after {told:.1f} s (at most {SECONDS} s were allowed), files 503, texts and jobs go on"
-    )
+    allowed = f"{SECONDS:g} s for a request, 2 s at most for removing what was stored"
+    observe(fault, f"uploads 503 after {told:.1f} s ({allowed}), files 503; texts unharmed, jobs go on")
