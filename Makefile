@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Tests wait for processes about a fifth of their time. Bytecode is kept between these processes.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
-.PHONY: help install tools run test reliability coverage test-pythons fuzz check bench dist docs format lock
+.PHONY: help install tools run test reliability coverage test-pythons fuzz check bench bench-growth dist docs format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ bench: .venv/.develop ## Measure speed beside its limits, in the same run
 	@$(BIN)/python -m benchmarks.postgres
 	@$(BIN)/python -m benchmarks.deliveries
 	@$(BIN)/python -m benchmarks.media
+
+bench-growth: .venv/.develop ## Measure what POSTS=5000000 posts and events in the database make dearer
+	@$(BIN)/python -m benchmarks.growth --posts $${POSTS-5000000}
 
 dist: .venv/.serve ## Build wheel and source archive, in dist/
 	@rm -rf dist

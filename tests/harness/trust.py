@@ -1,6 +1,18 @@
 """What clients of tests trust, made once: to make it takes longer than most tests."""
 
 import ssl
-from typing import Final
+from typing import Any, Final
+
+from httpx._transports import default
 
 TRUST: Final = ssl.create_default_context()
+
+_make = default.create_ssl_context
+
+
+def _shared(verify: Any = True, **options: Any) -> ssl.SSLContext:
+    """Returns the one context for whoever asks for no other; httpx makes one for each client, and for each request."""
+    return TRUST if verify is True and not options.get("cert") else _make(verify=verify, **options)
+
+
+default.create_ssl_context = _shared
