@@ -3,16 +3,16 @@
 import ssl
 from typing import Any, Final
 
+import httpx
 from httpx._transports import default
 
 TRUST: Final = ssl.create_default_context()
 
-_make = default.create_ssl_context
-
 
 def _shared(verify: Any = True, **options: Any) -> ssl.SSLContext:
     """Returns the one context for whoever asks for no other; httpx makes one for each client, and for each request."""
-    return TRUST if verify is True and not options.get("cert") else _make(verify=verify, **options)
+    return TRUST if verify is True and not options.get("cert") else httpx.create_ssl_context(verify=verify, **options)
 
 
-default.create_ssl_context = _shared
+# httpx has no setting for it.
+default.create_ssl_context = _shared  # pyright: ignore[reportPrivateImportUsage]
