@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from pressroom.clock_watch import skew_notice
 from pressroom.document import describe_api
 from pressroom.domains.accounts.confirmation import ask_password
 from pressroom.domains.accounts.guard import SessionGuard
@@ -149,6 +150,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         openapi=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings)))),
         robots=robots_of(ROUTES).encode(),
         has_page=Router(ROUTES).has_page,
+        clock_notice=lambda: skew_notice(runtime.clock),
         is_draining=lambda: runtime.draining,
         count_unread=count_unread,
     )

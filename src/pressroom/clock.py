@@ -30,31 +30,63 @@ class Clock(Protocol):
         ...
 
     def wall(self) -> int:
-        """Returns the machine's time in milliseconds, for comparison with other machines'. It may run backwards."""
+        """Returns the time in milliseconds, for comparison with other machines'. It may run backwards."""
+        ...
+
+    def follow(self, now: int) -> None:
+        """Takes a time in milliseconds, read a moment ago from the database's clock, for the right one."""
+        ...
+
+    @property
+    def skew(self) -> int:
+        """Returns how far the machine's clock is ahead of the one that is followed, in milliseconds."""
         ...
 
 
 class SystemClock:
-    """The machine's clock, except that it never runs backwards within the process.
+    """The machine's clock, or the database's once that is followed, except that it never runs backwards.
 
     A clock that is set back would let rolling windows admit too much and sort new posts before old ones. So after that
-    the time runs at half speed until the machine's clock has caught up.
+    the time runs at half speed until the clock has caught up. Machines share leases by the database's time: it is read
+    every so often, and in between it runs by a clock of the machine that nobody sets.
     """
 
     def __init__(self) -> None:
         self._time, self._monotonic = time.time_ns(), time.monotonic_ns()
+        self._followed: int | None = None
+        self._skew = 0
 
     def now(self) -> int:
         """Returns the time in milliseconds since 1970, UTC."""
-        now, monotonic = time.time_ns(), time.monotonic_ns()
+        now, monotonic = self._read(), time.monotonic_ns()
         at_least = self._time + (monotonic - self._monotonic) // 2
         self._time = at_least if at_least > now else now
         self._monotonic = monotonic
         return self._time // 1_000_000
 
     def wall(self) -> int:
-        """Returns the machine's time in milliseconds."""
-        return time.time_ns() // 1_000_000
+        """Returns the time in milliseconds, at once right after the clock was set back."""
+        return self._read() // 1_000_000
+
+    def follow(self, now: int) -> None:
+        """Takes the time of the database, in milliseconds, for the right one from now on."""
+        if self._followed is None:
+            self._time = now * 1_000_000  # Nothing was written yet by the machine's time.
+        self._followed = now * 1_000_000 - nanoseconds_awake()
+        self._skew = time.time_ns() // 1_000_000 - now
+
+    @property
+    def skew(self) -> int:
+        """Returns how far the machine's clock was ahead of the database's, in milliseconds; 0 if none is followed."""
+        return self._skew
+
+    def _read(self) -> int:
+        return time.time_ns() if self._followed is None else self._followed + nanoseconds_awake()
+
+
+def nanoseconds_awake() -> int:
+    """Returns a time that nobody sets, and that goes on while the process, or the machine, is asleep."""
+    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class SettableClock:
@@ -70,6 +102,14 @@ class SettableClock:
     def wall(self) -> int:
         """Returns the time that was set."""
         return self.time
+
+    def follow(self, now: int) -> None:
+        """Does nothing: the test says what the time is."""
+
+    @property
+    def skew(self) -> int:
+        """Returns 0."""
+        return 0
 
     def advance(self, milliseconds: int) -> None:
         """Moves the time forward."""

@@ -14,6 +14,7 @@ import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, SystemClock, iso
+from pressroom.clock_watch import SKEW
 from pressroom.database import check_files, open_database, open_directly
 from pressroom.db import Database, Query
 from pressroom.db.migrate import all_migrations, applied_version, touch
@@ -33,7 +34,6 @@ from pressroom.settings import Settings
 from pressroom.transfer.marks import check_target
 
 LITTLE_SPACE: Final = 256 * 1024 * 1024
-SKEW: Final = 5 * SECOND
 PROBE_SECONDS: Final = 2.0
 PROBE_BYTES: Final = 4_096
 STORE_SECONDS: Final = 20.0

@@ -6,6 +6,7 @@ from functools import partial
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
+from pressroom.clock_watch import ClockWatch
 from pressroom.database import check_whole, open_database
 from pressroom.db import Database
 from pressroom.domains.accounts.jobs import mail_handlers
@@ -136,6 +137,7 @@ async def open_runtime(
         Every(1, "use of sessions", session_use.flush),
         Every(1, "usage of keys", usage.flush),
         Every(1, "views", views.flush),
+        Every(10, "clock", ClockWatch(db, clock, log).run),
     ]
     sweeps = [Every(60, "clean-up", group.run) for group in _sweep_groups(db, log, processing, cards, blobs)]
     own = Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir))

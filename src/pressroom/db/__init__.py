@@ -150,6 +150,10 @@ class Database(Protocol):
         """
         ...
 
+    async def follow_clock(self) -> None:
+        """Sets this process's clock by the database's, if that is another machine's."""
+        ...
+
     async def prepare(self, command: Command) -> list[Column]:
         """Has the engine parse and plan a statement without running it, and returns the columns of its rows.
 

@@ -9,7 +9,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 import asyncpg
 
 from pressroom import metrics
-from pressroom.clock import Clock
+from pressroom.clock import Clock, nanoseconds_awake
 from pressroom.db import (
     Command,
     ConstraintViolated,
@@ -39,6 +39,10 @@ SHORTEST_PAUSE: Final = 0.01
 LONGEST_PAUSE: Final = 0.5
 """Seconds, at random up to these, before the first and before any later run."""
 
+QUICK: Final = 20
+READINGS: Final = 3
+"""The database's clock is read again, at most so often, while its answer takes longer than so many milliseconds."""
+
 ROLLBACK_LIMIT: Final = 5.0
 """Seconds to wait for the end of a transaction that failed; then its connection is closed."""
 
@@ -53,6 +57,7 @@ _COLLISIONS: Final = (
 )
 """What a transaction meets that is run again."""
 
+_TIME: Final = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
 _UNLIMITED: Final = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"
 
 
@@ -128,6 +133,18 @@ class PostgresDatabase:
 
     def listen(self) -> asyncio.Event:
         return self._signals.listen()
+
+    async def follow_clock(self) -> None:
+        """Sets the clock by that of the database, read as often as it takes for an answer that came quickly."""
+        found: list[tuple[int, int, int]] = []
+        async with self._connection() as connection:
+            while len(found) < READINGS and (not found or found[-1][0] > QUICK):
+                began = nanoseconds_awake()
+                row = cast("Sequence[int]", await connection.fetchrow(_TIME, timeout=self._options.statement_seconds))
+                took = (nanoseconds_awake() - began) // 1_000_000
+                found.append((took, nanoseconds_awake(), row[0]))
+        took, at, time = min(found)
+        self._clock.follow(time + took // 2 + (nanoseconds_awake() - at) // 1_000_000)
 
     async def prepare(self, command: Command) -> list[Column]:
         async with self._connection() as connection:
@@ -226,4 +243,10 @@ async def open_postgres(
         raise DatabaseNotReached(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {reason}") from error
     except asyncpg.PostgresError as error:
         raise SettingError(f"PRESSROOM_DATABASE_URL: the database cannot be reached: {error}") from error
-    return PostgresDatabase(pool, clock, direct or connector, options, subscribers)
+    db = PostgresDatabase(pool, clock, direct or connector, options, subscribers)
+    try:
+        await db.follow_clock()
+    except BaseException:
+        await db.close()
+        raise
+    return db

@@ -178,6 +178,9 @@ class SqliteDatabase:
         self._listening.append(event)
         return event
 
+    async def follow_clock(self) -> None:
+        """Does nothing: the file is on this machine."""
+
     async def prepare(self, command: Command) -> list[Column]:
         columns = columns_of(self._reader, command)
         check_columns(command, self.engine, columns)

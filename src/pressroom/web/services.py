@@ -90,6 +90,7 @@ class Services:
         openapi: The OpenAPI document as JSON, made when it is first asked for.
         robots: What search engines are told.
         has_page: Returns whether there is a page at a path.
+        clock_notice: Returns what an operator should know of this machine's clock, or None.
         is_draining: Returns whether the server is about to stop and wants no more requests.
         count_unread: Returns how many notifications an account, by its id, has not read; 100 for more than 99.
     """
@@ -109,5 +110,6 @@ class Services:
     openapi: MadeOnce[CachedBody]
     robots: bytes
     has_page: Callable[[str], bool]
+    clock_notice: Callable[[], str | None]
     is_draining: Callable[[], bool]
     count_unread: Callable[[Database, str], Awaitable[int]]

@@ -57,7 +57,8 @@ async def ready(request: Request[Any]) -> Response:
             await request.services.limiter.ping()
     except TimeoutError:
         raise Unavailable("The database or the rate limiter does not answer.") from None
-    return json_response({"status": "ready"})
+    notice = request.services.clock_notice()
+    return json_response({"status": "ready", **({"warning": notice} if notice else {})})
 
 
 @declare("GET", "/openapi.json", Public(), summary="The OpenAPI document")
