@@ -79,11 +79,12 @@ def damaged(backup: Path, tmp_path: Path) -> Path:
 
 
 def refused(server: ServerProcess, *arguments: str) -> str:
-    """The one line that a command is refused with."""
+    """The one line that a command is refused with, which prints nothing else."""
     done = server.command(*arguments, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    return done.stderr
+    lines = [line for line in done.stderr.splitlines() if not line.startswith('{"')]
+    assert len(lines) == 1, done.stderr
+    return lines[0]
 
 
 def holds(server: ServerProcess) -> set[str]:

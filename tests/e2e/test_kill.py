@@ -75,13 +75,16 @@ def ten_publishers(server: ServerProcess) -> list[Publisher]:
 async def publish_through(publishers: list[Publisher], disaster: Coroutine[None, None, None]) -> None:
     """All publish while the disaster takes its course, and finish what they began once it is over."""
     over = asyncio.Event()
-    async with asyncio.timeout(STORY_SECONDS), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(STORY_SECONDS):
+        async with asyncio.TaskGroup() as group:
+            for publisher in publishers:
+                group.create_task(publisher.publish(publisher.until(over)))
+            try:
+                await disaster
+            finally:
+                over.set()
         for publisher in publishers:
-            group.create_task(publisher.publish(publisher.until(over)))
-        try:
-            await disaster
-        finally:
-            over.set()
+            await publisher.publish_at_last()
 
 
 async def kill_postgres_often(database: PostgresServer, times: int, chance: Random) -> None:

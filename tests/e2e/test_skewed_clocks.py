@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import time
 from collections import Counter
@@ -47,15 +48,24 @@ def skewed(server: ServerProcess, offset: str, command: str) -> Generator[Path]:
             stdout=output,
             stderr=output,
             stdin=subprocess.DEVNULL,
+            start_new_session=True,
         )
     try:
         yield log
     finally:
-        process.terminate()
-        try:
-            process.wait(30)
-        finally:
-            process.kill()
+        # faketime hands no signal on to the command that it started: both are one process group.
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+        assert wait_until(lambda: not _is_running(process.pid)), log.read_text()
+
+
+def _is_running(group: int) -> bool:
+    """Whether a process of the group is there."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_workers_whose_clocks_differ_share_their_work(server: ServerProcess) -> None:

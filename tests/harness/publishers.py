@@ -51,14 +51,23 @@ class Publisher:
     async def publish(self, contents: Iterable[str]) -> None:
         """Publishes `contents`; each a text that nobody else publishes."""
         for content in contents:
-            self.sent.add(content)
-            while not (settled := await self._attempt(content)):
-                await asyncio.sleep(PAUSE)
-                if not self._patient:
-                    break
-            if settled and len(self.acknowledged) % AGAIN == 0:
-                await self._attempt(content)
+            await self._publish(content, patient=self._patient)
         self.hang_up()
+
+    async def publish_at_last(self) -> None:
+        """Publishes one post with patience, if none has come to an end: who has no patience may have met only failures."""
+        if not self.settled:
+            await self._publish(f"{self.name} at last", patient=True)
+            self.hang_up()
+
+    async def _publish(self, content: str, *, patient: bool) -> None:
+        self.sent.add(content)
+        while not (settled := await self._attempt(content)):
+            await asyncio.sleep(PAUSE)
+            if not patient:
+                break
+        if settled and len(self.acknowledged) % AGAIN == 0:
+            await self._attempt(content)
 
     async def _attempt(self, content: str) -> bool:
         """Sends a post once; whether that settled it."""
