@@ -137,6 +137,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
     services = Services(
         outbound=runtime.outbound,
         blobs=runtime.blobs,
+        for_visitors=runtime.replica or runtime.db,
         await_card=runtime.cards.wait_for,
         media_secret=runtime.media_secret,
         slices=Slices(),

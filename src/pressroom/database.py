@@ -8,9 +8,11 @@ from pressroom.db import Database
 from pressroom.db.connector import Connector, PostgresOptions
 from pressroom.db.migrate import check_migrated, migrate
 from pressroom.db.postgres import open_postgres
+from pressroom.db.replica import Replica, make_replica
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.webhooks.actions.queueing import fan_out
 from pressroom.errors import SettingError
+from pressroom.logs import Log
 from pressroom.setting_values import Pooler
 from pressroom.settings import RESTORING, Settings
 from pressroom.transfer import marks
@@ -75,8 +77,24 @@ async def open_database(settings: Settings, clock: Clock) -> Database:
         db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock, subscribers)
         await migrate(db)
         return db
-    by_transaction = settings.database_pooler is Pooler.TRANSACTION
-    options = replace(postgres_options(settings), by_transaction=by_transaction)
     return await open_postgres(
-        settings.database_url, clock, subscribers, options=options, direct=direct_connector(settings)
+        settings.database_url, clock, subscribers, options=_pooled(settings), direct=direct_connector(settings)
     )
+
+
+async def open_replica(settings: Settings, primary: Database, clock: Clock, log: Log) -> Replica | None:
+    """Returns the replica of the settings, if they name one. Raises SettingError."""
+    if settings.replica_url is None:
+        return None
+    replica = make_replica(settings.replica_url, primary, clock, _pooled(settings), log)
+    try:
+        await replica.check()
+    except BaseException:
+        await replica.close()
+        raise
+    return replica
+
+
+def _pooled(settings: Settings) -> PostgresOptions:
+    by_transaction = settings.database_pooler is Pooler.TRANSACTION
+    return replace(postgres_options(settings), by_transaction=by_transaction)

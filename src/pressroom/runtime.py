@@ -1,14 +1,16 @@
 """Everything that a running server holds open: opened once, closed once."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
 from pressroom.clock_watch import ClockWatch
-from pressroom.database import check_whole, open_database
+from pressroom.database import check_whole, open_database, open_replica
 from pressroom.db import Database
+from pressroom.db.replica import Replica
 from pressroom.domains.accounts.jobs import mail_handlers
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.sessions import SessionUse
@@ -67,6 +69,7 @@ class Runtime:
     settings: Settings
     clock: Clock
     db: Database
+    replica: Replica | None
     outbound: OutboundClient
     blobs: Blobs
     cards: Cards
@@ -107,6 +110,8 @@ class Runtime:
         await self.sandbox.close()
         await self.outbound.close()
         await self.blobs.close()
+        if self.replica is not None:
+            await self.replica.close()
         await self.db.close()
         self.log.close()
 
@@ -117,8 +122,7 @@ async def open_runtime(
     """Opens everything; `resolve` looks names up for what goes out. Raises SettingError when something cannot be."""
     clock = clock or SystemClock()
     policy = policy_of(settings)
-    blobs, db = await _open_stores(settings, clock)
-    media_secret, body_secret = await _read_secrets(db, blobs)
+    blobs, db, replica, (media_secret, body_secret) = await _open_stores(settings, clock, log)
     rates = rates_of(settings)
     limiter = _open_limiter(rates, settings, clock, log) or MemoryLimiter(rates, db, clock, WRITTEN)
     client = OutboundClient(policy, resolve=resolve, log=log)
@@ -145,6 +149,7 @@ async def open_runtime(
         settings=settings,
         clock=clock,
         db=db,
+        replica=replica,
         outbound=client,
         blobs=blobs,
         cards=cards,
@@ -164,28 +169,25 @@ async def open_runtime(
     )
 
 
-async def _open_stores(settings: Settings, clock: Clock) -> tuple[Blobs, Database]:
-    blobs = open_blobs(settings)
-    try:
-        return blobs, await open_database(settings, clock)
-    except BaseException:
-        await blobs.close()
-        raise
+async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blobs, Database, Replica | None, list[str]]:
+    """Returns the stores, and what signs addresses of media and what bodies are hashed with.
 
-
-async def _read_secrets(db: Database, blobs: Blobs) -> list[str]:
-    """Returns what signs addresses of media and what bodies are hashed with. Closes both when they cannot be had."""
-    try:
+    Closes what it has opened when something cannot be had.
+    """
+    async with AsyncExitStack() as opened:
+        blobs = open_blobs(settings)
+        opened.push_async_callback(blobs.close)
+        db = await open_database(settings, clock)
+        opened.push_async_callback(db.close)
         await check_whole(db)
         # Read first: a file that another program has locked for a while must not keep the server from starting.
-        return [
+        secrets = [
             await db.one(FIND_SECRET, name=name) or await db.transact(make_secret, name)
             for name in (SIGNING, idempotency.BODY_HASHES)
         ]
-    except BaseException:
-        await db.close()
-        await blobs.close()
-        raise
+        replica = await open_replica(settings, db, clock, log)
+        opened.pop_all()
+        return blobs, db, replica, secrets
 
 
 def _open_limiter(rates: Rates, settings: Settings, clock: Clock, log: Log) -> Limiter | None:

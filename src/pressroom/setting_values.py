@@ -80,6 +80,12 @@ def read_database(value: str) -> str:
     return value
 
 
+def read_replica(value: str) -> str | None:
+    if value and not value.startswith(("postgresql://", "postgres://")):
+        raise ValueError("is not postgresql://…")
+    return value or None
+
+
 class Pooler(StrEnum):
     """Whose sessions the connections to PostgreSQL are."""
 

@@ -26,6 +26,7 @@ from pressroom.setting_values import (
     read_networks,
     read_pooler,
     read_redis,
+    read_replica,
     read_signup,
     read_text,
     read_waits,
@@ -127,6 +128,13 @@ class Settings:
         lambda its: its.database_url,
         "PostgreSQL without the pooler: for signals, locks and migrations, which need a session of their own.",
         "PRESSROOM_DATABASE_URL",
+    )
+    replica_url = Setting(
+        read_replica,
+        "",
+        "A standby of PostgreSQL, postgresql://…, that pages are read from for visitors who are not signed in; several "
+        "hosts may be named.",
+        "unset",
     )
     database_connections = Setting(
         whole_number(1, 1_000), "16", "Connections to PostgreSQL that each process opens at the most."
@@ -301,6 +309,8 @@ class Settings:
         engines = {url.partition(":")[0] == "sqlite" for url in (self.database_url, self.database_direct_url)}
         if len(engines) > 1:
             raise SettingError(f"{direct.variable} must lead to the same database as PRESSROOM_DATABASE_URL.")
+        if self.replica_url and True in engines:
+            raise SettingError("PRESSROOM_REPLICA_URL needs PostgreSQL (PRESSROOM_DATABASE_URL).")
 
     def value(self, setting: Setting[T]) -> T:
         """Returns the value of one setting. Raises SettingError."""

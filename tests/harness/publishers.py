@@ -55,7 +55,7 @@ class Publisher:
         self.hang_up()
 
     async def publish_at_last(self) -> None:
-        """Publishes one post with patience, if none has come to an end: who has no patience may have met only failures."""
+        """Publishes one post with patience if none came to an end: without patience there may be failures alone."""
         if not self.settled:
             await self._publish(f"{self.name} at last", patient=True)
             self.hang_up()

@@ -6,7 +6,7 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -223,7 +223,10 @@ def test_four_large_files_are_not_held_in_memory(server: ServerProcess, key: str
     assert list((data_dir(server) / "incoming").iterdir()) == []
 
 
-def test_twenty_uploads_at_once_stay_within_bounds(server: ServerProcess, key: str) -> None:
+def test_twenty_uploads_at_once_stay_within_bounds(process_server: Callable[..., ServerProcess]) -> None:
+    # Patient enough for one of them on any machine.
+    server = process_server(**ROOMY, UPLOAD_TIMEOUT_SECONDS=15).start()
+    key = Owner(server).key(scopes=SCOPES)
     content = form([file_part(padded(6 * MEBIBYTE))] * 4)
 
     async def all_at_once() -> list[Reply]:

@@ -124,7 +124,15 @@ Subscriber = Callable[[Tx, Any], Awaitable[None]]
 """What a database is opened with: `subscriber(tx, event)` runs in the transaction that appends an event."""
 
 
-class Database(Protocol):
+class Reads(Protocol):
+    """What can be read from. Raises Unavailable when it is away or too busy."""
+
+    async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Runs `action(tx, …)`, which only reads, on one snapshot."""
+        ...
+
+
+class Database(Reads, Protocol):
     """A database that is open. Raises Unavailable when it is away, full or too busy."""
 
     engine: str
@@ -133,10 +141,6 @@ class Database(Protocol):
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """Runs `action(tx, …)` and commits. The action may be run again, so it has no effect outside `tx`."""
-        ...
-
-    async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Runs `action(tx, …)`, which only reads, on one snapshot."""
         ...
 
     async def one(self, query: Query[R], **values: Value) -> R | None:

@@ -7,7 +7,7 @@ from typing import Protocol
 from markupsafe import Markup
 
 from pressroom.blobs import Blobs
-from pressroom.db import Database
+from pressroom.db import Database, Reads
 from pressroom.outbound import OutboundClient
 from pressroom.threads import MadeOnce
 from pressroom.web.cached_body import CachedBody
@@ -77,6 +77,7 @@ class Services:
     Attributes:
         outbound: Sends requests to other servers.
         blobs: The store of media.
+        for_visitors: What pages are read from for whoever is not signed in; it may be behind the database.
         await_card: Waits a little for the card of a link: its address, the account's id.
         media_secret: Signs addresses of media.
         slices: Renders pages in slices.
@@ -97,6 +98,7 @@ class Services:
 
     outbound: OutboundClient
     blobs: Blobs
+    for_visitors: Reads
     await_card: Callable[[str, str], Awaitable[None]]
     media_secret: str
     slices: Slices

@@ -21,6 +21,7 @@ from pressroom.domains.posts.schemas import OriginalPostOut, PostOut, post_shape
 from pressroom.domains.reading import actions
 from pressroom.domains.reading.markup import excerpt, linked
 from pressroom.domains.reading.queries import OF_ACCOUNT, OF_HUB, OF_TAG, FeedRow, list_rows
+from pressroom.domains.reading.rendering import read_for_page
 from pressroom.errors import NotFound
 from pressroom.hashtags_and_mentions import tag_identity
 from pressroom.ids import BEYOND
@@ -62,7 +63,7 @@ async def account_feed(request: Request[Caller]) -> Response:
     tag, known = await _version(request, OF_ACCOUNT, folded(name))
     if known is not None:
         return known
-    found = await request.db.read(actions.open_profile, name, "", BEYOND)
+    found = await read_for_page(request, actions.open_profile, name, "", BEYOND)
     if found is None or found.opened.account.is_private:
         raise NotFound("There is no such feed.")
     account = found.opened.account
@@ -77,7 +78,7 @@ async def hub_feed(request: Request[Caller]) -> Response:
     tag, known = await _version(request, OF_HUB, slug)
     if known is not None:
         return known
-    hub, page = await request.db.read(actions.open_hub, slug, "", BEYOND)
+    hub, page = await read_for_page(request, actions.open_hub, slug, "", BEYOND)
     return _feed(request, tag, Feed(hub.name, f"/hub/{hub.slug}", 0, page.posts))
 
 
@@ -88,13 +89,13 @@ async def tag_feed(request: Request[Caller]) -> Response:
     tag, known = await _version(request, OF_TAG, name)
     if known is not None:
         return known
-    page = await request.db.read(actions.open_tag, name, "", BEYOND)
+    page = await read_for_page(request, actions.open_tag, name, "", BEYOND)
     return _feed(request, tag, Feed(f"#{name}", f"/tag/{quote(name, safe='')}", 0, page.posts))
 
 
 async def _version(request: Request[Caller], query: Query[FeedRow], name: str) -> tuple[bytes, Response | None]:
     """Returns the ETag of a feed, and the 304 for whoever has this version. One statement."""
-    rows = await request.db.read(list_rows, query, name)
+    rows = await read_for_page(request, list_rows, query, name)
     tag = f'W/"{sha256(msgspec.json.encode(rows)).hexdigest()[:24]}"'
     known = (request.headers.if_none_match or "").split(",")
     if rows and any(each.strip() == tag for each in known):

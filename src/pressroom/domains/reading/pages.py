@@ -23,6 +23,7 @@ from pressroom.domains.reading.rendering import (
     post_page,
     posts_values,
     profile_page,
+    read_for_page,
     read_permalink,
     reader_id,
     reading_page,
@@ -85,7 +86,7 @@ async def hub(request: Request[Caller]) -> Response:
 async def tag(request: Request[Caller]) -> Response:
     """Returns the page of the PUBLIC posts with a hashtag, in any spelling."""
     name = tag_identity(request.parameters["name"])
-    page = await request.db.read(actions.open_tag, name, reader_id(request), before(request))
+    page = await read_for_page(request, actions.open_tag, name, reader_id(request), before(request))
     values: dict[str, object] = {"tag": name, "robots": None, "feed": f"/tag/{quote(name, safe='')}/feed.atom"}
     return await reading_page(request, "reading/tag.html", {**values, **posts_values(request, page)})
 
@@ -93,7 +94,7 @@ async def tag(request: Request[Caller]) -> Response:
 @declare("GET", "/clip/{id}", Visitor(), summary="A clip and its player")
 async def clip(request: Request[Caller]) -> Response:
     """Returns the page of a clip; a deleted one is a 410. Raises NotFound when the reader may not see it."""
-    view = await request.db.read(open_clip, request.parameters["id"], reader_id(request))
+    view = await read_for_page(request, open_clip, request.parameters["id"], reader_id(request))
     if view is None:
         values: dict[str, object] = {"gone": True, "robots": "noindex"}
         return await reading_page(request, "reading/clip.html", values, code=410, everybody=False)
@@ -116,7 +117,7 @@ async def oembed(request: Request[Caller]) -> Response:
     place = _PERMALINK.fullmatch(address.removeprefix(start)) if address.startswith(start) else None
     if place is None or given(request, "format") not in ("", "json"):
         raise NotFound("Give the address of a permalink of this server as url, and format=json or none.")
-    post = await request.db.read(get_post, place[1], "")
+    post = await read_for_page(request, get_post, place[1], "")
     base_url = request.settings.base_url
     response = json_response(
         OEmbedOut(

@@ -1,13 +1,14 @@
 """Renders the pages on which people read, for whoever reads them (docs/web-app.md#reading)."""
 
 import re
-from collections.abc import Sequence
-from typing import Final, cast
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import msgspec
 
 from pressroom.clock import iso
+from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import avatar_address, cover_address
 from pressroom.domains.clips.models import ClipView
@@ -32,6 +33,9 @@ from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.template_filters import shown_time
 from pressroom.web.templating import APP_POLICY, POLICY, page_in_slices
+
+R = TypeVar("R")
+P = ParamSpec("P")
 
 _PLACE: Final = re.compile(r"[0-9A-Z]{26}-[0-9A-Z]{26}")
 
@@ -73,7 +77,7 @@ async def read_permalink(request: Request[Caller]) -> Permalink:
     """
     thread, _, comment = (place_of(request.query, "after", _PLACE) or "").partition("-")
     start = (thread, comment)
-    return await request.db.read(actions.open_permalink, request.parameters["id"], reader_id(request), start)
+    return await read_for_page(request, actions.open_permalink, request.parameters["id"], reader_id(request), start)
 
 
 async def post_page(request: Request[Caller], found: Permalink, form: FormState | None = None) -> Response:
@@ -119,8 +123,8 @@ async def quote_page(request: Request[Caller], view: PostView, form: FormState) 
 
 async def profile_page(request: Request[Caller], form: FormState | None = None) -> Response:
     """Returns the page of the account that the path names. `form` is one that was refused. Raises NotFound."""
-    found = await request.db.read(
-        actions.open_profile, request.parameters["username"], reader_id(request), before(request)
+    found = await read_for_page(
+        request, actions.open_profile, request.parameters["username"], reader_id(request), before(request)
     )
     if found is None:
         return await gone_profile(request)
@@ -156,7 +160,7 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
 async def clips_page(request: Request[Caller]) -> Response:
     """Returns the page of the clips of the account that the path names. Raises NotFound."""
     start = before(request)
-    found = await request.db.read(actions.open_clips, request.parameters["username"], reader_id(request), start)
+    found = await read_for_page(request, actions.open_clips, request.parameters["username"], reader_id(request), start)
     if found is None:
         return await gone_profile(request)
     account = found.opened.account
@@ -182,7 +186,7 @@ async def gone_profile(request: Request[Caller]) -> Response:
 async def hub_page(request: Request[Caller], form: FormState | None = None) -> Response:
     """Returns the page of the hub that the path names. `form` is one that was refused. Raises NotFound."""
     slug, reader = request.parameters["slug"], reader_id(request)
-    found, page = await request.db.read(actions.open_hub, slug, reader, before(request))
+    found, page = await read_for_page(request, actions.open_hub, slug, reader, before(request))
     values: dict[str, object] = {
         "hub": hub_shape(found, request.settings.base_url),
         "robots": None,
@@ -254,6 +258,14 @@ def host_of(address: str) -> str:
 def reader_id(request: Request[Caller]) -> str:
     """Returns the id of whoever reads; "" for somebody signed out."""
     return request.who.account.id if request.who else ""
+
+
+async def read_for_page(
+    request: Request[Caller], action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+) -> R:
+    """Reads what a page shows: for whoever is not signed in, from a replica (docs/operations.md#a-replica)."""
+    source = request.db if request.who else request.services.for_visitors
+    return await source.read(action, *args, **kwargs)
 
 
 def before(request: Request[Caller]) -> str:

@@ -1,0 +1,75 @@
+"""Reads from a replica of PostgreSQL, and from the primary while the replica fails (docs/operations.md#a-replica)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+import asyncpg
+
+from pressroom.clock import Clock
+from pressroom.db import Database, DatabaseAway, Tx
+from pressroom.db.connector import AWAY, Connector, PostgresConnection, PostgresOptions
+from pressroom.db.pool import Connections
+from pressroom.db.postgres import PostgresDatabase
+from pressroom.errors import NotFound, SettingError
+from pressroom.logs import Log
+
+R = TypeVar("R")
+P = ParamSpec("P")
+
+AVOIDED_SECONDS: Final = 5.0
+"""Seconds for which a replica that failed is not asked again."""
+
+
+class Replica:
+    """A database that follows `primary`, and may be behind it."""
+
+    def __init__(self, pool: Connections[PostgresConnection], replica: Database, primary: Database, log: Log) -> None:
+        self._pool = pool
+        self._replica = replica
+        self._primary = primary
+        self._log = log
+        self._avoided_until = 0.0
+
+    async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Runs `action(tx, …)`, which only reads, on one snapshot of the replica.
+
+        What is not found there is looked up in the primary: it may have been written just now. So is everything for a
+        while after the replica has failed.
+        """
+        if asyncio.get_running_loop().time() >= self._avoided_until:
+            try:
+                return await self._replica.read(action, *args, **kwargs)
+            except NotFound:
+                pass
+            except (DatabaseAway, asyncpg.PostgresError) as error:
+                self._avoid(error)
+        return await self._primary.read(action, *args, **kwargs)
+
+    async def check(self) -> None:
+        """Raises SettingError when the address is none, or its server refuses. A replica that is away is logged."""
+        try:
+            self._pool.give_back(await self._pool.take())
+        except (asyncpg.ClientConfigurationError, ValueError):
+            raise SettingError(
+                "PRESSROOM_REPLICA_URL is no address of a database; is its password URL-encoded?"
+            ) from None
+        except AWAY as error:
+            self._avoid(error)
+        except asyncpg.PostgresError as error:
+            raise SettingError(f"PRESSROOM_REPLICA_URL: the database cannot be reached: {error}") from error
+
+    async def close(self) -> None:
+        """Closes the connections to the replica."""
+        await self._replica.close()
+
+    def _avoid(self, error: Exception) -> None:
+        self._avoided_until = asyncio.get_running_loop().time() + AVOIDED_SECONDS
+        self._log.warning("the replica failed; the primary is read", error=type(error).__name__)
+
+
+def make_replica(url: str, primary: Database, clock: Clock, options: PostgresOptions, log: Log) -> Replica:
+    """Returns the replica at `url`, to which nothing is connected yet. Any of several hosts will do."""
+    connector = Connector(url, options, name="pressroom replica", reading=True)
+    pool = Connections(connector.connect, options.connections, options.pool_seconds)
+    return Replica(pool, PostgresDatabase(pool, clock, connector, options, ()), primary, log)
