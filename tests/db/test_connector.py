@@ -11,12 +11,14 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, DatabaseAway, Query, Tx
 from pressroom.db.connector import Connector, PostgresOptions, addresses_of
+from pressroom.db.migrate import migrate
 from pressroom.db.postgres import open_postgres
+from pressroom.transfer.target import open_target
 from tests.db.conftest import Run
 from tests.harness.proxy import Proxy
 from tests.services import postgres
 from tests.services.kinds import query
-from tests.services.postgres_cluster import PostgresCluster
+from tests.services.postgres_cluster import PostgresCluster, several_hosts
 from tests.services.process import wait_until
 from tests.services.session import run_folder
 
@@ -128,6 +130,26 @@ def test_a_standby_alone_is_a_database_that_is_away(cluster: PostgresCluster, ru
     connector = Connector(f"postgresql://postgres@127.0.0.1:{standby.port},127.0.0.1:1/postgres")
     with pytest.raises(OSError, match=r"No host of the database's address takes writes|Connect call failed"):
         run(connector.connect())
+
+
+def test_a_transfer_fills_the_host_that_takes_writes(cluster: PostgresCluster, run: Run) -> None:
+    primary, standby = cluster.nodes
+    primary.create_database("target")
+    url = several_hosts([standby.port, primary.port], "target")
+
+    async def prepare() -> None:
+        db = await open_postgres(url, SettableClock())
+        await migrate(db)
+        await db.close()
+
+    async def begin() -> None:
+        async with open_target(url) as target:
+            await target.begin("an id", [])
+
+    run(prepare())
+    written = primary.query("SELECT pg_current_wal_flush_lsn()")
+    assert wait_until(lambda: standby.query(f"SELECT pg_last_wal_replay_lsn() >= '{written}'::pg_lsn") == "t")
+    run(begin())
 
 
 def test_a_connection_whose_server_only_reads_is_given_up(cluster: PostgresCluster, run: Run) -> None:

@@ -25,7 +25,7 @@ async def copy_files(folder: Path, to: Blobs) -> tuple[int, list[str]]:
     """Copies every file of the store in `folder` and compares its size and SHA-256 with what `to` returns.
 
     What is there already and equal is not written again. Returns how many files there are, and the names of entries
-    that are none. Raises SettingError when a file differs after it was written.
+    that are none. Raises SettingError when a file differs after it was written, and what a store raises.
     """
     source, turns, count, skipped = DiskBlobs.open(folder), asyncio.Semaphore(AT_ONCE), 0, list[str]()
     try:
@@ -38,7 +38,7 @@ async def copy_files(folder: Path, to: Blobs) -> tuple[int, list[str]]:
                 await turns.acquire()
                 task = copying.create_task(_copy(source, folder, to, key))
                 task.add_done_callback(lambda _: turns.release())
-    except* SettingError as errors:
+    except ExceptionGroup as errors:  # the first of them ended the others
         raise errors.exceptions[0] from None
     finally:
         await source.close()

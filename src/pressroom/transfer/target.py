@@ -3,14 +3,15 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from typing import Final, Protocol, cast
 
 import asyncpg
 
 from pressroom.clock import SystemClock
 from pressroom.db import DatabaseAway, Value
-from pressroom.db.connector import ONE
+from pressroom.db.connector import ONE, Connector
 from pressroom.db.lock import PATIENCE
 from pressroom.db.migrate import check_migrated
 from pressroom.db.postgres import open_postgres
@@ -21,6 +22,9 @@ from pressroom.transfer.marks import Mark
 from pressroom.transfer.tables import Row, Table
 
 _LOCK: Final = "SELECT pg_try_advisory_lock($1)"
+
+_UNLIMITED: Final = replace(ONE, statement_seconds=0.0, idle_seconds=0.0)
+"""Statistics of large tables, and files between the last row and the end, take as long as they take."""
 
 _ALONE: Final = "LOCK TABLE transfers IN EXCLUSIVE MODE"
 
@@ -116,11 +120,11 @@ async def open_target(url: str) -> AsyncGenerator[Target]:
         await check_migrated(db)
     finally:
         await db.close()
-    connect = cast("Callable[..., Awaitable[_Connection]]", asyncpg.connect)
+    connector = Connector(url, _UNLIMITED, name="pressroom transfer")
     try:
-        connection = await connect(url, server_settings={"application_name": "pressroom transfer"})
+        connection = await connector.connect()
         try:
-            target = Target(connection)
+            target = Target(cast("_Connection", connection))
             await target.lock()
             yield target
         finally:

@@ -1,0 +1,1 @@
+"""Parts of a transfer; a whole one is in `tests/e2e/test_transfer.py`."""
