@@ -14,7 +14,7 @@ from pressroom.db import Database, Query
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
-from pressroom.jobs.worker import LEASE, Defer, Handler, JobWorker, TryAgain
+from pressroom.jobs.worker import LEASE, Defer, Handler, JobWorker, TryAgain, claim
 from pressroom.logs import Log
 from tests.jobs.conftest import Run
 
@@ -359,6 +359,32 @@ def test_who_lost_the_lease_gives_nothing_up(shop: Shop, run: Run) -> None:
     run(story())
 
 
+def test_a_lease_has_its_length_however_long_the_claim_waited(
+    shop: Shop, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[Job] = []
+
+    async def lose_nothing(job: Job) -> None:
+        until = shop.clock.now() + LEASE
+        taken.extend(await shop.db.transact(queue.claim, "work", token="other", until=until, limit=1))
+
+    async def story() -> None:
+        shop.act, real = lose_nothing, shop.db.transact
+
+        async def wait_for_a_connection(action: Any, *args: Any, **kwargs: Any) -> Any:
+            if action in (claim, queue.claim) and not shop.begun:
+                shop.clock.advance(2 * LEASE)
+            return await real(action, *args, **kwargs)
+
+        monkeypatch.setattr(shop.db, "transact", wait_for_a_connection)
+        await shop.enqueue("a")
+        await shop.worker().settle()
+        assert shop.begun == Counter("a")
+        assert taken == []
+
+    run(story())
+
+
 def test_a_worker_outlives_a_database_that_is_away(shop: Shop, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pressroom.jobs.look.POLL_SECONDS", 0.01)
     monkeypatch.setattr("pressroom.jobs.lease_loop.PAUSE_SECONDS", 0.01)
@@ -368,7 +394,7 @@ def test_a_worker_outlives_a_database_that_is_away(shop: Shop, run: Run, monkeyp
 
         async def away(action: Any, *args: Any, **kwargs: Any) -> Any:
             nonlocal refused
-            if action is queue.claim and refused < 2:
+            if action is claim and refused < 2:
                 refused += 1
                 raise Unavailable("The database is away.", 1)
             return await real(action, *args, **kwargs)

@@ -108,9 +108,7 @@ class JobWorker:
         free, now = self._outages.free(handler.kind, handler.together, busy), self._clock.now()
         if free <= 0 or await self._db.one(queue.ANY_DUE, kind=handler.kind, now=now) is None:
             return False
-        jobs = await self._db.transact(
-            queue.claim, handler.kind, token=self._token, until=self._loop.lease_end(), limit=free, each=handler.each
-        )
+        jobs = await self._db.transact(claim, handler, self._token, free)
         for job in jobs:
             if not self._loop.is_under_way(job.id):
                 self._loop.start(job.id, job, self._do(handler, job), f"{job.kind} {job.id}")
@@ -173,6 +171,14 @@ class JobWorker:
 
     async def _renew_leases(self, jobs: list[Job], token: str, until: int) -> None:
         await self._db.transact(queue.renew, jobs, token=token, until=until)
+
+
+async def claim(tx: Tx, handler: Handler, token: str, limit: int) -> list[Job]:
+    """Claims up to `limit` due jobs of a handler, leased from the time of the transaction.
+
+    It may have waited for a connection for longer than a lease.
+    """
+    return await queue.claim(tx, handler.kind, token=token, until=tx.now + LEASE, limit=limit, each=handler.each)
 
 
 def _record(job: Job, outcome: str) -> None:
