@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from pressroom.clock import SettableClock
-from pressroom.db import Command, Database, DatabaseAway, Query, Tx, pool
+from pressroom.db import Command, Database, DatabaseAway, Query, Tx, ahead_of_requests, pool
 from pressroom.db.connector import PostgresOptions
 from pressroom.db.pool import Connections
 from pressroom.db.postgres import PostgresDatabase, open_postgres
@@ -79,6 +79,27 @@ def test_connections_are_given_out_in_turn(run: Run) -> None:
 
         await asyncio.gather(*(use(number) for number in range(20)))
         assert turns == list(range(20))
+
+    run(work())
+
+
+def test_leases_and_counts_go_before_requests_that_wait(run: Run) -> None:
+    """Behind them for longer than a lease, work would be done twice, and unsaved counts refuse every request."""
+
+    async def work() -> None:
+        connections = Connections(line, 1)
+        held = await connections.take()
+        requests = [asyncio.ensure_future(connections.take()) for _ in range(3)]
+        await asyncio.sleep(0)
+        with ahead_of_requests():
+            renewal = asyncio.ensure_future(connections.take())
+        await asyncio.sleep(0)
+        connections.give_back(held)
+        assert await renewal is held
+        assert not any(each.done() for each in requests)
+        for each in requests:
+            connections.give_back(held)
+            assert await each is held
 
     run(work())
 
@@ -171,6 +192,28 @@ def test_a_stop_cuts_off_what_does_not_end(run: Run, monkeypatch: pytest.MonkeyP
         await connections.close()
         assert busy.closed
         connections.give_back(busy)
+
+    run(work())
+
+
+def test_a_connection_that_is_made_after_a_stop_is_closed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "CLOSE_PATIENCE", 0.01)
+
+    async def work() -> None:
+        made, may_connect = Line(), asyncio.Event()
+
+        async def connect() -> Line:
+            await may_connect.wait()
+            return made
+
+        connections = Connections(connect, 1)
+        taking = asyncio.ensure_future(connections.take())
+        await asyncio.sleep(0)
+        await connections.close()
+        may_connect.set()
+        with pytest.raises(ConnectionError):
+            await taking
+        assert made.closed
 
     run(work())
 

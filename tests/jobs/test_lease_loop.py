@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pressroom.clock import SECOND, SettableClock
+from pressroom.db import goes_first
 from pressroom.errors import Unavailable
 from pressroom.jobs import lease_loop, look
 from pressroom.jobs.lease_loop import LeaseLoop
@@ -79,6 +80,7 @@ class Desk:
         assert token == self.loop.token
         if self.away:
             raise Unavailable("The database is away.")
+        assert goes_first.get(), "behind requests that wait for a connection, leases would run out"
         self.renewed.append((sorted(held), until))
 
     def hold(self, key: str) -> asyncio.Event:

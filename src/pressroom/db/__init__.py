@@ -8,8 +8,10 @@ not. A test prepares all of them on both engines.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+import contextlib
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any, Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar
 
 from pressroom.db.dialect import statement_for_sqlite
 from pressroom.db.params import numbered
@@ -118,6 +120,23 @@ class Tx(Protocol):
     def signal(self) -> None:
         """Wakes whoever listens when this transaction commits: there is work for them."""
         ...
+
+
+goes_first: Final = ContextVar("goes_first", default=False)
+"""Whether what is asked of the database now waits for no request (`ahead_of_requests`)."""
+
+
+@contextlib.contextmanager
+def ahead_of_requests() -> Generator[None]:
+    """Has what waits for a connection in this context get the next one, before all requests that wait.
+
+    For what is short, and without which requests are refused or work is done twice: counts of limits, and leases.
+    """
+    token = goes_first.set(True)
+    try:
+        yield
+    finally:
+        goes_first.reset(token)
 
 
 Subscriber = Callable[[Tx, Any], Awaitable[None]]

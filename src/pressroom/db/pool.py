@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, given out in the order in which they were asked for.
+"""Connections to PostgreSQL, given out in the order in which they were asked for, except to what goes first.
 
 A connection is not reset when it comes back: nothing of a session's state is changed outside a transaction, and a
 transaction's end undoes what was changed inside (docs/architecture.md#the-database).
@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Generic, Protocol, TypeVar
 
 from pressroom import metrics
+from pressroom.db import goes_first
 
 PATIENCE: Final = 5.0
 """Seconds to wait for a connection while none comes back: the database does nothing."""
@@ -121,13 +122,19 @@ class Connections(Generic[C]):
             self._let_open()
             raise
         self._opening -= 1
+        if not self._most:
+            connection.terminate()
+            raise ConnectionError("The connections to the database were closed.")
         self._open.add(connection)
         return connection
 
     async def _wait(self) -> C | None:
         """Returns a connection that came back, or None: one may be opened, and is counted as such."""
         waiter: asyncio.Future[C | None] = self._loop.create_future()
-        self._waiting.append(waiter)
+        if goes_first.get():
+            self._waiting.appendleft(waiter)
+        else:
+            self._waiting.append(waiter)
         end = self._loop.time() + self._longest_wait
         try:
             while True:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final, Generic, TypeVar
 
 from pressroom.clock import SECOND, Clock
+from pressroom.db import ahead_of_requests
 from pressroom.jobs import look as looks
 from pressroom.jobs.keyed_tasks import KeyedTasks
 from pressroom.jobs.look import Look, is_settled
@@ -150,7 +151,8 @@ class LeaseLoop(Generic[T]):
             if not self._tasks:
                 continue
             try:
-                await self._renew(self.items(), self.token, self.lease_end())
+                with ahead_of_requests():
+                    await self._renew(self.items(), self.token, self.lease_end())
             except Exception as error:  # one renewal that fails must not be the last
                 self._log.recurring("leases not renewed", error)
 

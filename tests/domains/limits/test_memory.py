@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pressroom.clock import DAY, HOUR, MINUTE, SettableClock
-from pressroom.db import Database, DatabaseAway, DiskFull, Query, Tx
+from pressroom.db import Database, DatabaseAway, DiskFull, Query, Tx, goes_first
 from pressroom.db.migrate import migrate
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
@@ -55,6 +55,25 @@ def test_what_was_flushed_counts_in_the_next_process(tmp_path: Path) -> None:
         assert await admitted(first, key_id, 3) == 3
         await first.close()
         assert await admitted(second, key_id, 9) == 2
+
+    with_key(tmp_path, story)
+
+
+def test_counts_are_saved_before_requests_that_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind them they are late, and then every request is refused, those that wait and all that come."""
+
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        limiter, first, real = MemoryLimiter(RATES, db, clock), list[bool](), db.transact
+
+        async def transact(*given: Any) -> Any:
+            first.append(goes_first.get())
+            return await real(*given)
+
+        monkeypatch.setattr(db, "transact", transact)
+        assert await admitted(limiter, key_id, 1) == 1
+        await limiter.flush()
+        await db.transact(find_holder)
+        assert first == [True, False]
 
     with_key(tmp_path, story)
 

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from pressroom.clock import DAY, MINUTE, Clock
-from pressroom.db import Database, Query, Tx
+from pressroom.db import Database, Query, Tx, ahead_of_requests
 from pressroom.domains.limits import queries
 from pressroom.domains.limits.models import Holder, KeyWrite, Left, Rates, Verdict
 from pressroom.domains.limits.windows import StoredWindows, Windows, merged, not_after, with_writes
@@ -107,7 +107,8 @@ class MemoryLimiter:
         Saves nothing once another process has taken over: the rows are that one's then.
         """
         if self._may_save():
-            await self._changed.flush()
+            with ahead_of_requests():  # which would all be refused while it waits behind them
+                await self._changed.flush()
         quiet_since = self._clock.now() - IDLE
         for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
             if key_id not in self._changed.pending:
