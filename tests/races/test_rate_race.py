@@ -70,7 +70,6 @@ def test_200_requests_at_once_are_60_over_two_processes(
     answers = at_once([who_am_i((one, two)[n % 2], key) for n in range(AT_ONCE)])
 
     assert_60_admitted(answers)
-    assert {answer.status for answer in answers[::2]} == {answer.status for answer in answers[1::2]} == {200, 429}
 
 
 def test_without_redis_no_keyed_request_passes(process_server: MakeServer, mortal_redis: RedisServer) -> None:
