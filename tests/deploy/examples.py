@@ -32,9 +32,14 @@ def said() -> str:
     return "\n".join(path.read_text("utf-8") for path in FILES)
 
 
+def composed() -> dict[str, dict[str, Any]]:
+    """The compose file."""
+    return cast("dict[str, dict[str, Any]]", yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8")))
+
+
 def services() -> dict[str, dict[str, Any]]:
     """The services of the compose file, by name."""
-    return cast("dict[str, dict[str, Any]]", yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"])
+    return composed()["services"]
 
 
 def environment(service: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, str]:

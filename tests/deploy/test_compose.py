@@ -1,11 +1,15 @@
 """The processes of compose.yaml, run with its environment and commands; addresses alone are replaced."""
 
+import os
+import re
+import subprocess
 from collections.abc import Callable
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
 
-from tests.deploy.examples import VARIABLES, environment, services
+from tests.deploy.examples import DEPLOY, VARIABLES, composed, environment, services
 from tests.e2e.processes import serves
 from tests.harness.beside import Command
 from tests.harness.process import ServerProcess, free_port
@@ -36,6 +40,34 @@ def replaced(
         }
 
     return settings
+
+
+def test_the_store_is_reached_where_haproxy_listens() -> None:
+    endpoint = environment(services()["api1"], VARIABLES)["PRESSROOM_BLOBS_URL"].partition("endpoint=")[2]
+    assert endpoint.startswith(f"https://{VARIABLES['MEDIA_HOST']}&")
+    assert re.search(r"^    bind :443 ssl ", (DEPLOY / "haproxy.cfg").read_text("utf-8"), re.MULTILINE)
+    assert services()["haproxy"]["networks"]["inside"]["aliases"] == ["${MEDIA_HOST:?}"]
+    assert services()["haproxy"]["ports"] == ["80:80", "443:443"]
+
+
+def test_no_other_service_is_given_the_address_of_haproxy() -> None:
+    (given,) = composed()["networks"]["inside"]["ipam"]["config"]
+    haproxy = ip_address(services()["haproxy"]["networks"]["inside"]["ipv4_address"])
+    assert haproxy in ip_network(given["subnet"])
+    assert haproxy not in ip_network(given["ip_range"])
+    assert ip_network(given["ip_range"]).subnet_of(ip_network(given["subnet"]))
+
+
+def test_the_standby_is_waited_for_once_the_database_is_made(tmp_path: Path) -> None:
+    # The image of PostgreSQL makes the database on a server that has the command's options, and no standby yet.
+    assert "synchronous_standby_names" not in " ".join(services()["primary"]["command"])
+    subprocess.run(
+        ["bash", DEPLOY / "compose" / "allow-standby.sh"], env={**os.environ, "PGDATA": str(tmp_path)}, check=True
+    )
+    assert (tmp_path / "postgresql.conf").read_text() == "synchronous_standby_names = 'ANY 1 (standby)'\n"
+    assert "application_name=standby" in (DEPLOY / "compose" / "start-standby.sh").read_text("utf-8")
+    # A server that only makes the database listens on its socket alone.
+    assert "-h" in services()["primary"]["healthcheck"]["test"]
 
 
 def test_migrate_serve_and_deliver(

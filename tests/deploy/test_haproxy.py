@@ -101,8 +101,8 @@ def test_servers_are_replaced_one_after_the_other_without_a_failed_request(
     config = changed(
         {
             "/tmp/haproxy.sock mode 600": "$SOCKET",
-            "bind :8080": f"bind 127.0.0.1:{free_port()}",
-            "bind :8443 ssl crt /etc/haproxy/site.pem alpn h2,http/1.1": "bind 127.0.0.1:$PORT",
+            "bind :80": f"bind 127.0.0.1:{free_port()}",
+            "bind :443 ssl crt /etc/haproxy/site.pem alpn h2,http/1.1": "bind 127.0.0.1:$PORT",
             "${MEDIA_HOST}": "media.example.org",
             " resolvers names": "",
             "resolvers names\n    parse-resolv-conf\n": "",
