@@ -1,14 +1,18 @@
 """Processes that share one target: what a dead one counted stays, and what was true only while it lived goes."""
 
 import http.client
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pressroom.errors import SettingError
+from pressroom.metrics import prometheus
+from pressroom.metrics.endpoint import MetricsEndpoint
 from pressroom.metrics.prometheus import exposing
 from pressroom.settings import Settings
 from tests.harness.process import free_port
@@ -77,6 +81,40 @@ def test_what_an_earlier_run_left_is_not_read(tmp_path: Path) -> None:
     with exposing(settings):
         assert read(settings) == {}
         assert not left.exists()
+
+
+def test_an_end_right_after_the_begin_is_without_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", wrong.append)
+    for _ in range(50):
+        endpoint = MetricsEndpoint("127.0.0.1", 0)
+        endpoint.serve(bytes)
+        endpoint.close()
+    assert wrong == []
+
+
+def test_files_have_their_size_before_their_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_for(tmp_path)
+
+    def fill(descriptor: int, start: int, size: int) -> None:
+        assert read(settings) == {}
+        os.truncate(descriptor, start + size)
+
+    with exposing(settings):
+        monkeypatch.setattr(os, "posix_fallocate", fill)
+        monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")
+        prometheus._reserve_files(tmp_path / "metrics" / str(settings.metrics_port), 0)  # noqa: SLF001  # amid it
+        assert read(settings) == {}
+
+
+def test_files_that_cannot_be_read_are_an_error_for_whoever_asks(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path)
+    with exposing(settings):
+        (tmp_path / "metrics" / str(settings.metrics_port) / "counter_0.db").write_bytes(b"\xff")
+        connection = http.client.HTTPConnection("127.0.0.1", settings.metrics_port, timeout=60)
+        connection.request("GET", "/metrics")
+        assert connection.getresponse().status == 500
+        connection.close()
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

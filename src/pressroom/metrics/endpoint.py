@@ -40,8 +40,11 @@ class MetricsEndpoint:
     def serve(self, render: Callable[[], bytes]) -> None:
         """Begins to answer with what `render` returns."""
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, args=(self._loop, render), name="metrics", daemon=True)
+        listens = threading.Event()
+        work = partial(self._run, self._loop, render, listens)
+        self._thread = threading.Thread(target=work, name="metrics", daemon=True)
         self._thread.start()
+        listens.wait(SECONDS)  # a loop that is stopped before it runs ends its thread with an error
 
     def close(self) -> None:
         """Ends it. May be called again."""
@@ -51,10 +54,11 @@ class MetricsEndpoint:
             self._thread = None
         self._listening.close()
 
-    def _run(self, loop: asyncio.AbstractEventLoop, render: Callable[[], bytes]) -> None:
+    def _run(self, loop: asyncio.AbstractEventLoop, render: Callable[[], bytes], listens: threading.Event) -> None:
         asyncio.set_event_loop(loop)
         answer = partial(self._answer, render)
         loop.run_until_complete(asyncio.start_server(answer, sock=self._listening, limit=HEAD))
+        listens.set()
         loop.run_forever()
         for task in asyncio.all_tasks(loop):
             task.cancel()
@@ -89,7 +93,10 @@ def _answer_to(head: bytes, render: Callable[[], bytes]) -> bytes:
         return _response("404 Not Found", b"The metrics are at /metrics.\n")
     if method != b"GET":
         return _response("405 Method Not Allowed", b"Send GET.\n", "Allow: GET\r\n")
-    return _response("200 OK", render())
+    try:
+        return _response("200 OK", render())
+    except Exception:  # the files may have been removed or damaged by others
+        return _response("500 Internal Server Error", b"The values cannot be read; a restart makes new files.\n")
 
 
 def _response(status: str, body: bytes, more: str = "") -> bytes:

@@ -131,11 +131,19 @@ def recording(settings: Settings, place: int, *, exposed: bool) -> Generator[Non
 
 
 def _reserve_files(folder: Path, place: int) -> None:
-    """Reserves space for the values: a process that writes to a mapped file on a full disk is killed."""
+    """Reserves space for the values: a process that writes to a mapped file on a full disk is killed.
+
+    Each file gets its name when it has its size: what reads the metrics cannot read an empty one.
+    """
     with _told(folder):
         for kind, size in RESERVED.items():
-            with (folder / f"{kind}_{place}.db").open("ab") as file:
+            values_file = folder / f"{kind}_{place}.db"
+            if values_file.exists():
+                continue
+            new = values_file.with_suffix(".new")
+            with new.open("wb") as file:
                 os.posix_fallocate(file.fileno(), 0, size)
+            new.rename(values_file)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
 
 
