@@ -47,6 +47,7 @@ from pressroom.outbound.connections import Resolve
 from pressroom.retention import PURGES, purge_rows
 from pressroom.setting_values import WhenAway
 from pressroom.settings import Settings
+from pressroom.threads import run_apart
 
 WRITE_SECONDS = 1.0
 """Seconds that a stop tries to flush one write-behind buffer when the database does not answer."""
@@ -175,7 +176,8 @@ async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blob
     Closes what it has opened when something cannot be had.
     """
     async with AsyncExitStack() as opened:
-        blobs = open_blobs(settings)
+        # Left behind by a stop, which a store that is silent must not hold up.
+        blobs = await run_apart(partial(open_blobs, settings))
         opened.push_async_callback(blobs.close)
         db = await open_database(settings, clock)
         opened.push_async_callback(db.close)

@@ -68,10 +68,10 @@ async def serve(
     """
     if only is Part.WORKER and settings.database_url.startswith("sqlite:///"):
         raise SettingError("A worker of its own needs PostgreSQL (PRESSROOM_DATABASE_URL); on SQLite, serve delivers.")
-    if place is None and only is not Part.WORKER:
-        check_port_is_free(settings.host, settings.port)
     _raise_file_limit()
     with _recording(settings, place), alone_on_file(settings):
+        if place is None and only is not Part.WORKER:
+            check_port_is_free(settings.host, settings.port)  # once that of the metrics is taken: it may be the same
         if closed := close_to_others(settings):
             log.warning(
                 "files were open to other users of this machine; access removed", files=" ".join(map(str, closed))
@@ -110,9 +110,12 @@ async def _tracing(settings: Settings, log: Log) -> AsyncGenerator[None]:
         return
     try:
         from pressroom.tracing.otlp import OtlpTracer
+
+        tracer = tracing.tracer = OtlpTracer(settings.tracing_endpoint, log)
     except ImportError:
         raise SettingError("PRESSROOM_TRACING_ENDPOINT needs the extra: pip install 'pressroom[tracing]'.") from None
-    tracer = tracing.tracer = OtlpTracer(settings.tracing_endpoint, log)
+    except ValueError as error:
+        raise SettingError(f"Tracing cannot begin with the OTEL_… variables that are set: {error}") from None
     try:
         yield
     finally:
@@ -138,11 +141,14 @@ async def _work(
     async with sole_counter(runtime, stopping):
         await announce(runtime)
         _freeze_heap()
-        delivering = asyncio.create_task(_deliver(runtime, stopping, concurrency)) if only is None else None
+        drained = asyncio.Event()
+        delivering = asyncio.create_task(_deliver(runtime, drained, concurrency)) if only is None else None
+        if delivering is not None:
+            delivering.add_done_callback(lambda _: stopping.set())
         try:
-            await _serve(runtime, stopping)
+            await _serve(runtime, stopping, drained)
         finally:
-            stopping.set()
+            drained.set()
             if delivering is not None:
                 await delivering
 
@@ -239,7 +245,10 @@ def _stop_on_signals(stopping: asyncio.Event, *, sibling: bool) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     if sibling:
-        loop.add_reader(sys.stdin, lambda: os.read(sys.stdin.fileno(), 64) or stopping.set())
+        try:
+            loop.add_reader(sys.stdin, lambda: os.read(sys.stdin.fileno(), 64) or stopping.set())
+        except OSError:
+            raise SettingError("--place is for the processes that serve --workers starts.") from None
 
 
 async def _deliver(runtime: Runtime, stopping: asyncio.Event, concurrency: int | None) -> None:
@@ -280,7 +289,8 @@ async def _forget_leases(runtime: Runtime) -> None:
         runtime.log.warning("leases could not be released; they will expire", error=error.message)
 
 
-async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:
+async def _serve(runtime: Runtime, stopping: asyncio.Event, drained: asyncio.Event) -> None:
+    """Serves until the stop, and on for the drain; sets `drained` when it takes no more requests."""
     settings = runtime.settings
     app = create_app(runtime)
     served = app if tracing.tracer is None else traced(app, tracing.tracer, settings.trusted_proxies)
@@ -296,6 +306,7 @@ async def _serve(runtime: Runtime, stopping: asyncio.Event) -> None:
     runtime.log.info("stopping")
     runtime.draining = True
     await asyncio.wait([serving], timeout=runtime.settings.drain_seconds)
+    drained.set()
     server.stop()
     if not await _drained(serving, app):
         runtime.log.warning("stopped before every request was finished")

@@ -12,6 +12,9 @@ from pressroom.redis_address import parse_redis
 RETRIES: Final = 4
 """Attempts to deliver a webhook after the first one."""
 
+DIGITS: Final = 30
+"""Digits that a number may have, zeros in front included."""
+
 Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
 
 
@@ -29,7 +32,8 @@ def read_flag(value: str) -> bool:
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
     def read(value: str) -> int:
-        if not (value.isascii() and value.isdigit() and least <= int(value) <= most):
+        # Python refuses to read thousands of digits, in words of its own.
+        if not (value.isascii() and value.isdigit() and len(value) <= DIGITS and least <= int(value) <= most):
             raise ValueError(f"is not a whole number from {least:,} to {most:,}")
         return int(value)
 
@@ -77,6 +81,10 @@ def read_base_address(value: str) -> str:
 def read_database(value: str) -> str:
     if not value.startswith(("sqlite:///", "postgresql://", "postgres://")):
         raise ValueError("is neither sqlite:///FILE nor postgresql://…")
+    try:
+        urlsplit(value)
+    except ValueError:
+        raise ValueError("is no address of a database; is its password URL-encoded?") from None
     return value
 
 

@@ -39,8 +39,9 @@ def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> 
                 f"{workers} workers need PostgreSQL (PRESSROOM_DATABASE_URL) and Redis (PRESSROOM_REDIS_URL),"
                 " so that limits are counted once."
             )
-        check_port_is_free(settings.host, settings.port)
     with _exposing(settings) as note_end:
+        if only is not Part.WORKER:
+            check_port_is_free(settings.host, settings.port)
         return _supervise(settings, log, workers, only, note_end)
 
 

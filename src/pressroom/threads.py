@@ -1,9 +1,9 @@
-"""Calls of blocking functions in threads, after which nothing of them goes on."""
+"""Calls of blocking functions in threads."""
 
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -44,6 +44,24 @@ async def run_to_end(work: Callable[[], T], pool: Executor | None = None, stop: 
         result.add_done_callback(_retrieve)
         raise cancellation
     return result.result()
+
+
+async def run_apart(work: Callable[[], T]) -> T:
+    """Runs `work` in a thread of its own. A cancellation leaves it behind, and the process can end before it does.
+
+    Returns what `work` returns; raises what it raises.
+    """
+    result: Future[T] = Future()
+
+    def begin() -> None:
+        try:
+            result.set_result(work())
+        except Exception as error:  # for whoever waits
+            result.set_exception(error)
+
+    result.set_running_or_notify_cancel()
+    threading.Thread(target=begin, name="apart", daemon=True).start()
+    return await asyncio.wrap_future(result)
 
 
 def _retrieve(result: "asyncio.Future[T]") -> None:

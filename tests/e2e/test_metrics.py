@@ -206,3 +206,10 @@ def test_a_port_that_is_taken_is_named_in_one_line(process_server: MakeServer, a
         line = one_line(server, *arguments)
     assert f"127.0.0.1:{port}" in line
     assert "PRESSROOM_METRICS_PORT" in line
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_the_port_of_the_server_cannot_be_that_of_the_metrics(process_server: MakeServer, workers: str) -> None:
+    server = process_server(DATABASE_URL="postgresql://127.0.0.1:1/none", REDIS_URL="redis://127.0.0.1:1/0")
+    server.settings["METRICS_PORT"] = server.port
+    assert f"Cannot listen on 127.0.0.1:{server.port}" in one_line(server, "serve", "--workers", workers)

@@ -94,6 +94,20 @@ def test_a_stop_does_not_wait_for_an_answer_of_the_database(
     assert WAITING not in server.output(), "it was waited until the database's time was up"
 
 
+def test_a_stop_does_not_wait_for_an_answer_of_the_media_store(
+    process_server: MakeProcess, mute: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    url = f"s3://media?endpoint=http://127.0.0.1:{mute.getsockname()[1]}&region=none"
+    server = process_server(BLOBS_URL=url, BLOBS_TIMEOUT_SECONDS=300)
+    server.launch()
+    mute.settimeout(DEADLINE)
+    asked, _ = mute.accept()
+    with asked:
+        assert server.stop() == 0
+
+
 @pytest.mark.parametrize("command", ["serve", "serve --only api", "serve --workers 2", "worker"])
 @pytest.mark.parametrize(
     ("user", "database", "reason"), [("nobody:hunter2", "postgres", "nobody"), ("postgres", "nowhere", "nowhere")]

@@ -8,11 +8,14 @@ from dataclasses import replace
 import pytest
 
 from tests.e2e.processes import LONGEST_STOP
+from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint
 from tests.harness.owners import Owner, publish
 from tests.harness.process import DEADLINE, ServerProcess
 from tests.harness.publishers import Publisher, told
+from tests.harness.receiver import Receiver
 from tests.harness.records import count, disagreements
 from tests.harness.wire import Connection, Reply, Request, ask
+from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
 
@@ -76,6 +79,18 @@ def test_a_server_that_drains_is_not_ready_and_still_serves(roomy_server: MakeSe
     assert (answer.status, answer.json()["error"]) == (503, "Unavailable")
     assert ask(publish(server, key, "amid the drain")).status == 201
     assert ask(Request(server.port, "GET", "/healthz")).status == 200
+
+
+def test_a_server_that_drains_delivers_too(roomy_server: MakeServer) -> None:
+    with Receiver() as receiver:
+        server = roomy_server(**QUICK_RETRIES, DRAIN_SECONDS=300).start()
+        owner = Owner(server)
+        made = owner.new_key().json()
+        Endpoint(server, owner, made["id"], receiver.url("/hook"), (POST,))
+        server.terminate()
+        assert wait_until(lambda: ask(Request(server.port, "GET", "/readyz")).status == 503)
+        assert ask(publish(server, made["key"], "amid the drain")).status == 201
+        receiver.wait(lambda seen: seen.count("/hook") == 1)
 
 
 async def stop_amid_the_bodies(server: ServerProcess, requests: list[Request]) -> list[Reply]:

@@ -125,6 +125,15 @@ def test_a_collector_that_is_away_holds_nothing_up(roomy_server: MakeServer) -> 
     assert not re.search("Traceback", server.output())
 
 
+@pytest.mark.parametrize("name", ["OTEL_BSP_MAX_QUEUE_SIZE", "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"])
+def test_what_opentelemetry_refuses_is_told_in_one_line(
+    process_server: MakeServer, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "-1")
+    server = process_server(TRACING_ENDPOINT=f"http://127.0.0.1:{free_port()}").migrate()
+    assert "OTEL_" in one_line(server)
+
+
 @pytest.mark.parametrize(
     "address", ["localhost:4318", "http://user:secret@localhost:4318", "http://localhost:4318/?x=1"]
 )

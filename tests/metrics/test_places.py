@@ -103,7 +103,7 @@ def test_files_have_their_size_before_their_name(tmp_path: Path, monkeypatch: py
     with exposing(settings):
         monkeypatch.setattr(os, "posix_fallocate", fill)
         monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")
-        prometheus._reserve_files(tmp_path / "metrics" / str(settings.metrics_port), 0)  # noqa: SLF001  # amid it
+        prometheus.reserve_files(tmp_path / "metrics" / str(settings.metrics_port), 0)
         assert read(settings) == {}
 
 

@@ -30,7 +30,9 @@ def _settings_help() -> str:
     type=click.Choice(["api", "worker"]),
     help="Only serve the API and pages, or only deliver webhooks; other processes do the rest.",
 )
-@click.option("--place", type=int, hidden=True, help="Run as one of several, in this place among them.")
+@click.option(
+    "--place", type=click.IntRange(0, 63), hidden=True, help="Run as one of several, in this place among them."
+)
 def serve(workers: int, only: str | None, place: int | None) -> None:
     """Serve the API and the pages and deliver webhooks, until SIGTERM."""
     from pressroom.logs import Log

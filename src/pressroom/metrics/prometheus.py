@@ -122,7 +122,7 @@ class PrometheusRecorder:
 def recording(settings: Settings, place: int, *, exposed: bool) -> Generator[None]:
     """Records in this process; with `exposed`, as the only one, it serves the metrics too. Raises SettingError."""
     with exposing(settings) if exposed else nullcontext():
-        _reserve_files(_folder(settings), place)
+        reserve_files(_folder(settings), place)
         metrics.recorder = PrometheusRecorder(place, CollectorRegistry())
         try:
             yield
@@ -130,7 +130,7 @@ def recording(settings: Settings, place: int, *, exposed: bool) -> Generator[Non
             metrics.recorder = None
 
 
-def _reserve_files(folder: Path, place: int) -> None:
+def reserve_files(folder: Path, place: int) -> None:
     """Reserves space for the values: a process that writes to a mapped file on a full disk is killed.
 
     Each file gets its name when it has its size: what reads the metrics cannot read an empty one.
