@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
 import pytest
@@ -52,10 +52,10 @@ def test_the_store_is_reached_where_haproxy_listens() -> None:
 
 def test_no_other_service_is_given_the_address_of_haproxy() -> None:
     (given,) = composed()["networks"]["inside"]["ipam"]["config"]
-    haproxy = ip_address(services()["haproxy"]["networks"]["inside"]["ipv4_address"])
-    assert haproxy in ip_network(given["subnet"])
-    assert haproxy not in ip_network(given["ip_range"])
-    assert ip_network(given["ip_range"]).subnet_of(ip_network(given["subnet"]))
+    haproxy = IPv4Address(services()["haproxy"]["networks"]["inside"]["ipv4_address"])
+    assert haproxy in IPv4Network(given["subnet"])
+    assert haproxy not in IPv4Network(given["ip_range"])
+    assert IPv4Network(given["ip_range"]).subnet_of(IPv4Network(given["subnet"]))
 
 
 def test_the_standby_is_waited_for_once_the_database_is_made(tmp_path: Path) -> None:
