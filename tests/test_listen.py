@@ -92,10 +92,11 @@ class Listening:
 
     def _read(self) -> None:
         assert self.process.stdout
-        while piece := self.process.stdout.read1():  # type: ignore[attr-defined] — a pipe is a BufferedReader
-            with self._changed:
-                self._printed += piece
-                self._changed.notify_all()
+        with self.process.stdout as stdout:
+            while piece := stdout.read1():  # type: ignore[attr-defined] — a pipe is a BufferedReader
+                with self._changed:
+                    self._printed += piece
+                    self._changed.notify_all()
 
 
 Start = Callable[..., Listening]
@@ -114,6 +115,7 @@ def start() -> Iterator[Start]:
     for each in made:
         each.process.kill()
         each.process.wait()
+        each._reading.join()
 
 
 def envelope(data: object = None, event: str = "post.created", id_: str = ID) -> bytes:

@@ -101,11 +101,13 @@ async def fill(db: Database) -> tuple[dict[int, str], dict[int, str]]:
 def keys(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keys]:
     """The keys on each engine; SQLite's also as the server leaves it, without statistics."""
     with asyncio.Runner() as runner:
+        opened: list[asyncpg.Connection] = []
         if request.param == "postgres":
             url = request.getfixturevalue("postgres_server").create_database(f"keys_{os.getpid()}")
             db: Database = runner.run(open_postgres(url, SettableClock()))
             large = {"api_keys", "api_key_usage", "api_key_refusals"}
-            engine: Engine = Postgres(runner.run(asyncpg.connect(url)), large)
+            opened.append(runner.run(asyncpg.connect(url)))
+            engine: Engine = Postgres(opened[0], large)
         else:
             file = tmp_path_factory.mktemp("keys") / "pressroom.db"
             db = open_sqlite(file, SettableClock())
@@ -114,6 +116,8 @@ def keys(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         if request.param != "sqlite without statistics":
             runner.run(db.script("ANALYZE"))
         yield Keys(db, engine, *filled, runner.run)
+        for connection in opened:
+            runner.run(connection.close())
         runner.run(db.close())
 
 

@@ -166,10 +166,12 @@ class Library:
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     """A library on each engine; SQLite's also as the server leaves it, which never tells it to gather statistics."""
     with asyncio.Runner() as runner:
+        opened: list[asyncpg.Connection] = []
         if request.param == "postgres":
             url = request.getfixturevalue("postgres_server").create_database(f"scale_{os.getpid()}")
             db: Database = runner.run(open_postgres(url, SettableClock()))
-            engine: Engine = Postgres(runner.run(asyncpg.connect(url)), LARGE)
+            opened.append(runner.run(asyncpg.connect(url)))
+            engine: Engine = Postgres(opened[0], LARGE)
         else:
             file = tmp_path_factory.mktemp("scale") / "pressroom.db"
             db = open_sqlite(file, SettableClock())
@@ -178,6 +180,8 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         if request.param != "sqlite without statistics":
             runner.run(db.script("ANALYZE"))
         yield Library(db, engine, accounts, runner.run)
+        for connection in opened:
+            runner.run(connection.close())
         runner.run(db.close())
 
 

@@ -97,10 +97,12 @@ async def put_deliveries(tx: Tx, account_id: str, webhook_id: str, state: str, f
 def endpoints(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoints]:
     """The endpoints on each engine; SQLite's also as the server leaves it, without statistics."""
     with asyncio.Runner() as runner:
+        opened: list[asyncpg.Connection] = []
         if request.param == "postgres":
             url = request.getfixturevalue("postgres_server").create_database(f"status_{os.getpid()}")
             db: Database = runner.run(open_postgres(url, SettableClock()))
-            engine: Engine = Postgres(runner.run(asyncpg.connect(url)), {"deliveries"})
+            opened.append(runner.run(asyncpg.connect(url)))
+            engine: Engine = Postgres(opened[0], {"deliveries"})
         else:
             file = tmp_path_factory.mktemp("status") / "pressroom.db"
             db = open_sqlite(file, SettableClock())
@@ -109,6 +111,8 @@ def endpoints(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         if request.param != "sqlite without statistics":
             runner.run(db.script("ANALYZE"))
         yield Endpoints(db, engine, *filled, runner.run)
+        for connection in opened:
+            runner.run(connection.close())
         runner.run(db.close())
 
 
