@@ -12,9 +12,9 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, ConstraintViolated, Database, Query, Tx, signals
-from pressroom.db.connector import Connector, PostgresOptions
+from pressroom.db.connector import Connector, PostgresConnection, PostgresOptions
 from pressroom.db.postgres import open_postgres
-from pressroom.db.signals import CHANNEL
+from pressroom.db.signals import CHANNEL, Signals
 from tests.services import pgbouncer
 from tests.services.pgbouncer import PgBouncer
 from tests.services.postgres import PostgresServer
@@ -50,6 +50,26 @@ async def heard(event: asyncio.Event) -> None:
     async with asyncio.timeout(20):
         await event.wait()
     event.clear()
+
+
+def test_a_stop_waits_for_no_signal_that_cannot_be_sent() -> None:
+    begun = asyncio.Event()
+
+    async def connect() -> PostgresConnection:
+        raise ConnectionError
+
+    async def notify(sql: str) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def stop() -> None:
+        sender = Signals(connect, notify)
+        sender.send()
+        await begun.wait()
+        async with asyncio.timeout(20):
+            await sender.close()
+
+    asyncio.run(stop())
 
 
 @pytest.fixture

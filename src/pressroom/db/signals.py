@@ -22,6 +22,9 @@ PATIENCE: Final = 3.0
 PAUSE: Final = 0.2
 """Seconds between the loss of a connection and the next one."""
 
+LAST_SECONDS: Final = 1.0
+"""Seconds that a stop waits for the last signal to be sent. Without it the others find the work when they look."""
+
 PULSE: Final = 30.0
 """Seconds after which a silent connection is asked whether it is still there."""
 
@@ -82,14 +85,15 @@ class Signals:
             self._wake()
 
     async def close(self) -> None:
-        """Sends what is to be sent, and stops listening."""
+        """Sends what is to be sent, if that takes no longer than LAST_SECONDS, and stops listening."""
         self._closing.set()
         if self._sender is not None:
-            await self._sender
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait([self._sender], timeout=LAST_SECONDS)
+        for task in (self._sender, self._task):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
 
     async def _stay_connected(self) -> None:
         while True:
