@@ -1,6 +1,5 @@
 """How much a key is used, as its owner sees it: counts by hour and day, what is left of its limits, and refusals."""
 
-import time
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from pressroom.domains.keys.actions import purge_usage
 from pressroom.domains.keys.models import Scope
 from tests.api.actors import Actor, nobody, refusal
 from tests.api.conftest import MakeActor
+from tests.services.process import wait_until
 
 SETTINGS = {
     "REQUESTS_PER_MINUTE": 12,
@@ -43,11 +43,15 @@ def counted(period: dict[str, Any]) -> tuple[int, int, int, int]:
 
 def settled(actor: Actor, requests: int) -> dict[str, Any]:
     """The usage once so many requests are written down: within a second or so, on the wall."""
-    deadline = time.monotonic() + 10
-    while sum(map(sum, map(counted, (shown := usage(actor))["days"]))) < requests and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert sum(map(sum, map(counted, shown["days"]))) == requests
+    wait_until(lambda: _all(usage(actor)) >= requests, 10)
+    shown = usage(actor)
+    assert _all(shown) == requests
     return shown
+
+
+def _all(shown: dict[str, Any]) -> int:
+    """How many requests a usage tells of."""
+    return sum(map(sum, map(counted, shown["days"])))
 
 
 @pytest.fixture(autouse=True)

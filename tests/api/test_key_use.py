@@ -1,7 +1,6 @@
 """What the use of a key leaves behind: when it was used last, from where, and what becomes of one that hammers."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from pressroom.domains.keys.models import Scope
 from tests.api.actors import Actor, field_errors
 from tests.api.conftest import MakeActor, one_engine
 from tests.api.sockets import exchange
+from tests.services.process import wait_until
 
 SETTINGS = {
     "TRUSTED_PROXIES": "127.0.0.1/32, 10.0.0.0/8, ::1",
@@ -34,10 +34,7 @@ def record(actor: Actor) -> dict[str, Any]:
 
 def shown_as_used(actor: Actor, at: str) -> bool:
     """Whether the last use comes to be shown: within 5 seconds on the wall, twice that on a machine under load."""
-    deadline = time.monotonic() + 10
-    while (shown := record(actor)["lastUsedAt"]) != at and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return bool(shown == at)
+    return wait_until(lambda: record(actor)["lastUsedAt"] == at, 10)
 
 
 def test_the_last_use_is_shown_to_the_minute(alice: Actor) -> None:

@@ -20,6 +20,7 @@ from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import DEADLINE, ServerProcess, free_port
 from tests.harness.receiver import Receiver
 from tests.harness.wire import Request, ask
+from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
 
@@ -161,11 +162,8 @@ def test_a_worker_alone_is_measured_too(
     url = request.getfixturevalue("postgres_server").create_database(f"metrics_worker_{os.getpid()}")
     server = roomy_server(METRICS_PORT=free_port(), DATABASE_URL=url)
     server.launch("--only", "worker")
-    deadline = time.monotonic() + DEADLINE
-    while "delivering" not in server.output():
-        assert time.monotonic() < deadline
-        assert not server.ended, server.output()
-        time.sleep(0.02)
+    assert wait_until(lambda: "delivering" in server.output() or server.ended)
+    assert not server.ended, server.output()
     found = until(server, lambda now: value(now, "pressroom_deliveries_overdue_seconds") == 0)
     assert processes(found) == 1
 

@@ -22,6 +22,7 @@ from tests.harness.receiver import Behaviour, Received, Receiver, answer, hold, 
 from tests.harness.records import Row, rows, sqlite_file
 from tests.harness.wire import Request, ask, in_turn
 from tests.services.postgres import PostgresServer
+from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
 
@@ -79,10 +80,7 @@ def mortal_desk(roomy_server: MakeServer, mortal_postgres: PostgresServer) -> It
 
 def until(condition: Callable[[], object], what: str) -> None:
     """Waits for something that nobody tells of."""
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {DEADLINE:g} s: {what}"
-        time.sleep(0.01)
+    assert wait_until(lambda: bool(condition()), DEADLINE), f"not within {DEADLINE:g} s: {what}"
 
 
 def queue(desk: Desk) -> list[Row]:
