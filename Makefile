@@ -21,6 +21,7 @@ install: .venv/.serve ## Install what the server needs, in .venv
 	@echo "Installing into .venv …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt -r requirements/serve.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 .venv/.develop: .venv/.serve requirements/develop.txt
@@ -40,7 +41,7 @@ test: .venv/.develop ## Run the whole suite: SQLite, PostgreSQL and Redis, real 
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 reliability: .venv/.develop ## Make docs/reliability.md anew from a run of the tests of faults
-	@folder=$$(mktemp -d) && PRESSROOM_OBSERVATIONS=$$folder $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS) $$(grep -rl --include='test_*.py' 'observations import observe' tests) && $(BIN)/python docs/generate_reliability.py $$folder && rm -r $$folder
+	@folder=$$(mktemp -d) && PRESSROOM_OBSERVATIONS=$$folder $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS) $$(grep -rl --include='test_*.py' 'observations import\|before\.observe' tests) && $(BIN)/python docs/generate_reliability.py $$folder && rm -r $$folder
 
 coverage: .venv/.develop ## Say which lines and branches no test reaches (ARGS as for test)
 	@$(BIN)/coverage erase

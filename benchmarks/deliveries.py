@@ -96,16 +96,27 @@ def serve(folder: Path, key: str) -> Server:
     return real_server(folder, key, DEV=1)
 
 
+def start_cost(folder: Path, port: int) -> float:
+    """Seconds of CPU that a server takes to start, with nothing to deliver."""
+    folder.mkdir(parents=True)
+    server = serve(folder, uvloop.run(queue(folder / "pressroom.db", port, 0)))
+    try:
+        return server.cpu_seconds
+    finally:
+        server.stop()
+
+
 def drain(folder: Path, sink: Sink, count: int) -> Drain:
-    """The baseline, then a server that starts with `count` deliveries waiting."""
+    """The baseline, then a server that starts with `count` deliveries waiting; what its start costs is not counted."""
     folder.mkdir()
+    started = start_cost(folder / "idle", sink.port)
     key = uvloop.run(queue(folder / "pressroom.db", sink.port, count))
     baseline = measure("baseline_deliveries", "--port", sink.port, "--count", count, answer=Baseline)
     sink.report()
     server = serve(folder, key)
     try:
         arrived = gather(sink, count)
-        cpu = server.cpu_seconds
+        cpu = server.cpu_seconds - started
     finally:
         server.stop()
     return Drain(baseline, arrived.count / arrived.seconds, cpu / count * 1e6)

@@ -26,7 +26,7 @@ from benchmarks.library import CONTENT, FILL
 from benchmarks.postgres import Writer, cpu_of, seed
 from benchmarks.processes import RAISED, Server, free_port, load_average, measure_load
 from pressroom.clock import SystemClock
-from pressroom.db import Command, Database, Tx
+from pressroom.db import Command, Database, Query, Tx
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.webhooks.models import Speed
@@ -39,7 +39,7 @@ SHOWN: Final = 100
 SLICE: Final = 20_000
 """Rows to a transaction: no statement may take longer than the server's own time-out."""
 
-CLAIMS: Final = 200
+CLAIMS: Final = 500
 LEASED: Final = 8
 
 _NUMBERS: Final = "WITH RECURSIVE n(i) AS (SELECT CAST(:first AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < :last)"
@@ -71,6 +71,8 @@ MORE_EVENTS: Final = Command(
     "INSERT INTO events (id, account_id, type, data, created_at)"
     f" {_NUMBERS} SELECT '0000000' || (1000000000000000000 + i), {_ACCOUNT}, 'post.created', :data, :now FROM n"
 )
+
+BACKEND: Final = Query(int, "SELECT pg_backend_pid()")
 
 
 class Place(msgspec.Struct):
@@ -179,13 +181,22 @@ def costs(place: Place, writers: list[Writer], post_id: str, seconds: float) -> 
 
 
 async def _claims(place: Place) -> float:
-    """Returns microseconds of CPU to find the due endpoints and to lease some of them."""
+    """Returns microseconds of CPU to find the due endpoints and to lease some of them.
+
+    Of PostgreSQL, the one process that does it: its others still work at what came before.
+    """
     async with place.opened() as db:
         await db.transact(_claim)
-        used, ours = place.cpu(), time.process_time()
+        backend = psutil.Process(await db.one(BACKEND) or 0) if place.postgres else None
+        used, ours = _cpu(backend), time.process_time()
         for _ in range(CLAIMS):
             await db.transact(_claim)
-        return (time.process_time() - ours + place.cpu() - used) / CLAIMS * 1e6
+        return (time.process_time() - ours + _cpu(backend) - used) / CLAIMS * 1e6
+
+
+def _cpu(process: psutil.Process | None) -> float:
+    times = process.cpu_times() if process else None
+    return times.user + times.system if times else 0.0
 
 
 async def _claim(tx: Tx) -> None:

@@ -27,8 +27,9 @@ from tests.services.redis import RedisServer
 from benchmarks.processes import RAISED, ROOT, Server, free_port, load_average, measure_load
 from pressroom.clock import DAY, SystemClock
 from pressroom.db import Command, Database, Tx, Value
-from pressroom.db.batches import Batch
+from pressroom.db.connector import PLAIN
 from pressroom.db.migrate import migrate
+from pressroom.db.pipeline import Ahead, encoded
 from pressroom.db.postgres import open_postgres
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.queries.status import ADD_POSTS
@@ -125,19 +126,14 @@ async def one_by_one(connection: Any, values: dict[str, Value]) -> None:
 async def together(connection: Any, values: dict[str, Value]) -> None:
     """Runs the same as they travel together."""
     await connection.fetchrow(FIND_BEARER.numbered, *_bound(FIND_BEARER, values))
-    await connection.execute("BEGIN")
-    await _send(connection, FIRST, values)
+    connection.pipeline.send([Ahead("BEGIN"), *_ahead(FIRST, values)], note=False)
     await connection.fetch(LOCK_SUBSCRIPTIONS.numbered, *_bound(LOCK_SUBSCRIPTIONS, values))
-    await _send(connection, LAST, values)
-    await connection.execute("COMMIT")
+    connection.pipeline.send(_ahead(LAST, values), note=False)
+    await connection.fetch("COMMIT")
 
 
-async def _send(connection: Any, commands: Sequence[Command], values: dict[str, Value]) -> None:
-    batch = Batch()
-    for command in commands:
-        batch.add(command, _bound(command, values), LookupError if command in REQUIRED else None)
-    sql, bound = batch.statement()
-    await connection.fetchrow(sql, *bound)
+def _ahead(commands: Sequence[Command], values: dict[str, Value]) -> list[Ahead]:
+    return [Ahead(each.numbered, encoded(_bound(each, values))) for each in commands]
 
 
 async def bare(
@@ -145,8 +141,8 @@ async def bare(
     create: Callable[[Any, dict[str, Value]], Awaitable[None]],
 ) -> Cost:  # fmt: skip
     """Measures creates without the server, in this process."""
-    connect = cast("Callable[[str], Awaitable[Any]]", asyncpg.connect)
-    connections = [await connect(url) for _ in range(LOOPS)]
+    connect = cast("Callable[..., Awaitable[Any]]", asyncpg.connect)
+    connections = [await connect(url, connection_class=PLAIN.connection_class()) for _ in range(LOOPS)]
     for connection, writer in zip(connections, writers, strict=False):
         for _ in range(8):  # statements are prepared, and planned for any values
             await create(connection, values_of(writer))
@@ -196,14 +192,14 @@ def run(folder: Path, rounds: int, seconds: float, other: Path | None) -> dict[s
         writers = uvloop.run(_seeded(url))
         keys.write_text("\n".join(each.secret for each in writers), "utf-8")
         servers: dict[str, Server] = {}
-        for name, source in {"this checkout": ROOT, **({str(other): other} if other else {})}.items():
+        measured = [("this checkout", 1, ROOT), ("two processes", 2, ROOT)]
+        for name, processes, source in measured + ([(str(other), 1, other)] if other else []):
             place = folder / f"served{len(servers)}"
             place.mkdir()
             port = free_port()
             where: dict[str, object] = {"DATABASE_URL": url, "REDIS_URL": counters.url, "DATA_DIR": place, "PORT": port}
-            servers[name] = Server(
-                ["pressroom", "serve", "--only", "api"], port, place / "log", writers[0].secret, where | RAISED, source
-            )
+            command = ["pressroom", "serve", "--only", "api", "--workers", str(processes)]
+            servers[name] = Server(command, port, place / "log", writers[0].secret, where | RAISED, source)
             stack.callback(servers[name].stop)
         for number in range(rounds):
             for kind in ("create", "me"):

@@ -40,6 +40,7 @@ class Server:
     ) -> None:
         ours = {f"PRESSROOM_{name}": str(value) for name, value in settings.items()}
         ours["PYTHONPATH"] = str(source / "src")
+        ours["PYTHONDONTWRITEBYTECODE"] = ""  # compiled once, as an installation is
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
         spawned = time.perf_counter()
         with log.open("ab") as errors:
@@ -67,9 +68,9 @@ class Server:
 
     @property
     def cpu_seconds(self) -> float:
-        """CPU time that all its threads have used so far, in and out of the kernel."""
-        times = self._measured.cpu_times()
-        return times.user + times.system
+        """CPU time that it and the processes that it started have used so far, in and out of the kernel."""
+        times = [each.cpu_times() for each in (self._measured, *self._measured.children())]
+        return sum(each.user + each.system for each in times)
 
     @property
     def megabytes(self) -> float:

@@ -75,8 +75,8 @@ class Need(msgspec.Struct, frozen=True):
 # Table's first cell → column of the figure, counted from 0.
 SOURCES: Final = {
     "loop": ("event loop", 2),
-    "server": ("create (12 round trips before, 6 now)", 3),
-    "postgres": ("create (12 round trips before, 6 now)", 4),
+    "server": ("create (12 round trips before, 3 now)", 4),
+    "postgres": ("create (12 round trips before, 3 now)", 5),
     "delivery": ("CPU per delivery, µs (baseline)", 1),
     "http": ("HTTP: request and answer, bytes", 1),
     "sqlite_written": ("SQLite: written to disk (WAL, checkpoints, access log), bytes", 1),

@@ -11,9 +11,9 @@ HEAD = """\
 # What faults do
 
 Each row is measured: a test breaks the part named, on real servers, holds the outcome to what is promised, and notes
-what it saw. Recovery is the time until all was as before, on the machine of the run; where a row was measured several
-times, the longest; where none is given, nothing had to recover or it was not timed. How to set up what is broken here:
-[operations.md](operations.md).
+what it saw. Recovery is the time until the first success of what had failed, on the machine of the run, counted from
+what stands beside it; where a row was measured several times, the longest. Where nothing failed in between, none was
+needed. How to set up what is broken here: [operations.md](operations.md).
 
 | fault | observed effect | recovery |
 | --- | --- | --- |
@@ -25,7 +25,8 @@ class Observation(TypedDict):
 
     fault: str
     effect: str
-    recovery_seconds: float | None
+    recovery: float | str
+    since: str
 
 
 def page(observations: list[Observation]) -> str:
@@ -33,7 +34,7 @@ def page(observations: list[Observation]) -> str:
     rows: dict[str, Observation] = {}
     for each in observations:
         known = rows.get(each["fault"])
-        if known is None or (each["recovery_seconds"] or 0) >= (known["recovery_seconds"] or 0):
+        if known is None or _seconds(each) >= _seconds(known):
             rows[each["fault"]] = each
     return NOTE + HEAD + "".join(map(_row, sorted(rows.values(), key=lambda each: each["fault"].lower())))
 
@@ -44,9 +45,15 @@ def read(folder: Path) -> list[Observation]:
     return [json.loads(line) for line in lines]
 
 
+def _seconds(observation: Observation) -> float:
+    recovery = observation["recovery"]
+    return 0.0 if isinstance(recovery, str) else recovery
+
+
 def _row(observation: Observation) -> str:
-    seconds = observation["recovery_seconds"]
-    recovery = "" if seconds is None else f"{seconds:.1f} s"
+    recovery = observation["recovery"]
+    if not isinstance(recovery, str):
+        recovery = f"{recovery:.1f} s from {observation['since']}"
     cells = (observation["fault"], observation["effect"], recovery)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 

@@ -17,6 +17,7 @@ from tests.harness.process import ServerProcess
 from tests.harness.shares import ByModule, in_turn
 from tests.harness.trust import TRUST
 from tests.services import postgres, redis
+from tests.services.postgres_cluster import PostgresCluster
 from tests.services.session import run_folder, session_server
 
 _numbers = itertools.count()
@@ -82,6 +83,16 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgr
         pytest.skip(reason)
     with session_server(run_folder(tmp_path_factory.getbasetemp()), "postgres") as server:
         yield server
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresCluster]:
+    """A primary of the test's own, whose COMMIT waits for its only standby."""
+    if reason := postgres.available():
+        pytest.skip(reason)
+    cache = run_folder(tmp_path_factory.getbasetemp())
+    with PostgresCluster.start(tmp_path / "cluster", standbys=1, cache=cache) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -24,3 +24,9 @@ def test_the_id_before_another() -> None:
 
 def test_random_text_uses_the_whole_alphabet() -> None:
     assert set(random_base62(20_000)) == set(BASE62)
+
+
+def test_ids_of_overlapping_transactions_sort_as_made() -> None:
+    made = [new_id(now) for now in (1_000, 1_001, 1_000, 1_002, 1_001, 1_000)]
+    assert made[0] < made[2] < made[5]
+    assert made[1] < made[4]

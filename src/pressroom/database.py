@@ -32,7 +32,7 @@ def check_files(settings: Settings) -> None:
 
 
 async def check_whole(db: Database) -> None:
-    """Raises SettingError unless the schema is this version's and no transfer into the database was cut off."""
+    """Raises SettingError unless this version may serve the schema and no transfer into the database was cut off."""
     await check_migrated(db)
     await marks.check_target(db)
 

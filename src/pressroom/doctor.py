@@ -17,7 +17,7 @@ from pressroom.clock import SECOND, SystemClock, iso
 from pressroom.clock_watch import SKEW
 from pressroom.database import check_files, open_database, open_directly
 from pressroom.db import Database, Query
-from pressroom.db.migrate import all_migrations, applied_version, touch
+from pressroom.db.migrate import applied_version, check_migrated, newest_schema, touch
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.events.queries import find_latest_time
 from pressroom.domains.limits.guard import rates_of
@@ -252,11 +252,11 @@ async def _redis(settings: Settings) -> Finding:
 
 
 async def _database(db: Database) -> Finding:
-    version, newest = await applied_version(db), all_migrations()[-1].version
-    if version != newest:
-        return Finding(
-            "database", good=False, says=f"Schema {version}; this version needs {newest}: pressroom migrate."
-        )
+    try:
+        version = await check_migrated(db)
+    except SettingError as error:
+        return Finding("database", good=False, says=error.message)
+    newer = "" if version == (own := newest_schema()) else f" (this version's is {own}, and it may serve)"
     await check_target(db)
     try:
         await db.transact(touch)
@@ -264,8 +264,8 @@ async def _database(db: Database) -> Finding:
         return Finding("database", good=False, says="It can be read but not written: every write would be a 503.")
     if db.engine == "sqlite":
         verdict = await db.one(INTEGRITY)
-        return Finding("database", good=verdict == "ok", says=f"SQLite, schema {version}, integrity: {verdict}.")
-    return Finding("database", good=True, says=f"PostgreSQL, schema {version}.")
+        return Finding("database", good=verdict == "ok", says=f"SQLite, schema {version}{newer}, integrity: {verdict}.")
+    return Finding("database", good=True, says=f"PostgreSQL, schema {version}{newer}.")
 
 
 async def _jobs(db: Database) -> Finding:

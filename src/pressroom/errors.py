@@ -16,7 +16,9 @@ PressroomError
 ├── TooMany                    allowed again after `retry_after` seconds
 │   └── RateLimited · QuotaExceeded · TooManyAttempts
 ├── Unavailable                a dependency is away; nothing was written, or nothing that was acknowledged
-│   ├── DatabaseAway · DiskFull (db)
+│   ├── DiskFull (db)
+│   ├── DatabaseAway (db)
+│   │   └── LockedElsewhere (db)
 │   └── BlobsAway (blobs.store)
 ├── SettingError               a setting that cannot be used; for the operator
 │   └── DatabaseNotReached (db)

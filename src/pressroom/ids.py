@@ -23,14 +23,21 @@ _PAIRS62: Final = [first + second for first in BASE62 for second in BASE62]
 
 RANDOM_BYTES: Final = 10
 
+KEPT: Final = 16
+"""Milliseconds before the latest one of which ids are still counted on."""
+
 
 class _Ids:
-    """The latest id of this process: the next one of the same millisecond is one larger, so that ids sort as made."""
+    """The latest id of this process: the next one of the same millisecond is one larger, so that ids sort as made.
+
+    Transactions overlap, so the latest ones of some milliseconds before are kept too.
+    """
 
     def __init__(self) -> None:
         self._time = -1
         self._stamp = ""
         self._random = 0
+        self._before: dict[int, int] = {}
         self._lock = threading.Lock()
 
     def next(self, now: int) -> str:
@@ -41,7 +48,13 @@ class _Ids:
         if now == self._time and self._random < 2**80 - 1:
             self._random += 1
         else:
-            self._random = int.from_bytes(os.urandom(RANDOM_BYTES), "big")
+            before = self._before
+            before[self._time] = self._random
+            self._random = before.pop(now, -1) + 1 if now != self._time else 0
+            if not 0 < self._random < 2**80:
+                self._random = int.from_bytes(os.urandom(RANDOM_BYTES), "big")
+            if len(before) > KEPT:
+                del before[next(iter(before))]
             if now != self._time:
                 self._stamp, self._time = _timestamp(now), now
         pairs, high, low = _PAIRS32, self._random >> 40, self._random & 0xFFFFFFFFFF

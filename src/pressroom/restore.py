@@ -12,7 +12,7 @@ import msgspec
 
 from pressroom.backup import BLOBS, DATABASE, FORMAT, MANIFEST, ON_POSTGRES, Manifest, copy_file, sync_tree
 from pressroom.blobs.files import sync_folder
-from pressroom.db.migrate import all_migrations
+from pressroom.db.migrate import newest_schema
 from pressroom.errors import SettingError
 from pressroom.settings import RESTORING, Settings
 from pressroom.sole_counter import alone_on_file
@@ -61,7 +61,7 @@ def _read_manifest(source: Path) -> Manifest:
         raise SettingError(f"{file} is damaged.") from None
     if manifest.format != FORMAT:
         raise SettingError(f"{file} is of a format that this version does not know ({manifest.format}).")
-    if manifest.schema > (known := all_migrations()[-1].version):
+    if manifest.schema > (known := newest_schema()):
         raise SettingError(
             f"The backup's schema is {manifest.schema}, newer than this version knows ({known}): upgrade Pressroom."
         )

@@ -43,7 +43,7 @@ from pressroom.jobs.sweeps import Sweep, SweepGroup
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound import OutboundClient, policy_of
-from pressroom.outbound.connections import Resolve
+from pressroom.outbound.lookups import Resolve
 from pressroom.retention import PURGES, purge_rows
 from pressroom.setting_values import WhenAway
 from pressroom.settings import Settings

@@ -42,6 +42,8 @@ QUIET_SECONDS: Final = 0.5
 """Seconds without a request under way after which a stop closes idle connections."""
 
 RETRY_SECONDS: Final = 0.5
+TELL_SECONDS: Final = 300.0
+"""How often it is logged again why the database is waited for."""
 
 
 class Part(StrEnum):
@@ -193,18 +195,20 @@ def _log_confinement(settings: Settings, log: Log) -> None:
 async def _open_when_reachable(settings: Settings, log: Log, stopping: asyncio.Event) -> Runtime | None:
     """Opens the runtime as soon as the database answers; returns None when the stop comes first.
 
-    So machines can be started in any order. An embedded database (SQLite) is not waited for.
+    So machines can be started in any order. Why it is waited for is logged at once, and now and then. An embedded
+    database (SQLite) is not waited for.
     """
-    warned = False
+    loop = asyncio.get_running_loop()
+    tell_at = loop.time()
     while not stopping.is_set():
         try:
             return await _unless_stopped(open_runtime(settings, log), stopping)
         except (DatabaseNotReached, DatabaseAway) as error:
             if settings.database_url.startswith("sqlite:///"):
                 raise
-            if not warned:
+            if loop.time() >= tell_at:
                 log.warning("waiting for the database; not ready until it answers", error=error.message)
-                warned = True
+                tell_at = loop.time() + TELL_SECONDS
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), RETRY_SECONDS)
     return None

@@ -143,7 +143,9 @@ class Settings:
         whole_number(1, 60), "5", "Time for a connection to PostgreSQL to be made, in seconds."
     )
     database_pool_timeout_seconds = Setting(
-        whole_number(1, 300), "30", "Time to wait for one of them while others are busy, in seconds; then 503."
+        whole_number(1, 300),
+        "10",
+        "Time that a request waits for them in all while others are busy, in seconds; then 503.",
     )
     database_statement_timeout_seconds = Setting(
         whole_number(1, 3_600), "10", "Time for one statement on PostgreSQL, waiting for locks included, in seconds."

@@ -71,10 +71,24 @@ def username() -> Field:
 DIRECTED = {"control characters", "bidi overrides"}
 
 
+UNSEEN: Values = {
+    "invisible": ("\u200b\u2060\ufeff" * 5, TOO_SHORT),
+    **{
+        f"too_short: {each!r}": (each, TOO_SHORT)
+        for each in ("\u200b\u2060\ufeff", "\u3164", "\u2800", "\u202e \u202c", "\ufe0f\u200d", "\U000e0041")
+    },
+}
+"""Text of which nothing is seen."""
+
+
+def reason(longest: int) -> Field:
+    """Why somebody does something: something of it is seen."""
+    return also(text(longest, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT), UNSEEN)
+
+
 def name(longest: int, *, null: Said) -> Field:
     """A name in one line: something of it is seen, and nothing in it moves or hides what stands beside it."""
     wrong = ["a\nb", "a\tb", "a\x85b", "\u202eevil", "a\u2066b", "a\u200fb", "a\u061cb", "a\u2028b"]
-    unseen = ["\u200b\u2060\ufeff", "\u3164", "\u2800", "\u202e \u202c", "\ufe0f\u200d", "\U000e0041"]
     free = text(longest, null=null, empty=TOO_SHORT, blank=TOO_SHORT)
     strange = {case: (value, FORMAT) for case, (value, _) in free.values.items() if case in DIRECTED}
     return also(
@@ -82,8 +96,7 @@ def name(longest: int, *, null: Said) -> Field:
         {
             **strange,
             **{f"invalid_format: {each!r}": (each, FORMAT) for each in wrong},
-            "invisible": ("\u200b\u2060\ufeff" * 5, TOO_SHORT),
-            **{f"too_short: {each!r}": (each, TOO_SHORT) for each in unseen},
+            **UNSEEN,
             "joined": ("\U0001f469\u200d\U0001f692 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", TAKEN),
         },
     )
@@ -344,7 +357,7 @@ KEY: Fields = {
 }
 NOBODY = bad("invalid_choice")._replace(status=422)
 
-REASON = text(200, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT)
+REASON = reason(200)
 
 FIELDS: dict[str, Fields] = {
     "create_post": PUBLISH,
@@ -434,16 +447,16 @@ FIELDS: dict[str, Fields] = {
             null=REQUIRED,
             kept=False,
         ),
-        "reason": text(500, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+        "reason": reason(500),
     },
     "decide_report": {
         "decision": choice("hidden", "shown", "deleted", "suspended", "dismissed", null=REQUIRED),
-        "reason": text(500, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+        "reason": reason(500),
     },
     "create_report": {
         "type": choice("post", "comment", "account", null=REQUIRED),
         "id": text(100, null=REQUIRED, empty=TOO_SHORT),
-        "reason": text(500, null=REQUIRED, empty=TOO_SHORT, blank=TOO_SHORT),
+        "reason": reason(500),
     },
     "create_webhook": WEBHOOK,
     "replace_webhook": WEBHOOK,

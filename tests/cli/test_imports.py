@@ -46,3 +46,28 @@ def test_a_command_on_the_database_loads_no_server():
 
 def test_a_server_that_is_not_measured_loads_nothing_for_it():
     assert not loaded_by("import pressroom.serve, pressroom.supervise") & {"prometheus_client", "opentelemetry"}
+
+
+def test_a_server_loads_what_it_sends_requests_by_when_it_sends_one():
+    """All that a server with one SQLite file and no webhooks opens."""
+    opened = """
+import asyncio, io, tempfile
+from pressroom.app import create_app
+from pressroom.cli.serving import _announce
+from pressroom.logs import Log
+from pressroom.runtime import make_job_worker, make_worker, open_runtime
+from pressroom.settings import Settings
+import pressroom.serve
+
+async def open_all(folder):
+    runtime = await open_runtime(Settings({"PRESSROOM_DATA_DIR": folder}), Log(requests=False, stream=io.StringIO()))
+    create_app(runtime), make_worker(runtime), make_job_worker(runtime)
+    await _announce(runtime)
+    await runtime.close()
+
+with tempfile.TemporaryDirectory() as folder:
+    asyncio.run(open_all(folder))
+"""
+    loaded = loaded_by(opened)
+    assert "pressroom.outbound" in loaded
+    assert not loaded & {"aiohttp", "rich", "yarl"}

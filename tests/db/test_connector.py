@@ -13,6 +13,7 @@ from pressroom.db import Command, Database, DatabaseAway, Query, Tx
 from pressroom.db.connector import Connector, PostgresOptions, addresses_of
 from pressroom.db.migrate import migrate
 from pressroom.db.postgres import open_postgres
+from pressroom.errors import SettingError
 from pressroom.transfer.target import open_target
 from tests.db.conftest import Run
 from tests.harness.proxy import Proxy
@@ -125,10 +126,17 @@ def test_a_host_that_says_nothing_keeps_nobody_from_the_other(cluster: PostgresC
         run(db.close())
 
 
+@pytest.mark.parametrize("url", ["postgresql://u@127.0.0.1:1,h:p/db", "postgresql://u:se,cret/1@127.0.0.1:1/db"])
+def test_an_address_with_a_host_that_is_none_is_refused_beside_one_that_is_away(url: str, run: Run) -> None:
+    with pytest.raises(SettingError, match=r"^PRESSROOM_DATABASE_URL is no address of a database; is its password"):
+        run(open_postgres(url, SettableClock()))
+
+
 def test_a_standby_alone_is_a_database_that_is_away(cluster: PostgresCluster, run: Run) -> None:
     standby = cluster.standbys[0]
     connector = Connector(f"postgresql://postgres@127.0.0.1:{standby.port},127.0.0.1:1/postgres")
-    with pytest.raises(OSError, match=r"No host of the database's address takes writes|Connect call failed"):
+    each = rf"127.0.0.1:{standby.port}: it only reads; 127.0.0.1:1: .*Connect call failed"
+    with pytest.raises(OSError, match=rf"No host of the database's address takes writes: {each}"):
         run(connector.connect())
 
 

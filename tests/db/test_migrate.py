@@ -97,6 +97,8 @@ def test_a_database_that_is_behind_or_ahead_is_told_in_one_line(make: Callable[[
     run(migrate(db))
     run(check_migrated(db))
     run(db.script("INSERT INTO schema_migrations VALUES (9999, 'from_the_future')"))
+    assert run(check_migrated(db)) == 9999
+    run(db.script("UPDATE oldest_program SET schema_version = 9998"))
     with pytest.raises(SettingError, match="upgrade Pressroom"):
         run(check_migrated(db))
     run(db.close())

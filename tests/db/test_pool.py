@@ -11,7 +11,17 @@ import asyncpg
 import pytest
 
 from pressroom.clock import SettableClock
-from pressroom.db import Command, Database, DatabaseAway, Query, Tx, ahead_of_requests, pool
+from pressroom.db import (
+    Command,
+    Database,
+    DatabaseAway,
+    Query,
+    RequestWaits,
+    Tx,
+    ahead_of_requests,
+    pool,
+    request_waits,
+)
 from pressroom.db.connector import PostgresOptions
 from pressroom.db.pool import Connections
 from pressroom.db.postgres import PostgresDatabase, open_postgres
@@ -132,6 +142,27 @@ def test_a_pool_of_which_nothing_comes_back_is_not_waited_for(run: Run, monkeypa
                 await connections.take()
         connections.give_back(held)
         assert await connections.take() is held
+
+    run(work())
+
+
+def test_the_waits_of_a_request_have_one_bound(run: Run) -> None:
+    async def work() -> None:
+        connections = Connections(line, 1, 0.02)
+        held = await connections.take()
+        with RequestWaits():
+            with pytest.raises(TimeoutError, match="No connection"):
+                await connections.take()
+            connections._longest_wait, waits = 1_000.0, request_waits.get()
+            assert waits is not None
+            assert waits.seconds > 0
+            waits.seconds = 1_000.0
+            with pytest.raises(TimeoutError, match="No connection"):
+                await connections.take()
+        left_behind = asyncio.ensure_future(connections.take())
+        await asyncio.sleep(0)
+        connections.give_back(held)
+        assert await left_behind is held
 
     run(work())
 

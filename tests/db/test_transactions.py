@@ -1,6 +1,7 @@
 """What a transaction promises, on both engines."""
 
 import asyncio
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,39 @@ def test_a_client_that_goes_away_does_not_undo_its_write(db: Database, run: Run)
                 await asyncio.sleep(0.001)
 
     run(begin_and_leave())
+
+
+def test_a_refusal_that_nobody_waits_for_is_no_error_of_the_event_loop(db: Database, run: Run) -> None:
+    refused: list[str] = []
+    told: list[object] = []
+
+    async def refuse(tx: Tx) -> None:
+        await tx.one(SIZE, name="refused")
+        refused.append("refused")
+        raise Conflict("Not this.")
+
+    async def begin_and_leave() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+        task = asyncio.ensure_future(db.transact(refuse))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with asyncio.timeout(30):
+            while not refused:
+                await asyncio.sleep(0.001)
+            await db.transact(insert, "afterwards")  # by then the other has ended
+        gc.collect()
+
+    try:
+        run(begin_and_leave())
+    finally:
+        run(_without_handler())
+    assert told == []
+
+
+async def _without_handler() -> None:
+    asyncio.get_running_loop().set_exception_handler(None)
 
 
 def test_increments_at_once_are_all_counted(db: Database, run: Run) -> None:

@@ -14,7 +14,7 @@ import pytest
 import trustme
 
 from tests.deploy.examples import DEPLOY
-from tests.harness.observations import observe
+from tests.harness.observations import NONE_NEEDED, observe
 from tests.harness.owners import Owner, publish
 from tests.harness.process import ServerProcess, free_port
 from tests.harness.records import count
@@ -118,7 +118,11 @@ def test_servers_are_replaced_one_after_the_other_without_a_failed_request(
     answers = sum((client.answers for client in clients), Counter())
     assert set(answers) == {201}, answers
     assert count(servers[0], "posts") == answers[201]
-    observe("rolling restart of 2 API processes behind HAProxy", f"0 of {answers[201]} requests failed", took)
+    observe(
+        "rolling restart of 2 API processes behind HAProxy",
+        f"0 of {answers[201]} requests failed in {took:.1f} s",
+        NONE_NEEDED,
+    )
 
 
 async def replace(servers: list[ServerProcess], clients: list[Client], proxy: HAProxy) -> float:

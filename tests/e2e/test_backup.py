@@ -20,6 +20,7 @@ import pytest
 from pressroom.db.migrate import all_migrations
 from tests.e2e.backups import back_up_under_load
 from tests.harness.beside import api_alone
+from tests.harness.observations import observe
 from tests.harness.owners import Owner, publish
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
@@ -29,6 +30,8 @@ from tests.services.postgres import PostgresServer
 from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
+
+CUT_OFF = "`pressroom serve` refuses what is there of it, and says so; once restored again all is served"
 
 
 def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it(roomy_server: MakeServer) -> None:
@@ -42,6 +45,7 @@ def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it(roomy_ser
     restored = copy.command("restore", "--from", str(server.folder / "backup"))
     assert restored.stdout.startswith("Restored ")
     before.check_held(copy.start(), key)
+    before.observe("`pressroom backup`")
 
 
 def test_a_backup_holds_the_uploads_that_wait(process_server: MakeServer) -> None:
@@ -217,6 +221,7 @@ def test_a_restore_that_was_cut_off_is_never_served(process_server: MakeServer, 
         assert rows(server, "SELECT status FROM media") == [("READY",)]
         server.stop()
     assert cut_off, f"PRESSROOM_TEST_SEED={seed}: no kill came in the middle"
+    observe("`pressroom restore` killed with -9", CUT_OFF, "by another `pressroom restore`")
 
 
 def test_doctor_tells_of_a_restore_that_was_cut_off(process_server: MakeServer) -> None:

@@ -49,6 +49,7 @@ def test_a_dump_under_load_holds_all_that_was_acknowledged_before_it(
 
     assert copy.command("migrate").returncode == 0
     before.check_held(copy.start(), key)
+    before.observe("`pg_dump`")
 
 
 def test_a_base_backup_under_load_holds_all_that_was_acknowledged_before_it(
@@ -70,3 +71,4 @@ def test_a_base_backup_under_load_holds_all_that_was_acknowledged_before_it(
         copy.settings["DATABASE_URL"] = postgres.database_url("pressroom")
         before.check_held(copy.start(), key)
         copy.kill()
+    before.observe("`pg_basebackup`")

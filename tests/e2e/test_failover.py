@@ -97,6 +97,7 @@ def test_a_primary_that_is_killed_costs_a_pause_and_no_post(
         f"{kept} posts acknowledged, none lost, none twice, quotas and counters exact; no server restarted; "
         "recovery is the longest time without any answer; the old primary comes back and is not written to",
         longest_pause(publishers),
+        "the last answer before",
     )
 
 
@@ -125,7 +126,21 @@ def test_an_old_primary_that_is_all_a_server_can_reach_acknowledges_nothing(
         "An old primary comes back by itself after a fail-over, and a server can reach no other",
         "every write, retries included, is a 503: the old primary asks for a standby and none follows it, so that no "
         "COMMIT returns in time; reads show what is old",
+        "once it reaches the new primary, as in the rows of a killed primary",
     )
+
+
+def test_a_start_without_a_host_that_takes_writes_says_what_each_of_them_said(
+    process_server: MakeServer, cluster: PostgresCluster
+) -> None:
+    standby = cluster.standbys[0]
+    url = standby.database_url("postgres").replace(f":{standby.port}", f":{standby.port},127.0.0.1:1")
+    server = process_server(DATABASE_URL=url)
+    server.launch()
+    said = f"takes writes: 127.0.0.1:{standby.port}: it only reads; 127.0.0.1:1: [Errno 111]"
+    assert wait_until(lambda: said in server.output()), server.output()
+    assert '"waiting for the database' in server.output()
+    server.kill()
 
 
 def test_what_clients_hear_through_a_fail_over_is_as_if_done_in_some_order(
@@ -156,6 +171,8 @@ def test_what_clients_hear_through_a_fail_over_is_as_if_done_in_some_order(
     observe(
         "PostgreSQL's primary killed with -9 amid edits, deletes, likes and revocations",
         f"{history.length} calls of clients that retry: all as if done one after the other",
+        history.longest_silence(),
+        "the last answer before",
     )
 
 

@@ -53,4 +53,5 @@ def test_an_account_publishes_while_a_process_is_stopped_amid_its_transaction(
         f"the account publishes through another process; idle transactions end after {IDLE_SECONDS} s here; the woken"
         " process answers 503 for its own request and goes on",
         took,
+        "the stop",
     )

@@ -14,7 +14,7 @@ from tests.e2e.lives import Crowd, bearer
 from tests.harness import histories
 from tests.harness.callers import Caller
 from tests.harness.histories import History
-from tests.harness.observations import observe
+from tests.harness.observations import NONE_NEEDED, observe
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.services.kinds import query
@@ -114,6 +114,7 @@ def test_calls_to_two_servers_that_are_killed_are_as_if_done_in_some_order(
         "One of two API processes killed with -9, again and again",
         f"{history.length} calls (creates, replays, edits, deletes, likes, revocations) by clients that retry: all as "
         "if done one after the other",
+        NONE_NEEDED,
     )
 
 
@@ -142,6 +143,7 @@ def test_two_servers_that_are_killed_admit_what_one_would(
     observe(
         "One of two API processes killed with -9 while a key spends its minute",
         f"{history.length} requests of a key that may send {LIMIT}: admitted and refused as by one process",
+        NONE_NEEDED,
     )
 
 

@@ -16,7 +16,7 @@ from tests.e2e.backups import recipe, run_recipe
 from tests.harness.observations import observe
 from tests.harness.owners import Owner, publish
 from tests.harness.process import ServerProcess
-from tests.harness.publishers import Publisher
+from tests.harness.publishers import Publisher, Schedule
 from tests.harness.records import rows
 from tests.harness.wire import ask
 from tests.services import litestream
@@ -24,6 +24,7 @@ from tests.services import litestream
 pytestmark = pytest.mark.skipif(litestream.available() is not None, reason=str(litestream.available()))
 
 PUBLISHERS = 4
+POSTS_PER_SECOND = 200
 SYNCED, MORE = 100, 200
 """Posts that must have come to the replica before the end, and those that follow them at least."""
 
@@ -74,14 +75,14 @@ async def publish_until_killed(
     server: ServerProcess, publishers: Sequence[Publisher], replica: Path, kill: Callable[[], None]
 ) -> set[str]:
     """Publishes until the replica has what was acknowledged first, and more has been; the former."""
-    over = asyncio.Event()
+    over, schedule = asyncio.Event(), Schedule(POSTS_PER_SECOND)
 
     def acknowledged() -> set[str]:
         return {content for publisher in publishers for content in publisher.acknowledged}
 
     async with asyncio.timeout(240), asyncio.TaskGroup() as group:
         for publisher in publishers:
-            group.create_task(publisher.publish(publisher.until(over)))
+            group.create_task(publisher.publish_on(schedule, over))
         try:
             while len(first := acknowledged()) < SYNCED:
                 await asyncio.sleep(0.01)
@@ -111,10 +112,11 @@ def test_all_but_the_last_moments_come_back_when_everything_is_killed(
         first = asyncio.run(publish_until_killed(server, publishers, replica, kill))
     killed_at = time.time()
 
-    copy = roomy_server()
+    copy, began = roomy_server(), time.monotonic()
     given = {name: environment_of(copy, replica)[name] for name in ("PATH", "PRESSROOM_DATA_DIR", "REPLICA")}
     run_recipe(recipe("litestream restore"), tmp_path, **given)
     copy.start()
+    recovered = time.monotonic() - began
 
     kept = {content: post_id for post_id, content in rows(copy, "SELECT id, content FROM posts")}
     assert first <= kept.keys()
@@ -133,7 +135,11 @@ def test_all_but_the_last_moments_come_back_when_everything_is_killed(
             assert (again.json()["id"] == post_id) == (content in kept)
     ((newest,),) = rows(copy, f"SELECT max(created_at) FROM posts WHERE id <= '{max(kept.values())}'")  # noqa: S608
     lost = sum(content not in kept for publisher in publishers for content in publisher.acknowledged)
+    acknowledged = sum(len(publisher.acknowledged) for publisher in publishers)
     observe(
         "server on SQLite and Litestream killed with -9 under load",
-        f"restored to {killed_at - newest / 1_000:.1f} s before: {lost} acknowledged posts lost",
+        f"restored to {killed_at - newest / 1_000:.1f} s before: {lost} of {acknowledged}"
+        f" acknowledged posts lost at {POSTS_PER_SECOND} offered a second",
+        recovered,
+        "the restore's start",
     )

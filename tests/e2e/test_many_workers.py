@@ -22,7 +22,7 @@ from tests.e2e.processes import LONGEST_STOP
 from tests.harness.beside import Command, worker
 from tests.harness.databases import in_database, migrated_database, settings_of
 from tests.harness.deliveries import QUICK_RETRIES, wait_until_settled
-from tests.harness.observations import observe
+from tests.harness.observations import NONE_NEEDED, observe
 from tests.harness.process import ServerProcess
 from tests.harness.queued import fill, publish_events
 from tests.harness.receiver import Receiver, answer, hold, never
@@ -166,7 +166,9 @@ def test_two_killed_and_one_frozen_lose_nothing_and_repeat_what_they_had_in_hand
         receiver.wait(lambda receiver: receiver.in_flight[late] == 0)
         office.behave([path for path in office.paths if path != late], held=False)
         run_out(settings, tokens[:3])
+        ran_out = time.monotonic()
         receiver.wait(lambda receiver: receiver.in_flight[late] > 0, PATIENCE)
+        recovered = time.monotonic() - ran_out
         workers[2].terminate()
         os.kill(workers[2].pid, signal.SIGCONT)
         assert workers[2].wait(LONGEST_STOP) == 0, workers[2].output()
@@ -185,7 +187,9 @@ def test_two_killed_and_one_frozen_lose_nothing_and_repeat_what_they_had_in_hand
         observe(
             "2 of 4 workers killed with -9, 1 frozen past its leases and woken",
             f"all of {len(received):,} deliveries arrived, {len(again)} of them twice ({len(in_hand)} were in hand);"
-            " what the woken one had to save was refused",
+            f" what the woken one had to save was refused; leases last {LEASE / SECOND:g} s",
+            recovered,
+            "the end of their leases",
         )
 
 
@@ -205,5 +209,7 @@ def test_endpoints_that_hang_keep_nobody_waiting(settings: ServerProcess) -> Non
         hung = " OR ".join(f"w.url = '{receiver.url(path)}'" for path in hanging)
         assert len(office.envelopes(f"d.state = 'delivered' AND ({hung})")) == len(hanging) * 2
         observe(
-            f"{len(hanging)} of {len(office.paths)} webhook endpoints hang", "the others got all of theirs meanwhile"
+            f"{len(hanging)} of {len(office.paths)} webhook endpoints hang",
+            "the others got all of theirs meanwhile",
+            NONE_NEEDED,
         )

@@ -1,5 +1,6 @@
 """What Prometheus reads on PRESSROOM_METRICS_PORT: true figures, no names, and no counter that runs back."""
 
+import contextlib
 import http.client
 import os
 import re
@@ -16,6 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.e2e.processes import one_line
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint
+from tests.harness.observations import observe
 from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import DEADLINE, ServerProcess, free_port
 from tests.harness.receiver import Receiver
@@ -131,6 +133,7 @@ def test_a_killed_worker_takes_no_count_along(roomy_server: MakeServer, request:
     victims = psutil.Process(server.pid).children()
     victim = next(child for child in victims if "--place" in child.cmdline())
     os.kill(victim.pid, signal.SIGKILL)
+    killed = time.monotonic()
     seen = before
     deadline = time.monotonic() + 2 * DEADLINE
     while not (server.output().count('"listening"') == 3 and processes(seen) == 2):
@@ -141,6 +144,8 @@ def test_a_killed_worker_takes_no_count_along(roomy_server: MakeServer, request:
         assert processes(now) <= 2
         seen = now
     assert counted(seen) >= counted(before)
+    effect = "no counter runs back, and none of its gauges stays; recovered when another serves in its place"
+    observe("one of 2 processes of a server killed with -9", effect, time.monotonic() - killed, "the kill")
     assert server.stop() == 0
 
 
@@ -187,6 +192,36 @@ def test_only_one_address_is_answered_and_only_so_much_is_read(roomy_server: Mak
         assert time.monotonic() < deadline, "closed connections are still counted"
     assert ask(Request(server.port, "GET", "/healthz")).status == 200
     assert server.stop() == 0
+
+
+def test_who_says_nothing_keeps_nobody_from_reading(roomy_server: MakeServer) -> None:
+    port = free_port()
+    server = roomy_server(METRICS_PORT=port).start()
+    with contextlib.ExitStack() as silent:
+        for _ in range(20):
+            silent.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+        assert [read(server)[0] for _ in range(3)] == [200] * 3
+
+
+def test_two_servers_with_one_data_folder_and_port_keep_their_own_values(
+    roomy_server: MakeServer, request: pytest.FixtureRequest
+) -> None:
+    postgres, redis = request.getfixturevalue("postgres_server"), request.getfixturevalue("redis_server")
+    shared = {
+        "METRICS_PORT": free_port(),
+        "DATABASE_URL": postgres.create_database(f"metrics_hosts_{os.getpid()}"),
+        "REDIS_URL": f"{redis.url}/4",
+    }
+    first = roomy_server(**shared).start()
+    ask(Request(first.port, "GET", "/api/posts/nothing"))
+    before = until(first, lambda now: counted(now) >= 1)
+
+    second = roomy_server(**shared, METRICS_HOST="127.0.0.2", DATA_DIR=first.folder / "data").start()
+    assert counted(samples(first)) >= counted(before)
+    assert second.stop() == 0
+
+    assert counted(samples(first)) >= counted(before)
+    assert first.stop() == 0
 
 
 def is_read(server: ServerProcess) -> bool:

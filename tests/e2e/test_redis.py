@@ -7,7 +7,8 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,14 @@ from tests.harness.wire import Reply, Request, ask, at_once
 from tests.services import redis
 from tests.services.process import wait_until
 from tests.services.redis import RedisServer
-from tests.services.redis_groups import Cluster, DurableRedis, SentinelGroup
+from tests.services.redis_groups import Cluster, DurableRedis, FileWatch, SentinelGroup
 
 pytestmark = pytest.mark.skipif(redis.available() is not None, reason=str(redis.available()))
 
 MakeServer = Callable[..., ServerProcess]
 
 MOST = "the most that a key got in 60 seconds"
+BACK = "Redis's answering again"
 TRIES = 4
 """Connections of one call at most: it is sent twice, and each time a connection that fails is opened once more."""
 
@@ -118,10 +120,13 @@ def test_a_node_that_is_lost_takes_its_keys_alone(process_server: MakeServer, cl
             assert_away(answer)
 
     cluster.nodes[0].restart()
+    back = time.monotonic()
 
     assert wait_until(lambda: all(is_counted(server, key) for key in lost))
+    recovered = time.monotonic() - back
     assert [admitted(server, key) for key in keys] == [0] * 20
-    observe("a node of a Redis Cluster lost, and back with its file", f"{MOST}: 60; its keys alone were 503")
+    effect = f"{MOST}: 60; its keys alone were 503"
+    observe("a node of a Redis Cluster lost, and back with its file", effect, recovered, BACK)
 
 
 def test_sentinels_name_the_new_primary(process_server: MakeServer, sentinels: SentinelGroup) -> None:
@@ -137,7 +142,8 @@ def test_sentinels_name_the_new_primary(process_server: MakeServer, sentinels: S
     assert wait_until(lambda: is_counted(server, key))
     recovered = time.monotonic() - killed
     assert admitted(server, key) == 0
-    observe("Redis's primary killed, sentinels name its replica", f"{MOST}: 60; 503 meanwhile", recovered)
+    effect = f"{MOST}: 60; 503 meanwhile"
+    observe("Redis's primary killed, sentinels name its replica", effect, recovered, "the kill")
     assert ask(Request(server.port, "GET", "/readyz")).status == 200
 
 
@@ -154,7 +160,55 @@ def test_a_kill_of_a_redis_with_its_file_forgets_nothing(process_server: MakeSer
     assert wait_until(lambda: is_counted(server, key))
     recovered = time.monotonic() - back
     assert admitted(server, key) == 0
-    observe("Redis with an append-only file killed and started", f"{MOST}: 60; 503 meanwhile", recovered)
+    observe("Redis with an append-only file killed and started", f"{MOST}: 60; 503 meanwhile", recovered, BACK)
+
+
+def test_a_loss_of_power_forgets_the_last_second_alone(process_server: MakeServer, durable: DurableRedis) -> None:
+    """The file is cut to what was in it one second before the end, as if it had last been synced then."""
+    server = serve(process_server, durable.url)
+    (key,) = keys_of(server, 1)
+    passed: list[tuple[float, float]] = []
+
+    def is_counted_now() -> bool:
+        sent = time.monotonic()
+        status = ask(who_am_i(server, key)).status
+        if status == 200:
+            passed.append((sent, time.monotonic()))
+        return status != 503
+
+    def spend(requests: int) -> None:
+        for _ in range(requests):
+            is_counted_now()
+
+    with FileWatch(durable) as watch, ThreadPoolExecutor() as pool:
+        spend(40)
+        assert wait_until(lambda: watch.before(time.monotonic() - 1)[0] > passed[-1][1])
+        rest = pool.submit(spend, 20)
+        assert wait_until(lambda: len(passed) >= 50)
+        cut_at, size = watch.before(time.monotonic() - 1)
+        durable.kill()
+        rest.result()
+    os.truncate(durable.file, size)
+    lost = sum(answered >= cut_at for _, answered in passed)
+    durable.restart()
+    back = time.monotonic()
+
+    assert wait_until(is_counted_now)
+    recovered = time.monotonic() - back
+    spend(65)
+    most = most_in_a_minute(passed)
+    assert most <= 60 + lost
+    observe(
+        "power lost under a Redis with an append-only file synced every second: its last second is gone",
+        f"{MOST}: {most}, where 60 are allowed and {lost} had been admitted in that second; 503 meanwhile",
+        recovered,
+        BACK,
+    )
+
+
+def most_in_a_minute(passed: Sequence[tuple[float, float]]) -> int:
+    """How many of these requests, each sent and answered then, were for sure admitted within some 60 seconds."""
+    return max(sum(first <= sent and answered < first + 60 for sent, answered in passed) for first, _ in passed)
 
 
 def test_a_redis_that_comes_back_empty_counts_from_nothing(process_server: MakeServer, forgetful: RedisServer) -> None:
@@ -165,11 +219,13 @@ def test_a_redis_that_comes_back_empty_counts_from_nothing(process_server: MakeS
     forgetful.kill()
     assert_away(ask(who_am_i(server, key)))
     forgetful.restart()
+    back = time.monotonic()
 
     assert wait_until(lambda: ask(Request(server.port, "GET", "/readyz")).status == 200)
+    recovered = time.monotonic() - back
     assert admitted(server, key) == 60
     assert admitted(server, key) == 0
-    observe("Redis killed, and started with nothing", f"{MOST}: 120; 503 meanwhile")
+    observe("Redis killed, and started with nothing", f"{MOST}: 120; 503 meanwhile", recovered, BACK)
 
 
 def test_a_frozen_redis_keeps_nobody_waiting(process_server: MakeServer, forgetful: RedisServer) -> None:
@@ -183,8 +239,11 @@ def test_a_frozen_redis_keeps_nobody_waiting(process_server: MakeServer, forgetf
             assert_away(answer)
     finally:
         os.kill(forgetful.pid, signal.SIGCONT)
+        woken = time.monotonic()
 
     assert wait_until(lambda: is_counted(server, key))
+    recovered = time.monotonic() - woken
+    observe("Redis frozen (SIGSTOP)", "100 keyed requests at once 503 with Retry-After", recovered, "its going on")
 
 
 def test_each_process_may_count_for_itself(process_server: MakeServer, forgetful: RedisServer) -> None:
@@ -198,12 +257,14 @@ def test_each_process_may_count_for_itself(process_server: MakeServer, forgetful
     assert admitted(server, key) == 60
     assert admitted(server, key) == 0
     assert wait_until(lambda: server.output().count("every process counts for itself") == 1)
-    observe("Redis away, PRESSROOM_LIMITS_WHEN_AWAY=local", f"{MOST}: 60 in each process, beside 40 before")
 
     forgetful.restart()
+    back = time.monotonic()
 
     assert wait_until(lambda: ask(who_am_i(server, key)).status == 200)
     assert wait_until(lambda: "all processes count together" in server.output())
+    effect = f"{MOST}: 60 in each process, beside 40 before; recovered when all count together"
+    observe("Redis away, PRESSROOM_LIMITS_WHEN_AWAY=local", effect, time.monotonic() - back, BACK)
 
 
 def test_a_start_without_redis_is_told_where_each_process_counts_then(
@@ -261,6 +322,7 @@ def test_however_many_ask_while_redis_is_away_few_connections_are_made(process_s
         "Redis away",
         f"500 keyed requests 503 with Retry-After, 100 at once within {max(waits) * 1_000:.0f} ms; meanwhile"
         f" {made / seconds:.0f} connections a second to Redis",
+        "as where Redis was killed",
     )
 
 

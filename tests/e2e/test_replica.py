@@ -1,33 +1,20 @@
 """A standby that pages are read from: it serves visitors who are not signed in, nobody else, and may fail."""
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from tests.e2e.processes import one_line
-from tests.harness.observations import observe
+from tests.harness.observations import NONE_NEEDED, observe
 from tests.harness.owners import Owner, publish
 from tests.harness.process import ServerProcess
 from tests.harness.wire import Reply, Request, ask
-from tests.services import postgres
 from tests.services.postgres import PostgresServer
 from tests.services.postgres_cluster import PostgresCluster, PostgresNode
 from tests.services.process import wait_until
-from tests.services.session import run_folder
 
 MakeServer = Callable[..., ServerProcess]
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresCluster]:
-    """A primary and one standby."""
-    if reason := postgres.available():
-        pytest.skip(reason)
-    cache = run_folder(tmp_path_factory.getbasetemp())
-    with PostgresCluster.start(tmp_path / "cluster", standbys=1, cache=cache) as cluster:
-        yield cluster
 
 
 def test_visitors_read_the_replica_and_nobody_else_does(cluster: PostgresCluster, roomy_server: MakeServer) -> None:
@@ -59,7 +46,9 @@ def test_visitors_read_the_replica_and_nobody_else_does(cluster: PostgresCluster
     assert "third words" in _visit(server, post)
     assert wait_until(lambda: "the replica failed" in server.output())
     observe(
-        "the replica that pages are read from is killed", "visitors are served from the primary by the next request"
+        "the replica that pages are read from is killed",
+        "visitors are served from the primary by the next request",
+        NONE_NEEDED,
     )
 
 

@@ -1,11 +1,10 @@
 """With the synchronous standby away no write succeeds: neither a replay nor one that finds itself done already."""
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import httpx
-import pytest
 
 from tests.harness.observations import observe
 from tests.harness.owners import Owner
@@ -13,23 +12,11 @@ from tests.harness.process import ServerProcess
 from tests.harness.wire import Request, ask, at_once
 from tests.harness.writes import CLIP, SETTINGS, WRITES, People, Write
 from tests.media.uploads import image
-from tests.services import postgres
 from tests.services.postgres_cluster import PostgresCluster
 from tests.services.process import wait_until
 from tests.services.redis import RedisServer
-from tests.services.session import run_folder
 
 STATEMENT_SECONDS = 3
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresCluster]:
-    """A primary whose COMMIT waits for its only standby."""
-    if reason := postgres.available():
-        pytest.skip(reason)
-    cache = run_folder(tmp_path_factory.getbasetemp())
-    with PostgresCluster.start(tmp_path / "cluster", standbys=1, cache=cache) as cluster:
-        yield cluster
 
 
 def test_no_write_succeeds_while_the_standby_is_away(
@@ -60,16 +47,20 @@ def test_no_write_succeeds_while_the_standby_is_away(
             twice = list(pool.map(lambda path: [_publish(server, secret, path) for _ in range(2)], NEW))
     finally:
         cluster.standbys[0].thaw()
+        thawed = time.monotonic()
 
+    # Now the standby has what was committed on the primary alone.
+    assert all(wait_until(lambda path=path: _publish(server, secret, path) == 200) for path in NEW)
+    recovered = time.monotonic() - thawed
     assert {name: reply.status for name, reply in replies.items() if reply.status < 400} == {}
     assert {reply.status for name, reply in replies.items() if name.endswith(" k")} == {503}
     assert twice == [[503, 503]] * len(NEW)
-    # Now the standby has what was committed on the primary alone.
-    assert all(wait_until(lambda path=path: _publish(server, secret, path) == 200) for path in NEW)
     observe(
         "the synchronous standby of PostgreSQL away",
         f"{len(WRITES)} kinds of writes, replayed and sent again: none succeeds, all replays are 503; reads go on; once"
         " it is back the same requests are answered as before",
+        recovered,
+        "the standby's return",
     )
 
 

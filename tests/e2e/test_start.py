@@ -15,7 +15,7 @@ from tests.harness.records import count
 from tests.harness.wire import Request, ask
 from tests.services.postgres import PostgresServer
 from tests.services.process import wait_until
-from tests.services.redis import RedisServer
+from tests.services.redis import RedisServer, available
 
 MakeProcess = Callable[..., ServerProcess]
 
@@ -25,6 +25,8 @@ WAITING = "waiting for the database"
 @pytest.fixture
 def mortal_redis(tmp_path: Path) -> Iterator[RedisServer]:
     """A Redis of the test's own."""
+    if reason := available():
+        pytest.skip(reason)
     with RedisServer.start(tmp_path / "redis") as server:
         yield server
 

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ import apsw
 import psutil
 import pytest
 
-from pressroom.db.sqlite import LOCK_WAIT
 from tests.e2e.processes import LONGEST_STOP, one_line
 from tests.harness.beside import api_alone, worker
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, left_over, wait_until_settled
@@ -299,7 +297,8 @@ def test_a_server_whose_file_was_locked_at_its_start_delivers_all_the_same(roomy
         with contextlib.closing(apsw.Connection(str(sqlite_file(server)))) as other:
             other.execute("BEGIN IMMEDIATE")
             server.restart()
-            time.sleep(LOCK_WAIT + 1)  # longer than any write waits for another program's
+            # Once it says so, a write has waited for the other program as long as any does.
+            assert wait_until(lambda: "rate limits cannot be taken over yet" in server.output()), server.output()
         request: Request = publish(server, key["key"], "after the lock", "after-the-lock")
         until(lambda: ask(request).status in (200, 201), "it counts limits, and publishes")
         receiver.wait(lambda receiver: receiver.count() == 1, 15)

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from math import ceil, floor
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -38,16 +39,27 @@ ENOUGH: Final = 4.5
 SHARE: Final = 0.02
 """A colour that fills less of an element than this is an edge, not what its text stands on."""
 
-BARE: Final = """selector => {
-  const element = document.querySelector(selector)
-  element.scrollIntoView({block: 'center'})
-  const inks = [...element.childNodes].some(each => each.nodeType === 3 && each.data.trim())
-  const box = element.getBoundingClientRect()
-  const colour = getComputedStyle(element).color
-  element.style.setProperty('-webkit-text-fill-color', 'transparent')
-  return inks && box.width > 1 && box.height > 1
-    ? {colour, clip: {x: box.x, y: box.y, width: box.width, height: box.height}} : null
+BARE: Final = """selectors => {
+  const found = []
+  const isApart = box => found.every(({box: other}) => box.left > other.right + 4 || other.left > box.right + 4
+    || box.top > other.bottom + 4 || other.top > box.bottom + 4)
+  const isInSight = (element, box) => [0.5, 0.02, 0.98].every(part => element.contains(
+    document.elementFromPoint(box.left + part * box.width, box.top + part * box.height)))
+  document.querySelector(selectors[0]).scrollIntoView({block: 'center'})
+  for (const selector of selectors) {
+    const element = document.querySelector(selector), box = element.getBoundingClientRect()
+    if (found.length && !(isApart(box) && isInSight(element, box))) continue
+    const inks = [...element.childNodes].some(each => each.nodeType === 3 && each.data.trim())
+    found.push({selector, element, box, drawn: inks && box.width > 1 && box.height > 1})
+  }
+  const told = found.map(({selector, element, box, drawn}) => ({
+    selector, drawn, colour: getComputedStyle(element).color, box: [box.left, box.top, box.right, box.bottom]
+  }))
+  for (const {element, drawn} of found) if (drawn) element.style.setProperty('-webkit-text-fill-color', 'transparent')
+  return told
 }"""
+"""Hides the text of the first element, and of all others that are in sight with it and apart from each other."""
+
 RUN: Final = "options => window.axe ? axe.run(document, options) : null"
 
 WHAT_IS_SHOWN: Final = """() => [...document.querySelectorAll('*')].map(each => {
@@ -58,7 +70,9 @@ WHAT_IS_SHOWN: Final = """() => [...document.querySelectorAll('*')].map(each => 
 }).join('')"""
 """What of a page there is to see and to operate, but for drawings that are kept from those who do not see."""
 
-INKED: Final = "selector => document.querySelector(selector).style.removeProperty('-webkit-text-fill-color')"
+INKED: Final = """selectors => {
+  for (const each of selectors) document.querySelector(each).style.removeProperty('-webkit-text-fill-color')
+}"""
 
 
 @cache
@@ -86,9 +100,7 @@ class Inspection:
                 yield from (_told(rule["id"], node) for node in rule["nodes"])
         for rule in found["incomplete"]:
             if rule["id"] == "color-contrast":
-                for node in rule["nodes"]:
-                    if not _is_legible(self._page, node):
-                        yield _told("contrast by its pixels", node)
+                yield from (_told("contrast by its pixels", node) for node in _illegible(self._page, rule["nodes"]))
 
     def _options(self) -> Node:
         """Returns the rules that can find what they have not found yet: all, if anything is shown or hidden anew."""
@@ -111,18 +123,46 @@ def _told(rule: str, node: Node) -> str:
     return f"{rule}: {node['html'][:160]}: {why}"
 
 
-def _is_legible(page: Page, node: Node) -> bool:
-    """Whether an element's text stands out from every colour that there is below it."""
-    (selector,) = node["target"]
-    seen = page.evaluate(BARE, selector)
-    if seen is None:
-        return True
-    with Image.open(io.BytesIO(page.screenshot(clip=seen["clip"]))) as picture:
-        pixels = picture.width * picture.height
-        below = cast("list[tuple[int, Colour]]", picture.convert("RGB").getcolors(pixels))
-    page.evaluate(INKED, selector)
-    text = tuple(int(float(part)) for part in re.findall(r"[\d.]+", seen["colour"])[:3])
-    return all(_contrast(text, colour) >= ENOUGH for times, colour in below if times > SHARE * pixels)
+def _illegible(page: Page, nodes: Sequence[Node]) -> Iterator[Node]:
+    """The elements whose text does not stand out from every colour that there is below it.
+
+    One picture is taken of as many as can be seen at once.
+    """
+    waiting = {node["target"][0]: node for node in nodes}
+    assert len(waiting) == len(nodes)
+    while waiting:
+        found: list[Node] = page.evaluate(BARE, list(waiting))
+        drawn = [each for each in found if each["drawn"]]
+        legible = _which_are_legible(page, drawn) if drawn else set[str]()
+        page.evaluate(INKED, [each["selector"] for each in drawn])
+        for each in found:
+            node = waiting.pop(each["selector"])
+            if each["drawn"] and each["selector"] not in legible:
+                yield node
+
+
+def _which_are_legible(page: Page, drawn: Sequence[Node]) -> set[str]:
+    """Returns those of these elements, whose text is hidden, from whose pixels their text would stand out."""
+    size = page.viewport_size
+    assert size is not None
+    lefts, tops, rights, bottoms = zip(*(each["box"] for each in drawn), strict=True)
+    left, top = max(0, floor(min(lefts))), max(0, floor(min(tops)))
+    right, bottom = min(size["width"], ceil(max(rights))), min(size["height"], ceil(max(bottoms)))
+    clip: Any = {"x": left, "y": top, "width": right - left, "height": bottom - top}
+    with Image.open(io.BytesIO(page.screenshot(clip=clip))) as picture:
+        whole = picture.convert("RGB")
+    legible = set[str]()
+    for each in drawn:
+        x, y, end, foot = each["box"]
+        x, y = max(0, ceil(x) - left), max(0, ceil(y) - top)
+        end, foot = min(whole.width, max(x + 1, floor(end) - left)), min(whole.height, max(y + 1, floor(foot) - top))
+        part = whole.crop((x, y, end, foot))
+        below = cast("list[tuple[int, Colour]]", part.getcolors(part.width * part.height))
+        text = tuple(int(float(one)) for one in re.findall(r"[\d.]+", each["colour"])[:3])
+        least = SHARE * part.width * part.height
+        if all(_contrast(text, colour) >= ENOUGH for times, colour in below if times > least):
+            legible.add(each["selector"])
+    return legible
 
 
 def _contrast(one: Colour, other: Colour) -> float:

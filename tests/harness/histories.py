@@ -75,6 +75,12 @@ class History:
                 file.write(json.dumps(line) + "\n")
             self.length += 1
 
+    def longest_silence(self) -> float:
+        """The longest time, in seconds, in which no call was answered."""
+        calls = map(json.loads, self.file.read_text("utf-8").splitlines())
+        answered = sorted(call["end"] for call in calls if call["output"])
+        return max(later - earlier for earlier, later in itertools.pairwise(answered)) / 1e9
+
     def faults(self) -> list[dict[str, Any]]:
         """Returns the histories, each of one key, that no order of their calls explains.
 

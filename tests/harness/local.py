@@ -21,7 +21,7 @@ from pressroom.domains.keys.models import ApiKey, NewKey, Scope
 from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
-from pressroom.outbound.connections import Resolve
+from pressroom.outbound.lookups import Resolve
 from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
 from pressroom.web.server import make_server

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -14,6 +15,25 @@ PAUSE = 0.01
 
 AGAIN = 5
 """Each fifth acknowledged post is sent once more, to hear its answer again."""
+
+
+class Schedule:
+    """When posts are due, `rate` of them a second, whoever sends them; what is late is due at once."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._began = time.monotonic()
+        self._numbers = itertools.count()
+
+    async def due(self) -> int:
+        """Returns the number of the next post when it is due."""
+        number = next(self._numbers)
+        await asyncio.sleep(max(0, self._began + number / self._rate - time.monotonic()))
+        return number
+
+    def reached(self, posts: int) -> float:
+        """How many posts a second it came to, if there are so many by now."""
+        return posts / (time.monotonic() - self._began)
 
 
 class Publisher:
@@ -53,6 +73,16 @@ class Publisher:
         for content in contents:
             await self._publish(content, patient=self._patient)
         self.hang_up()
+
+    async def publish_on(self, schedule: Schedule, over: asyncio.Event) -> None:
+        """Publishes posts when they are due, until `over` is set."""
+        while not over.is_set():
+            await self.publish_one(await schedule.due())
+        self.hang_up()
+
+    async def publish_one(self, number: int) -> None:
+        """Publishes the post of this number."""
+        await self._publish(f"{self.name} {number}", patient=self._patient)
 
     async def publish_at_last(self) -> None:
         """Publishes one post with patience if none came to an end: without patience there may be failures alone."""

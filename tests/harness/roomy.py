@@ -15,6 +15,7 @@ CROWDED: dict[str, object] = {
     "SESSION_WRITES_PER_MINUTE": 100_000,
     "SESSION_CONTENT_PER_DAY": 10_000_000,
     "REDIS_TIMEOUT_MS": 5_000,
+    "DATABASE_POOL_TIMEOUT_SECONDS": 60,
 }
 """What every server of the tests starts with: many people sign up from one address, and write without a pause, on a
 machine where everything may take its time."""

@@ -24,6 +24,7 @@ LONG: Final = (
     "tests/e2e/test_kill_limits.py",
     "tests/e2e/test_kill_media.py",
     "tests/e2e/test_sole_counter.py",
+    "tests/e2e/test_standby_away.py",
     "tests/fuzz/test_fuzz.py",
     "tests/races/test_session_write_race.py",
 )

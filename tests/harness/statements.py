@@ -15,6 +15,7 @@ ALONE = {
     "pressroom.doctor.SERVER_TIME": "postgres",
     "pressroom.db.migrate.HAS_TABLE[sqlite]": "sqlite",
     "pressroom.db.migrate.HAS_TABLE[postgres]": "postgres",
+    "benchmarks.growth.BACKEND": "postgres",
 }
 """Statements of one engine alone."""
 

@@ -12,7 +12,7 @@ import pytest
 
 from pressroom.db import Query
 from pressroom.jobs.outages import LONGEST_DEFERRAL
-from tests.api.actors import Actor, Json, body_of, nobody, publish, read
+from tests.api.actors import Actor, Json, nobody, publish, read
 from tests.harness.local import LocalServer
 from tests.harness.observations import observe
 from tests.harness.roomy import ROOMY
@@ -28,6 +28,7 @@ from tests.media.uploads import (
     uploaded,
 )
 from tests.services import toxiproxy
+from tests.services.process import wait_until
 from tests.services.toxiproxy import Link, Toxiproxy
 
 pytestmark = pytest.mark.skipif(toxiproxy.available() is not None, reason=str(toxiproxy.available()))
@@ -175,6 +176,9 @@ def test_a_store_that_fails_costs_nothing_but_a_503(
         server.do_jobs()
         assert state(alice, waiting) == "PROCESSING"
 
+    cured = time.monotonic()
+    assert wait_until(lambda: upload(alice.api).status_code == 201)
+    recovered = time.monotonic() - cured
     server.clock.advance(LONGEST_DEFERRAL)
     do_jobs(server)
     assert state(alice, waiting) == "READY"
@@ -182,7 +186,7 @@ def test_a_store_that_fails_costs_nothing_but_a_503(
     server.run(server.runtime.processing.sweep(sweep_time()))
     left = {key for key in kept(server) - blobs if key.startswith("uploads/")}
     assert left == set(), "bytes without a row"
-    body_of(upload(alice.api), 201)
     assert server.run(server.runtime.db.one(COUNTED, account_id=alice.account.id))
     allowed = f"{SECONDS:g} s for a request, 2 s at most for removing what was stored"
-    observe(fault, f"uploads 503 after {told:.1f} s ({allowed}), files 503; texts unharmed, jobs go on")
+    effect = f"uploads 503 after {told:.1f} s ({allowed}), files 503; texts unharmed, jobs go on"
+    observe(fault, effect, recovered, "S3's return")

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pressroom.errors import SettingError
 from pressroom.metrics import prometheus
 from pressroom.metrics.endpoint import MetricsEndpoint
-from pressroom.metrics.prometheus import exposing
+from pressroom.metrics.prometheus import exposing, values_folder
 from pressroom.settings import Settings
 from tests.harness.process import free_port
 
@@ -75,7 +75,7 @@ def test_counts_of_the_dead_stay_and_their_gauges_go(tmp_path: Path) -> None:
 
 def test_what_an_earlier_run_left_is_not_read(tmp_path: Path) -> None:
     settings = settings_for(tmp_path)
-    left = tmp_path / "metrics" / str(settings.metrics_port) / "counter_7.db"
+    left = values_folder(settings) / "counter_7.db"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"\xff" * 100)
     with exposing(settings):
@@ -103,14 +103,14 @@ def test_files_have_their_size_before_their_name(tmp_path: Path, monkeypatch: py
     with exposing(settings):
         monkeypatch.setattr(os, "posix_fallocate", fill)
         monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")
-        prometheus.reserve_files(tmp_path / "metrics" / str(settings.metrics_port), 0)
+        prometheus.reserve_files(values_folder(settings), 0)
         assert read(settings) == {}
 
 
 def test_files_that_cannot_be_read_are_an_error_for_whoever_asks(tmp_path: Path) -> None:
     settings = settings_for(tmp_path)
     with exposing(settings):
-        (tmp_path / "metrics" / str(settings.metrics_port) / "counter_0.db").write_bytes(b"\xff")
+        (values_folder(settings) / "counter_0.db").write_bytes(b"\xff")
         connection = http.client.HTTPConnection("127.0.0.1", settings.metrics_port, timeout=60)
         connection.request("GET", "/metrics")
         assert connection.getresponse().status == 500

@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 import uvloop
 
 from pressroom.outbound import OutboundClient, OutboundFailed, OutboundResponse, Policy
+from pressroom.outbound.client import HttpClient
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 T = TypeVar("T")
@@ -145,6 +146,12 @@ async def open_client(
         yield it
     finally:
         await it.close()
+
+
+def loaded(client: OutboundClient) -> HttpClient:
+    """What a client sends by, which it has loaded with its first request."""
+    assert client._loaded is not None
+    return client._loaded
 
 
 async def outcome(work: Awaitable[OutboundResponse]) -> OutboundResponse | OutboundFailed:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from pressroom.outbound import Failure, OutboundFailed, OutboundResponse
-from tests.outbound.peers import Peer, always, endless, once, open_client, outcome, peer, run
+from tests.outbound.peers import Peer, always, endless, loaded, once, open_client, outcome, peer, run
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 Handler = Callable[[Peer, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -88,7 +88,8 @@ def test_a_look_up_that_hangs_counts_in_the_deadline() -> None:
 
     async def work() -> None:
         async with open_client() as client:
-            client._resolver._look_up = never
+            assert isinstance(await outcome(client.request("GET", "https://no.example/", {})), OutboundFailed)
+            loaded(client)._resolver._look_up = never
             failed = await outcome(client.request("POST", "https://hook.example/", {}, b"x", seconds=0.1))
             assert isinstance(failed, OutboundFailed)
             assert failed.kind is Failure.TIMEOUT

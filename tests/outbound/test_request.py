@@ -14,6 +14,7 @@ from tests.outbound.peers import (
     NO_TLS,
     Peer,
     always,
+    loaded,
     once,
     open_client,
     outcome,
@@ -185,7 +186,7 @@ def test_the_connection_goes_to_the_vetted_address_and_never_to_a_second_look_up
         async with peer(once(OK)) as it, closing(OutboundClient(LOOPBACK, resolve=resolve, tls=NO_TLS)) as client:
             url = it.url("/", "hook.example")
             assert (await client.request("POST", url, {}, b"x")).status == 200
-            await until(lambda: client._session is not None and not any(map(is_open, kept(client))))
+            await until(lambda: not any(map(is_open, kept(client))))
             again = await outcome(client.request("POST", url, {}, b"x"))
             assert isinstance(again, OutboundFailed)
             assert again.kind is Failure.REFUSED_ADDRESS
@@ -202,8 +203,8 @@ def test_a_socket_is_judged_by_its_own_address_whatever_came_before(monkeypatch:
         async with peer(always(OK)) as it, open_client(known={"hook.example": ["127.0.0.1"]}) as client:
             await client.vet(it.url())
             await client.vet(it.url("/", "hook.example"))
-            client._policy = Policy(False)
-            session = client._open()
+            loaded(client)._policy = Policy(False)
+            session = loaded(client)._open()
             assert isinstance(session.connector, connections.Connector)
             for host in ("127.0.0.1", "hook.example"):
                 failed = await outcome(client.request("GET", it.url("/", host), {}))
@@ -423,7 +424,7 @@ def is_open(wire: connections.Wire) -> bool:
 
 def kept(client: OutboundClient) -> list[connections.Wire]:
     """The connections in the pool."""
-    session = client._session
+    session = loaded(client)._session
     assert session is not None
     assert session.connector is not None
     return [

@@ -23,23 +23,23 @@ def still(server: LocalServer) -> LocalServer:
 
     But what its limits count, which are held back when that cannot be saved.
     """
-
-    async def keep_still() -> None:
-        runtime = server.runtime
-        await runtime.schedule.stop()
-        runtime.schedule = Schedule([Every(0.25, "limits", runtime.limiter.flush)], runtime.log)
-
-    server.run(keep_still())
+    server.run(_keep_still(server))
     return server
+
+
+async def _keep_still(server: LocalServer) -> None:
+    runtime = server.runtime
+    await runtime.schedule.stop()
+    runtime.schedule = Schedule([Every(0.25, "limits", runtime.limiter.flush)], runtime.log)
 
 
 @pytest.fixture
 def twins(tmp_path: Path, engine_settings: dict[str, object]) -> Iterator[tuple[LocalServer, LocalServer]]:
-    """Two servers over one database, which write nothing behind by themselves."""
+    """Two servers over one database, which write nothing behind by themselves but what their limits count."""
     settings = {**ROOMY, "DATA_DIR": tmp_path / "data", **engine_settings}
     first, second = (LocalServer(tmp_path / name, **settings).start() for name in ("first", "second"))
     for each in (first, second):
-        each.run(each.runtime.schedule.stop())
+        each.run(_keep_still(each))
     yield first, second
     for each in (first, second):
         each.stop()

@@ -90,8 +90,8 @@ def first_visit(tab: Tab, shown: Shown, scenes: Scenes) -> Iterator[str]:
 
 
 def next_visit(tab: Tab, shown: Shown, scenes: Scenes) -> Iterator[str]:
-    """What is wrong with what the page costs whoever has been on another before."""
-    tab.open("/nowhere" if shown.status == 200 else "/")
+    """What is wrong with what the page costs whoever has its files already."""
+    tab.open("about:blank")
     tab.requests.clear()
     tab.open(shown.address(scenes))
     if (size := sum(map(sent, ours(tab.requests)))) > NEXT_BYTES:

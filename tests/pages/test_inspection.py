@@ -45,3 +45,23 @@ def test_what_is_shown_otherwise_is_judged_by_every_rule(open_tab: OpenTab, tmp_
     other = PAGE.replace("BODY", "another")
 
     assert found_in_both(other, open_tab, tmp_path) == (set(), {*LAID_OUT, "image-alt"})
+
+
+def test_what_stands_on_many_colours_is_judged_by_its_pixels(open_tab: OpenTab, tmp_path: Path) -> None:
+    """Each of several that lie beside, within and far below each other, whatever the others are."""
+    washed = "<p style='background: linear-gradient(#eee, #fff); color: {}'>High water {}</p>"
+    ways = {"at noon": "#111", "at one": "#ddd", "at two": "#222", "at three": "#ccc"}
+    lines = "".join(washed.format(colour, words) for words, colour in ways.items())
+    within = "<div style='background: linear-gradient(#eee, #fff); color: #111'>Tide<b style='color: {}'>{}</b></div>"
+    file = tmp_path / "page.html"
+    body = lines + within.format("#ddd", "turns") + within.format("#111", "stays")
+    body += "<div style='height: 3000px'></div>" + washed.format("#ddd", "far below") + washed.format("#111", "below")
+    file.write_text(f"<!doctype html><html lang='en'><title>Tides</title><main><h1>Tides</h1>{body}</main>", "utf-8")
+    tab = open_tab(width=WIDE)
+    tab.open(file.as_uri())
+
+    complaints = list(Inspection(tab.page).complaints())
+
+    pale = ("at one", "at three", ">turns<", "far below")
+    assert [sum(words in each for each in complaints) for words in pale] == [1, 1, 1, 1], complaints
+    assert len(complaints) == len(pale), complaints

@@ -1,6 +1,6 @@
 """What is kept of pages is never shown when something has changed: a server that kept them answers like a new one."""
 
-import threading
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
@@ -10,8 +10,10 @@ import pytest
 
 from pressroom.clock import DAY, HOUR
 from pressroom.domains.moderation.actions import suspend_account
+from pressroom.web import cached_body
+from pressroom.web.codings import Coding, Levels, compress
 from pressroom.web.fragments import Kept
-from tests.api.actors import Actor, Json, body_of, new_client, publish
+from tests.api.actors import Actor, Json, body_of, publish
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
@@ -138,31 +140,34 @@ def test_a_page_that_did_not_change_is_not_sent_again(still: LocalServer, actor:
         assert (changed.status_code, "Ibis of today" in changed.text) == (200, True)
 
 
-def test_readers_at_the_same_time_never_see_an_earlier_state(still: LocalServer, actor: MakeActor) -> None:
+def test_a_page_that_did_not_change_is_compressed_once_in_each_coding(
+    still: LocalServer, actor: MakeActor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = Counter[tuple[bytes, Coding]]()
+
+    def counted(body: bytes, coding: Coding, levels: Levels) -> bytes:
+        packed[body, coding] += 1
+        return compress(body, coding, levels)
+
+    monkeypatch.setattr(cached_body, "compress", counted)
     scene = Scene(actor(), actor())
-    path, versions, stale = scene.paths[0], 30, list[tuple[int, str]]()
-    done = threading.Event()
-    written = [0]
-    scene.edit(content="version 0.")
 
-    def read_on() -> None:
-        with new_client() as client:
-            while not done.is_set():
-                at_least = written[0]
-                html = client.get(scene.server.base_url + path).text
-                if not any(f"version {number}." in html for number in range(at_least, versions + 1)):
-                    stale.append((at_least, html))
+    def open_all(*codings: Coding) -> list[bytes]:
+        return [
+            fetch(still, path, None, "GET", **{"Accept-Encoding": coding}).content
+            for coding in codings
+            for path in scene.paths
+        ]
 
-    readers = [threading.Thread(target=read_on) for _ in range(3)]
-    for reader in readers:
-        reader.start()
-    try:
-        for number in range(1, versions + 1):
-            scene.edit(content=f"version {number}.")
-            written[0] = number
-            assert f"version {number}." in fetch(scene.server, path).text
-    finally:
-        done.set()
-        for reader in readers:
-            reader.join()
-    assert stale == []
+    packed.clear()
+    first = open_all(*Coding)
+    assert [open_all(*Coding) for _ in range(3)] == [first] * 3
+    assert len(packed) <= len(Coding) * len(scene.paths)
+    assert set(packed.values()) <= {1}
+
+    scene.edit(content="Ibis of today")
+    assert open_all(*Coding) != first
+    assert set(packed.values()) == {1}
+    shared = len(packed)
+    fetch(still, scene.paths[0], scene.bob, "GET", **{"Accept-Encoding": "zstd"})
+    assert len(packed) == shared, "a page of one reader was kept"

@@ -22,7 +22,7 @@ from tests.api.conftest import MakeActor
 from tests.domains.previews.pages import og
 from tests.domains.previews.site import Site
 from tests.harness.roomy import ROOMY
-from tests.outbound.peers import LOOPBACK
+from tests.outbound.peers import LOOPBACK, loaded
 from tests.previews.fetches import impatient, status, title
 from tests.services.process import wait_until
 
@@ -228,7 +228,7 @@ def test_one_address_has_a_share_however_many_names_lead_to_it(site: Site) -> No
         site.release("/")
         assert [(await each).status for each in asked] == [200] * 3
         assert (await client.request("GET", f"http://other.example:{site.port}/", {}, seconds=30)).status == 200
-        assert not client._shares._under_way
+        assert not loaded(client)._shares._under_way
         await client.close()
 
     asyncio.run(story())

@@ -1,10 +1,14 @@
 """Several Redis servers that belong together: one that keeps its data, a primary with sentinels, a cluster."""
 
 import contextlib
+import threading
+import time
 from pathlib import Path
 from typing import Any, Self
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from .process import DEADLINE, GuardedProcess, Lease, wait_until
 from .redis import RedisServer, program
@@ -20,7 +24,53 @@ class DurableRedis(RedisServer):
     """A Redis with an append-only file, synced every second."""
 
     def _options(self) -> dict[str, str]:
-        return {**super()._options(), "appendonly": "yes", "appendfsync": "everysec"}
+        return {
+            **super()._options(),
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "auto-aof-rewrite-percentage": "0",
+        }
+
+    @property
+    def file(self) -> Path:
+        """Its append-only file."""
+        folder = self.log.parent
+        return next(iter(folder.glob("appendonlydir/*.incr.aof")), folder / "appendonly.aof")
+
+
+class FileWatch:
+    """Notes how long the append-only file of a server is, over time."""
+
+    def __init__(self, server: DurableRedis) -> None:
+        self._server = server
+        self._sizes: list[tuple[float, int]] = [(0.0, 0)]
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+        self._over.set()
+        self._thread.join()
+
+    def before(self, moment: float) -> tuple[float, int]:
+        """The last note of a moment or before it: its own time, and the bytes that were in the file for sure."""
+        return max(noted for noted in self._sizes if noted[0] <= moment)
+
+    def _watch(self) -> None:
+        with redis.Redis(port=self._server.port, retry=Retry(NoBackoff(), 0)) as client:
+            while not self._over.wait(0.01):
+                now = time.monotonic()
+                try:
+                    # While a sync lasts the server may answer before it writes: what it holds back is in its buffer.
+                    if client.info("persistence")["aof_buffer_length"] == 0:
+                        self._sizes.append((now, self._server.file.stat().st_size))
+                except redis.ConnectionError:
+                    return
 
 
 class FollowingServer(RedisServer):

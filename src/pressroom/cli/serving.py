@@ -88,33 +88,29 @@ async def _say_nothing(_runtime: "Runtime") -> None:
 
 
 async def _announce(runtime: "Runtime") -> None:
-    from rich.console import Console
-
     from pressroom.domains.accounts import commands as account_commands
-    from pressroom.domains.keys import commands as key_commands
 
     settings = runtime.settings
-    out = Console(highlight=False, soft_wrap=True)
     if not settings.dev:
         if link := await account_commands.setup_link(runtime.db, settings.base_url):
-            out.print(
-                f"There is no account yet. Make the first one, an admin, with this link:\n\n{link}\n", markup=False
-            )
+            click.echo(f"There is no account yet. Make the first one, an admin, with this link:\n\n{link}\n")
         return
-    out.print(f"Pressroom {__version__} in development mode: {settings.base_url}  (API reference: /docs)")
+    click.echo(f"Pressroom {__version__} in development mode: {settings.base_url}  (API reference: /docs)")
     first = await account_commands.first_account(runtime.db, runtime.passwords)
     if first is None:
-        out.print(f"Data are in {settings.data_dir}. The key was shown when it was made; for another one:")
-        out.print("  .venv/bin/pressroom key create editor --label another --scope posts:write", markup=False)
+        click.echo(f"Data are in {settings.data_dir}. The key was shown when it was made; for another one:")
+        click.echo("  .venv/bin/pressroom key create editor --label another --scope posts:write")
         return
+    from pressroom.domains.keys import commands as key_commands  # which loads what prints tables
+
     secret = await key_commands.first_key(runtime.db, first.account_id)
     link = await account_commands.sign_in_link(runtime.db, first.account_id, settings.base_url)
-    out.print(
+    click.echo(
         f"\n  Account   {first.username}\n  Password  {first.password}\n  API key   {secret}   (shown this once)\n"
     )
-    out.print(f"Sign in with this link, once and within an hour:\n\n{link}\n", markup=False)
-    out.print("Publish a post:\n", markup=False)
-    out.print(_curl(settings.base_url, secret) + "\n", markup=False)
+    click.echo(f"Sign in with this link, once and within an hour:\n\n{link}\n")
+    click.echo("Publish a post:\n")
+    click.echo(_curl(settings.base_url, secret) + "\n")
 
 
 def _curl(base_url: str, secret: str) -> str:

@@ -35,6 +35,10 @@ class DatabaseAway(Unavailable):
     """The connection was lost or could not be made, or the transaction kept colliding with others."""
 
 
+class LockedElsewhere(DatabaseAway):
+    """Another transaction held for too long what this one needs."""
+
+
 class DatabaseNotReached(SettingError):
     """PostgreSQL does not answer at the start. It may later: whoever can wait does."""
 
@@ -137,6 +141,30 @@ def ahead_of_requests() -> Generator[None]:
         yield
     finally:
         goes_first.reset(token)
+
+
+class RequestWaits:
+    """For how many seconds a request has waited for connections, from `with` on to the end of the block.
+
+    All its waits together have one bound (docs/operations.md#postgresql). What the request began and left behind is
+    bounded by itself.
+    """
+
+    __slots__ = ("is_over", "seconds")
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.is_over = False
+
+    def __enter__(self) -> None:
+        request_waits.set(self)
+
+    def __exit__(self, *_: object) -> None:
+        self.is_over = True
+
+
+request_waits: Final = ContextVar[RequestWaits | None]("request_waits", default=None)
+"""The waits of the request that is served now, or was the last in this context."""
 
 
 Subscriber = Callable[[Tx, Any], Awaitable[None]]

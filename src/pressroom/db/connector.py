@@ -7,7 +7,7 @@ forbids (docs/operations.md#postgresql).
 import asyncio
 import socket
 import weakref
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -15,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from pressroom.db import Value
+from pressroom.db.pipeline import Pipeline
 from pressroom.db.pool import PooledConnection
 
 GRACE: Final = 1.0
@@ -71,6 +72,8 @@ class _Statement(Protocol):
 class PostgresConnection(PooledConnection, Protocol):
     """The methods of asyncpg's connections that are used here."""
 
+    pipeline: Pipeline
+
     async def fetchrow(self, sql: str, *values: Value, timeout: float | None = None) -> Record | None: ...  # noqa: ASYNC109  # asyncpg's
     async def fetch(self, sql: str, *values: Value) -> list[Record]: ...
     async def execute(self, sql: str, *values: Value, timeout: float | None = None) -> str: ...  # noqa: ASYNC109  # asyncpg's
@@ -87,7 +90,7 @@ class PostgresOptions:
     Args:
         connections: The most that the pool opens.
         connect_seconds: For a connection to one host.
-        pool_seconds: To wait for a connection of the pool while others come back and are taken.
+        pool_seconds: To wait for connections of the pool, in one request, while others come back and are taken.
         statement_seconds: For one statement; the server ends it, and so does the client when the server is silent.
         idle_seconds: For a transaction in which nothing is sent; the server ends it and lets go of its locks.
         silence_seconds: After which either side takes a peer for gone that answers nothing, not even probes.
@@ -118,12 +121,13 @@ class PostgresOptions:
             )
         )
 
-    def begin(self, sql: str) -> str:
-        """Returns what begins a transaction by `sql` under the time limits."""
-        return f"{sql};{self._limits('SET LOCAL')}" if self.by_transaction else sql
+    def begin(self, sql: str) -> Sequence[str]:
+        """Returns the statements that begin a transaction by `sql` under the time limits."""
+        return (sql, *self._limits("SET LOCAL").split(";")) if self.by_transaction else (sql,)
 
     def connection_class(self) -> type:
-        """Returns a class of connections whose sockets notice a server that has gone without a word."""
+        """Returns a class of connections that take statements ahead, and whose sockets notice a server that has gone
+        without a word."""
         options = [
             (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
             (socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPIDLE", 0), self._probe_after),
@@ -132,9 +136,12 @@ class PostgresOptions:
             (socket.IPPROTO_TCP, getattr(socket, "TCP_USER_TIMEOUT", 0), self.silence_seconds * 1_000),
         ]
 
+        keeps_session = not self.by_transaction
+
         class Connection(cast("type[Any]", asyncpg.Connection)):
-            def __init__(self, protocol: object, transport: asyncio.Transport, *rest: object) -> None:
+            def __init__(self, protocol: asyncio.Protocol, transport: asyncio.Transport, *rest: object) -> None:
                 super().__init__(protocol, transport, *rest)  # type: ignore[unknown]  # asyncpg has no types
+                self.pipeline = Pipeline(protocol, transport, keeps_session=keeps_session)
                 own: socket.socket | None = transport.get_extra_info("socket")
                 if own is not None and own.family in (socket.AF_INET, socket.AF_INET6):
                     for level, option, value in options:
@@ -204,9 +211,9 @@ class Connector:
         """Returns a new connection. Raises one of `AWAY`, or what a server says that refuses."""
         if len(self._addresses) == 1:
             return await self._open(self._addresses[0])
-        pending = {asyncio.create_task(self._open_on(address)) for address in self._addresses}
+        tasks = {asyncio.create_task(self._open_on(address)): address for address in self._addresses}
+        pending = set(tasks)
         opened: list[tuple[str, PostgresConnection]] = []
-        failure: BaseException | None = None
         try:
             while pending and not self._is_settled(opened):
                 done, pending = await asyncio.wait(
@@ -215,10 +222,9 @@ class Connector:
                 if not done:
                     break
                 opened += [task.result() for task in done if task.exception() is None]
-                failure = next((task.exception() for task in done if task.exception() is not None), failure)
             chosen = max(opened, key=lambda each: each[0], default=None)
             if chosen is None or chosen[0] < self._timeline:
-                raise failure or ConnectionError("No host of the database's address takes writes.")
+                raise _refusal({tasks[task]: task.exception() for task in tasks if task.done()})
             opened.remove(chosen)
             self._note(*chosen)
             return chosen[1]
@@ -252,7 +258,7 @@ class Connector:
             row = await connection.fetchrow(_STATE, timeout=self._options.connect_seconds)
             timeline = str(row[0]) if row else ""
             if not timeline:
-                raise ConnectionError("No host of the database's address takes writes.")
+                raise ConnectionError("it only reads")
         except BaseException:
             connection.terminate()
             raise
@@ -268,6 +274,37 @@ class Connector:
                 connection.terminate()
                 raise
         return connection
+
+
+def _refusal(failures: Mapping[str, BaseException | None]) -> BaseException:
+    """Returns what to raise when no host will do, by the failures of their addresses; None: an earlier primary.
+
+    It names each host with what was wrong there. Where all refuse what the settings say, it is what the last one said;
+    where the address of one is none, it is that, and nothing is named: it may be a piece of a password.
+    """
+    errors = [error for error in failures.values() if error is not None]
+    malformed = next((error for error in errors if isinstance(error, ValueError)), None)
+    if malformed is not None:
+        return malformed
+    if len(errors) == len(failures) and not any(map(_is_away, errors)):
+        return errors[-1]
+    said = "; ".join(f"{_host(address)}: {_reason(error)}" for address, error in failures.items())
+    refusal = ConnectionError(f"No host of the database's address takes writes: {said}")
+    refusal.__cause__ = errors[-1] if errors else None
+    return refusal
+
+
+def _is_away(error: BaseException) -> bool:
+    return isinstance(error, AWAY)
+
+
+def _host(address: str) -> str:
+    """Returns the host and port of an address, without who signs in there."""
+    return urlsplit(address).netloc.rpartition("@")[2]
+
+
+def _reason(error: BaseException | None) -> str:
+    return "another host took its place" if error is None else str(error) or "it does not answer"
 
 
 def _let_go(task: "asyncio.Task[tuple[str, PostgresConnection]]") -> None:

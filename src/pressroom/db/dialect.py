@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-_LOCK: Final = re.compile(r" FOR (NO KEY )?UPDATE( SKIP LOCKED)?\b")
+_LOCK: Final = re.compile(r" FOR ((NO KEY )?UPDATE|KEY SHARE)( SKIP LOCKED)?\b")
 
 
 def statement_for_sqlite(sql: str) -> str:

@@ -1,12 +1,37 @@
-"""Numbered migrations, forward only: `migrations/0001_name.sql`, each in a transaction of its own, under a lock."""
+"""Numbered migrations, forward only: `migrations/0001_name.sql`, while the version before serves.
 
+What one may contain stands in docs/development.md#a-migration.
+"""
+
+import asyncio
 import re
+import time
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import TYPE_CHECKING, Final, cast
 
-from pressroom.db import Command, Database, Query, Tx
+from pressroom.db import Command, Database, LockedElsewhere, Query, Tx
 from pressroom.db.dialect import schema_for_postgres
 from pressroom.errors import SettingError
+
+if TYPE_CHECKING:
+    from pressroom.db.postgres import PostgresDatabase
+
+LOCK_SECONDS: Final = 2
+"""How long a migration waits for a lock on PostgreSQL, and requests with it, which queue behind. A longer time than its
+`deadlock_timeout`, after which it ends a VACUUM that is in the way."""
+
+PAUSE_SECONDS: Final = 3.0
+"""How long requests go on before the migration is tried again."""
+
+PATIENCE_SECONDS: Final = 600.0
+"""How long it is tried again."""
+
+LOCK: Final = 7238001
+"""The advisory lock of PostgreSQL that one process at a time migrates under."""
+
+BEFORE_RELEASES: Final = 38
+"""Migrations up to this one are older than the first release: no program of a version before serves meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +41,19 @@ class Migration:
     version: int
     name: str
     sql: str
+
+    @property
+    def statements(self) -> list[str]:
+        """Returns its statements, without comments, each in one line."""
+        return [" ".join(each.split()) for each in re.sub(r"--.*", "", self.sql).split(";") if each.strip()]
+
+    @property
+    def indexes(self) -> list[str]:
+        """Returns the names of the indexes that it makes, if it does nothing else and programs may serve meanwhile."""
+        if self.version <= BEFORE_RELEASES:
+            return []
+        matches = [re.match(r"CREATE INDEX (\w+) ON ", each) for each in self.statements]
+        return [match[1] for match in matches if match] if all(matches) else []
 
 
 MAKE_TABLE = """CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -32,6 +70,13 @@ HAS_TABLE = {
 }
 TOUCH = Command("UPDATE schema_migrations SET name = name WHERE version = 1")
 VERSION = Query(int, "SELECT coalesce(max(version), 0) FROM schema_migrations")
+OLDEST_PROGRAM = Query(int, "SELECT max(schema_version) FROM oldest_program")
+
+# It does not wait for the lock: an index that is built waits for every statement that began before, this one too.
+TAKE_LOCK: Final = f"""DO $$ BEGIN IF NOT pg_try_advisory_xact_lock({LOCK}) THEN
+    RAISE EXCEPTION 'another process migrates' USING ERRCODE = 'lock_not_available'; END IF; END $$"""
+KEEP_LOCK: Final = TAKE_LOCK.replace("_xact", "")
+LET_GO: Final = f"SELECT pg_advisory_unlock({LOCK})"
 
 
 def all_migrations() -> list[Migration]:
@@ -41,6 +86,11 @@ def all_migrations() -> list[Migration]:
     return [Migration(int(match[1]), match[2], names[match[0]].read_text("utf-8")) for match in matches]
 
 
+def newest_schema() -> int:
+    """Returns the schema that this version of Pressroom makes."""
+    return all_migrations()[-1].version
+
+
 async def applied_version(db: Database) -> int:
     """Returns the version of the database's schema; 0 for an empty database."""
     if not await db.one(HAS_TABLE[db.engine]):
@@ -48,15 +98,27 @@ async def applied_version(db: Database) -> int:
     return await db.one(VERSION) or 0
 
 
-async def migrate(db: Database, *, upto: int | None = None) -> list[Migration]:
-    """Brings the schema up to date, or to `upto`, and returns what was applied. Safe to run in several processes."""
+async def migrate(
+    db: Database, *, upto: int | None = None, patience: float = PATIENCE_SECONDS, pause: float = PAUSE_SECONDS
+) -> list[Migration]:
+    """Brings the schema up to date, or to `upto`, and returns what was applied. Safe to run in several processes.
+
+    Args:
+        db: The database.
+        upto: The last version to apply.
+        patience: Seconds for which a migration is tried again that others do not let at a table.
+        pause: Seconds between two tries.
+
+    Raises:
+        SettingError: Others did not let a migration at a table for so long.
+    """
     applied: list[Migration] = []
     for migration in all_migrations():
         if upto is not None and migration.version > upto:
             break
         if await applied_version(db) >= migration.version:
             continue
-        if await _apply(db, migration):
+        if await _apply(db, migration, patience, pause):
             applied.append(migration)
     return applied
 
@@ -66,27 +128,55 @@ async def touch(tx: Tx) -> None:
     await tx.run(TOUCH)
 
 
-async def check_migrated(db: Database) -> None:
-    """Raises SettingError unless the schema is this version's."""
-    have, need = await applied_version(db), all_migrations()[-1].version
+async def check_migrated(db: Database) -> int:
+    """Returns the database's schema: this version's, or a newer one that it may serve. Raises SettingError."""
+    have, need = await applied_version(db), newest_schema()
     if have < need:
         raise SettingError(f"The database is at schema {have} and this version needs {need}: run `pressroom migrate`.")
-    if have > need:
+    if have > need and need < (await db.one(OLDEST_PROGRAM) or have):
         raise SettingError(
             f"The database is at schema {have}, newer than this version knows ({need}): upgrade Pressroom."
         )
+    return have
 
 
-async def _apply(db: Database, migration: Migration) -> bool:
-    row = f"INSERT INTO schema_migrations VALUES ({migration.version}, '{migration.name}');"  # noqa: S608  # our own names
-    try:
-        if db.engine == "postgres":
-            lock = "SELECT pg_advisory_xact_lock(7238001);"
-            await db.script(f"{lock}{schema_for_postgres(MAKE_TABLE)};{row}{schema_for_postgres(migration.sql)}")
+async def _apply(db: Database, migration: Migration, patience: float, pause: float) -> bool:
+    """Applies a migration. Returns whether it did so, and no other process was quicker."""
+    give_up_at = time.monotonic() + patience
+    while True:
+        try:
+            await _try(db, migration)
+        except Exception as error:
+            if await applied_version(db) >= migration.version:
+                return False
+            if not isinstance(error, LockedElsewhere):
+                raise
+            if time.monotonic() >= give_up_at:
+                raise SettingError(_refusal(migration, patience)) from error
         else:
-            await db.script(f"{MAKE_TABLE};{row}{migration.sql}")
-    except Exception:
-        if await applied_version(db) >= migration.version:
-            return False  # Another process was quicker.
-        raise
-    return True
+            return True
+        await asyncio.sleep(pause)
+
+
+async def _try(db: Database, migration: Migration) -> None:
+    row = f"INSERT INTO schema_migrations VALUES ({migration.version}, '{migration.name}')"  # noqa: S608  # our own names
+    if db.engine != "postgres":
+        await db.script(f"{MAKE_TABLE};{row};{migration.sql}")
+    elif migration.indexes:
+        # An index of that name is what a try left that was cut off.
+        drop = [f"DROP INDEX CONCURRENTLY IF EXISTS {name}" for name in migration.indexes]
+        create = [
+            schema_for_postgres(each.replace(" INDEX ", " INDEX CONCURRENTLY ", 1)) for each in migration.statements
+        ]
+        await cast("PostgresDatabase", db).build([KEEP_LOCK, *drop, *create, row, LET_GO])
+    else:
+        limit = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
+        table, changes = schema_for_postgres(MAKE_TABLE), schema_for_postgres(migration.sql)
+        await db.script(f"{limit};{TAKE_LOCK};{table};{row};{changes}")
+
+
+def _refusal(migration: Migration, patience: float) -> str:
+    return (
+        f"Migration {migration.version:04d} was kept from what it changes for {patience:.0f} s; nothing of it is there."
+        " End the transaction that holds it (that of the oldest xact_start in pg_stat_activity), then migrate again."
+    )

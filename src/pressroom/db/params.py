@@ -24,14 +24,6 @@ def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
     return _TOKEN.sub(replace, sql), tuple(names)
 
 
-_NUMBER: Final = re.compile(r"'(?:[^']|'')*'|\$([0-9]+)")
-
-
-def shifted(sql: str, first: int) -> str:
-    """Returns a numbered statement whose parameters come after `first` others: `$1` becomes `$4` after three."""
-    return _NUMBER.sub(lambda match: f"${int(match[1]) + first}" if match[1] else match[0], sql)
-
-
 BATCH: Final = 50
 """Values that one statement takes as a list."""
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Generic, Protocol, TypeVar
 
 from pressroom import metrics
-from pressroom.db import goes_first
+from pressroom.db import goes_first, request_waits
 
 PATIENCE: Final = 5.0
 """Seconds to wait for a connection while none comes back: the database does nothing."""
@@ -44,7 +44,8 @@ class Connections(Generic[C]):
     Args:
         connect: Makes one.
         most: How many may be open.
-        longest_wait: Seconds to wait for one while others come back and are taken by those who waited longer.
+        longest_wait: Seconds to wait for one while others come back and are taken by those who waited longer. A request
+            that takes several, one after the other, waits no longer for all of them.
     """
 
     def __init__(self, connect: Callable[[], Awaitable[C]], most: int, longest_wait: float = LONGEST_WAIT) -> None:
@@ -135,11 +136,15 @@ class Connections(Generic[C]):
             self._waiting.appendleft(waiter)
         else:
             self._waiting.append(waiter)
-        end = self._loop.time() + self._longest_wait
+        began = self._loop.time()
+        waits = request_waits.get()
+        if waits is not None and waits.is_over:
+            waits = None
+        end = began + self._longest_wait - (waits.seconds if waits else 0.0)
         try:
             while True:
                 returned = self._returned
-                await asyncio.wait({waiter}, timeout=min(PATIENCE, self._longest_wait))
+                await asyncio.wait({waiter}, timeout=min(PATIENCE, max(0.0, end - self._loop.time())))
                 if waiter.done():
                     return waiter.result()
                 if self._returned == returned or self._loop.time() >= end:
@@ -147,6 +152,9 @@ class Connections(Generic[C]):
         except BaseException:
             self._leave(waiter)
             raise
+        finally:
+            if waits is not None:
+                waits.seconds += self._loop.time() - began
 
     def _leave(self, waiter: "asyncio.Future[C | None]") -> None:
         """Passes on what a waiter was given that no longer waits."""

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
 import asyncpg
@@ -16,6 +16,7 @@ from pressroom.db import (
     DatabaseAway,
     DatabaseNotReached,
     DiskFull,
+    LockedElsewhere,
     Query,
     Subscriber,
     Tx,
@@ -24,7 +25,7 @@ from pressroom.db import (
 )
 from pressroom.db.connector import AWAY, PLAIN, Connector, PostgresConnection, PostgresOptions
 from pressroom.db.pool import Connections
-from pressroom.db.postgres_tx import CONFIRMED, PostgresTx, StatementLimit, Supervised, bind
+from pressroom.db.postgres_tx import PostgresTx, StatementLimit, Supervised, bind
 from pressroom.db.rows import Column
 from pressroom.db.signals import Signals
 from pressroom.errors import PressroomError, SettingError
@@ -49,12 +50,14 @@ ROLLBACK_LIMIT: Final = 5.0
 MIGRATION_LIMIT: Final = 86_400.0
 """Seconds that a migration may take: it builds indexes, and waits for another process that migrates."""
 
-_COLLISIONS: Final = (
-    asyncpg.SerializationError,
+_BESIDE_MIGRATIONS: Final = (
     asyncpg.DeadlockDetectedError,
     # A migration changed a table under a statement that was prepared before.
     asyncpg.exceptions.InvalidCachedStatementError,
 )
+"""What a read meets that is run again: a migration locks tables against readers too."""
+
+_COLLISIONS: Final = (asyncpg.SerializationError, *_BESIDE_MIGRATIONS)
 """What a transaction meets that is run again."""
 
 _TIME: Final = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
@@ -85,45 +88,63 @@ class PostgresDatabase:
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
     ) -> R:
         # Cancelling the request must not interrupt a COMMIT half way, whose outcome nobody would hear.
-        return await asyncio.shield(self._transact(lambda tx: action(tx, *args, **kwargs)))
+        done = await asyncio.shield(self._transact(lambda tx: action(tx, *args, **kwargs)))
+        if isinstance(done, PressroomError):
+            raise done
+        return done
 
-    async def _transact(self, start: Callable[[Tx], Awaitable[R]]) -> R:
+    async def _transact(self, start: Callable[[Tx], Awaitable[R]]) -> R | PressroomError:
+        """Returns what it refuses: raised, it would be an error of the event loop's once nobody waits for it."""
+        try:
+            return await self._repeat(lambda: self._run("BEGIN", start, self._subscribers, confirm=True), _COLLISIONS)
+        except PressroomError as error:
+            return error
+
+    async def _repeat(self, run: Callable[[], Awaitable[R]], collisions: tuple[type[Exception], ...]) -> R:
+        """Runs what `run` begins until it does not collide with others."""
         loop = asyncio.get_running_loop()
         give_up_at, pause = loop.time() + COLLISION_LIMIT, SHORTEST_PAUSE
         while True:
             try:
-                return await self._run("BEGIN", start, CONFIRMED, self._subscribers)
-            except _COLLISIONS as error:
+                return await run()
+            except collisions as error:
                 if loop.time() >= give_up_at:
-                    raise DatabaseAway("Too many writes collided. Nothing was written.") from error
+                    raise DatabaseAway("Too many transactions collided. Nothing was written.") from error
             await asyncio.sleep(random.uniform(0, pause))  # noqa: S311  # spreads, protects nothing
             pause = min(LONGEST_PAUSE, pause * 2)
 
     async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        return await self._run(begin, lambda tx: action(tx, *args, **kwargs), "COMMIT")
+        return await self._repeat(lambda: self._run(begin, lambda tx: action(tx, *args, **kwargs)), _BESIDE_MIGRATIONS)
 
     async def _run(
-        self, begin: str, start: Callable[[Tx], Awaitable[R]], commit: str, subscribers: Sequence[Subscriber] = ()
+        self,
+        begin: str,
+        start: Callable[[Tx], Awaitable[R]],
+        subscribers: Sequence[Subscriber] = (),
+        *,
+        confirm: bool = False,
     ) -> R:
         """Runs an action in one transaction."""
         async with self._connection() as connection:
-            tx = PostgresTx(connection, self._clock.now(), subscribers)
+            tx = PostgresTx(connection, self._clock.now(), self._options.begin(begin), subscribers)
             with StatementLimit(tx, self._options.statement_seconds):
-                await tx.control(self._options.begin(begin))
                 try:
                     result = cast("R", await Supervised(start(tx), tx))
                 except PressroomError:
                     await tx.settle()
                     raise
-                await tx.commit(commit)
+                await tx.commit(confirm=confirm)
         if tx.signalled:
             self._signals.send()
         return result
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
+        return await self._repeat(lambda: self._one(query, values), _BESIDE_MIGRATIONS)
+
+    async def _one(self, query: Query[R], values: Mapping[str, Value]) -> R | None:
         if self._options.by_transaction:
-            return await self._run("BEGIN READ ONLY", lambda tx: tx.one(query, **values), "COMMIT")
+            return await self._run("BEGIN READ ONLY", lambda tx: tx.one(query, **values))
         async with self._connection() as connection:
             metrics.count_round_trip()
             row = await connection.fetchrow(
@@ -154,10 +175,22 @@ class PostgresDatabase:
         return columns
 
     async def script(self, statements: str) -> None:
-        async with self._connection() as connection:
-            await connection.execute(f"BEGIN;{_UNLIMITED}")
-            await connection.execute(statements, timeout=MIGRATION_LIMIT)
-            await connection.execute("COMMIT")
+        with _deadlocks_as_locks():
+            async with self._connection() as connection:
+                await connection.execute(f"BEGIN;{_UNLIMITED}")
+                await connection.execute(statements, timeout=MIGRATION_LIMIT)
+                await connection.execute("COMMIT")
+
+    async def build(self, statements: Sequence[str]) -> None:
+        """Runs statements that refuse to be part of a transaction, such as CREATE INDEX CONCURRENTLY."""
+        with _deadlocks_as_locks():
+            async with self._connection() as connection:
+                try:
+                    await connection.execute("SET statement_timeout = 0")
+                    for statement in statements:
+                        await connection.execute(statement, timeout=MIGRATION_LIMIT)
+                finally:
+                    connection.terminate()  # with its lack of limits and the locks of its session
 
     async def close(self) -> None:
         await self._signals.close()
@@ -185,6 +218,10 @@ class PostgresDatabase:
                 self._recovering.add(recovery)
                 recovery.add_done_callback(self._recovering.discard)
                 raise
+            except asyncpg.exceptions.InvalidCachedStatementError:
+                connection.pipeline.forget()
+                await self._roll_back(connection)
+                raise
             except asyncpg.ReadOnlySQLTransactionError:
                 connection.terminate()  # Its server is a standby by now.
                 self.pool.give_back(connection)
@@ -199,18 +236,33 @@ class PostgresDatabase:
             raise ConstraintViolated(str(error)) from error
         except (asyncpg.DiskFullError, asyncpg.OutOfMemoryError) as error:
             raise DiskFull("The database's disk is full. Nothing was written.", 10) from error
+        except asyncpg.LockNotAvailableError as error:
+            raise LockedElsewhere("Another transaction keeps what is needed locked.") from error
         except AWAY as error:
             raise DatabaseAway("The database cannot be reached right now.") from error
 
     async def _roll_back(self, connection: PostgresConnection, *, cut_off: bool = False) -> None:
         """Gives a connection back outside any transaction. `cut_off`: what it is doing, maybe a BEGIN, is not known."""
         try:
-            if cut_off or (not connection.is_closed() and connection.is_in_transaction()):
+            pipeline = connection.pipeline
+            if pipeline.is_unanswered and not cut_off:
+                connection.terminate()  # What went ahead had nothing behind it, so no answer comes.
+            elif cut_off or (not connection.is_closed() and (pipeline.is_unended or connection.is_in_transaction())):
                 await connection.execute("ROLLBACK", timeout=ROLLBACK_LIMIT)
         except (*AWAY, asyncpg.PostgresError):
             connection.terminate()
         finally:
             self.pool.give_back(connection)
+
+
+@contextlib.contextmanager
+def _deadlocks_as_locks() -> Generator[None]:
+    try:
+        yield
+    except asyncpg.DeadlockDetectedError as error:
+        raise LockedElsewhere(
+            "Another transaction waits for what this one keeps locked, and this one for it."
+        ) from error
 
 
 async def open_postgres(

@@ -5,64 +5,86 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar, cast
 
+import asyncpg
+
 from pressroom import metrics
 from pressroom.db import AwaitedOutsideTransaction, Command, DatabaseAway, Query, Subscriber, Value
-from pressroom.db.batches import Batch, Refusal
 from pressroom.db.connector import PostgresConnection, Record
+from pressroom.db.pipeline import Ahead, encoded
 from pressroom.db.rows import Builder, Column
 
 R = TypeVar("R")
 
-CONFIRMED: Final = (
+CONFIRMED: Final = Ahead(
     "SELECT CASE WHEN pg_current_xact_id_if_assigned() IS NULL"
-    " THEN pg_logical_emit_message(true, 'pressroom', CAST('' AS TEXT)) END; COMMIT"
+    " THEN pg_logical_emit_message(true, 'pressroom', CAST(pg_current_xact_id() AS TEXT)) END"
 )
-"""Commits, also what changed nothing, only when all that the transaction saw is on the synchronous standby.
+"""Goes ahead of a COMMIT that shall also wait when nothing was written, until all that the transaction saw is on the
+synchronous standby.
 
-A COMMIT waits for the standby only if the transaction wrote to the log, and then for all that came before it."""
+A COMMIT waits for the standby only if the transaction wrote to the log, and then for all that came before it. A server
+that is a standby itself says that it only reads, as to any write."""
+
+MOST: Final = 64
+"""Statements that wait at the most."""
+
+Refusal = Callable[[], Exception]
+"""Makes the error of a statement that had to touch a row and touched none."""
 
 
 class PostgresTx:
     """An open transaction. `busy` says whether a statement is under way: any other await is refused; `statements`
-    counts them."""
+    counts round trips.
 
-    def __init__(self, connection: PostgresConnection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
+    Args:
+        connection: Nobody else uses it meanwhile.
+        now: The transaction's time, in milliseconds.
+        begin: Begins it, with the first statement.
+        subscribers: Run for each event that is appended.
+    """
+
+    def __init__(
+        self,
+        connection: PostgresConnection,
+        now: int,
+        begin: Sequence[str],
+        subscribers: Sequence[Subscriber] = (),
+    ) -> None:
         self._connection = connection
         self.now = now
         self.subscribers = subscribers
         self.busy = False
         self.statements = 0
         self.signalled = False
-        self._batch = Batch()
+        self._ahead = [Ahead(each) for each in begin]
+        self._begins = len(self._ahead)
+        self._refusals: list[Refusal | None] = [None] * self._begins
+        self._wrote = False
 
     def signal(self) -> None:
         self.signalled = True
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
-        if self._batch:
-            await self.flush()
-        row = await self._wait(self._connection.fetchrow(query.numbered, *[values[name] for name in query.names]))
+        row = await self._ask(self._connection.fetchrow(query.numbered, *[values[name] for name in query.names]))
         return None if row is None else (query.builders.get("postgres") or bind(query, row))(tuple(row))
 
     async def all(self, query: Query[R], **values: Value) -> list[R]:
-        if self._batch:
-            await self.flush()
-        rows = await self._wait(self._connection.fetch(query.numbered, *[values[name] for name in query.names]))
+        rows = await self._ask(self._connection.fetch(query.numbered, *[values[name] for name in query.names]))
         if not rows:
             return []
         build = query.builders.get("postgres") or bind(query, rows[0])
         return [build(tuple(row)) for row in rows]
 
     async def run(self, command: Command, **values: Value) -> int:
-        if self._batch:
-            await self.flush()
-        return await self._count(command.numbered, [values[name] for name in command.names])
+        count = _count(await self._say(command.numbered, *[values[name] for name in command.names]))
+        self._wrote = self._wrote or count > 0
+        return count
 
     async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
-        if self._batch:
-            await self.flush()
         columns = [[row[name] for name in command.names] for row in rows]
-        await self._wait(self._connection.executemany(command.numbered, columns))
+        if not columns:  # asyncpg would send nothing, and what waits would go ahead of nothing
+            return
+        await self._ask(self._connection.executemany(command.numbered, columns))
 
     async def later(self, command: Command, /, **values: Value) -> None:
         await self._add(command, values, None)
@@ -72,48 +94,76 @@ class PostgresTx:
 
     async def flush(self) -> None:
         """Sends what waits. Raises the first refusal."""
-        batch, self._batch = self._batch, Batch()
-        sql, values = batch.statement()
-        if batch.is_single:
-            batch.check([await self._count(sql, values)])
-        else:
-            batch.check(tuple(await self._wait(self._connection.fetchrow(sql, *values)) or ()))
+        await self._say("SELECT 1")
 
     async def settle(self) -> None:
-        """Finds out whether what waits refuses the transaction: then that comes before a later refusal."""
-        if self._batch.may_refuse:
-            await self.flush()
+        """Finds out whether what waits refuses the transaction, and ends it: that comes before a later refusal."""
+        if any(self._refusals):
+            await self._say("ROLLBACK")
 
-    async def commit(self, sql: str) -> None:
-        """Sends what waits, and commits by `sql`. Raises DatabaseAway when PostgreSQL rolled back instead."""
-        if self._batch:
+    async def commit(self, *, confirm: bool) -> None:
+        """Sends what waits, and commits. Raises the first refusal; DatabaseAway when PostgreSQL rolled back instead.
+
+        Args:
+            confirm: Whether to wait for the synchronous standby, whatever was done.
+        """
+        if any(self._refusals):
             await self.flush()
-        if await self.control(sql) != "COMMIT":
+        if not self.statements and len(self._ahead) == self._begins:
+            return
+        if confirm and not self._wrote:
+            self._ahead.append(CONFIRMED)
+            self._refusals.append(None)
+        if await self._say("COMMIT") != "COMMIT":
             raise DatabaseAway("The transaction had failed. Nothing was written.")
 
-    async def _count(self, sql: str, values: Sequence[Value]) -> int:
-        """Runs a statement, and returns how many rows it touched."""
-        status = await self._wait(self._connection.execute(sql, *values))
-        count = status.rpartition(" ")[2]
-        return int(count) if count.isdigit() else 0
-
     async def _add(self, command: Command, values: Mapping[str, Value], refusal: Refusal | None) -> None:
-        if self._batch and not self._batch.takes(command):
+        if len(self._ahead) >= MOST:
             await self.flush()
-        self._batch.add(command, [values[name] for name in command.names], refusal)
+        self._ahead.append(Ahead(command.numbered, encoded([values[name] for name in command.names])))
+        self._refusals.append(refusal)
 
-    async def control(self, sql: str) -> str:
-        """Begins or ends the transaction. Returns what PostgreSQL says that it did."""
-        return await self._wait(self._connection.execute(sql))
+    async def _say(self, sql: str, *values: Value) -> str:
+        """Runs a statement behind what waits, and returns what PostgreSQL says that it did."""
+        await self._ask(self._connection.fetch(sql, *values), note=True)
+        return self._connection.pipeline.tags[-1]
 
-    async def _wait(self, statement: Awaitable[R]) -> R:
+    async def _ask(self, statement: Awaitable[R], *, note: bool = False) -> R:
+        """Has asyncpg run a statement, behind what waits. Raises the first refusal of that, whatever failed later."""
+        pipeline, refusals = self._connection.pipeline, self._refusals
+        if refusals or note:
+            pipeline.send(self._ahead, note=note)
+            self._ahead, self._refusals = [], []
         self.busy = True
         self.statements += 1
         metrics.count_round_trip()
+        answered = False
         try:
-            return await statement
+            answer = await statement
+            answered = True
+        except asyncpg.PostgresError:
+            self._check(refusals)
+            raise
         finally:
             self.busy = False
+            pipeline.end(answered=answered)
+        self._check(refusals)
+        return answer
+
+    def _check(self, refusals: Sequence[Refusal | None]) -> None:
+        """Looks at what became of statements that went ahead. Raises the first refusal."""
+        for tag, refusal in zip(self._connection.pipeline.tags, refusals, strict=False):  # not of those after a failure
+            touched = _count(tag)
+            if touched:
+                self._wrote = self._wrote or not tag.startswith("SELECT")
+            elif refusal is not None:
+                raise refusal()
+
+
+def _count(tag: str) -> int:
+    """Returns how many rows a statement touched, by what PostgreSQL says of it: "UPDATE 3" or "INSERT 0 3"."""
+    count = tag.rpartition(" ")[2]
+    return int(count) if count.isdigit() else 0
 
 
 def bind(query: Query[R], row: Record) -> Builder[R]:

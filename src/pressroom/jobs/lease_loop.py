@@ -76,8 +76,7 @@ class LeaseLoop(Generic[T]):
     def is_under_way(self, key: str) -> bool:
         """Returns whether the work of a key has begun and not ended.
 
-        Work whose lease ran out, while the database was away, may be claimed once more by the worker that does it. It
-        goes on under the new lease.
+        Its lease may have run out while the database was away, so that it is due once more.
         """
         return key in self._tasks
 

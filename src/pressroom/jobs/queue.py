@@ -163,6 +163,12 @@ async def enqueue(tx: Tx, kind: str, subject: str, *, account_id: str = "", due_
     tx.signal()
 
 
+async def enqueue_anew(tx: Tx, kind: str, subject: str, *, account_id: str = "") -> None:
+    """Enqueues a job that begins with what is true after this transaction; replaces one that is under way."""
+    await cancel(tx, kind, subject)
+    await enqueue(tx, kind, subject, account_id=account_id)
+
+
 async def cancel(tx: Tx, kind: str, subject: str) -> None:
     """Removes a job, if there is one. A worker that has begun it does it to the end."""
     await tx.run(CANCEL, kind=kind, subject=subject)

@@ -13,8 +13,8 @@ from pressroom.logs import Log
 LEASE: Final = 5 * MINUTE
 """How long a killed process keeps the others from a group. It is renewed before each of its sweeps."""
 
-BATCH: Final = 500
-"""Rows that a purge removes in one transaction: so few that no request waits long."""
+BATCH: Final = 100
+"""Rows that a purge removes in one transaction: so few that no request waits long (docs/performance.md#retention)."""
 
 # Nobody else may hold the lease, and the group must be due.
 CLAIM: Final = Query(

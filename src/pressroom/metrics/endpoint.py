@@ -17,7 +17,7 @@ HEAD: Final = 8_192
 """Bytes that the head of a request may have."""
 
 CONNECTIONS: Final = 16
-"""Connections that are served at once; further ones are closed."""
+"""Connections that are served at once. For a further one, that is closed which has asked for nothing the longest."""
 
 TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -30,6 +30,8 @@ class MetricsEndpoint:
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._open = 0
+        self._silent: dict[asyncio.StreamWriter, None] = {}
+        """Of these, the ones that have not sent a whole request, the oldest first."""
 
     def __enter__(self) -> Self:
         return self
@@ -69,18 +71,24 @@ class MetricsEndpoint:
         self, render: Callable[[], bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         self._open += 1
+        self._silent[writer] = None
+        if self._open > CONNECTIONS:
+            oldest = next(iter(self._silent))
+            del self._silent[oldest]
+            oldest.transport.abort()
         try:
-            if self._open <= CONNECTIONS:
-                async with asyncio.timeout(SECONDS):
-                    head = await reader.readuntil(b"\r\n\r\n")
-                    writer.write(_answer_to(head, render))
-                    await writer.drain()
-                    writer.close()
-                    await writer.wait_closed()
+            async with asyncio.timeout(SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+                self._silent.pop(writer, None)
+                writer.write(_answer_to(head, render))
+                await writer.drain()
+                writer.close()
+                await writer.wait_closed()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass  # Whoever asks has gone, or asks for too much.
         finally:
             self._open -= 1
+            self._silent.pop(writer, None)
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 writer.transport.abort()
 

@@ -122,7 +122,7 @@ class PrometheusRecorder:
 def recording(settings: Settings, place: int, *, exposed: bool) -> Generator[None]:
     """Records in this process; with `exposed`, as the only one, it serves the metrics too. Raises SettingError."""
     with exposing(settings) if exposed else nullcontext():
-        reserve_files(_folder(settings), place)
+        reserve_files(values_folder(settings), place)
         metrics.recorder = PrometheusRecorder(place, CollectorRegistry())
         try:
             yield
@@ -135,7 +135,7 @@ def reserve_files(folder: Path, place: int) -> None:
 
     Each file gets its name when it has its size: what reads the metrics cannot read an empty one.
     """
-    with _told(folder):
+    with _kept_in(folder):
         for kind, size in RESERVED.items():
             values_file = folder / f"{kind}_{place}.db"
             if values_file.exists():
@@ -148,7 +148,7 @@ def reserve_files(folder: Path, place: int) -> None:
 
 
 @contextmanager
-def _told(folder: Path) -> Generator[None]:
+def _kept_in(folder: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
@@ -161,10 +161,10 @@ def exposing(settings: Settings) -> Generator[Callable[[int], None]]:
 
     What an earlier run left in the folder is removed. Raises SettingError when it cannot listen.
     """
-    folder = _folder(settings)
+    folder = values_folder(settings)
     with MetricsEndpoint(settings.metrics_host, settings.metrics_port or 0) as endpoint:
         shutil.rmtree(folder, ignore_errors=True)
-        with _told(folder):
+        with _kept_in(folder):
             folder.mkdir(mode=0o700, parents=True)
         endpoint.serve(partial(_render, folder))
         try:
@@ -174,9 +174,9 @@ def exposing(settings: Settings) -> Generator[Callable[[int], None]]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _folder(settings: Settings) -> Path:
-    """Returns the folder of the values: one for each port, since a port belongs to one server alone."""
-    return settings.data_dir / "metrics" / str(settings.metrics_port)
+def values_folder(settings: Settings) -> Path:
+    """Returns the folder of the values: one for each address and port, since these belong to one server alone."""
+    return settings.data_dir / "metrics" / f"{settings.metrics_host}_{settings.metrics_port}"
 
 
 def _render(folder: Path) -> bytes:

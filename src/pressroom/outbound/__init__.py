@@ -1,8 +1,9 @@
 """The only client to the outside world: webhooks and link previews leave through it, and nothing else leaves."""
 
 from pressroom.outbound.allowed_addresses import Policy, check_development, policy_of
-from pressroom.outbound.client import OutboundClient, OutboundResponse
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
+from pressroom.outbound.on_demand import OutboundClient
+from pressroom.outbound.response import OutboundResponse
 
 __all__ = [
     "Failure",

@@ -1,4 +1,4 @@
-"""The outbound client: sends every request to hosts that clients and pages name."""
+"""What the outbound client sends by: aiohttp, with checks of every address. `on_demand` loads it."""
 
 import asyncio
 import functools
@@ -8,15 +8,15 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 import aiohttp
-import msgspec
 from yarl import URL
 
 from pressroom.logs import Log
 from pressroom.outbound.allowed_addresses import Policy
-from pressroom.outbound.connections import EXCHANGE, Connector, Exchange, Resolve, Resolver, Shares
+from pressroom.outbound.connections import EXCHANGE, Connector, Exchange, Resolver, Shares
 from pressroom.outbound.explain import explained
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
-from pressroom.outbound.lookups import LookUps
+from pressroom.outbound.lookups import LookUps, Resolve
+from pressroom.outbound.response import OutboundResponse
 from pressroom.outbound.urls import Target
 
 VET_SECONDS: Final = 5.0
@@ -34,20 +34,8 @@ _HEADERS: Final = (
 )
 
 
-class OutboundResponse(msgspec.Struct):
-    """A response. `headers`: those that some caller here reads, in lower case; `body`: its first bytes."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-class OutboundClient:
-    """Sends requests to public addresses. Belongs to one event loop, and is closed with `close`.
-
-    resolve: looks names up; None: the system's resolver. tls: verifies hosts; None: by the system's authorities. log:
-    gets lines about what should not happen. each_address: how many requests may be under way to one address.
-    """
+class HttpClient:
+    """Sends requests to public addresses: what `OutboundClient` says of itself."""
 
     def __init__(
         self,
@@ -72,11 +60,7 @@ class OutboundClient:
         self._read = functools.lru_cache(READ_URLS)(self._read_afresh)
 
     async def vet(self, url: str, asker: str = "") -> None:
-        """Checks whether a request to `url` would be sent: its form, and every address that its host has now.
-
-        Makes one look-up at a time for each `asker`, so that nobody takes all threads. Raises UrlRefused, also when the
-        name does not resolve within five seconds.
-        """
+        """Checks whether a request to `url` would be sent. Raises UrlRefused."""
         target, _ = self._read(url)
         if target.address is not None:
             return
@@ -99,15 +83,7 @@ class OutboundClient:
         read: int = 65_536,
         keep: int = 2_048,
     ) -> OutboundResponse:
-        """Sends one request and returns the response; `seconds` is for everything from the look-up to the last byte.
-
-        Redirects are not followed, bodies not decompressed. Of a body about `read` bytes are read at most, then the
-        connection is closed, which is no failure; `keep` of them are returned. Raises OutboundFailed.
-
-        A kept connection may have been closed by the peer just when it was taken. If it breaks before one byte of
-        the response came, the request is sent once more, on a new connection, within the same deadline. A peer may get
-        it twice that way, as it may get any webhook twice.
-        """
+        """Sends one request and returns the response. Raises OutboundFailed."""
         exchange = Exchange(read, fresh=False)
         try:
             _, where = self._read(url)

@@ -10,7 +10,6 @@ import functools
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Final, cast
 
@@ -25,6 +24,7 @@ from aiohttp.tracing import Trace
 from pressroom.outbound.allowed_addresses import Policy
 from pressroom.outbound.explain import is_ours
 from pressroom.outbound.failures import Failure, OutboundFailed
+from pressroom.outbound.lookups import Resolve
 
 IDLE_SECONDS: Final = 15.0
 KEPT: Final = 1_024
@@ -34,10 +34,6 @@ HEAD_BYTES: Final = 65_536
 """Bytes of the head of a response, interim responses included."""
 
 ADDRESSES_TRIED: Final = 8
-
-Resolve = Callable[[str, int], Awaitable[list[str]]]
-"""Returns the literal addresses of a name, from (host, port); raises OSError when it has none."""
-
 
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 """A result of getaddrinfo; the last part starts with the address."""

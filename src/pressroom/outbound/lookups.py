@@ -18,7 +18,7 @@ import errno
 import socket
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
 
@@ -26,6 +26,9 @@ QUICK: Final = 16
 SLOW: Final = 48
 SLOW_SECONDS: Final = 1.0
 REMEMBERED: Final = 1_024
+
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+"""Returns the literal addresses of a name, from (host, port); raises OSError when it has none."""
 
 
 def ask_system(host: str) -> list[str]:

@@ -10,7 +10,7 @@ import apsw
 
 from pressroom.blobs.files import sync_folder
 from pressroom.db import Value
-from pressroom.db.migrate import VERSION, all_migrations
+from pressroom.db.migrate import VERSION, newest_schema
 from pressroom.errors import SettingError
 from pressroom.settings import RESTORING
 from pressroom.sole_counter import alone_with
@@ -116,7 +116,7 @@ def _check(connection: _Connection, file: Path) -> None:
     broken = connection.execute("PRAGMA foreign_key_check").fetchall()
     if verdict != ["ok"] or broken:
         raise SettingError(f"{file} is damaged: {'; '.join(verdict)}; {len(broken)} rows refer to nothing.")
-    known = all_migrations()[-1].version
+    known = newest_schema()
     if not connection.execute(_TABLES + " AND name = 'schema_migrations'").fetchall():
         raise SettingError(f"{file} is no database of Pressroom.")
     ((version,),) = connection.execute(VERSION.text).fetchall()

@@ -13,7 +13,7 @@ from pressroom.db import Value
 BATCH: Final = 500
 """Rows that are read, and written in one transaction."""
 
-OF_THE_SCHEMA: Final = frozenset({"schema_migrations", "transfers"})
+OF_THE_SCHEMA: Final = frozenset({"schema_migrations", "oldest_program", "transfers"})
 """Tables that say something of the database itself: they are not transferred."""
 
 Row = tuple[Value, ...]

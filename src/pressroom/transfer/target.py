@@ -13,7 +13,7 @@ from pressroom.clock import SystemClock
 from pressroom.db import DatabaseAway, Value
 from pressroom.db.connector import ONE, Connector
 from pressroom.db.lock import PATIENCE
-from pressroom.db.migrate import check_migrated
+from pressroom.db.migrate import check_migrated, newest_schema
 from pressroom.db.postgres import open_postgres
 from pressroom.errors import SettingError
 from pressroom.sole_counter import API_LOCK
@@ -117,7 +117,8 @@ async def open_target(url: str) -> AsyncGenerator[Target]:
     """Opens the database at `url`, alone. Raises SettingError when it is served or its schema is not this version's."""
     db = await open_postgres(url, SystemClock(), options=ONE)
     try:
-        await check_migrated(db)
+        if (have := await check_migrated(db)) != (known := newest_schema()):
+            raise SettingError(f"The database is at schema {have} and this version's is {known}: upgrade Pressroom.")
     finally:
         await db.close()
     connector = Connector(url, _UNLIMITED, name="pressroom transfer")

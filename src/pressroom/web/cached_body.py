@@ -1,47 +1,41 @@
-"""Bodies that are sent many times, such as files: hashed and compressed once."""
+"""Bodies that are sent many times, such as files: hashed once, and compressed once in each coding."""
 
 import asyncio
 import threading
-import zlib
 from hashlib import sha256
-from typing import Final
 
-LEVEL: Final = 5
-BEST: Final = 9
-"""Levels of compression for what is sent once, and for what is sent many times."""
+from pressroom.web.codings import LARGE, OFTEN, Coding, Levels, compress
 
 
 class CachedBody:
-    """A body that is sent many times. It is compressed once, when the first client asks for that."""
+    """A body that is sent many times. It is compressed once in each coding, when the first client asks for that."""
 
-    def __init__(self, body: bytes, level: int = BEST) -> None:
+    def __init__(self, body: bytes, levels: Levels = OFTEN) -> None:
         self.body = body
         self.key = sha256(body).digest()
         self.digest = self.key.hex()[:20]
-        self._level = level
+        self._levels = levels
         self._lock = threading.Lock()
-        self._gzipped: bytes | None = None
+        self._packed: dict[Coding, bytes] = {}
 
     def __len__(self) -> int:
         """Returns the bytes that are held at the most, compressed ones included."""
-        return 2 * len(self.body)
+        return (1 + len(Coding)) * len(self.body)
 
-    def etag(self, *, gzipped: bool) -> bytes:
-        """Returns the entity tag of the body in one of its two encodings."""
-        return f'"{self.digest}{"-gzip" if gzipped else ""}"'.encode()
+    def etag(self, coding: Coding | None) -> bytes:
+        """Returns the entity tag of the body in a coding, or as it is: each has its own, since its bytes differ."""
+        return f'"{self.digest}{f"-{coding}" if coding else ""}"'.encode()
 
-    async def gzipped(self) -> bytes:
+    async def packed(self, coding: Coding) -> bytes:
         """Returns the body compressed."""
-        return self._gzipped or await asyncio.to_thread(self._compress)
+        if (packed := self._packed.get(coding)) is not None:
+            return packed
+        if self._levels is OFTEN or len(self.body) > LARGE[coding]:
+            return await asyncio.to_thread(self._compress, coding)
+        return self._compress(coding)
 
-    def _compress(self) -> bytes:
+    def _compress(self, coding: Coding) -> bytes:
         with self._lock:
-            if self._gzipped is None:
-                self._gzipped = compress(self.body, self._level)
-            return self._gzipped
-
-
-def compress(body: bytes, level: int = LEVEL) -> bytes:
-    """Returns a body compressed by gzip."""
-    packer = zlib.compressobj(level, wbits=zlib.MAX_WBITS | 16)
-    return packer.compress(body) + packer.flush()
+            if (packed := self._packed.get(coding)) is None:
+                packed = self._packed[coding] = compress(self.body, coding, self._levels)
+            return packed

@@ -1,20 +1,19 @@
-"""Compresses what is sent: text of more than 1 KB, for clients that accept gzip, and never what holds a secret."""
+"""Compresses what is sent: text of more than 1 KB, for clients that accept gzip or zstd; never what holds a secret."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
 from pressroom.web.asgi import HeaderList
-from pressroom.web.cached_body import CachedBody, compress
+from pressroom.web.cached_body import CachedBody
+from pressroom.web.codings import LARGE, Coding, accepted, best_of, compress
 from pressroom.web.headers import Headers
 from pressroom.web.response import Response
 
 SMALLEST: Final = 1_024
 """Bytes up to which nothing is compressed: it would save no packet."""
-
-LARGE: Final = 32 * 1024
-"""Bytes above which compressing is done in a thread: it takes more than a third of a millisecond."""
 
 _TEXT: Final = (
     b"text/",
@@ -41,55 +40,41 @@ async def encode(response: Response, headers: Headers, *, is_safe: bool) -> Resp
     """
     if response.stream is not None or response.holds_secret or not response.content_type.startswith(_TEXT):
         return response
-    cached = response.cached
-    if cached is None and len(response.body) <= SMALLEST:
+    cached, size = response.cached, len(response.body)
+    if cached is None and size <= SMALLEST:
         return response
-    as_gzip = accepts_gzip(headers.accept_encoding) and len(response.body) > SMALLEST
+    wanted = accepted(headers.accept_encoding)
+    coding = best_of(wanted, size) if size > SMALLEST else None
     added = _varying(response.headers)
     if cached is not None:
-        added.append((b"etag", cached.etag(gzipped=as_gzip)))
-        if is_safe and response.status == 200 and _is_known(cached, headers.if_none_match):
-            return msgspec.structs.replace(response, status=304, body=b"", headers=added, cached=None)
-    if not as_gzip:
+        if is_safe and response.status == 200 and headers.if_none_match is not None:
+            known = _known(cached, headers.if_none_match, coding, wanted)
+            if known is not None:
+                added.append((b"etag", known))
+                return msgspec.structs.replace(response, status=304, body=b"", headers=added, cached=None)
+        added.append((b"etag", cached.etag(coding)))
+    if coding is None:
         return msgspec.structs.replace(response, headers=added)
     if cached is not None:
-        body = await cached.gzipped()
-    elif len(response.body) > LARGE:
-        body = await asyncio.to_thread(compress, response.body)
+        body = await cached.packed(coding)
+    elif size > LARGE[coding]:
+        body = await asyncio.to_thread(compress, response.body, coding)
     else:
-        body = compress(response.body)
-    added.append((b"content-encoding", b"gzip"))
+        body = compress(response.body, coding)
+    added.append((b"content-encoding", coding.encode()))
     return msgspec.structs.replace(response, body=body, headers=added)
 
 
-def accepts_gzip(accept_encoding: str) -> bool:
-    """Returns whether a client wants gzip, by its header Accept-Encoding (RFC 9110, 12.5.3)."""
-    if accept_encoding in {"gzip, deflate, br, zstd", "gzip, deflate, br", "gzip, deflate", "gzip"}:
-        return True
-    weights: dict[str, float] = {}
-    for part in accept_encoding.lower().split(",")[:20]:
-        coding, _, parameter = part.partition(";")
-        weights[coding.strip()] = _weight(parameter)
-    wanted = weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0)))
-    return wanted > 0 and wanted >= weights.get("identity", 0.0)
+def _known(cached: CachedBody, if_none_match: str, coding: Coding | None, wanted: Iterable[Coding]) -> bytes | None:
+    """Returns the tag under which the client has the body, in any coding that it could be sent in; None if it has not.
 
-
-def _weight(parameter: str) -> float:
-    name, _, value = parameter.partition("=")
-    if not name.strip():
-        return 1.0
-    try:
-        return float(value) if name.strip() == "q" else 0.0
-    except ValueError:
-        return 0.0
-
-
-def _is_known(cached: CachedBody, if_none_match: str | None) -> bool:
-    """Returns whether the client has the body, in either encoding: the 304 lets it keep what it has."""
-    if if_none_match is None:
-        return False
-    known = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
-    return "*" in known or any(cached.etag(gzipped=each).decode() in known for each in (True, False))
+    In a coding that this client does not accept it does not count: a shared cache would hand that to it.
+    """
+    tags = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
+    for each in (cached.etag(coding), *map(cached.etag, wanted), cached.etag(None)):
+        if "*" in tags or each.decode() in tags:
+            return each
+    return None
 
 
 def _varying(headers: HeaderList) -> HeaderList:

@@ -10,7 +10,8 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-from pressroom.web.cached_body import LEVEL, CachedBody
+from pressroom.web.cached_body import CachedBody
+from pressroom.web.codings import ONCE
 
 MOST_FRAGMENTS: Final = 8 * 1024 * 1024
 """Characters of HTML that are kept of parts of pages."""
@@ -78,14 +79,14 @@ class Fragments(Generic[V]):
 
 
 class SentPages:
-    """Pages that were sent, each compressed once however often it is sent."""
+    """Pages that were sent, each compressed once in each coding, however often it is sent."""
 
     def __init__(self, most: int = MOST_PAGES) -> None:
         self._kept = Kept[CachedBody](most)
 
     def of(self, body: bytes) -> CachedBody:
         """Returns the page with this body."""
-        page = CachedBody(body, LEVEL)
+        page = CachedBody(body, ONCE)
         known = self._kept.find(page.key)
         if known is None:
             self._kept.keep(page.key, page)

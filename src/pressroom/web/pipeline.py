@@ -11,17 +11,8 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from pressroom.clock import Clock
-from pressroom.db import Database
-from pressroom.errors import (
-    Code,
-    CrossOrigin,
-    FieldError,
-    Invalid,
-    MissingKey,
-    NotFound,
-    NotSignedIn,
-    Unavailable,
-)
+from pressroom.db import Database, RequestWaits
+from pressroom.errors import Code, CrossOrigin, FieldError, Invalid, MissingKey, NotFound, NotSignedIn, Unavailable
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import json_bodies
@@ -104,7 +95,8 @@ class Pipeline(Generic[C]):
         self.under_way += 1
         try:
             request = self._begin(scope, receive)
-            response = await self._respond(scope, request)
+            with RequestWaits():
+                response = await self._respond(scope, request)
             shown_path = self._router.without_token(request.path)
             if shown_path is not request.path:
                 hide_address(response)

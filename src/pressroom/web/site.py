@@ -86,7 +86,10 @@ async def favicon(request: Request[Any]) -> Response:
 async def docs(request: Request[Any]) -> Response:
     """The OpenAPI document as a page."""
     operations = _operations((await request.services.openapi.get()).body)
-    return page("docs.html", {"title": "API reference", "operations": operations}, policy=DOCS_POLICY)
+    response = page("docs.html", {"title": "API reference", "operations": operations}, policy=DOCS_POLICY)
+    response.headers.append((b"cache-control", b"no-cache"))
+    response.cached = request.services.sent_pages.of(response.body)
+    return response
 
 
 @declare("GET", "/settings", Page(), summary="One's own account")

@@ -14,6 +14,9 @@ Url = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 VISIBLE = r"\S"
 """A pattern for text that is not only white space."""
 
+SHOWN = rf"[^{INVISIBLE}]"
+"""A pattern for text of which something is seen."""
+
 ONE_LINE = rf"^(?=.*[^{INVISIBLE}])[^{CONTROLS}]*$"
 """A pattern for names: `pressroom.names`."""
 

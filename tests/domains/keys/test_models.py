@@ -131,7 +131,8 @@ def test_the_state_of_a_key(expires_at: int | None, revoked_at: int | None, stat
 
 
 @pytest.mark.parametrize(
-    ("reason", "code"), [("", Code.TOO_SHORT), (" \n", Code.TOO_SHORT), ("ü" * 201, Code.TOO_LONG)]
+    ("reason", "code"),
+    [("", Code.TOO_SHORT), (" \n", Code.TOO_SHORT), ("\u3164", Code.TOO_SHORT), ("ü" * 201, Code.TOO_LONG)],
 )
 def test_a_reason_that_is_none_says_what_is_wrong_with_it(reason: str, code: Code) -> None:
     check_reason("ü" * LONGEST_REASON)

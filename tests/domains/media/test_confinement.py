@@ -98,7 +98,7 @@ def attack():
     attempt("handle of the parent", lambda: os.pidfd_open(parent))
     attempt("signals on input", lambda: fcntl.fcntl(1, fcntl.F_SETOWN, parent))
     attempt("lock", lambda: fcntl.flock(1, fcntl.LOCK_EX))
-    attempt("connect", lambda: socket.create_connection(("127.0.0.1", 9), 1))
+    attempt("connect", lambda: socket.socket().connect(("127.0.0.1", 9)))
     attempt("udp", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     attempt("unix", lambda: socket.socket(socket.AF_UNIX))
     attempt("packets", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))

@@ -11,18 +11,14 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.migrate import migrate
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import connect, open_sqlite
-from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.events.models import EventType
-from pressroom.domains.keys.actions import create_key
-from pressroom.domains.keys.models import NewKey, Scope
-from pressroom.domains.webhooks.actions.endpoints import add_webhook
 from pressroom.domains.webhooks.actions.reading import get_delivery, list_deliveries
-from pressroom.domains.webhooks.models import CodeClass, DeliveryFilter, NewWebhook, State
+from pressroom.domains.webhooks.models import CodeClass, DeliveryFilter, State
 from pressroom.ids import BEYOND
 from tests.harness.plans import Asked, Cost, Engine, Noting, Postgres, Sqlite
+from tests.harness.subscribed import make_endpoint
 
 pytestmark = pytest.mark.xdist_group("scale")
 
@@ -68,17 +64,13 @@ class Listed:
 
 async def fill(db: Database, state: State, code: CodeClass) -> tuple[str, str, str]:
     """Makes an account, a key and an endpoint with its deliveries."""
-    await migrate(db)
-    account = await db.transact(create_account, NewAccount("alice", "alice@example.org", "hash", "Alice"))
-    key, _ = await db.transact(create_key, account.id, NewKey("key", [Scope.POSTS_WRITE]))
-    new = NewWebhook("https://hooks.example.org/", [EventType.POST_CREATED])
-    webhook, _ = await db.transact(add_webhook, account.id, key.id, new)
+    account_id, key_id, webhook_id = await make_endpoint(db, EventType.POST_CREATED)
 
     async def put(tx: Tx) -> None:
-        await tx.run(FILL, account_id=account.id, webhook_id=webhook.id, state=state, code=code, count=MANY)
+        await tx.run(FILL, account_id=account_id, webhook_id=webhook_id, state=state, code=code, count=MANY)
 
     await db.transact(put)
-    return account.id, key.id, webhook.id
+    return account_id, key_id, webhook_id
 
 
 @pytest.fixture(scope="module", params=["sqlite", "sqlite without statistics", "postgres"])

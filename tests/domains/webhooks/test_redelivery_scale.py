@@ -11,18 +11,14 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.migrate import migrate
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import connect, open_sqlite
-from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.events.models import EventType
-from pressroom.domains.keys.actions import create_key
-from pressroom.domains.keys.models import NewKey, Scope
-from pressroom.domains.webhooks.actions.endpoints import add_webhook
 from pressroom.domains.webhooks.actions.redelivery import preview
-from pressroom.domains.webhooks.models import REDELIVERED, NewWebhook, Redelivery, RedeliveryPreview
+from pressroom.domains.webhooks.models import REDELIVERED, Redelivery, RedeliveryPreview
 from pressroom.ids import new_id
 from tests.harness.plans import Asked, Engine, Noting, Postgres, Sqlite
+from tests.harness.subscribed import make_endpoint
 
 pytestmark = pytest.mark.xdist_group("scale")
 
@@ -52,38 +48,30 @@ Fill = Callable[[Database], Coroutine[Any, Any, tuple[str, str, str]]]
 
 async def fill_partly(db: Database) -> tuple[str, str, str]:
     """Makes an endpoint that has had a hundred thousand posts and has not had three comments after them."""
-    await migrate(db)
-    account = await db.transact(create_account, NewAccount("alice", "alice@example.org", "hash", "Alice"))
-    key, _ = await db.transact(create_key, account.id, NewKey("key", [Scope.POSTS_WRITE]))
-    new = NewWebhook("https://hooks.example.org/", [EventType.COMMENT_CREATED, EventType.POSTCLIP_CREATED])
-    webhook, _ = await db.transact(add_webhook, account.id, key.id, new)
+    account_id, key_id, webhook_id = await make_endpoint(db, EventType.COMMENT_CREATED, EventType.POSTCLIP_CREATED)
 
     async def put(tx: Tx) -> None:
-        common = {"account_id": account.id, "time": new_id(tx.now)[:10]}
+        common = {"account_id": account_id, "time": new_id(tx.now)[:10]}
         posts = {**common, "first": 10**8, "count": MANY}
         await tx.run(EVENTS, type=EventType.POST_CREATED, **posts)
-        await tx.run(DELIVERIES, webhook_id=webhook.id, **posts)
+        await tx.run(DELIVERIES, webhook_id=webhook_id, **posts)
         await tx.run(EVENTS, type=EventType.COMMENT_CREATED, **{**common, "first": 2 * 10**8, "count": 3})
 
     await db.transact(put)
-    return account.id, key.id, webhook.id
+    return account_id, key_id, webhook_id
 
 
 async def fill_fully(db: Database) -> tuple[str, str, str]:
     """Makes an endpoint that a redelivery sends all of a thousand posts to, each of which it has had."""
-    await migrate(db)
-    account = await db.transact(create_account, NewAccount("alice", "alice@example.org", "hash", "Alice"))
-    key, _ = await db.transact(create_key, account.id, NewKey("key", [Scope.POSTS_WRITE]))
-    new = NewWebhook("https://hooks.example.org/", [EventType.POST_CREATED])
-    webhook, _ = await db.transact(add_webhook, account.id, key.id, new)
+    account_id, key_id, webhook_id = await make_endpoint(db, EventType.POST_CREATED)
 
     async def put(tx: Tx) -> None:
-        posts = {"account_id": account.id, "time": new_id(tx.now)[:10], "first": 10**8, "count": REDELIVERED}
+        posts = {"account_id": account_id, "time": new_id(tx.now)[:10], "first": 10**8, "count": REDELIVERED}
         await tx.run(EVENTS, type=EventType.POST_CREATED, **posts)
-        await tx.run(DELIVERIES, webhook_id=webhook.id, **posts)
+        await tx.run(DELIVERIES, webhook_id=webhook_id, **posts)
 
     await db.transact(put)
-    return account.id, key.id, webhook.id
+    return account_id, key_id, webhook_id
 
 
 def preview_on(

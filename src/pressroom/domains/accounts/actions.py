@@ -147,7 +147,7 @@ async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
         await _change_username(tx, before.username, account)
     await _record_edit(tx, before, account, caller.source)
     if account.is_private != before.is_private:
-        await queue.enqueue(tx, TAG_JOB, account.id, account_id=account.id)
+        await queue.enqueue_anew(tx, TAG_JOB, account.id, account_id=account.id)
         if before.is_private:
             await queue.enqueue(tx, REQUESTS_JOB, account.id, account_id=account.id)
     return account

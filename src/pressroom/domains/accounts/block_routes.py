@@ -12,14 +12,14 @@ from pressroom.domains.accounts.models import Block, Caller
 from pressroom.domains.accounts.schemas import MessageOut
 from pressroom.domains.audit.models import Actor, Source
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
-from pressroom.text import is_blank
+from pressroom.text import is_invisible
 from pressroom.web.access import AdminOnly
 from pressroom.web.json_bodies import Body
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Tag, declare, declare_with_body
-from pressroom.web.wire import VISIBLE, Id, Time
+from pressroom.web.wire import SHOWN, Id, Time
 
 TAG: Final = Tag("Moderation", "What readers report, what admins decide about it, and who cannot sign up.")
 
@@ -39,11 +39,11 @@ class CreateBlock(Body):
         ),
     ]
     reason: Annotated[
-        str, Meta(min_length=1, max_length=500, description="For the admins.", extra_json_schema={"pattern": VISIBLE})
+        str, Meta(min_length=1, max_length=500, description="For the admins.", extra_json_schema={"pattern": SHOWN})
     ]
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
-        if self.reason and is_blank(self.reason):
+        if self.reason and is_invisible(self.reason):
             yield FieldError("reason", Code.TOO_SHORT, "A reason has 1 to 500 characters that show.")
         if self.pattern and blocks.pattern_of(self.pattern) is None:
             yield FieldError("pattern", Code.INVALID_FORMAT, _NEITHER)

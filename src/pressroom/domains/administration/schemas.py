@@ -16,9 +16,9 @@ from pressroom.domains.webhooks.models import Webhook
 from pressroom.errors import Code, FieldError
 from pressroom.jobs.overview import DeadJob, Depth, shown_subject
 from pressroom.shown_settings import ShownSetting
-from pressroom.text import is_blank
+from pressroom.text import is_invisible
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import VISIBLE, Id, Time, some_given
+from pressroom.web.wire import SHOWN, Id, Time, some_given
 
 Reason = Annotated[
     str,
@@ -26,14 +26,14 @@ Reason = Annotated[
         min_length=1,
         max_length=LONGEST_REASON,
         description="Why, for the log of what admins did.",
-        extra_json_schema={"pattern": VISIBLE},
+        extra_json_schema={"pattern": SHOWN},
     ),
 ]
 
 
 def _reason_errors(reason: object) -> Iterator[FieldError]:
-    if isinstance(reason, str) and reason and is_blank(reason):
-        yield FieldError("reason", Code.TOO_SHORT, "Say why: this is blank.")
+    if isinstance(reason, str) and reason and is_invisible(reason):
+        yield FieldError("reason", Code.TOO_SHORT, "Say why: nothing of this is seen.")
 
 
 class GiveReason(Body):

@@ -10,7 +10,7 @@ import msgspec
 from pressroom.clock import DAY
 from pressroom.domains.accounts.models import Account
 from pressroom.errors import Code, FieldError, Invalid
-from pressroom.text import is_blank
+from pressroom.text import is_invisible
 
 LONGEST_REASON: Final = 200
 """The most characters that the reason of a revocation may have."""
@@ -198,8 +198,9 @@ _NONE: Final = Counts()
 
 def check_reason(reason: str) -> None:
     """Raises Invalid for a reason of a revocation that is blank, or longer than LONGEST_REASON characters."""
-    if is_blank(reason):
-        raise Invalid([FieldError("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters.")])
+    if is_invisible(reason):
+        message = f"A reason has 1 to {LONGEST_REASON} characters that show."
+        raise Invalid([FieldError("reason", Code.TOO_SHORT, message)])
     if len(reason) > LONGEST_REASON:
         message = f"At most {LONGEST_REASON} characters; this has {len(reason):,}."
         raise Invalid([FieldError("reason", Code.TOO_LONG, message)])

@@ -12,6 +12,7 @@ from redis.crc import key_slot
 from pressroom.clock import DAY, MINUTE, Clock
 from pressroom.domains.limits.models import Left, Rates, Verdict
 from pressroom.domains.limits.redis_connection import open_redis
+from pressroom.domains.limits.redis_script import RedisScript
 from pressroom.errors import Unavailable
 from pressroom.redis_address import RedisKind, parse_redis
 
@@ -49,9 +50,8 @@ class RedisLimiter:
         self._monotonic = monotonic
         address = parse_redis(url)
         self._redis = open_redis(address, timeout / max(1, len(address.nodes)))
-        self._script = self._redis.register_script(
-            (files("pressroom.domains.limits") / "windows.lua").read_text("utf-8")
-        )
+        text = (files("pressroom.domains.limits") / "windows.lua").read_text("utf-8")
+        self._script = RedisScript(self._redis, text)
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._is_cluster = address.kind is RedisKind.CLUSTER
         self._try_at: dict[int, float] = {}
@@ -116,7 +116,7 @@ class RedisLimiter:
             self._check_pause(slot)
         try:
             async with asyncio.timeout(self._timeout), self._slots:
-                answer = cast("list[bytes | int]", await self._script(keys, arguments))
+                answer = await self._script.call(keys, arguments)
         except (redis.exceptions.RedisError, OSError) as error:
             self._try_at[slot] = self._monotonic() + PAUSE
             raise _away() from error

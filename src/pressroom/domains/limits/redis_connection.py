@@ -17,6 +17,10 @@ AGAIN = Retry(NoBackoff(), 1)
 """A call is sent again when the connection turns out to be dead, as all idle ones do after a restart of Redis. At worst
 it counts twice then."""
 
+CONNECT = 5
+"""Seconds that connecting may take. What is sent and read has no time of its own, which would cost a task for each
+command: whoever calls bounds the whole call."""
+
 MOVES = 3
 """How often a call follows a key to another node of a cluster, or asks for the nodes again."""
 
@@ -25,7 +29,13 @@ def open_redis(address: RedisAddress, timeout: float) -> Redis | RedisCluster:
     """Returns a client that connects when it is first used. `timeout` (seconds) is for one sentinel or node."""
     match address.kind:
         case RedisKind.ALONE:
-            pool = ConnectionPool.from_url(address.url, max_connections=CONNECTIONS, retry=AGAIN)  # pyright: ignore[reportUnknownMemberType]  # untyped options
+            pool = ConnectionPool.from_url(  # pyright: ignore[reportUnknownMemberType]  # untyped options
+                address.url,
+                max_connections=CONNECTIONS,
+                retry=AGAIN,
+                socket_timeout=None,
+                socket_connect_timeout=CONNECT,
+            )
             return Redis.from_pool(pool)  # which closes it too
         case RedisKind.SENTINEL:
             return _behind_sentinels(address, timeout)
@@ -65,5 +75,7 @@ def _behind_sentinels(address: RedisAddress, timeout: float) -> Redis:
         ssl=address.tls,
         max_connections=CONNECTIONS,
         retry=AGAIN,
+        socket_timeout=None,
+        socket_connect_timeout=CONNECT,
     )
     return sentinels.master_for(address.name)  # pyright: ignore[reportUnknownMemberType]  # untyped options

@@ -192,14 +192,18 @@ class _ForkServer:
     def __init__(self) -> None:
         self.control, theirs = socket.socketpair()
         with theirs:
-            self.process = subprocess.Popen(  # noqa: S603  # our own program
-                [sys.executable, "-P", "-m", "pressroom.domains.media.forkserver", str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env=clean_environment(),
-                start_new_session=True,
-            )
+            try:
+                self.process = subprocess.Popen(  # noqa: S603  # our own program
+                    [sys.executable, "-P", "-m", "pressroom.domains.media.forkserver", str(theirs.fileno())],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()],
+                    env=clean_environment(),
+                    start_new_session=True,
+                )
+            except OSError:
+                self.control.close()
+                raise
         self.control.setblocking(False)
 
     def begin(self) -> tuple[socket.socket, socket.socket]:

@@ -46,7 +46,7 @@ async def restore_account(tx: Tx, username: str, reason: str | None = None, sour
     if record.suspended_at is not None:
         await status.suspend(tx, record.id, None)
         await log(tx, record.id, Kind.ACCOUNT_RESTORED, source, reason=reason)
-        await queue.enqueue(tx, TAG_JOB, record.id, account_id=record.id)
+        await queue.enqueue_anew(tx, TAG_JOB, record.id, account_id=record.id)
     return await get_record(tx, username)
 
 
@@ -122,4 +122,4 @@ async def _suspend(tx: Tx, account_id: str, reason: str, source: Source) -> None
     await tokens.delete_tokens(tx, account_id)
     for key_id in await keys.list_active(tx, account_id):
         await revoke_key(tx, key_id, RevokedBy.ADMIN, reason, source)
-    await queue.enqueue(tx, TAG_JOB, account_id, account_id=account_id)
+    await queue.enqueue_anew(tx, TAG_JOB, account_id, account_id=account_id)

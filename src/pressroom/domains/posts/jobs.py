@@ -6,7 +6,7 @@ from typing import Final
 from pressroom.clock import SECOND
 from pressroom.db import Database
 from pressroom.domains.accounts.actions import TAG_JOB
-from pressroom.domains.posts.actions.reach import TagProgress, move_tags
+from pressroom.domains.posts.actions.reach import move_tags
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Handler
 
@@ -20,9 +20,9 @@ def tag_handler(db: Database) -> Handler:
     """Returns the job's handler. After a kill it hides and shows again what it did before, which changes nothing."""
 
     async def work(job: Job, token: str) -> None:
-        moved: TagProgress | None = TagProgress()
-        while moved is not None:
-            moved = await db.transact(move_tags, job, token, moved)
+        last: str | None = ""
+        while last is not None:
+            last = await db.transact(move_tags, job, token, last)
             await asyncio.sleep(PAUSE_SECONDS)
 
     return Handler(TAG_JOB, work, together=2, waits=WAITS)

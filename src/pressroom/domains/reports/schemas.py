@@ -18,11 +18,11 @@ from pressroom.domains.reports.models import (
     SubjectType,
 )
 from pressroom.errors import Code, FieldError
-from pressroom.text import is_blank
+from pressroom.text import is_invisible
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import VISIBLE, Id, Time
+from pressroom.web.wire import SHOWN, Id, Time
 
-Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON, extra_json_schema={"pattern": VISIBLE})]
+Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON, extra_json_schema={"pattern": SHOWN})]
 
 
 class CreateReport(Body):
@@ -182,7 +182,7 @@ def material_of(case: Case) -> Material:
 
 
 def _reason_errors(reason: str | None) -> Iterator[FieldError]:
-    if reason and is_blank(reason):
+    if reason and is_invisible(reason):
         yield FieldError("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters that show.")
 
 

@@ -169,7 +169,13 @@ class DeliveryWorker:
         saved = await leasing.save_results(tx, self._token, outcomes, results)
         leased = LeasedBatches([], more=False)
         if lease_too:
-            leased = await leasing.lease_batches(tx, self._token, tx.now + LEASE, self._slots, WIDTH)
+
+            def is_in_hand(endpoint_id: str) -> bool:
+                unsaved = (each.endpoint.id for each in (*saved.postponed, *self._results))
+                return self._loop.is_under_way(endpoint_id) or endpoint_id in unsaved
+
+            until = tx.now + LEASE
+            leased = await leasing.lease_batches(tx, self._token, until, self._slots, WIDTH, is_in_hand)
         return Exchanged(leased, await leases.next_due(tx), saved.disabled, saved.postponed)
 
     def _begin(self, leased: list[Batch]) -> bool:
@@ -177,9 +183,8 @@ class DeliveryWorker:
         begun: list[tuple[DeliveryBatch, Slot]] = []
         for each in leased:
             endpoint = each.endpoint
-            if not self._loop.is_under_way(endpoint.id):
-                batch = DeliveryBatch(each, self._waits, self._jitter(), self._soon)
-                begun.append((batch, self._slots.take(endpoint.speed, endpoint.account_id, endpoint.url)))
+            batch = DeliveryBatch(each, self._waits, self._jitter(), self._soon)
+            begun.append((batch, self._slots.take(endpoint.speed, endpoint.account_id, endpoint.url)))
         for batch, slot in begun:
             key = batch.endpoint.id
             self._slots.widen(slot, batch.width)

@@ -66,6 +66,9 @@ LOCK_STATUS: Final = Query(
 
 FIND_STATUS: Final = Query(AccountStatus, "SELECT id, is_private, suspended_at FROM accounts WHERE id = :account_id")
 
+# What others write in the account's name goes on.
+HOLD_STATUS: Final = Query(AccountStatus, f"{FIND_STATUS.text} FOR KEY SHARE")
+
 ADD_POSTS: Final = Command(
     "UPDATE accounts SET total_posts = total_posts + :total, public_posts = public_posts + :public,"
     " followers_posts = followers_posts + :followers, connections_posts = connections_posts + :connections"
@@ -180,6 +183,11 @@ async def lock_status(tx: Tx, *account_ids: str) -> dict[str, AccountStatus]:
 async def find_status(tx: Tx, account_id: str) -> AccountStatus | None:
     """Returns the account's status, or None when there is no such account."""
     return await tx.one(FIND_STATUS, account_id=account_id)
+
+
+async def hold_status(tx: Tx, account_id: str) -> AccountStatus | None:
+    """Returns the same; the status does not change until the transaction ends."""
+    return await tx.one(HOLD_STATUS, account_id=account_id)
 
 
 async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int]) -> None:

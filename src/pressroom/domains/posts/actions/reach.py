@@ -2,11 +2,8 @@
 
 from typing import Final
 
-import msgspec
-
 from pressroom.db import Tx
 from pressroom.db.params import batches
-from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.models import Caller, folded
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.media.actions import move_of_owner
@@ -41,35 +38,17 @@ async def reach_readers_anew(
         await reach_readers(tx, author, post_id, content, visibility)
 
 
-class TagProgress(msgspec.Struct, frozen=True):
-    """How far a job has come that hides or shows the hashtags of an account's posts: up to the post `last`."""
+async def move_tags(tx: Tx, job: Job, token: str, after: str) -> str | None:
+    """Hides or shows the hashtags of an account's next posts after `after`; returns the last, None when there is none.
 
-    hidden: bool | None = None
-    last: str = ""
-
-
-async def move_tags(tx: Tx, job: Job, token: str, moved: TagProgress) -> TagProgress | None:
-    """Hides or shows the hashtags of an account's next posts; returns the progress, None when the job is finished.
-
-    Starts again when the account has turned private or public meanwhile. The end is decided under the account's lock,
-    which every publication and edit holds too.
+    An account that turns private or public waits for the end of this transaction, and then enqueues a job of its own.
     """
-    hidden = await _is_hidden(tx, job.subject)
-    if hidden is not moved.hidden:
-        moved = TagProgress(hidden)
-    last = await reach.move_tags(tx, job.subject, after=moved.last, limit=TAGS_TOGETHER, hidden=hidden)
-    if last is not None:
-        return TagProgress(hidden, last)
-    await accounts.lock_wholly(tx, job.subject)
-    if await _is_hidden(tx, job.subject) is not hidden:
-        return TagProgress()
-    await queue.finish(tx, job, token)
-    return None
-
-
-async def _is_hidden(tx: Tx, account_id: str) -> bool:
-    account = await status.find_status(tx, account_id)
-    return account is None or account.is_private or account.suspended_at is not None
+    account = await status.hold_status(tx, job.subject)
+    hidden = account is None or account.is_private or account.suspended_at is not None
+    last = await reach.move_tags(tx, job.subject, after=after, limit=TAGS_TOGETHER, hidden=hidden)
+    if last is None:
+        await queue.finish(tx, job, token)
+    return last
 
 
 async def list_audience(tx: Tx, caller: Caller, post_id: str) -> tuple[OwnPost, list[str]]:

@@ -1,6 +1,6 @@
 """Leasing: taking endpoints for which something is due, and saving the results of what was sent to them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -54,14 +54,21 @@ async def forget_leases(tx: Tx) -> None:
     await leases.forget_leases(tx)
 
 
-async def lease_batches(tx: Tx, token: str, until: int, slots: Slots, size: int) -> LeasedBatches:
-    """Leases endpoints for which slots are free until `until` (milliseconds), each with up to `size` due deliveries."""
+async def lease_batches(
+    tx: Tx, token: str, until: int, slots: Slots, size: int, is_in_hand: Callable[[str], bool]
+) -> LeasedBatches:
+    """Leases endpoints for which slots are free until `until` (milliseconds), each with up to `size` due deliveries.
+
+    `is_in_hand` tells of an endpoint's id whether this worker sends to it, or has its results to save, under a lease
+    that may be lost by now. Leased anew, with the same token, they would be saved over what another worker saved since.
+    """
     leased = LeasedBatches([], more=False)
     for speed in slots.speeds():
         if not slots.has_free(speed):
             continue
         candidates = await leases.find_candidates(tx, speed=speed, full=slots.full_accounts(speed))
-        chosen = slots.choose(speed, candidates, len(leased.batches))
+        others = [each for each in candidates if not is_in_hand(each.id)]
+        chosen = slots.choose(speed, others, len(leased.batches))
         found = [await leases.lease_endpoint(tx, each, token=token, until=until) for each in chosen]
         leased.batches += [await _start_batch(tx, each, token, size) for each in found if each is not None]
         leased.more = leased.more or (len(chosen) == AT_ONCE and any(found))

@@ -20,11 +20,12 @@ class EventKey(msgspec.Struct):
 
 
 # The event holds the data of its deliveries: it stays while one is pending, however long.
+# CROSS JOIN has SQLite begin with endpoints, OFFSET has PostgreSQL look per event: neither compares all with all.
 LIST_EXPIRED_EVENTS: Final = Query(
     EventKey,
     "SELECT e.account_id, e.id FROM events e WHERE e.created_at <= :until AND NOT EXISTS (SELECT 1 FROM webhooks w"
-    " JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
-    " WHERE w.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')"
+    " CROSS JOIN deliveries d WHERE w.account_id = e.account_id AND d.account_id = w.account_id"
+    " AND d.webhook_id = w.id AND d.event_id = e.id AND d.state = 'pending' LIMIT 1 OFFSET 0)"
     " ORDER BY e.created_at LIMIT :batch",
 )
 

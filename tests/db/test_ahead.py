@@ -4,15 +4,25 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import asyncpg
+import msgspec
 import pytest
 
 from pressroom.db import Command, ConstraintViolated, Database, Query, Tx
-from pressroom.db.batches import Batch
-from pressroom.db.params import shifted
 from pressroom.db.postgres import PostgresTx
 from pressroom.errors import Conflict, NotFound, PressroomError
 
 Run = Callable[[Any], Any]
+
+
+class Kinds(msgspec.Struct):
+    """A row with a value of each type."""
+
+    t: str | None
+    i: int | None
+    b: bool | None
+    d: float | None
+
 
 INSERT = Command("INSERT INTO things (name, size) VALUES (:name, :size)")
 INSERT_OTHER = Command("INSERT INTO others (name, size) VALUES (:name, :size)")
@@ -58,6 +68,22 @@ def test_what_is_run_later_is_seen_by_whatever_comes_after(db: Database, run: Ru
 
     run(db.transact(write))
     assert (run(db.one(SIZE, name="a")), run(db.one(OTHER, name="a"))) == (100, 80)
+
+
+def test_a_statement_run_for_no_rows_changes_nothing_of_what_is_run_before_it(db: Database, run: Run) -> None:
+    async def write(tx: Tx, name: str, rows: list[dict[str, Any]]) -> None:
+        await tx.later(INSERT, name=name, size=1)
+        await tx.run_each(GROW, rows)
+
+    async def refuse(tx: Tx) -> None:
+        await tx.require(GROW, absent, name="nothing", size=1)
+        await tx.run_each(GROW, [])
+
+    run(db.transact(write, "a", [{"name": "a", "size": 1}]))  # from here on it is prepared
+    run(db.transact(write, "b", []))
+    with pytest.raises(NotFound):
+        run(db.transact(refuse))
+    assert run(db.one(COUNT)) == 2
 
 
 def test_nothing_of_a_refused_transaction_stays(db: Database, run: Run) -> None:
@@ -174,22 +200,80 @@ async def _make(tx: Tx) -> None:
     await tx.run(INSERT, name="n", size=0)
 
 
-def test_what_may_travel_together() -> None:
-    def together(*commands: Command) -> bool:
-        batch = Batch()
-        for command in commands:
-            if not batch.takes(command):
-                return False
-            batch.add(command, [None] * len(command.names), None)
-        return True
+@pytest.mark.parametrize("db", ["postgres"], indirect=True)
+def test_more_statements_than_the_driver_keeps_prepared(db: Database, run: Run) -> None:
+    """asyncpg closes some before it sends the next one, in a round trip of its own, behind what went ahead."""
 
-    assert together(INSERT, GROW_OTHER)
-    assert together(COPY)
-    assert not together(INSERT, GROW), "they write the same table"
-    assert not together(INSERT, COPY), "one reads what the other writes"
-    assert not together(LOG, COPY), "it reads, and the lock of the other may be for that"
-    assert not together(SIZE), "it yields rows"
+    async def write(tx: Tx) -> None:
+        for number in range(150):
+            name = f"n{number}"
+            await tx.later(INSERT, name=name, size=number)
+            grow = Command(f"UPDATE things SET size = size + {number} WHERE name = :name")  # noqa: S608
+            assert await tx.run(grow, name=name) == 1
+            await tx.require(TAKE, full, name=name, most=number)
+            size = Query(int, f"SELECT size + {number} FROM things WHERE name = :name")  # noqa: S608
+            assert await tx.one(size, name=name) == 3 * number
+
+    run(db.transact(write))
+    assert run(db.one(COUNT)) == 150
 
 
-def test_numbers_are_shifted() -> None:
-    assert shifted("a = $1 AND b = $12 AND c = '$1 it''s $2'", 3) == "a = $4 AND b = $15 AND c = '$1 it''s $2'"
+@pytest.mark.parametrize("db", ["postgres"], indirect=True)
+def test_values_arrive_as_they_were_sent(db: Database, run: Run) -> None:
+    run(db.script("CREATE TABLE kinds (t TEXT, i BIGINT, b BOOLEAN, d DOUBLE PRECISION)"))
+    insert = Command("INSERT INTO kinds (t, i, b, d) VALUES (:t, :i, :b, :d)")
+    rows = [
+        ("", 0, False, 0.0),
+        ("é\n\\' \U0001f30a", 2**63 - 1, True, 0.1),
+        ("\\N", -(2**63), None, -1e300),
+        (None, None, False, None),
+    ]
+
+    async def write(tx: Tx) -> None:
+        for t, i, b, d in rows:
+            await tx.later(insert, t=t, i=i, b=b, d=d)
+
+    async def read(tx: Tx) -> list[tuple[object, ...]]:
+        return [(row.t, row.i, row.b, row.d) for row in await tx.all(Query(Kinds, "SELECT t, i, b, d FROM kinds"))]
+
+    run(db.transact(write))
+    assert run(db.read(read)) == rows
+
+
+@pytest.mark.parametrize("db", ["postgres"], indirect=True)
+def test_a_statement_that_cannot_be_sent_leaves_nothing_open(db: Database, run: Run) -> None:
+    """What went ahead of it began a transaction, which nothing would end."""
+
+    async def write(tx: Tx, size: Any) -> None:
+        await tx.later(INSERT, name="a", size=1)
+        await tx.run(GROW, name="a", size=size)
+
+    for _ in range(2):  # before the statement is prepared, and after
+        with pytest.raises(asyncpg.DataError):
+            run(db.transact(write, "no number"))
+        run(db.transact(write, 1))
+        assert run(db.one(SIZE, name="a")) == 2
+        run(db.script("TRUNCATE things"))
+
+
+@pytest.mark.parametrize("db", ["postgres"], indirect=True)
+def test_a_refusal_comes_before_what_fails_after_it(db: Database, run: Run) -> None:
+    async def write(tx: Tx) -> None:
+        await tx.require(TAKE, full, name="quota", most=1)
+        await tx.later(INSERT, name="a", size=1)
+
+    run(db.transact(write))
+    with pytest.raises(Conflict):
+        run(db.transact(write))
+
+
+@pytest.mark.parametrize("db", ["postgres"], indirect=True)
+def test_statements_are_prepared_anew_after_a_migration(db: Database, run: Run) -> None:
+    async def write(tx: Tx) -> None:
+        await tx.require(TAKE, full, name="quota", most=9)
+
+    for _ in range(6):
+        run(db.transact(write))
+    run(db.script("ALTER TABLE others ALTER COLUMN size TYPE NUMERIC"))
+    run(db.transact(write))
+    assert run(db.one(Query(int, "SELECT CAST(size AS BIGINT) FROM others"))) == 7

@@ -1,0 +1,83 @@
+"""A script of Redis, called on connections that are kept from redis-py: its layers cost more CPU than the call."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, cast
+
+import hiredis
+import redis.exceptions
+from redis.asyncio import Redis
+from redis.asyncio.cluster import RedisCluster
+
+Words = tuple[str | int, ...]
+"""A command."""
+
+PACK = cast("Callable[[Words], bytes]", hiredis.pack_command)  # pyright: ignore[reportUnknownMemberType]  # its stub has one word
+BROKEN: Final = (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError)
+
+
+class RedisScript:
+    """A script, loaded into Redis when it is not there. Only a cluster is called through redis-py.
+
+    Whoever calls bounds how many calls run at once, each on a connection of its own, and how long one may take.
+
+    Args:
+        client: Makes the connections, and closes them when it is closed.
+        text: The script, in Lua.
+    """
+
+    def __init__(self, client: Redis | RedisCluster, text: str) -> None:
+        self._text = text
+        self._script = client.register_script(text)
+        self._pool: Any = None if isinstance(client, RedisCluster) else client.connection_pool
+        self._idle: list[Any] = []
+
+    async def call(self, keys: Sequence[str], arguments: Sequence[str | int]) -> list[bytes | int]:
+        """Returns what the script answers. It may run twice when a connection breaks.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away or refuses.
+        """
+        if self._pool is None:
+            return cast("list[bytes | int]", await self._script(keys, arguments))
+        words: Words = ("EVALSHA", self._script.sha, len(keys), *keys, *arguments)
+        try:
+            return await self._send(words)
+        except redis.exceptions.NoScriptError:
+            await self._send(("SCRIPT", "LOAD", self._text))
+            return await self._send(words)
+
+    async def _send(self, words: Words) -> list[bytes | int]:
+        """Returns the answer. Sends again when the connection is dead, as all are after a restart of Redis."""
+        connection = await self._take()
+        try:
+            return await self._exchange(connection, words)
+        except redis.exceptions.NoScriptError:
+            raise
+        except redis.exceptions.RedisError as error:
+            while self._idle:  # The others may be as dead, or be to a primary that is none any more.
+                await self._close(self._idle.pop())
+            if not isinstance(error, BROKEN):
+                raise
+        return await self._exchange(await self._take(), words)
+
+    async def _take(self) -> Any:
+        return self._idle.pop() if self._idle else await self._pool.get_connection()
+
+    async def _exchange(self, connection: Any, words: Words) -> list[bytes | int]:
+        """Returns the answer. A connection without one is closed, so that nobody else reads it."""
+        try:
+            await connection.send_packed_command(PACK(words))
+            answer = await connection.read_response()
+        except BaseException:
+            await self._close(connection)
+            raise
+        if connection.should_reconnect():
+            await self._close(connection)
+        else:
+            self._idle.append(connection)
+        return cast("list[bytes | int]", answer)
+
+    async def _close(self, connection: Any) -> None:
+        """Closes a connection. The pool opens it when it is needed, and asks the sentinels where to."""
+        await connection.disconnect(nowait=True)
+        await self._pool.release(connection)

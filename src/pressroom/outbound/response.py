@@ -1,0 +1,13 @@
+"""What comes back from other hosts."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+
+class OutboundResponse(msgspec.Struct):
+    """A response. `headers`: those that some caller here reads, in lower case; `body`: its first bytes."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes

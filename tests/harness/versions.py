@@ -1,0 +1,80 @@
+"""Programs of other versions: the one before, out of the repository's history, and ones that are yet to come."""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pressroom
+from pressroom.db.migrate import newest_schema
+from tests.harness.process import ServerProcess
+
+ROOT: Final = Path(__file__).parents[2]
+MIGRATIONS: Final = Path("src/pressroom/db/migrations")
+
+PREVIOUS: Final = (ROOT / "tests/corpus/releases/previous").read_text("utf-8").split()[0]
+"""The tag or commit of the version before this one (docs/releasing.md#checklist)."""
+
+
+@cache
+def absent() -> str | None:
+    """Why the version before cannot be had, or None if it can."""
+    if shutil.which("git") is None:
+        return "git is not installed, which the version before is read with"
+    try:
+        _git("cat-file", "-e", f"{PREVIOUS}^{{commit}}")
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace").strip()
+        return f"git does not find {PREVIOUS}, the version before, here: {said}"
+    return None
+
+
+def previous_schema() -> int:
+    """The newest migration of the version before."""
+    names = _git("ls-tree", "--name-only", PREVIOUS, f"{MIGRATIONS}/").decode().split()
+    return max(int(Path(name).name[:4]) for name in names)
+
+
+def previous_source(folder: Path) -> Path:
+    """Puts the source of the version before, with its tests, into `folder`; returns that."""
+    with tarfile.open(fileobj=io.BytesIO(_git("archive", PREVIOUS))) as archive:
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # which Python has from 3.11.4 on
+        archive.extractall(folder)  # noqa: S202  # our own
+    return folder
+
+
+def put_migrations(source: Path, later: Mapping[str, str] | None = None) -> None:
+    """Adds to a source the migrations of today, and `later` ones by what they do."""
+    for file in (ROOT / MIGRATIONS).glob("*.sql"):
+        shutil.copy(file, source / MIGRATIONS)
+    for number, (name, sql) in enumerate((later or {}).items(), newest_schema() + 1):
+        (source / MIGRATIONS / f"{number:04d}_{name}.sql").write_text(sql, "utf-8")
+
+
+def later_source(folder: Path, later: Mapping[str, str]) -> Path:
+    """Makes a source of today's program that knows migrations of its own, by what they do."""
+    shutil.copytree(Path(pressroom.__file__).parent, folder / "src/pressroom")
+    put_migrations(folder, later)
+    return folder
+
+
+def environment(source: Path) -> dict[str, str]:
+    """An environment in which Python finds the program of a source."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PRESSROOM_", "PYTEST_"))}
+    return {**kept, "PYTHONPATH": str(source / "src")}
+
+
+def of(source: Path, server: ServerProcess) -> ServerProcess:
+    """Makes a server one of another version."""
+    server.program = ["env", f"PYTHONPATH={source / 'src'}", sys.executable, "-m", "pressroom"]
+    return server
+
+
+def _git(*arguments: str) -> bytes:
+    return subprocess.run(["git", "-C", str(ROOT), *arguments], check=True, capture_output=True, timeout=60).stdout
