@@ -61,7 +61,7 @@ class Reader:
             name = f"Reply to {answers.account.display_name}"
             with self.acting():
                 self.page.get_by_role("link", name=name, exact=True).last.click()
-                expect(self.page.get_by_label(name)).to_be_visible()
+                expect(self.page.get_by_role("textbox", name=name)).to_be_visible()
         field = self.page.locator("#write textarea")
         field.fill(text)
         with self.acting():

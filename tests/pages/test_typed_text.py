@@ -1,10 +1,10 @@
-"""A session that ended meanwhile: with script, what was typed is there again after the sign-in."""
+"""What was typed stays, with script: in the form of a reply, and after the sign-in when a session ended meanwhile."""
 
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.api.actors import Actor, body_of, publish
 from tests.harness.browser import Chromium, needs_chromium
@@ -51,6 +51,28 @@ def test_what_was_typed_is_there_again(
             tab.open(here)
             assert page.evaluate("Object.keys(sessionStorage)") == []
             tab.reports.clear()
+
+
+def test_what_is_typed_while_the_form_of_a_reply_is_fetched_goes_along(server: LocalServer, chromium: Chromium) -> None:
+    alice = Actor(server)
+    post = publish(alice)["id"]
+    body_of(alice.web.post(f"/api/posts/{post}/comments", json={"content": "One"}), 201)
+    held: list[Route] = []
+    with chromium.tab(server.base_url) as tab:
+        page = tab.sign_in(alice.token).page
+        tab.open(f"/post/{post}")
+        page.route("**/*reply=*", lambda route: held.append(route))  # noqa: PLW0108  # Playwright wants a function
+        with page.expect_request("**/*reply=*"):
+            page.get_by_role("link", name=f"Reply to {alice.account.display_name}").click()
+        page.locator("#f-content").fill(TYPED)
+        held.pop().continue_()
+
+        reply = page.get_by_role("textbox", name=f"Reply to {alice.account.display_name}")
+        expect(reply).to_have_value(TYPED)
+        expect(page.locator("#f-content-count")).to_have_text(f"{500 - len(TYPED)} left")
+
+        page.get_by_role("link", name="Cancel").click()
+        expect(page.get_by_role("textbox", name="Your comment")).to_have_value("")
 
 
 def test_a_reply_comes_back_as_the_reply_that_it_was(server: LocalServer, chromium: Chromium) -> None:

@@ -217,6 +217,7 @@ async function act(control, address, options) {
     return location.assign(answer.url)
   }
   const before = new Set([...part.querySelectorAll('[id^=comment-]')].map(({ id }) => id))
+  if (!options) carryTyped(part, fresh)
   part.replaceWith(fresh)
   enhance(fresh)
   const added = options && [...fresh.querySelectorAll('[id^=comment-]')].find(({ id }) => !before.has(id))
@@ -226,6 +227,13 @@ async function act(control, address, options) {
     added.focus({ preventScroll: true })
   } else if (options) fresh.querySelector(`[data-key="${key}"]`)?.focus()
   else (fresh.querySelector('textarea') ?? fresh).focus()
+}
+
+// What was typed goes along into a reply, also what is typed while its form is on the way. "Cancel" drops it.
+
+function carryTyped(part, fresh) {
+  const typed = part.querySelector('textarea')
+  if (typed && fresh.querySelector('[name=parentId]')) fresh.querySelector('textarea').value = typed.value
 }
 
 function refuse(control, page) {
