@@ -1,6 +1,7 @@
 """One server for each module and engine, and people of their own for each test."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from pressroom.domains.keys.models import Scope
 from tests.api.actors import Actor
 from tests.conftest import database_settings
 from tests.harness.local import LocalServer
+from tests.harness.roomy import ROOMY
 
 MakeActor = Callable[..., Actor]
 
@@ -22,6 +24,24 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     server = LocalServer(tmp_path_factory.mktemp("server"), **settings).start()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def twins(
+    request: pytest.FixtureRequest, tmp_path: Path, engine_settings: dict[str, object]
+) -> Iterator[tuple[LocalServer, LocalServer]]:
+    """Two servers over one database and one store, which write nothing behind by themselves but what limits count.
+
+    They have the settings that the module names SETTINGS.
+    """
+    given: dict[str, object] = getattr(request.module, "SETTINGS", {})
+    settings = {**ROOMY, **given, "DATA_DIR": tmp_path / "data", **engine_settings}
+    first, second = (LocalServer(tmp_path / name, **settings).start() for name in ("first", "second"))
+    for each in (first, second):
+        each.keep_still()
+    yield first, second
+    for each in (first, second):
+        each.stop()
 
 
 @pytest.fixture

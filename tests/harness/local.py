@@ -19,6 +19,7 @@ from pressroom.domains.accounts.models import Account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import ApiKey, NewKey, Scope
 from pressroom.domains.webhooks.delivery import DeliveryWorker
+from pressroom.jobs.schedule import Every, Schedule
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound.lookups import Resolve
@@ -98,6 +99,10 @@ class LocalServer:
         """Processes media and fetches cards that are due by the clock, as a worker would."""
         self.run(self.job_worker.settle())
 
+    def keep_still(self) -> None:
+        """Writes nothing behind by itself from now on, but what its limits count: held back, that refuses requests."""
+        self.run(self._keep_still())
+
     def _place_database(self) -> None:
         """Puts a copy of a migrated database where a new one would be made."""
         file = self.settings.data_dir / "pressroom.db"
@@ -126,6 +131,10 @@ class LocalServer:
             else:
                 writer.close()
                 return
+
+    async def _keep_still(self) -> None:
+        await self.runtime.schedule.stop()
+        self.runtime.schedule = Schedule([Every(0.25, "limits", self.runtime.limiter.flush)], self.runtime.log)
 
     async def _stop(self) -> None:
         self._server.stop()

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pressroom.jobs.schedule import Every, Schedule
 from tests.api.actors import Actor
-from tests.api.conftest import actor, alice, server
+from tests.api.conftest import actor, alice, server, twins
 from tests.harness.browser import Chromium, OpenTab, Tab
 from tests.harness.local import LocalServer
-from tests.harness.roomy import ROOMY
 
 __all__ = ["actor", "alice", "server", "still", "twins"]
 
@@ -23,26 +20,8 @@ def still(server: LocalServer) -> LocalServer:
 
     But what its limits count, which are held back when that cannot be saved.
     """
-    server.run(_keep_still(server))
+    server.keep_still()
     return server
-
-
-async def _keep_still(server: LocalServer) -> None:
-    runtime = server.runtime
-    await runtime.schedule.stop()
-    runtime.schedule = Schedule([Every(0.25, "limits", runtime.limiter.flush)], runtime.log)
-
-
-@pytest.fixture
-def twins(tmp_path: Path, engine_settings: dict[str, object]) -> Iterator[tuple[LocalServer, LocalServer]]:
-    """Two servers over one database, which write nothing behind by themselves but what their limits count."""
-    settings = {**ROOMY, "DATA_DIR": tmp_path / "data", **engine_settings}
-    first, second = (LocalServer(tmp_path / name, **settings).start() for name in ("first", "second"))
-    for each in (first, second):
-        each.run(_keep_still(each))
-    yield first, second
-    for each in (first, second):
-        each.stop()
 
 
 @pytest.fixture(scope="session")

@@ -4,85 +4,19 @@ The list of what is kept is in docs/architecture.md#what-is-kept. What a page is
 tests/pages/test_kept_fragments.py.
 """
 
-import random
-import threading
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import httpx
 import pytest
 
 from pressroom.domains.accounts.actions import begin_session
-from tests.api.actors import Actor, body_of, new_client, publish
-from tests.api.conftest import MakeActor
+from tests.api.actors import Actor, body_of, nobody, publish
+from tests.api.onlookers import Change, Twins, change_while_others_look, end_one_after_the_other, readers
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 
 SETTINGS = ROOMY
 CHANGES = 8
-
-Look = Callable[[], Any]
-Twins = tuple[LocalServer, LocalServer]
-
-
-class Reader:
-    """Opens pages signed out, or as `cookie`; what it has already it asks for only if it changed."""
-
-    def __init__(self, server: LocalServer, path: str, cookie: str = "") -> None:
-        self._client = new_client(headers={"Cookie": cookie} if cookie else {})
-        self._address = server.base_url + path
-        self._had: httpx.Response | None = None
-
-    def __call__(self) -> httpx.Response:
-        """The page as it is now."""
-        tag = self._had.headers.get("etag", "") if self._had is not None else ""
-        answer = self._client.get(self._address, headers={"If-None-Match": tag} if tag else {})
-        if answer.status_code == 304:
-            assert self._had is not None
-            return self._had
-        self._had = answer
-        return answer
-
-
-def change_while_others_look(
-    changes: Sequence[Callable[[], object]], looks: Sequence[Look], shows: Callable[[Any, int], bool]
-) -> None:
-    """Makes changes one after the other while everyone looks.
-
-    Args:
-        changes: What to do; each returns when it was answered.
-        looks: What each reader does again and again.
-        shows: Whether what a reader saw is the state after so many changes.
-    """
-    begun, answered, stale = [0], [0], list[object]()
-    done = threading.Event()
-
-    def look_on(look: Look) -> None:
-        while not done.is_set():
-            least = answered[0]
-            seen = look()
-            if not any(shows(seen, number) for number in range(least, begun[0] + 1)):
-                stale.append((least, begun[0], seen))
-
-    readers = [threading.Thread(target=look_on, args=[look]) for look in looks]
-    for reader in readers:
-        reader.start()
-    try:
-        for number, change in enumerate(changes, 1):
-            begun[0] = number
-            change()
-            answered[0] = number
-    finally:
-        done.set()
-        for reader in readers:
-            reader.join()
-    assert stale == []
-    assert all(shows(look(), len(changes)) for look in looks)
-
-
-def readers(twins: Twins, path: str, cookie: str = "") -> list[Reader]:
-    """One at each server."""
-    return [Reader(server, path, cookie) for server in twins]
 
 
 def people(twins: Twins) -> tuple[Actor, Actor]:
@@ -90,7 +24,7 @@ def people(twins: Twins) -> tuple[Actor, Actor]:
     return Actor(twins[0]), Actor(twins[0])
 
 
-def edit(author: Actor, post: dict[str, Any], **changes: object) -> Callable[[], object]:
+def edit(author: Actor, post: dict[str, Any], **changes: object) -> Change:
     return lambda: body_of(author.web.patch(f"/api/posts/{post['id']}", json=changes))
 
 
@@ -123,7 +57,7 @@ def test_a_changed_allowlist(twins: Twins) -> None:
     alice, bob = people(twins)
     post = publish(alice, "for some", visibility="CUSTOM")
 
-    def allow(*usernames: str) -> Callable[[], object]:
+    def allow(*usernames: str) -> Change:
         return lambda: body_of(alice.web.put(f"/api/posts/{post['id']}/audience", json={"usernames": usernames}))
 
     def shows(seen: httpx.Response, number: int) -> bool:
@@ -137,7 +71,7 @@ def test_a_new_comment(twins: Twins) -> None:
     alice, bob = people(twins)
     path = f"/post/{publish(alice, 'discuss')['id']}"
 
-    def comment(number: int) -> Callable[[], object]:
+    def comment(number: int) -> Change:
         content = {"content": f"reply {number}."}
         return lambda: body_of(bob.web.post(f"/api{path.replace('post', 'posts')}/comments", json=content), 201)
 
@@ -147,47 +81,33 @@ def test_a_new_comment(twins: Twins) -> None:
     change_while_others_look([comment(number) for number in range(1, CHANGES + 1)], readers(twins, path), shows)
 
 
-Ask = Callable[[int], int]
+def test_a_revoked_key(twins: Twins) -> None:
+    alice, _ = people(twins)
+    keys = [(alice.record, alice.key), *(twins[0].key(alice.account) for _ in range(4))]
 
-
-def change_who_may_ask(changes: Sequence[Callable[[], object]], ask: Ask) -> None:
-    """Ends one credential after the other while two readers ask with any of them; `ask(place)` returns the status."""
-
-    def look() -> tuple[int, int]:
-        place = random.randrange(len(changes))
-        return place, ask(place)
-
-    def shows(seen: tuple[int, int], number: int) -> bool:
-        place, status = seen
-        return status == (401 if place < number else 200)
-
-    change_while_others_look(changes, [look, look], shows)
-    assert [ask(place) for place in range(len(changes))] == [401] * len(changes)
-
-
-def test_a_revoked_key(server: LocalServer, actor: MakeActor) -> None:
-    alice = actor()
-    keys = [(alice.record, alice.key), *(server.key(alice.account) for _ in range(4))]
-
-    def revoke(key_id: str) -> Callable[[], object]:
+    def revoke(key_id: str) -> Change:
         return lambda: body_of(alice.web.delete(f"/api/auth/api-keys/{key_id}"))
 
-    def ask(place: int) -> int:
-        with new_client(base_url=server.base_url) as client:
-            return client.get("/api/auth/me", headers={"Authorization": f"Bearer {keys[place][1]}"}).status_code
+    def ask(server: LocalServer, place: int) -> int:
+        return who_am_i(server, Authorization=f"Bearer {keys[place][1]}")
 
-    change_who_may_ask([revoke(record.id) for record, _ in keys], ask)
+    end_one_after_the_other(twins, [revoke(record.id) for record, _ in keys], ask, after=401)
 
 
-def test_an_ended_session(server: LocalServer, actor: MakeActor) -> None:
-    alice = actor()
-    tokens = [server.run(server.runtime.db.transact(begin_session, alice.account.id)) for _ in range(5)]
+def test_an_ended_session(twins: Twins) -> None:
+    alice, _ = people(twins)
+    db = twins[0].runtime.db
+    cookies = [f"session={twins[0].run(db.transact(begin_session, alice.account.id))}" for _ in range(5)]
 
-    def ask(place: int, method: str = "GET", path: str = "/api/auth/me") -> int:
-        with new_client(base_url=server.base_url) as client:
-            return client.request(method, path, headers={"Cookie": f"session={tokens[place]}"}).status_code
+    def leave(cookie: str) -> Change:
+        return lambda: body_of(nobody.post(f"{twins[0].base_url}/api/auth/logout", headers={"Cookie": cookie}))
 
-    def leave(place: int) -> Callable[[], object]:
-        return lambda: ask(place, "POST", "/api/auth/logout")
+    def ask(server: LocalServer, place: int) -> int:
+        return who_am_i(server, Cookie=cookies[place])
 
-    change_who_may_ask([leave(place) for place in range(len(tokens))], ask)
+    end_one_after_the_other(twins, [leave(cookie) for cookie in cookies], ask, after=401)
+
+
+def who_am_i(server: LocalServer, **credential: str) -> int:
+    """The status for whoever bears this."""
+    return nobody.get(f"{server.base_url}/api/auth/me", headers=credential).status_code
