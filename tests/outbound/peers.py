@@ -72,6 +72,8 @@ class Peer:
 async def peer(
     handle: Callable[[Peer, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
     tls: ssl.SSLContext | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
 ) -> AsyncGenerator[Peer]:
     """A server whose every connection is given to `handle`, and closed after it."""
     it = Peer()
@@ -90,7 +92,7 @@ async def peer(
             tasks.discard(task)
             writer.transport.abort() if tls else writer.close()
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(connected, host, port, ssl=tls)
     it.port = server.sockets[0].getsockname()[1]
     try:
         yield it

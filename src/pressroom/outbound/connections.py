@@ -27,6 +27,10 @@ from pressroom.outbound.failures import Failure, OutboundFailed
 from pressroom.outbound.lookups import Resolve
 
 IDLE_SECONDS: Final = 15.0
+LONGEST_SECONDS: Final = 60.0
+"""How long requests begin on a connection. Without that, a name that leads elsewhere would not be noticed while its
+connections are busy."""
+
 KEPT: Final = 1_024
 """Connections that are kept alive at once; further ones are closed after their request."""
 
@@ -102,11 +106,18 @@ class Wire(ResponseHandler):
         self.heard = 0
         self.flooded = False
         self.used = False
+        self._time = loop.time
+        self._made_at = loop.time()
         self._resting = False
         self._most_bytes = HEAD_BYTES
         self._answered = False
         self._keep_alive_count = keep_alive_count
         self._keeps = False
+
+    @property
+    def is_old(self) -> bool:
+        """Whether no further request may begin on it."""
+        return self._time() - self._made_at >= LONGEST_SECONDS
 
     def begin(self, most_bytes: int) -> None:
         """Prepares for a request."""
@@ -240,7 +251,7 @@ class Connector(aiohttp.TCPConnector):
             wire = connection.protocol
             if not isinstance(wire, Wire):
                 raise TypeError("This aiohttp makes connections in another way than we know.")
-            if not wire.used or not (exchange.fresh or wire.should_close):
+            if not wire.used or not (exchange.fresh or wire.should_close or wire.is_old):
                 break
             connection.close()
         exchange.reused = wire.used
