@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.api.conftest import actor, alice, server
+from tests.api.conftest import actor, alice, server, twins
 from tests.blobs.conftest import bucket_url, credentials, module_bucket_url, s3_server
 from tests.harness.local import LocalServer
 from tests.media.decoders import Decoder
 
-__all__ = ["actor", "alice", "bucket_url", "credentials", "module_bucket_url", "s3_server", "server"]
+__all__ = ["actor", "alice", "bucket_url", "credentials", "module_bucket_url", "s3_server", "server", "twins"]
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.api.conftest import actor, alice, server
+from tests.api.conftest import actor, alice, server, twins
 from tests.domains.previews.site import Site
 
-__all__ = ["actor", "alice", "server", "site"]
+__all__ = ["actor", "alice", "server", "site", "twins"]
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.api.actors import Actor
-from tests.api.conftest import actor, alice, server
+from tests.api.conftest import actor, alice, server, twins
 from tests.harness.receiver import Receiver
 from tests.webhooks.endpoints import Endpoint
 
-__all__ = ["actor", "alice", "endpoint", "receiver", "server"]
+__all__ = ["actor", "alice", "endpoint", "receiver", "server", "twins"]
 
 MakeEndpoint = Callable[..., Endpoint]
 
