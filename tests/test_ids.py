@@ -1,8 +1,9 @@
 """Identifiers and numbers in base 62."""
 
 import pytest
+from ulid import ULID
 
-from pressroom.ids import BASE62, base62_of_32_bits, id_before, new_id, random_base62
+from pressroom.ids import BASE62, LATEST, base62_of_32_bits, first_id, id_before, last_id, new_id, random_base62, time_of
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "000000"), (61, "00000z"), (62, "000010"), (2**32 - 1, "4gfFC3")])
@@ -20,6 +21,17 @@ def test_identifiers_sort_by_their_time() -> None:
 def test_the_id_before_another() -> None:
     assert id_before("01M7WVE9SS0371E5H43QNHTM00") == "01M7WVE9SS0371E5H43QNHTKZZ"
     assert id_before("0" * 26) == "0" * 26
+
+
+@pytest.mark.parametrize("at", [0, 1, 31, 1_800_000_000_000, LATEST])
+def test_the_time_of_an_id(at: int) -> None:
+    assert time_of(first_id(at)) == time_of(last_id(at)) == at == ULID.from_str(first_id(at)).milliseconds
+
+
+@pytest.mark.parametrize("text", ["", "0" * 25, "0" * 27, "8" + "0" * 25, "0" * 25 + "U", "0" * 25 + "\n", "-" + "0" * 25])
+def test_the_time_of_what_is_no_id(text: str) -> None:
+    with pytest.raises(ValueError):
+        time_of(text)
 
 
 def test_random_text_uses_the_whole_alphabet() -> None:
