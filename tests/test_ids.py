@@ -3,7 +3,17 @@
 import pytest
 from ulid import ULID
 
-from pressroom.ids import BASE62, LATEST, base62_of_32_bits, first_id, id_before, last_id, new_id, random_base62, time_of
+from pressroom.ids import (
+    BASE62,
+    LATEST,
+    base62_of_32_bits,
+    first_id,
+    id_before,
+    last_id,
+    new_id,
+    random_base62,
+    time_of,
+)
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "000000"), (61, "00000z"), (62, "000010"), (2**32 - 1, "4gfFC3")])
@@ -28,9 +38,11 @@ def test_the_time_of_an_id(at: int) -> None:
     assert time_of(first_id(at)) == time_of(last_id(at)) == at == ULID.from_str(first_id(at)).milliseconds
 
 
-@pytest.mark.parametrize("text", ["", "0" * 25, "0" * 27, "8" + "0" * 25, "0" * 25 + "U", "0" * 25 + "\n", "-" + "0" * 25])
+@pytest.mark.parametrize(
+    "text", ["", "0" * 25, "0" * 27, "8" + "0" * 25, "0" * 25 + "U", "0" * 25 + "\n", "-" + "0" * 25]
+)
 def test_the_time_of_what_is_no_id(text: str) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="not a ULID"):
         time_of(text)
 
 

@@ -223,14 +223,28 @@ def test_a_body_that_nobody_takes() -> None:
             assert isinstance(failed, OutboundFailed)
             assert failed.kind is Failure.TIMEOUT
 
-    with pytest.warns(ResourceWarning, match="large body"):
-        run(work())
+    run(work())
 
 
 def test_an_answer_that_comes_before_the_body_is_sent() -> None:
     async def work() -> None:
         async with peer(answers_before_the_body) as it, open_client() as client:
             assert (await client.request("POST", it.url(), {}, bytes(1_000_000))).status == 413
+
+    run(work())
+
+
+def test_a_connection_on_which_a_body_is_still_to_be_sent_is_not_kept() -> None:
+    async def answers_and_reads_no_body(it: Peer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+        await asyncio.Event().wait()
+
+    async def work() -> None:
+        async with peer(answers_and_reads_no_body) as it, open_client() as client:
+            for _ in range(2):
+                assert (await client.request("POST", it.url(), {}, bytes(1_000_000) * 30)).status == 413
+            assert it.connections == 2
 
     run(work())
 

@@ -204,8 +204,7 @@ def test_a_socket_is_judged_by_its_own_address_whatever_came_before(monkeypatch:
             await client.vet(it.url())
             await client.vet(it.url("/", "hook.example"))
             loaded(client)._policy = Policy(False)
-            session = loaded(client)._open()
-            assert isinstance(session.connector, connections.Connector)
+            assert isinstance(loaded(client)._open(), connections.Connector)
             for host in ("127.0.0.1", "hook.example"):
                 failed = await outcome(client.request("GET", it.url("/", host), {}))
                 assert isinstance(failed, OutboundFailed)
@@ -424,12 +423,9 @@ def is_open(wire: connections.Wire) -> bool:
 
 def kept(client: OutboundClient) -> list[connections.Wire]:
     """The connections in the pool."""
-    session = loaded(client)._session
-    assert session is not None
-    assert session.connector is not None
-    return [
-        wire for line in session.connector._conns.values() for wire, _ in line if isinstance(wire, connections.Wire)
-    ]
+    connector = loaded(client)._connector
+    assert connector is not None
+    return [wire for line in connector._conns.values() for wire, _ in line if isinstance(wire, connections.Wire)]
 
 
 @contextlib.asynccontextmanager

@@ -59,6 +59,8 @@ def test_a_response_handler_is_called_as_ours_expects() -> None:
         "force_close",
         "is_connected",
         "should_close",
+        "set_response_params",
+        "read",
     ):
         assert hasattr(ResponseHandler, name)
     assert list(inspect.signature(ResponseHandler.feed_data).parameters) == ["self", "data", "size"]

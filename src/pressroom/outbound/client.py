@@ -1,4 +1,8 @@
-"""What the outbound client sends by: aiohttp, with checks of every address. `on_demand` loads it."""
+"""What the outbound client sends by: aiohttp's connections, with checks of every address. `on_demand` loads it.
+
+Of aiohttp are the pool of connections, TLS and the parser of responses. Its session is not used: of what it does,
+nothing is wanted here, and it would double what a request costs.
+"""
 
 import asyncio
 import functools
@@ -8,13 +12,16 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 import aiohttp
+import msgspec
+from aiohttp.streams import StreamReader
 from yarl import URL
 
 from pressroom.logs import Log
 from pressroom.outbound.allowed_addresses import Policy
-from pressroom.outbound.connections import EXCHANGE, Connector, Exchange, Resolver, Shares
+from pressroom.outbound.connections import Connector, Exchange, Resolver, Shares
 from pressroom.outbound.explain import explained
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
+from pressroom.outbound.heads import request_head
 from pressroom.outbound.lookups import LookUps, Resolve
 from pressroom.outbound.response import OutboundResponse
 from pressroom.outbound.urls import Target
@@ -32,6 +39,18 @@ _HEADERS: Final = (
     "server",
     "x-service-retry-soon",
 )
+
+
+class Destination(msgspec.Struct, frozen=True):
+    """What is read of a URL once for all requests to it.
+
+    key: stands for it in aiohttp's pool, and says to whom to connect. path, host: as they are sent.
+    """
+
+    target: Target
+    key: aiohttp.ClientRequest
+    path: str
+    host: str
 
 
 class HttpClient:
@@ -55,13 +74,13 @@ class HttpClient:
         self._lock_of: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tls = tls or _verifying()
         self._shares = Shares(each_address)
-        self._session: aiohttp.ClientSession | None = None
+        self._connector: Connector | None = None
         self._closed = False
         self._read = functools.lru_cache(READ_URLS)(self._read_afresh)
 
     async def vet(self, url: str, asker: str = "") -> None:
         """Checks whether a request to `url` would be sent. Raises UrlRefused."""
-        target, _ = self._read(url)
+        target = self._read(url).target
         if target.address is not None:
             return
         try:
@@ -86,16 +105,16 @@ class HttpClient:
         """Sends one request and returns the response. Raises OutboundFailed."""
         exchange = Exchange(read, fresh=False)
         try:
-            _, where = self._read(url)
+            to = self._read(url)
             async with asyncio.timeout(seconds):
                 try:
-                    return await self._exchange(exchange, method, where, headers, body, read, keep)
+                    return await self._exchange(exchange, method, to, headers, body, read, keep)
                 except (aiohttp.ClientConnectionError, ConnectionError):
                     if not exchange.stale:
                         raise
                 self._shares.give_back(exchange)
                 exchange = Exchange(read, fresh=True)
-                return await self._exchange(exchange, method, where, headers, body, read, keep)
+                return await self._exchange(exchange, method, to, headers, body, read, keep)
         except UrlRefused as refused:
             raise OutboundFailed(Failure.REFUSED_ADDRESS, refused.message) from None
         except TimeoutError:
@@ -110,46 +129,40 @@ class HttpClient:
         self._closed = True
         self._look_ups.close()
         self._vetting.close()
-        if self._session is not None:
-            await self._session.close()
+        if self._connector is not None:
+            await self._connector.close()
 
     async def _exchange(
         self,
         exchange: Exchange,
         method: str,
-        where: URL,
+        to: Destination,
         headers: Mapping[str, str],
         body: bytes | None,
         read: int,
         keep: int,
     ) -> OutboundResponse:
-        EXCHANGE.set(exchange)
-        session = self._session or self._open()
-        response = await session.request(method, where, headers=headers, data=body, allow_redirects=False)
+        head = request_head(method, to.path, to.host, headers, None if body is None else len(body))
+        connector = self._connector or self._open()
+        connection, wire = await connector.take(exchange, to.key)
         try:
-            if response.status == 101:
+            message, content = await wire.ask(head + (body or b""), has_body=method != "HEAD")
+            if message.code == 101:
                 raise OutboundFailed(Failure.PROTOCOL, "The answer switches to another protocol.")
-            text = await _body(response, read, min(keep, read))
-            return OutboundResponse(response.status, _chosen(response), text)
-        finally:
-            if not response.closed:
-                response.close()
+            text = await _body(content, read, min(keep, read))
+        except BaseException:
+            connection.close()
+            raise
+        connection.release()
+        return OutboundResponse(message.code, _chosen(message.headers), text)
 
-    def _open(self) -> aiohttp.ClientSession:
+    def _open(self) -> Connector:
         if self._closed:
             raise OutboundFailed(Failure.OURS, "This server is stopping.")
-        self._session = aiohttp.ClientSession(
-            connector=Connector(self._policy, self._resolver, self._tls, self._shares),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"Accept-Encoding": "identity", "User-Agent": "Pressroom"},
-            timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_read=None, sock_connect=None),
-            auto_decompress=False,
-            trust_env=False,
-            raise_for_status=False,
-        )
-        return self._session
+        self._connector = Connector(self._policy, self._resolver, self._tls, self._shares)
+        return self._connector
 
-    def _read_afresh(self, url: str) -> tuple[Target, URL]:
+    def _read_afresh(self, url: str) -> Destination:
         target = self._policy.read(url)
         host = f"[{target.host}]" if ":" in target.host else target.host
         built = URL.build(
@@ -161,7 +174,8 @@ class HttpClient:
         )
         if (built.scheme, built.raw_host, built.port) != (target.scheme, target.host, target.port):
             raise UrlRefused("The URL can be read in two ways.")
-        return target, built
+        key = aiohttp.ClientRequest("GET", built, loop=asyncio.get_running_loop())
+        return Destination(target, key, built.raw_path_qs, built.host_port_subcomponent or host)
 
     def _failure(self, error: Exception, exchange: Exchange) -> OutboundFailed:
         if exchange.busy:
@@ -180,9 +194,8 @@ class HttpClient:
         return failed
 
 
-async def _body(response: aiohttp.ClientResponse, read: int, keep: int) -> bytes:
+async def _body(content: StreamReader, read: int, keep: int) -> bytes:
     """Returns the first `keep` bytes of the body, once it has ended or `read` bytes have come."""
-    content = response.content
     kept: list[bytes] = []
     taken = 0
     while taken < read and (chunk := await content.readany()):
@@ -192,8 +205,7 @@ async def _body(response: aiohttp.ClientResponse, read: int, keep: int) -> bytes
     return kept[0] if len(kept) == 1 else b"".join(kept)
 
 
-def _chosen(response: aiohttp.ClientResponse) -> dict[str, str]:
-    found = response.headers
+def _chosen(found: Mapping[str, str]) -> dict[str, str]:
     return {name: _clean(found[name]) for name in _HEADERS if name in found}
 
 

@@ -1,8 +1,7 @@
 """Connections to other hosts: made only to addresses that were checked, kept alive for a little while, bounded.
 
-aiohttp speaks HTTP; what it lacks is added here. It does not limit interim responses (1xx) nor what a peer sends
-between requests, it would send a GET twice by itself, and it does not say whether a connection that broke had been
-used before.
+aiohttp keeps connections and parses responses; what it lacks is added here. It does not limit interim responses (1xx)
+nor what a peer sends between requests, and it does not say whether a connection that broke had been used before.
 """
 
 import asyncio
@@ -19,7 +18,6 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 from aiohttp.http import RawResponseMessage
 from aiohttp.streams import StreamReader
-from aiohttp.tracing import Trace
 
 from pressroom.outbound.allowed_addresses import Policy
 from pressroom.outbound.explain import is_ours
@@ -38,6 +36,9 @@ HEAD_BYTES: Final = 65_536
 """Bytes of the head of a response, interim responses included."""
 
 ADDRESSES_TRIED: Final = 8
+
+UNLIMITED: Final = aiohttp.ClientTimeout(total=None, connect=None, sock_read=None, sock_connect=None)
+"""The client has one deadline for everything."""
 
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 """A result of getaddrinfo; the last part starts with the address."""
@@ -129,9 +130,26 @@ class Wire(ResponseHandler):
         self._resting = False
         self.used = True
 
+    async def ask(self, request: bytes, *, has_body: bool) -> tuple[RawResponseMessage, StreamReader]:
+        """Sends a whole request; returns the head of the response, interim ones left out, and its body to be read.
+
+        has_body: whether a body may follow the head. Raises aiohttp's errors.
+        """
+        transport = self.transport
+        if transport is None or transport.is_closing():
+            raise aiohttp.ClientConnectionResetError("closed before it was used")
+        self.set_response_params(skip_payload=not has_body, read_until_eof=True, auto_decompress=False)
+        transport.write(request)
+        while True:
+            message, content = await self.read()
+            if not 100 <= message.code < 200 or message.code == 101:
+                return message, content
+
     def rest(self) -> None:
-        """Ends a request: from now on the peer must send nothing."""
+        """Ends a request: from now on the peer must send nothing. One that has not taken all of it is not kept."""
         self._resting = True
+        if self.transport is not None and self.transport.get_write_buffer_size():
+            self.force_close()
 
     def _keep_or_not(self) -> None:
         if self._keep_alive_count.keeping < KEPT and self.is_connected():
@@ -236,18 +254,11 @@ class Connector(aiohttp.TCPConnector):
         self._shares.take(EXCHANGE.get(), str(address[0]))
         return socket.socket(family, kind, protocol)
 
-    async def connect(
-        self,
-        req: aiohttp.ClientRequest,
-        traces: list[Trace],
-        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # aiohttp's own signature
-    ) -> Connection:
+    async def take(self, exchange: Exchange, key: aiohttp.ClientRequest) -> tuple[Connection, Wire]:
         """Returns a connection for one request: a new one, or one that was kept alive if it may be used."""
-        exchange = EXCHANGE.get()
-        if exchange.wire is not None:  # The session's own second try of a GET; the client decides on one.
-            raise aiohttp.ServerDisconnectedError
+        EXCHANGE.set(exchange)
         while True:
-            connection = await super().connect(req, traces, timeout)
+            connection = await self.connect(key, [], UNLIMITED)
             wire = connection.protocol
             if not isinstance(wire, Wire):
                 raise TypeError("This aiohttp makes connections in another way than we know.")
@@ -260,7 +271,7 @@ class Connector(aiohttp.TCPConnector):
         exchange.wire = wire
         wire.begin(exchange.most_bytes)
         connection.add_callback(wire.rest)
-        return connection
+        return connection, wire
 
     def _take_again(self, exchange: Exchange, connection: Connection) -> None:
         """Counts a connection that was kept alive; it is closed when its address has as many requests as it may."""

@@ -5,6 +5,7 @@ import ssl
 from typing import Final
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 
 from pressroom.outbound.failures import Failure, OutboundFailed
 
@@ -46,7 +47,7 @@ def explained(error: Exception, *, heard: bool) -> OutboundFailed | None:
             return OutboundFailed(Failure.TLS, _handshake(error))
         case aiohttp.ClientConnectorError():
             return _connecting(error.os_error)
-        case aiohttp.ClientResponseError():
+        case HttpProcessingError():
             return OutboundFailed(Failure.PROTOCOL, "The answer is not HTTP, or its head is too long.")
         case aiohttp.ClientPayloadError():
             return OutboundFailed(Failure.CLOSED, "The connection was closed before the answer was complete.")
