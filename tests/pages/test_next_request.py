@@ -67,6 +67,21 @@ def test_a_changed_allowlist(twins: Twins) -> None:
     change_while_others_look(changes, readers(twins, f"/post/{post['id']}", bob.cookie), shows)
 
 
+def test_an_account_that_turns_private(twins: Twins) -> None:
+    """Its profile shows strangers no posts; when it turns public, it does again."""
+    alice, _ = people(twins)
+    publish(alice, "on the profile")
+
+    def turn(is_private: bool) -> Change:
+        return lambda: body_of(alice.web.patch("/api/auth/me", json={"isPrivate": is_private}))
+
+    def shows(seen: httpx.Response, number: int) -> bool:
+        return ("on the profile" in seen.text) == (number % 2 == 0)
+
+    changes = [turn(number % 2 == 0) for number in range(CHANGES)]
+    change_while_others_look(changes, readers(twins, f"/@{alice.account.username}"), shows)
+
+
 def test_a_new_comment(twins: Twins) -> None:
     alice, bob = people(twins)
     path = f"/post/{publish(alice, 'discuss')['id']}"
