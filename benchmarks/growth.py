@@ -8,6 +8,7 @@ that of the server, on PostgreSQL with PostgreSQL's own, per request.
 """
 
 import argparse
+import os
 import statistics
 import tempfile
 import time
@@ -212,6 +213,7 @@ def run(engine: str, posts: int, rounds: int, seconds: float) -> None:
         empty = _medians([costs(place, writers, post_id, seconds) for _ in range(rounds)])
         started = time.perf_counter()
         uvloop.run(grow(place, posts))
+        os.sync()  # else the kernel writes gigabytes back while creates wait for their own flush
         print(f"\n{engine}: {posts:,} posts and events in {time.perf_counter() - started:.0f} s", flush=True)
         full = _medians([costs(place, writers, post_id, seconds) for _ in range(rounds)])
     print(f"{'CPU for each, µs':<20} {'empty':>8} {'full':>8} {'ratio':>6}")

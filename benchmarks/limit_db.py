@@ -60,7 +60,7 @@ class Statements(msgspec.Struct):
     cpu: float
 
 
-def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings]]:
+def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[tuple[Value, ...]]]:
     """Yields the values of `count` creates, over all keys in turn: for the read, then for each of the writes."""
     now = SystemClock().now()
     tx = SqliteTx(reader, now)
@@ -78,7 +78,7 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings
             **msgspec.structs.asdict(BARE), id=new_id(now + number), account_id=account_id, key_id=key_id,
             type=PostType.POST, content="The harbour bridge opens again on Monday.", created_at=now, updated_at=now,
         )  # fmt: skip
-        yield [
+        each: list[Bindings] = [
             {"secret_hash": hash_secret(secret)},
             {**identity, "body_hash": "", "now": now, "expired": now - DAY},
             {"account_id": account_id, "day": now // DAY, "quota": 1_000_000_000},
@@ -91,6 +91,7 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[Bindings
             {"account_id": account_id},
             {**identity, "body": ANSWER},
         ]  # fmt: skip
+        yield [command.arrange(values) for command, values in zip((READ, *WRITES), each, strict=True)]
 
 
 def run(file: Path, keys: list[str], seconds: float) -> Statements:

@@ -17,7 +17,7 @@ from pressroom.domains.accounts.guard import SessionGuard
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import avatar_address
 from pressroom.domains.audit.models import SERVICE, client_source
-from pressroom.domains.idempotency.actions import WriteIdentity, keyed_hash
+from pressroom.domains.idempotency.actions import BodyHashes, WriteIdentity
 from pressroom.domains.idempotency.guard import OncePerKey
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
@@ -61,7 +61,7 @@ class PackageGuards(Guards[Caller]):
             runtime.db, runtime.clock, runtime.session_use, secure=runtime.settings.base_url.startswith("https://")
         )
         self._session_rates = session_rates_of(runtime.settings)
-        self._body_secret = runtime.body_secret
+        self._body_hashes = BodyHashes(runtime.body_secret)
         self._log = runtime.log
 
     async def by_key(self, request: Request[Caller], access: Access) -> Caller:
@@ -117,7 +117,7 @@ class PackageGuards(Guards[Caller]):
         if idempotency_key is None or request.who is None:
             return OncePerKey(self._db, None)
         identity = WriteIdentity(request.who.account.id, request.method, request.path, idempotency_key)
-        return OncePerKey(self._db, identity, keyed_hash(body_hash, self._body_secret))
+        return OncePerKey(self._db, identity, self._body_hashes.of(body_hash))
 
     async def _check_rates(self, request: Request[Caller], bearer: Bearer, access: Access) -> None:
         is_post = isinstance(access, Keyed) and access.counts_as_post

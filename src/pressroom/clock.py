@@ -58,11 +58,13 @@ class SystemClock:
 
     def now(self) -> int:
         """Returns the time in milliseconds since 1970, UTC."""
-        now, monotonic = self._read(), time.monotonic_ns()
+        now = time.time_ns() if self._followed is None else self._read()
+        monotonic = time.monotonic_ns()
         at_least = self._time + (monotonic - self._monotonic) // 2
-        self._time = at_least if at_least > now else now
-        self._monotonic = monotonic
-        return self._time // 1_000_000
+        if at_least > now:
+            now = at_least
+        self._time, self._monotonic = now, monotonic
+        return now // 1_000_000
 
     def wall(self) -> int:
         """Returns the time in milliseconds, at once right after the clock was set back."""
@@ -116,6 +118,7 @@ class SettableClock:
         self.time += milliseconds
 
 
+@lru_cache(1024)  # a request says a time of its own several times
 def iso(at: int) -> str:
     """Returns a time as `2026-11-20T16:08:12.345Z`, the only form in which times are sent."""
     seconds, milliseconds = divmod(at, SECOND)

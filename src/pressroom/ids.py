@@ -101,7 +101,8 @@ def last_id(at: int) -> str:
 
 def _timestamp(at: int) -> str:
     at, pairs = min(max(at, 0), LATEST), _PAIRS32
-    return "".join([pairs[at >> shift & 1023] for shift in (40, 30, 20, 10, 0)])
+    high, low = at >> 20, at & 0xFFFFF
+    return f"{pairs[high >> 20]}{pairs[high >> 10 & 1023]}{pairs[high & 1023]}{pairs[low >> 10]}{pairs[low & 1023]}"
 
 
 def random_base62(length: int) -> str:

@@ -295,7 +295,6 @@ class Settings:
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = dict(variables)
-        self._values: dict[str, object] = {}
         for setting in all_settings():
             self.value(setting)
         self._check_databases()
@@ -315,16 +314,15 @@ class Settings:
             raise SettingError("PRESSROOM_REPLICA_URL needs PostgreSQL (PRESSROOM_DATABASE_URL).")
 
     def value(self, setting: Setting[T]) -> T:
-        """Returns the value of one setting. Raises SettingError."""
-        if setting.name not in self._values:
-            raw = self.raw(setting)
-            try:
-                self._values[setting.name] = setting.read(raw)
-            except ValueError as error:
-                # An address may contain a password, so the message leaves it out.
-                shown = "" if setting.secret or "@" in raw else f": {raw!r}"
-                raise SettingError(f"{setting.variable} {error}{shown}") from None
-        return self._values[setting.name]  # type: ignore[return-value]  # filled by this setting's own `read`
+        """Returns the value of one setting, which is an attribute of its own from then on. Raises SettingError."""
+        raw = self.raw(setting)
+        try:
+            value = self.__dict__[setting.name] = setting.read(raw)
+        except ValueError as error:
+            # An address may contain a password, so the message leaves it out.
+            shown = "" if setting.secret or "@" in raw else f": {raw!r}"
+            raise SettingError(f"{setting.variable} {error}{shown}") from None
+        return value
 
     def raw(self, setting: Setting[T]) -> str:
         """Returns the text of a setting: what is given, or the default."""

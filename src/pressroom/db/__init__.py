@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar
 
 from pressroom.db.dialect import statement_for_sqlite
-from pressroom.db.params import numbered
+from pressroom.db.params import in_order, numbered
 from pressroom.db.rows import Builder, Column, ColumnsDoNotFit, row_builder
 from pressroom.errors import PressroomError, SettingError, Unavailable
 
@@ -48,11 +48,15 @@ class DiskFull(Unavailable):
 
 
 class Command:
-    """A statement without rows, with `:name` parameters: `text` for SQLite, `numbered` for PostgreSQL."""
+    """A statement without rows, with `:name` parameters: `text` for SQLite, `numbered` for PostgreSQL.
+
+    `arrange` puts values into the order of the parameters' first places, in which both engines number them.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = statement_for_sqlite(text)
         self.numbered, self.names = numbered(text)
+        self.arrange = in_order(self.names)
 
 
 class Query(Command, Generic[R]):

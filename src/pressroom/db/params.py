@@ -1,9 +1,10 @@
 """Named parameters, `:name`: numbered for drivers that want numbers, and lists of them. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final
+from operator import itemgetter
+from typing import Any, Final
 
 # A quoted string is matched first, so that a colon inside it is left alone; `::` is no parameter either.
 _TOKEN: Final = re.compile(r"'(?:[^']|'')*'|::|:([a-z][a-z0-9_]*)")
@@ -22,6 +23,13 @@ def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
         return f"${names.index(name) + 1}"
 
     return _TOKEN.sub(replace, sql), tuple(names)
+
+
+def in_order(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """Returns what makes the tuple of the values of these names. That raises KeyError when one is missing."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda values: tuple([values[name] for name in names])
 
 
 BATCH: Final = 50

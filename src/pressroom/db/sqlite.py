@@ -12,11 +12,11 @@ import contextvars
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
 import apsw
+import msgspec
 
 from pressroom.clock import Clock
 from pressroom.db import (
@@ -57,7 +57,7 @@ class _Rows(Protocol):
     def fetchall(self) -> list[tuple[Value, ...]]: ...
     def __iter__(self) -> Iterator[tuple[Value, ...]]: ...
     def getdescription(self) -> tuple[tuple[str, str | None], ...]: ...
-    def execute(self, statements: str, values: Mapping[str, Value], /) -> object: ...
+    def execute(self, statements: str, values: Sequence[Value], /) -> object: ...
 
     exec_trace: Callable[..., bool]
 
@@ -67,8 +67,8 @@ class _SqliteConnection(Protocol):
 
     @property
     def in_transaction(self) -> bool: ...
-    def execute(self, statements: str, values: Mapping[str, Value] | None = None, /) -> _Rows: ...
-    def executemany(self, statements: str, rows: Sequence[Mapping[str, Value]], /) -> _Rows: ...
+    def execute(self, statements: str, values: Sequence[Value] = (), /) -> _Rows: ...
+    def executemany(self, statements: str, rows: Sequence[Sequence[Value]], /) -> _Rows: ...
     def cursor(self) -> _Rows: ...
     def changes(self) -> int: ...
     def total_changes(self) -> int: ...
@@ -91,32 +91,33 @@ class SqliteTx:
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         build = query.builders.get("sqlite") or _bind(self._connection, query)
-        row = self._execute(query.text, values).fetchone()
+        row = self._execute(query.text, query.arrange(values)).fetchone()
         return None if row is None else build(row)
 
     async def all(self, query: Query[R], **values: Value) -> list[R]:
         build = query.builders.get("sqlite") or _bind(self._connection, query)
-        return [build(row) for row in self._execute(query.text, values)]
+        return [build(row) for row in self._execute(query.text, query.arrange(values))]
 
     async def run(self, command: Command, **values: Value) -> int:
-        self._execute(command.text, values)
+        self._execute(command.text, command.arrange(values))
         return self._connection.changes()
 
     async def later(self, command: Command, /, **values: Value) -> None:
-        self._execute(command.text, values)
+        self._execute(command.text, command.arrange(values))
 
     async def require(self, command: Command, refusal: Callable[[], Exception], /, **values: Value) -> None:
-        touched = self._execute(command.text, values).fetchone() is not None
-        if not (touched if isinstance(command, Query) else self._connection.changes()):
+        self._execute(command.text, command.arrange(values))
+        if not self._connection.changes():
             raise refusal()
 
     async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
-        self._connection.executemany(command.text, rows)
+        self._connection.executemany(command.text, [command.arrange(row) for row in rows])
 
 
-@dataclass(slots=True)
-class _QueuedTransaction:
-    start: Callable[[Tx], Awaitable[object]]
+class _QueuedTransaction(msgspec.Struct):
+    action: Callable[..., Awaitable[object]]
+    args: tuple[object, ...]
+    kwargs: dict[str, object]
     answer: asyncio.Future[object]
     context: contextvars.Context
     result: object = None
@@ -148,9 +149,7 @@ class SqliteDatabase:
         if len(self._queue) >= QUEUE:
             raise DatabaseAway("Too many writes wait for the database.")
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._queue.append(
-            _QueuedTransaction(lambda tx: action(tx, *args, **kwargs), answer, contextvars.copy_context())
-        )
+        self._queue.append(_QueuedTransaction(action, args, kwargs, answer, contextvars.copy_context()))
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit_groups())
         # A client that goes away cancels this wait, not the action: its group commits all the same.
@@ -167,7 +166,7 @@ class SqliteDatabase:
     async def one(self, query: Query[R], **values: Value) -> R | None:
         try:
             build = query.builders.get("sqlite") or _bind(self._reader, query)
-            row = self._reader.execute(query.text, values).fetchone()
+            row = self._reader.execute(query.text, query.arrange(values)).fetchone()
         except apsw.Error as error:
             _translate(error)
             raise
@@ -270,7 +269,7 @@ class SqliteDatabase:
         """Runs one action. Raises only when the whole group's transaction is gone."""
         try:
             tx = SqliteTx(self._writer, self._clock.now(), self._subscribers)
-            waiting.result = waiting.context.run(drive, waiting.start(tx))
+            waiting.result = waiting.context.run(drive, waiting.action(tx, *waiting.args, **waiting.kwargs))
             waiting.signalled = tx.signalled
         except Exception as error:
             waiting.error = _translated(error)
@@ -307,7 +306,7 @@ def columns_of(connection: _SqliteConnection, command: Command) -> list[Column]:
     cursor = connection.cursor()
     cursor.exec_trace = stop
     with contextlib.suppress(apsw.ExecTraceAbort):
-        cursor.execute(command.text, dict.fromkeys(command.names))
+        cursor.execute(command.text, [None] * len(command.names))
     return columns
 
 

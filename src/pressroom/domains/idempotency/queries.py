@@ -17,13 +17,12 @@ class StoredAnswer(msgspec.Struct, frozen=True):
 
 # Whoever inserts the row owns the effect; a copy sent at the same time waits here for the owner's commit.
 # A row past its window is taken over as if it were not there.
-CLAIM: Final = Query(
-    int,
+CLAIM: Final = Command(
     "INSERT INTO idempotent_answers (account_id, method, path, idempotency_key, body, body_hash, created_at)"
     " VALUES (:account_id, :method, :path, :idempotency_key, '', :body_hash, :now)"
     " ON CONFLICT (account_id, idempotency_key, method, path)"
     " DO UPDATE SET body = '', body_hash = excluded.body_hash, created_at = excluded.created_at"
-    " WHERE idempotent_answers.created_at <= :expired RETURNING 1",
+    " WHERE idempotent_answers.created_at <= :expired"
 )
 
 _STORED: Final = (

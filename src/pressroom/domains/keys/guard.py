@@ -3,7 +3,7 @@
 from typing import Final
 
 from pressroom.clock import MINUTE, Clock
-from pressroom.db import Database, Tx
+from pressroom.db import Database
 from pressroom.domains.accounts.models import Caller, SourceKey
 from pressroom.domains.keys import queries
 from pressroom.domains.keys.models import Bearer
@@ -55,7 +55,7 @@ class LastUsed:
     """When each key was last used, to the minute; saved write-behind."""
 
     def __init__(self, db: Database) -> None:
-        self._times = WriteBehind[int](lambda used: db.transact(_touch_all, used))
+        self._times = WriteBehind[int](lambda used: db.transact(queries.touch_keys, used))
 
     def note(self, bearer: Bearer, now: int) -> None:
         """Records that the key was used at `now` (milliseconds)."""
@@ -66,8 +66,3 @@ class LastUsed:
     async def flush(self) -> None:
         """Saves what was recorded."""
         await self._times.flush()
-
-
-async def _touch_all(tx: Tx, used: dict[str, int]) -> None:
-    for key_id in sorted(used):
-        await queries.touch_key(tx, key_id, used[key_id])

@@ -1,6 +1,6 @@
 """SQL of the keys package."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -212,9 +212,9 @@ async def revoke_key(tx: Tx, key_id: str, *, revoked_by: str, reason: str | None
     return await tx.one(REVOKE_KEY, key_id=key_id, revoked_by=revoked_by, reason=reason, now=tx.now)
 
 
-async def touch_key(tx: Tx, key_id: str, used_at: int) -> None:
-    """Writes down when the key was last used (milliseconds)."""
-    await tx.run(TOUCH_KEY, key_id=key_id, used_at=used_at)
+async def touch_keys(tx: Tx, used: Mapping[str, int]) -> None:
+    """Writes down when keys were last used (milliseconds), in the order of their ids."""
+    await tx.run_each(TOUCH_KEY, [{"key_id": key_id, "used_at": used[key_id]} for key_id in sorted(used)])
 
 
 async def add_usage(tx: Tx, usage: Sequence[tuple[str, int, Counts]]) -> None:

@@ -198,8 +198,7 @@ def _always() -> bool:
 async def _save_all(tx: Tx, states: dict[str, str], holder: str | None, clean: bool) -> None:
     if holder is not None and not await queries.confirm_holder(tx, holder, clean=clean):
         raise Superseded("Another process counts the rate limits of this database now.")
-    for key_id in sorted(states):
-        await queries.save_windows(tx, key_id=key_id, state=states[key_id])
+    await queries.save_windows(tx, states)
 
 
 async def _written_since(tx: Tx, written: Sequence[Query[KeyWrite]], key_id: str, since: int) -> list[KeyWrite]:

@@ -1,6 +1,6 @@
 """SQL of the limits package."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from pressroom.db import Command, Query, Tx
@@ -28,18 +28,16 @@ SET_HOLDER: Final = Command(
 # The row's lock keeps a successor from taking over before what this process saves is there.
 CONFIRM_HOLDER: Final = Command("UPDATE rate_window_holders SET clean = :clean WHERE name = 'api' AND holder = :holder")
 
-SPEND_QUOTA: Final = Query(
-    int,
+SPEND_QUOTA: Final = Command(
     "INSERT INTO content_quotas (account_id, day, used) VALUES (:account_id, :day, 1)"
     " ON CONFLICT (account_id, day) DO UPDATE SET used = content_quotas.used + 1"
-    " WHERE content_quotas.used < :quota RETURNING used",
+    " WHERE content_quotas.used < :quota"
 )
 
-SPEND_SIGNED_IN: Final = Query(
-    int,
+SPEND_SIGNED_IN: Final = Command(
     "INSERT INTO content_quotas (account_id, day, used, used_signed_in) VALUES (:account_id, :day, 0, 1)"
     " ON CONFLICT (account_id, day) DO UPDATE SET used_signed_in = content_quotas.used_signed_in + 1"
-    " WHERE content_quotas.used_signed_in < :quota RETURNING used_signed_in",
+    " WHERE content_quotas.used_signed_in < :quota"
 )
 
 FIND_USED: Final = Query(int, "SELECT used FROM content_quotas WHERE account_id = :account_id AND day = :day")
@@ -54,9 +52,9 @@ PURGE_QUOTAS: Final = Command(
 )
 
 
-async def save_windows(tx: Tx, *, key_id: str, state: str) -> None:
-    """Saves the state (JSON text) of a key's windows."""
-    await tx.run(SAVE_WINDOWS, key_id=key_id, state=state, now=tx.now)
+async def save_windows(tx: Tx, states: Mapping[str, str]) -> None:
+    """Saves the states (JSON text) of the windows of keys, in the order of the keys' ids."""
+    await tx.run_each(SAVE_WINDOWS, [{"key_id": key, "state": states[key], "now": tx.now} for key in sorted(states)])
 
 
 async def set_holder(tx: Tx, holder: str) -> Holder | None:

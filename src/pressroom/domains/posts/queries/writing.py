@@ -1,5 +1,6 @@
 """Posts: making, changing and deleting them, and their counters."""
 
+from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -114,6 +115,9 @@ DELETIONS_BY_KEY: Final = Query(
 ADD_VIEWS: Final = Command("UPDATE posts SET views = views + :count WHERE id = :post_id")
 
 
+_values_of: Final = attrgetter(*POST_COLUMNS)
+
+
 async def insert_post(tx: Tx, post: Post) -> None:
     """Inserts a new post."""
     await tx.later(INSERT_POST, **post_values(post))
@@ -121,7 +125,7 @@ async def insert_post(tx: Tx, post: Post) -> None:
 
 def post_values(post: Post) -> dict[str, Value]:
     """Returns the values of a post's columns."""
-    return {column: getattr(post, column) for column in POST_COLUMNS}
+    return dict(zip(POST_COLUMNS, _values_of(post), strict=True))
 
 
 async def lock_own(tx: Tx, account_id: str, post_id: str) -> OwnPost | None:
