@@ -86,6 +86,56 @@ def test_a_statement_run_for_no_rows_changes_nothing_of_what_is_run_before_it(db
     assert run(db.one(COUNT)) == 2
 
 
+def test_values_are_revised_of_what_waits_and_of_nothing_that_was_run(db: Database, run: Run) -> None:
+    async def write(tx: Tx, name: str, *, ask: bool) -> bool:
+        await tx.require(INSERT, absent, name=name, size=1)
+        await tx.later(INSERT_OTHER, name=name, size=1)
+        if ask:
+            assert await tx.one(SIZE, name=name) == 1
+        revised = await tx.revise(INSERT, name=name, size=5)
+        assert await tx.one(SIZE, name=name) == (5 if revised else 1)
+        assert not await tx.revise(INSERT, name=name, size=9)
+        return revised
+
+    assert run(db.transact(write, "a", ask=True)) is False
+    assert run(db.transact(write, "b", ask=False)) is (db.engine == "postgres")
+    sizes = [run(db.one(query, name=name)) for name in "ab" for query in (SIZE, OTHER)]
+    assert sizes == [1, 1, 5 if db.engine == "postgres" else 1, 1]
+
+
+def test_what_is_left_for_the_end_commits_with_the_action_or_not_at_all(db: Database, run: Run) -> None:
+    async def grow(tx: Tx, event: object) -> None:
+        await tx.require(GROW, absent, name=str(event), size=2)
+
+    async def write(tx: Tx, name: str, event: str) -> str:
+        await tx.later(INSERT, name=name, size=1)
+        await tx.at_end(grow, event)
+        await tx.later(INSERT_OTHER, name=name, size=7)
+        return name
+
+    assert run(db.transact(write, "a", "a")) == "a"
+    assert (run(db.one(SIZE, name="a")), run(db.one(OTHER, name="a"))) == (3, 7)
+    with pytest.raises(NotFound):
+        run(db.transact(write, "b", "nothing"))
+    assert (run(db.one(COUNT)), run(db.one(OTHER, name="b"))) == (1, None)
+
+
+@pytest.mark.parametrize("db", ["postgres"], indirect=True)
+def test_what_is_left_for_the_end_comes_after_the_action(db: Database, run: Run) -> None:
+    order: list[str] = []
+
+    async def note(_: Tx, event: object) -> None:
+        order.append(str(event))
+
+    async def write(tx: Tx) -> None:
+        await tx.at_end(note, "first")
+        await tx.at_end(note, "second")
+        order.append("action")
+
+    run(db.transact(write))
+    assert order == ["action", "first", "second"]
+
+
 def test_nothing_of_a_refused_transaction_stays(db: Database, run: Run) -> None:
     async def write(tx: Tx) -> None:
         await tx.later(INSERT, name="a", size=1)

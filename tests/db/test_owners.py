@@ -95,7 +95,8 @@ READERS: Final = {
 """Who reads tables of another package, and why."""
 
 ENGINES: Final = {
-    f"pressroom.db.{name}" for name in ("sqlite", "postgres", "postgres_tx", "connector", "lock", "signals")
+    f"pressroom.db.{name}"
+    for name in ("sqlite", "sqlite_tx", "postgres", "postgres_tx", "connector", "lock", "signals")
 } | {*("pressroom.transfer.source", "pressroom.transfer.target")}
 """Modules that hand SQL to a driver: all else goes through a Query or a Command."""
 

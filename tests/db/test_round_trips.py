@@ -1,4 +1,5 @@
-"""How often a request goes to PostgreSQL and back, counted on the wire (docs/architecture.md#round-trips)."""
+"""How often a request goes to PostgreSQL and back, and with how many statements, counted on the wire
+(docs/architecture.md#round-trips)."""
 
 import asyncio
 import io
@@ -34,11 +35,12 @@ _numbers = itertools.count()
 
 
 class Wire:
-    """What goes to PostgreSQL through this socket: messages that are answered, by kind."""
+    """What goes to PostgreSQL through this socket: messages that are answered, by kind, and statements."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self.trips = Counter[str]()
+        self.statements = 0
         self._open: list[asyncio.StreamWriter] = []
 
     async def serve(self) -> asyncio.Server:
@@ -62,6 +64,7 @@ class Wire:
                 forth.write(head + await reader.readexactly(int.from_bytes(head[1:]) - 4))
                 if head[:1] in b"SQ":
                     self.trips[head[:1].decode()] += 1
+                self.statements += head[:1] == b"E"
         except (asyncio.IncompleteReadError, OSError):
             forth.close()
             await answers
@@ -118,7 +121,7 @@ def test_round_trips_of_a_create_and_of_me(
     secret = in_database(settings_of({"DATABASE_URL": direct, "DATA_DIR": tmp_path}), _seed)
     database = urlsplit(direct)
 
-    async def work() -> list[int]:
+    async def work() -> list[tuple[int, int]]:
         wire = Wire(database.port or 0)
         server = await wire.serve()
         port = server.sockets[0].getsockname()[1]
@@ -130,7 +133,7 @@ def test_round_trips_of_a_create_and_of_me(
             app = create_app(runtime)
             authorization = {"Host": "127.0.0.1", "Authorization": f"Bearer {secret}"}
 
-            async def create(number: int, key: str | None) -> int:
+            async def create(number: int, key: str | None) -> tuple[int, int]:
                 more = {"Content-Type": "application/json", "Content-Length": str(len(BODY))}
                 more |= {"Idempotency-Key": key} if key else {}
                 return await _counted(wire, app, "POST", "/api/posts", {**authorization, **more}, number)
@@ -153,11 +156,13 @@ def test_round_trips_of_a_create_and_of_me(
             server.close()
 
     with_key, replay, without_key, me = run(work())
-    assert (with_key, replay, without_key, me) == (3, 5, 3, 1)
+    assert (with_key, replay, without_key, me) == ((3, 10), (5, 12), (3, 9), (1, 1))
 
 
-async def _counted(wire: Wire, app: Any, method: str, path: str, headers: dict[str, str], expected: int) -> int:
-    """Returns how many round trips a request took."""
-    before = wire.trips.total()
+async def _counted(
+    wire: Wire, app: Any, method: str, path: str, headers: dict[str, str], expected: int
+) -> tuple[int, int]:
+    """Returns how many round trips a request took, and how many statements."""
+    before = wire.trips.total(), wire.statements
     assert await _ask(app, method, path, headers, BODY if method == "POST" else b"") == expected
-    return wire.trips.total() - before
+    return wire.trips.total() - before[0], wire.statements - before[1]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import apsw
 import asyncpg
 
-from pressroom.db import Command, Query, Tx, Value
+from pressroom.db import Command, Query, Subscriber, Tx, Value
 
 R = TypeVar("R")
 
@@ -47,6 +47,12 @@ class Noting:
 
     async def require(self, command: Command, refusal: Callable[[], Exception], /, **values: Value) -> None:
         raise AssertionError("Whoever reads a page writes nothing.")
+
+    async def revise(self, command: Command, /, **values: Value) -> bool:
+        raise AssertionError("Whoever reads a page writes nothing.")
+
+    async def at_end(self, subscriber: Subscriber, event: object) -> None:
+        raise AssertionError("Whoever reads a page appends no event.")
 
     def signal(self) -> None:
         raise AssertionError("Whoever reads a page wakes nobody.")

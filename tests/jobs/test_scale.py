@@ -15,7 +15,8 @@ from pressroom.db import Command, Database, Query, Tx
 from pressroom.db.migrate import migrate
 from pressroom.db.postgres import open_postgres
 from pressroom.db.rows import Column
-from pressroom.db.sqlite import columns_of, open_sqlite
+from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite_tx import columns_of
 from pressroom.jobs import queue
 
 pytestmark = pytest.mark.xdist_group("scale")

@@ -106,6 +106,7 @@ async def one_behind_the_other(
     async def held(tx: Tx) -> object:
         begun["first"] += 1
         result = await first(tx)
+        await tx.one(WAITING)  # what waited to be sent has been: its locks are held
         done.set()
         if begun["first"] == 1:
             await wait_for_another(tx)

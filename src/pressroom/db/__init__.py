@@ -125,6 +125,20 @@ class Tx(Protocol):
         """
         ...
 
+    async def revise(self, command: Command, /, **values: Value) -> bool:
+        """Gives a statement that waits these values instead, and returns whether it did: if not, it has been run.
+
+        For what may be known before it is sent. It has been named once at the most in this transaction.
+        """
+        ...
+
+    async def at_end(self, subscriber: "Subscriber", event: object) -> None:
+        """Runs `subscriber(tx, event)` before the commit, when the action is over or sooner.
+
+        The action does nothing afterwards that the subscriber must come before or wait for.
+        """
+        ...
+
     def signal(self) -> None:
         """Wakes whoever listens when this transaction commits: there is work for them."""
         ...

@@ -130,7 +130,7 @@ class PostgresDatabase:
             tx = PostgresTx(connection, self._clock.now(), self._options.begin(begin), subscribers)
             with StatementLimit(tx, self._options.statement_seconds):
                 try:
-                    result = cast("R", await Supervised(start(tx), tx))
+                    result = cast("R", await Supervised(tx.carry_out(start(tx)), tx))
                 except PressroomError:
                     await tx.settle()
                     raise

@@ -60,6 +60,14 @@ class PostgresTx:
         self._begins = len(self._ahead)
         self._refusals: list[Refusal | None] = [None] * self._begins
         self._wrote = False
+        self._at_end: list[tuple[Subscriber, object]] = []
+
+    async def carry_out(self, action: Awaitable[R]) -> R:
+        """Runs an action, and then what it left for its end."""
+        result = await action
+        for subscriber, event in self._at_end:
+            await subscriber(self, event)
+        return result
 
     def signal(self) -> None:
         self.signalled = True
@@ -92,6 +100,16 @@ class PostgresTx:
     async def require(self, command: Command, refusal: Refusal, /, **values: Value) -> None:
         await self._add(command, values, refusal)
 
+    async def revise(self, command: Command, /, **values: Value) -> bool:
+        for place, waiting in enumerate(self._ahead):
+            if waiting.sql == command.numbered:
+                self._ahead[place] = _ahead_of(command, values)
+                return True
+        return False
+
+    async def at_end(self, subscriber: Subscriber, event: object) -> None:
+        self._at_end.append((subscriber, event))
+
     async def flush(self) -> None:
         """Sends what waits. Raises the first refusal."""
         await self._say("SELECT 1")
@@ -120,7 +138,7 @@ class PostgresTx:
     async def _add(self, command: Command, values: Mapping[str, Value], refusal: Refusal | None) -> None:
         if len(self._ahead) >= MOST:
             await self.flush()
-        self._ahead.append(Ahead(command.numbered, encoded([values[name] for name in command.names])))
+        self._ahead.append(_ahead_of(command, values))
         self._refusals.append(refusal)
 
     async def _say(self, sql: str, *values: Value) -> str:
@@ -158,6 +176,10 @@ class PostgresTx:
                 self._wrote = self._wrote or not tag.startswith("SELECT")
             elif refusal is not None:
                 raise refusal()
+
+
+def _ahead_of(command: Command, values: Mapping[str, Value]) -> Ahead:
+    return Ahead(command.numbered, encoded([values[name] for name in command.names]))
 
 
 def _count(tag: str) -> int:

@@ -10,10 +10,10 @@ import asyncio
 import contextlib
 import contextvars
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
 import apsw
 import msgspec
@@ -31,7 +31,8 @@ from pressroom.db import (
     Value,
     check_columns,
 )
-from pressroom.db.rows import Builder, Column
+from pressroom.db.rows import Column
+from pressroom.db.sqlite_tx import SqliteConnection, SqliteTx, bind, columns_of
 from pressroom.errors import SettingError
 
 R = TypeVar("R")
@@ -48,70 +49,6 @@ QUEUE: Final = 4_096
 
 LOCK_WAIT: Final = 5.0
 """Seconds to wait for another process (the command line) to unlock the file."""
-
-
-class _Rows(Protocol):
-    """The methods of apsw's cursors that are used here."""
-
-    def fetchone(self) -> tuple[Value, ...] | None: ...
-    def fetchall(self) -> list[tuple[Value, ...]]: ...
-    def __iter__(self) -> Iterator[tuple[Value, ...]]: ...
-    def getdescription(self) -> tuple[tuple[str, str | None], ...]: ...
-    def execute(self, statements: str, values: Sequence[Value], /) -> object: ...
-
-    exec_trace: Callable[..., bool]
-
-
-class _SqliteConnection(Protocol):
-    """The methods of apsw's connections that are used here."""
-
-    @property
-    def in_transaction(self) -> bool: ...
-    def execute(self, statements: str, values: Sequence[Value] = (), /) -> _Rows: ...
-    def executemany(self, statements: str, rows: Sequence[Sequence[Value]], /) -> _Rows: ...
-    def cursor(self) -> _Rows: ...
-    def changes(self) -> int: ...
-    def total_changes(self) -> int: ...
-    def set_busy_timeout(self, milliseconds: int, /) -> None: ...
-    def close(self) -> None: ...
-
-
-class SqliteTx:
-    """An open transaction, or a snapshot for reading. None of its methods ever suspends."""
-
-    def __init__(self, connection: _SqliteConnection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
-        self._connection = connection
-        self._execute = connection.execute
-        self.now = now
-        self.subscribers = subscribers
-        self.signalled = False
-
-    def signal(self) -> None:
-        self.signalled = True
-
-    async def one(self, query: Query[R], **values: Value) -> R | None:
-        build = query.builders.get("sqlite") or _bind(self._connection, query)
-        row = self._execute(query.text, query.arrange(values)).fetchone()
-        return None if row is None else build(row)
-
-    async def all(self, query: Query[R], **values: Value) -> list[R]:
-        build = query.builders.get("sqlite") or _bind(self._connection, query)
-        return [build(row) for row in self._execute(query.text, query.arrange(values))]
-
-    async def run(self, command: Command, **values: Value) -> int:
-        self._execute(command.text, command.arrange(values))
-        return self._connection.changes()
-
-    async def later(self, command: Command, /, **values: Value) -> None:
-        self._execute(command.text, command.arrange(values))
-
-    async def require(self, command: Command, refusal: Callable[[], Exception], /, **values: Value) -> None:
-        self._execute(command.text, command.arrange(values))
-        if not self._connection.changes():
-            raise refusal()
-
-    async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
-        self._connection.executemany(command.text, [command.arrange(row) for row in rows])
 
 
 class _QueuedTransaction(msgspec.Struct):
@@ -131,7 +68,7 @@ class SqliteDatabase:
     engine = "sqlite"
 
     def __init__(
-        self, writer: _SqliteConnection, reader: _SqliteConnection, clock: Clock, subscribers: Sequence[Subscriber]
+        self, writer: SqliteConnection, reader: SqliteConnection, clock: Clock, subscribers: Sequence[Subscriber]
     ) -> None:
         self._writer = writer
         self._reader = reader
@@ -165,7 +102,7 @@ class SqliteDatabase:
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         try:
-            build = query.builders.get("sqlite") or _bind(self._reader, query)
+            build = query.builders.get("sqlite") or bind(self._reader, query)
             row = self._reader.execute(query.text, query.arrange(values)).fetchone()
         except apsw.Error as error:
             _translate(error)
@@ -295,25 +232,6 @@ class SqliteDatabase:
             self._writer.execute("ROLLBACK")
 
 
-def columns_of(connection: _SqliteConnection, command: Command) -> list[Column]:
-    """Returns the columns of a statement's rows. The statement is parsed and planned, and not run."""
-    columns: list[Column] = []
-
-    def stop(cursor: _Rows, _statement: str, _values: object) -> bool:
-        columns.extend(Column(name, kind) for name, kind in cursor.getdescription())
-        return False
-
-    cursor = connection.cursor()
-    cursor.exec_trace = stop
-    with contextlib.suppress(apsw.ExecTraceAbort):
-        cursor.execute(command.text, [None] * len(command.names))
-    return columns
-
-
-def _bind(connection: _SqliteConnection, query: Query[R]) -> Builder[R]:
-    return query.bind("sqlite", columns_of(connection, query))
-
-
 def drive(action: Awaitable[R]) -> R:
     """Runs an action to its end at once. Raises AwaitedOutsideTransaction when it awaits anything else."""
     steps = cast("Coroutine[object, None, R]", action)
@@ -378,12 +296,12 @@ def open_sqlite(file: Path, clock: Clock, subscribers: Sequence[Subscriber] = ()
         raise SettingError(f"The database file {file} cannot be opened: {error}") from error
 
 
-def connect(file: Path) -> _SqliteConnection:
+def connect(file: Path) -> SqliteConnection:
     """Opens a file as the server does."""
     opened = apsw.Connection(str(file), statementcachesize=512)
     # Without this, SQLite plans a join anew whenever a parameter is bound: 13 µs instead of 2 for a key's look-up.
     opened.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    connection = cast("_SqliteConnection", opened)
+    connection = cast("SqliteConnection", opened)
     connection.set_busy_timeout(2_000)
     # Savepoints store what they may have to undo in the temporary store; in a file that costs 80 µs a create.
     for pragma in (

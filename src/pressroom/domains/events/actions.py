@@ -11,14 +11,18 @@ from pressroom.ids import new_id
 _encoder = msgspec.json.Encoder()
 
 
-async def emit(tx: Tx, data: EventData, *, account_id: str, key_id: str | None = None) -> Event:
+async def emit(tx: Tx, data: EventData, *, account_id: str, key_id: str | None = None, at_end: bool = False) -> Event:
     """Appends an event of the account, runs the database's subscribers for it and returns it.
 
-    `data` also says which kind of event it is. `key_id` is given when the event concerns that key alone. The event
-    exists exactly when the transaction commits (docs/webhooks.md#events).
+    `data` also says which kind of event it is. `key_id` is given when the event concerns that key alone. `at_end`: the
+    subscribers may run when the action is over (docs/architecture.md#round-trips). The event exists exactly when the
+    transaction commits (docs/webhooks.md#events).
     """
     event = Event(new_id(tx.now), account_id, key_id, data.event, _encoder.encode(data).decode())
     await queries.insert_event(tx, event, tracing.current())
     for subscriber in tx.subscribers:
-        await subscriber(tx, event)
+        if at_end:
+            await tx.at_end(subscriber, event)
+        else:
+            await subscriber(tx, event)
     return event

@@ -79,9 +79,10 @@ async def once(
     if identity is None:
         return WriteOutcome(await effect(tx))
     columns = msgspec.structs.asdict(identity)
-    await queries.claim(tx, **columns, body_hash=body_hash, expired=tx.now - WINDOW, taken=partial(KeyTaken, identity))
+    claim = queries.Claim(**columns, body_hash=body_hash, now=tx.now, expired=tx.now - WINDOW)
+    await queries.insert_claim(tx, claim, partial(KeyTaken, identity))
     body = await effect(tx)
-    await queries.store_answer(tx, **columns, body=storable(body).decode())
+    await queries.store_answer(tx, claim, storable(body).decode())
     return WriteOutcome(body)
 
 

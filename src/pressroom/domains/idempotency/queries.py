@@ -19,9 +19,9 @@ class StoredAnswer(msgspec.Struct, frozen=True):
 # A row past its window is taken over as if it were not there.
 CLAIM: Final = Command(
     "INSERT INTO idempotent_answers (account_id, method, path, idempotency_key, body, body_hash, created_at)"
-    " VALUES (:account_id, :method, :path, :idempotency_key, '', :body_hash, :now)"
+    " VALUES (:account_id, :method, :path, :idempotency_key, :body, :body_hash, :now)"
     " ON CONFLICT (account_id, idempotency_key, method, path)"
-    " DO UPDATE SET body = '', body_hash = excluded.body_hash, created_at = excluded.created_at"
+    " DO UPDATE SET body = excluded.body, body_hash = excluded.body_hash, created_at = excluded.created_at"
     " WHERE idempotent_answers.created_at <= :expired"
 )
 
@@ -51,29 +51,28 @@ PURGE_ANSWERS: Final = Command(
 )
 
 
-async def claim(
-    tx: Tx,
-    *,
-    account_id: str,
-    method: str,
-    path: str,
-    idempotency_key: str,
-    body_hash: str,
-    expired: int,
-    taken: Callable[[], Exception],
-) -> None:
-    """Inserts a claim. Raises `taken()` when another write has used its key since `expired` (milliseconds)."""
-    await tx.require(
-        CLAIM,
-        taken,
-        account_id=account_id,
-        method=method,
-        path=path,
-        idempotency_key=idempotency_key,
-        body_hash=body_hash,
-        now=tx.now,
-        expired=expired,
-    )
+class Claim(msgspec.Struct, frozen=True):
+    """A write under its idempotency key, while it is done. `expired`: answers from before may be taken over (ms)."""
+
+    account_id: str
+    method: str
+    path: str
+    idempotency_key: str
+    body_hash: str
+    now: int
+    expired: int
+
+
+async def insert_claim(tx: Tx, claim: Claim, taken: Callable[[], Exception]) -> None:
+    """Inserts a claim. Raises `taken()` when another write has used its key since `expired`."""
+    await tx.require(CLAIM, taken, **msgspec.structs.asdict(claim), body="")
+
+
+async def store_answer(tx: Tx, claim: Claim, body: str) -> None:
+    """Stores the response's body for replays: in the claim itself, if that has not been sent yet."""
+    values = msgspec.structs.asdict(claim)
+    if not await tx.revise(CLAIM, **values, body=body):
+        await tx.later(STORE_ANSWER, **values, body=body)
 
 
 async def is_stored(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, expired: int) -> bool:
@@ -87,18 +86,6 @@ async def is_stored(tx: Tx, *, account_id: str, method: str, path: str, idempote
 async def lock_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> StoredAnswer | None:
     """Locks the stored answer until the commit and returns it."""
     return await tx.one(LOCK_ANSWER, account_id=account_id, method=method, path=path, idempotency_key=idempotency_key)
-
-
-async def store_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, body: str) -> None:
-    """Stores the response's body for replays."""
-    await tx.later(
-        STORE_ANSWER,
-        account_id=account_id,
-        method=method,
-        path=path,
-        idempotency_key=idempotency_key,
-        body=body,
-    )
 
 
 async def purge_answers(tx: Tx, *, before: int, batch: int) -> int:

@@ -123,7 +123,7 @@ async def save_and_emit(tx: Tx, post: Post, content: ParsedText | None) -> None:
     if content is not None:
         await reach_readers(tx, post.account_id, post.id, content, post.visibility)
     await status.add_posts(tx, post.account_id, {post.visibility: 1})
-    await emit(tx, post_created(post), account_id=post.account_id)
+    await emit(tx, post_created(post), account_id=post.account_id, at_end=True)
 
 
 async def get_joined_hub(tx: Tx, caller: Caller, hub_id: str) -> Hub:
