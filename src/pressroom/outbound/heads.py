@@ -20,9 +20,7 @@ def request_head(method: str, path: str, host: str, headers: Mapping[str, str], 
     path: with its query, as it is sent. host: with its port, unless that is the scheme's. headers: take the place of
     DEFAULTS, in whatever case. Raises ValueError for a header that would end its line.
     """
-    given = {name.lower() for name in headers}
-    lines = [line for name, line in DEFAULTS.items() if name not in given]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
+    lines = [*(DEFAULTS | {name.lower(): f"{name}: {value}" for name, value in headers.items()}).values()]
     if _ENDS_A_LINE.search("".join(lines)):
         raise ValueError("a header holds the end of a line")
     if length is not None:

@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Generator, MutableMapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final, Protocol
 
 HEADER: Final = "traceparent"
@@ -54,13 +54,19 @@ def read_parent(header: str) -> str | None:
     return header if _GIVEN.fullmatch(header) else None
 
 
-@contextmanager
-def delivering(parent: str | None, event_type: str, headers: MutableMapping[str, str]) -> Generator[None]:
+def delivering(
+    parent: str | None, event_type: str, headers: MutableMapping[str, str]
+) -> AbstractContextManager[object]:
     """Traces an attempt to deliver, whose `headers` then name the span."""
-    if tracer is None:
-        yield
-        return
-    with tracer.delivery(parent, event_type) as traceparent:
+    return _UNTRACED if tracer is None else _traced(tracer, parent, event_type, headers)
+
+
+_UNTRACED: Final = nullcontext()
+
+
+@contextmanager
+def _traced(by: Tracer, parent: str | None, event_type: str, headers: MutableMapping[str, str]) -> Generator[None]:
+    with by.delivery(parent, event_type) as traceparent:
         headers[HEADER] = traceparent
         yield
 

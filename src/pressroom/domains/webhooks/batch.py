@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from pressroom import __version__
-from pressroom.clock import SECOND, Clock, iso
+from pressroom.clock import SECOND, iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions.leasing import Batch, BatchResult
@@ -217,10 +217,10 @@ def attempt_of(
     headers: Mapping[str, str],
     response: OutboundResponse | None,
     error: str | None,
-    clock: Clock,
     at: int,
+    ended_at: int,
 ) -> AttemptRecord:
-    """Returns the attempt that began at `at` with these headers and ended just now.
+    """Returns the attempt with these headers that lasted from `at` to `ended_at` (milliseconds).
 
     It has a response or the reason why there is none; without headers it failed here, before anything was sent.
     """
@@ -231,7 +231,7 @@ def attempt_of(
         status=AttemptStatus.SUCCEEDED if succeeded else AttemptStatus.FAILED,
         http_code=response.status if response else None,
         error=None if succeeded else error or _refusal(response),
-        duration_ms=max(0, clock.now() - at),
+        duration_ms=max(0, ended_at - at),
         response_body=_text(response.body) if response else None,
         signed_with=delivery.secret[:SHOWN] if headers else None,
         signature=headers.get(SIGNATURE),

@@ -256,8 +256,9 @@ class DeliveryWorker:
         except Exception as error:  # a delivery that cannot be sent must not keep the others from being sent for ever
             reason, ours = "Something failed here before an answer came.", True
             self._log.recurring("delivery failed here", error)
-        attempt = attempt_of(delivery, headers, response, reason, self._clock, at)
-        outcome = batch.attempt_ended(delivery, attempt, response, self._clock.now(), ours=ours)
+        ended_at = self._clock.now()
+        attempt = attempt_of(delivery, headers, response, reason, at, ended_at)
+        outcome = batch.attempt_ended(delivery, attempt, response, ended_at, ours=ours)
         if attempt.status is AttemptStatus.FAILED:
             self._log.info(
                 "delivery failed",
