@@ -3,8 +3,8 @@
     python -m benchmarks.alone FOLDER --kind me|create --count 1600
 
 GET /api/auth/me one after the other, creates sixteen at once, each with an idempotency key. What is counted of the
-eight keys is saved after every 32 requests, instead of twice a second. Prints the microseconds of CPU of one request, in
-all threads. `benchmarks.instructions` counts what it executes.
+eight keys is saved after every 32 requests, instead of twice a second. Prints the microseconds of CPU of one request,
+in all threads. `benchmarks.instructions` counts what it executes.
 """
 
 import argparse
