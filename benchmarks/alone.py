@@ -51,8 +51,8 @@ async def ask(app: Application, kind: str, key: str) -> None:
         return {"type": "http.request", "body": BODY, "more_body": False}
 
     async def send(message: SendMessage) -> None:
-        if message.get("status", 200) >= 300:
-            raise RuntimeError(f"{kind} was answered with {message['status']}")
+        if (status := message.get("status", 200)) >= 300:
+            raise RuntimeError(f"{kind} was answered with {status}")
 
     await app(scope, receive, send)
 
