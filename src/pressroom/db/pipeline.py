@@ -14,12 +14,23 @@ from pressroom.db import Value
 
 _NULL: Final = struct.pack("!i", -1)
 _HEAD: Final = struct.Struct("!ci")
+_HEAD_SIZE: Final = 5
 _SIZE: Final = struct.Struct("!i")
 _COUNT: Final = struct.Struct("!h")
-_EXECUTE: Final = b"E" + _SIZE.pack(9) + b"\0" + _SIZE.pack(0)
 _ALL_TEXT: Final = _COUNT.pack(0)
+_EXECUTE: Final = _ALL_TEXT + b"E" + _SIZE.pack(9) + b"\0" + _SIZE.pack(0)
+"""Ends a Bind, and executes what it bound."""
 
-_COMPLETE, _ERROR, _READY = b"CEZ"
+_REST_OF_BIND: Final = _SIZE.size + 1 + 2 * len(_ALL_TEXT)
+"""What the size of a Bind counts beside the statement's name and values: itself, no name of a portal, two formats."""
+
+_size: Final = _SIZE.pack
+_read_size: Final = _SIZE.unpack_from
+
+_COMPLETE: Final = b"C"[0]
+_LAST: Final = b"EZ"
+"""Kinds of messages behind which no answer comes to what went ahead: errors, and the end of a round trip."""
+
 _FOR_ASYNCPG: Final = b"ASN"
 """Kinds of messages that are no answer: notifications, parameters and notices."""
 
@@ -32,21 +43,9 @@ class Ahead(NamedTuple):
 
 
 def encoded(values: Sequence[Value]) -> bytes:
-    """Returns the values of a statement as PostgreSQL reads them as text."""
-    parts = [_COUNT.pack(len(values))]
-    for value in values:
-        if value is None:
-            parts.append(_NULL)
-            continue
-        text = value.encode() if isinstance(value, str) else _number(value)
-        parts += (_SIZE.pack(len(text)), text)
-    return b"".join(parts)
-
-
-def _number(value: float) -> bytes:
-    if isinstance(value, bool):
-        return b"t" if value else b"f"
-    return b"%d" % value if isinstance(value, int) else repr(value).encode()
+    """Returns the values of a statement as PostgreSQL reads them as text; of booleans it reads True and False."""
+    sized = [_NULL if value is None else _size(len(text := str(value).encode())) + text for value in values]
+    return _COUNT.pack(len(values)) + b"".join(sized)
 
 
 class Pipeline(asyncio.Protocol):
@@ -102,8 +101,8 @@ class Pipeline(asyncio.Protocol):
             if name is None:
                 name = self._name(each.sql)
                 parts.append(_message(b"P", name, each.sql.encode(), b"\0", _COUNT.pack(0)))
-            parts.append(_message(b"B", b"\0", name, _ALL_TEXT, each.values, _ALL_TEXT))
-            parts.append(_EXECUTE)
+            size = len(name) + len(each.values) + _REST_OF_BIND
+            parts += (_HEAD.pack(b"B", size), b"\0", name, _ALL_TEXT, each.values, _EXECUTE)
         self._transport.write(b"".join(parts))
 
     def end(self, *, answered: bool) -> None:
@@ -121,21 +120,34 @@ class Pipeline(asyncio.Protocol):
         if not self._ahead and not self._noting:
             self._protocol.data_received(data)
             return
-        place, end = 0, len(data)
+        if passed_on := self._without_answers(data):
+            self._protocol.data_received(passed_on)
+
+    def _without_answers(self, data: bytes) -> bytes:
+        """Takes out the answers to what went ahead, notes what they say, and keeps what has come in part."""
+        ahead, noting, place, end = self._ahead, self._noting, 0, len(data)
         passed_on: list[bytes] = []
-        while (self._ahead or self._noting) and end - place >= _HEAD.size:
-            size = _SIZE.unpack_from(data, place + 1)[0] + 1
-            if end - place < size:
+        while (ahead or noting) and place + _HEAD_SIZE <= end:
+            kind, after = data[place], place + 1 + _read_size(data, place + 1)[0]
+            if after > end:
                 break
-            if self._reads(data[place], data[place + _HEAD.size : place + size]):
-                passed_on.append(data[place : place + size])
-            place += size
-        if self._ahead or self._noting:
+            if kind in _LAST:
+                ahead = 0
+            if not ahead or kind in _FOR_ASYNCPG:
+                passed_on.append(data[place:after])
+            if kind == _COMPLETE:
+                self.tags.append(data[place + _HEAD_SIZE : after - 1].decode())
+                if ahead:
+                    ahead -= 1
+                    if not ahead:
+                        self._new.clear()
+            place = after
+        self._ahead = ahead
+        if ahead or noting:
             self._unread = data[place:]
         else:
             passed_on.append(data[place:])
-        if rest := b"".join(passed_on):
-            self._protocol.data_received(rest)
+        return b"".join(passed_on)
 
     def eof_received(self) -> bool | None:
         """Passes on the end of what comes in."""
@@ -152,19 +164,6 @@ class Pipeline(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Passes on that it has been written."""
         self._protocol.resume_writing()
-
-    def _reads(self, kind: int, body: bytes) -> bool:
-        """Notes what a message says, and returns whether it is for asyncpg."""
-        if kind == _COMPLETE:
-            self.tags.append(body[:-1].decode())
-            if self._ahead:
-                self._ahead -= 1
-                if not self._ahead:
-                    self._new.clear()
-                return False
-        elif kind in (_ERROR, _READY):
-            self._ahead = 0
-        return not self._ahead or kind in _FOR_ASYNCPG
 
     def _name(self, sql: str) -> bytes:
         """Returns a name for a statement that is prepared now."""

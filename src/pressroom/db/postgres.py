@@ -148,7 +148,7 @@ class PostgresDatabase:
         async with self._connection() as connection:
             metrics.count_round_trip()
             row = await connection.fetchrow(
-                query.numbered, *[values[name] for name in query.names], timeout=self._options.statement_seconds
+                query.numbered, *query.arrange(values), timeout=self._options.statement_seconds
             )
         return None if row is None else (query.builders.get("postgres") or bind(query, row))(tuple(row))
 

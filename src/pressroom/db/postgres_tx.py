@@ -73,23 +73,23 @@ class PostgresTx:
         self.signalled = True
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
-        row = await self._ask(self._connection.fetchrow(query.numbered, *[values[name] for name in query.names]))
+        row = await self._ask(self._connection.fetchrow(query.numbered, *query.arrange(values)))
         return None if row is None else (query.builders.get("postgres") or bind(query, row))(tuple(row))
 
     async def all(self, query: Query[R], **values: Value) -> list[R]:
-        rows = await self._ask(self._connection.fetch(query.numbered, *[values[name] for name in query.names]))
+        rows = await self._ask(self._connection.fetch(query.numbered, *query.arrange(values)))
         if not rows:
             return []
         build = query.builders.get("postgres") or bind(query, rows[0])
         return [build(tuple(row)) for row in rows]
 
     async def run(self, command: Command, **values: Value) -> int:
-        count = _count(await self._say(command.numbered, *[values[name] for name in command.names]))
+        count = _count(await self._say(command.numbered, *command.arrange(values)))
         self._wrote = self._wrote or count > 0
         return count
 
     async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
-        columns = [[row[name] for name in command.names] for row in rows]
+        columns = [command.arrange(row) for row in rows]
         if not columns:  # asyncpg would send nothing, and what waits would go ahead of nothing
             return
         await self._ask(self._connection.executemany(command.numbered, columns))
@@ -179,7 +179,7 @@ class PostgresTx:
 
 
 def _ahead_of(command: Command, values: Mapping[str, Value]) -> Ahead:
-    return Ahead(command.numbered, encoded([values[name] for name in command.names]))
+    return Ahead(command.numbered, encoded(command.arrange(values)))
 
 
 def _count(tag: str) -> int:
