@@ -80,7 +80,7 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[tuple[Va
         )  # fmt: skip
         each: list[Bindings] = [
             {"secret_hash": hash_secret(secret)},
-            {**identity, "body_hash": "", "now": now, "expired": now - DAY},
+            {**identity, "body": "", "body_hash": "", "now": now, "expired": now - DAY},
             {"account_id": account_id, "day": now // DAY, "quota": 1_000_000_000},
             post_values(post),
             {"account_id": account_id, "total": 1, "public": 1, "followers": 0, "connections": 0},

@@ -1,10 +1,15 @@
-"""The benchmarks are run by hand: here they are only held to names that exist."""
+"""The benchmarks are run by hand: here they are held to names that exist, and the limit of the database to a create."""
 
+import asyncio
 import importlib
 import pkgutil
+from pathlib import Path
 
 import benchmarks
 import pytest
+from benchmarks import limit_db
+from benchmarks.drift import drift
+from benchmarks.seed import seed
 
 MODULES = sorted(
     module.name
@@ -16,3 +21,10 @@ MODULES = sorted(
 @pytest.mark.parametrize("name", [*MODULES, "benchmarks.__main__"])
 def test_every_module_of_the_benchmarks_can_be_imported(name: str) -> None:
     importlib.import_module(name)
+
+
+def test_the_limit_of_the_database_is_what_a_create_does(tmp_path: Path) -> None:
+    file = tmp_path / "pressroom.db"
+    keys = asyncio.run(seed(file))
+    assert asyncio.run(drift(tmp_path, keys[0])) == ""
+    assert limit_db.run(file, keys, seconds=0.001).per_second > 0
