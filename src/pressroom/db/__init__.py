@@ -126,16 +126,16 @@ class Tx(Protocol):
         ...
 
     async def revise(self, command: Command, /, **values: Value) -> bool:
-        """Gives a statement that waits these values instead, and returns whether it did: if not, it has been run.
+        """Gives other values to a statement that still waits to be sent. Returns False when it has been run already.
 
-        For what may be known before it is sent. It has been named once at the most in this transaction.
+        The transaction has this statement once at the most (docs/architecture.md#round-trips).
         """
         ...
 
     async def at_end(self, subscriber: "Subscriber", event: object) -> None:
-        """Runs `subscriber(tx, event)` before the commit, when the action is over or sooner.
+        """Runs `subscriber(tx, event)` before the commit: after the action where statements wait, otherwise at once.
 
-        The action does nothing afterwards that the subscriber must come before or wait for.
+        So it must not matter which comes first, the subscriber or what the action still does.
         """
         ...
 

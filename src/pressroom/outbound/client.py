@@ -1,7 +1,7 @@
-"""What the outbound client sends by: aiohttp's connections, with checks of every address. `on_demand` loads it.
+"""Sends requests over aiohttp's connections, with checks of every address. `on_demand` loads it.
 
-Of aiohttp are the pool of connections, TLS and the parser of responses. Its session is not used: of what it does,
-nothing is wanted here, and it would double what a request costs.
+Pool, TLS and the parser of responses are aiohttp's. Its session is not used: it would double what a request costs, and
+nothing that it adds is wanted here (docs/architecture.md#requests-to-other-hosts).
 """
 
 import asyncio

@@ -26,8 +26,8 @@ from pressroom.outbound.lookups import Resolve
 
 IDLE_SECONDS: Final = 15.0
 LONGEST_SECONDS: Final = 60.0
-"""How long requests begin on a connection. Without that, a name that leads elsewhere would not be noticed while its
-connections are busy."""
+"""Age from which no further request begins on a connection. Without it, a name that leads elsewhere would not be
+noticed while its connections are busy."""
 
 KEPT: Final = 1_024
 """Connections that are kept alive at once; further ones are closed after their request."""

@@ -15,10 +15,14 @@ _ENDS_A_LINE: Final = re.compile("[\r\n\0]")
 
 
 def request_head(method: str, path: str, host: str, headers: Mapping[str, str], length: int | None) -> bytes:
-    """Returns the head of a request whose body has so many bytes; None: it has no body.
+    """Returns the head of a request, up to the empty line. Raises ValueError for a header that would end its line.
 
-    path: with its query, as it is sent. host: with its port, unless that is the scheme's. headers: take the place of
-    DEFAULTS, in whatever case. Raises ValueError for a header that would end its line.
+    Args:
+        method: As it is sent.
+        path: With its query, as it is sent.
+        host: With its port, unless that is the scheme's.
+        headers: One of DEFAULTS is left out when its name is among these, in whatever case.
+        length: Bytes of the body; None when there is none.
     """
     lines = [*(DEFAULTS | {name.lower(): f"{name}: {value}" for name, value in headers.items()}).values()]
     if _ENDS_A_LINE.search("".join(lines)):

@@ -52,7 +52,7 @@ PURGE_ANSWERS: Final = Command(
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """A write under its idempotency key, while it is done. `expired`: answers from before may be taken over (ms)."""
+    """A write's claim of its idempotency key. It replaces an answer stored at `expired` (milliseconds) or before."""
 
     account_id: str
     method: str
@@ -69,7 +69,7 @@ async def insert_claim(tx: Tx, claim: Claim, taken: Callable[[], Exception]) -> 
 
 
 async def store_answer(tx: Tx, claim: Claim, body: str) -> None:
-    """Stores the response's body for replays: in the claim itself, if that has not been sent yet."""
+    """Stores the response's body for replays: it is inserted with the claim, if that has not been sent yet."""
     values = msgspec.structs.asdict(claim)
     if not await tx.revise(CLAIM, **values, body=body):
         await tx.later(STORE_ANSWER, **values, body=body)
