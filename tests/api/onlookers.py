@@ -48,7 +48,7 @@ def change_while_others_look(
         changes: What to do; each returns when it was answered.
         looks: What each reader does again and again.
         shows: Whether what a reader saw is the state after so many changes.
-        beside: What others do again and again meanwhile, whatever comes of it.
+        beside: What others do again and again meanwhile. What it raises is raised.
     """
     begun, answered, stale = 0, 0, list[object]()
     newest, looked, done = [-1] * len(looks), threading.Condition(), threading.Event()

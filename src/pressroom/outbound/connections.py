@@ -146,7 +146,11 @@ class Wire(ResponseHandler):
                 return message, content
 
     def rest(self) -> None:
-        """Ends a request: from now on the peer must send nothing. One that has not taken all of it is not kept."""
+        """Ends a request: from now on the peer must send nothing.
+
+        The connection is not kept if some of the request is still to be sent. Over TLS that is not known of what is
+        encrypted already; no delivery is long enough for this to matter.
+        """
         self._resting = True
         if self.transport is not None and self.transport.get_write_buffer_size():
             self.force_close()
