@@ -1,6 +1,7 @@
 """Peers that are slow, broken or after our memory. Every one of them ends in a failure with a kind, or in an answer."""
 
 import asyncio
+import contextlib
 import gzip
 import socket
 import subprocess
@@ -222,6 +223,35 @@ def test_a_body_that_nobody_takes() -> None:
             failed = await outcome(client.request("POST", it.url(), {}, bytes(1_000_000) * 30, seconds=0.3))
             assert isinstance(failed, OutboundFailed)
             assert failed.kind is Failure.TIMEOUT
+
+    run(work())
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"], ids=["none", "early"])
+def test_what_is_still_to_be_sent_at_the_end_of_a_request_is_dropped(answer: bytes) -> None:
+    """A connection that was closed only when all is sent would stay open for as long as the peer likes."""
+    asked, ended = asyncio.Event(), asyncio.Event()
+    taken: asyncio.Queue[int] = asyncio.Queue()
+
+    async def reads_late(it: Peer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        count = len(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(answer)
+        asked.set()
+        await ended.wait()
+        with contextlib.suppress(ConnectionError):
+            while read := await reader.read(1_000_000):
+                count += len(read)
+        taken.put_nowait(count)
+
+    async def work() -> None:
+        async with peer(reads_late) as it, open_client() as client:
+            asking = asyncio.create_task(client.request("POST", it.url(), {}, bytes(30_000_000)))
+            await asked.wait()
+            if not answer:
+                asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            ended.set()
+            assert await taken.get() < 30_000_000
 
     run(work())
 

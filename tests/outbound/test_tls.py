@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import socket
 import ssl
 from pathlib import Path
 
@@ -162,5 +163,42 @@ def test_a_name_that_does_not_resolve() -> None:
             failed = await outcome(client.request("POST", "https://gone.example/", {}, b"x"))
             assert isinstance(failed, OutboundFailed)
             assert (failed.kind, failed.message) == (Failure.NAME, "The name gone.example does not resolve.")
+
+    run(work())
+
+
+LAST = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+@pytest.mark.parametrize("answer", [b"", LAST], ids=["called off", "answered"])
+def test_a_peer_that_does_not_end_tls_holds_no_socket(
+    authority: trustme.CA, trusting: ssl.SSLContext, answer: bytes
+) -> None:
+    """It says nothing when told that TLS ends; a close would wait half a minute for that."""
+    context = serving(authority.issue_cert("hook.example"))
+
+    async def work() -> None:
+        loop, asked = asyncio.get_running_loop(), asyncio.Event()
+
+        def until_hung_up(door: socket.socket) -> None:
+            with door.accept()[0] as accepted, context.wrap_socket(accepted, server_side=True) as talking:
+                talking.recv(65_536)
+                talking.sendall(answer)
+                loop.call_soon_threadsafe(asked.set)
+                with socket.socket(fileno=talking.detach()) as bare:
+                    bare.settimeout(15.0)
+                    while bare.recv(65_536):
+                        pass
+
+        with socket.create_server(("127.0.0.1", 0)) as door:
+            held = asyncio.create_task(asyncio.to_thread(until_hung_up, door))
+            async with open_client(LOOPBACK, NAMES, trusting) as client:
+                url = f"https://hook.example:{door.getsockname()[1]}/"
+                asking = asyncio.create_task(client.request("POST", url, {}, b"x"))
+                await asked.wait()
+                if not answer:
+                    asking.cancel()
+                await asyncio.gather(asking, return_exceptions=True)
+                await held
 
     run(work())

@@ -151,6 +151,7 @@ class HttpClient:
                 raise OutboundFailed(Failure.PROTOCOL, "The answer switches to another protocol.")
             text = await _body(content, read, min(keep, read))
         except BaseException:
+            wire.abort()  # A close would wait until the peer has taken all that is still to be sent.
             connection.close()
             raise
         connection.release()

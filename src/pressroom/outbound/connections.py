@@ -149,11 +149,13 @@ class Wire(ResponseHandler):
         """Ends a request: from now on the peer must send nothing.
 
         The connection is not kept if some of the request is still to be sent. Over TLS that is not known of what is
-        encrypted already; no delivery is long enough for this to matter.
+        encrypted already; no delivery is long enough for this to matter. One that is not kept is cut off: a close would
+        wait for what is still to be sent, and over TLS for the peer's goodbye.
         """
         self._resting = True
-        if self.transport is not None and self.transport.get_write_buffer_size():
+        if self.transport is not None and (self.should_close or self.transport.get_write_buffer_size()):
             self.force_close()
+            self.abort()
 
     def _keep_or_not(self) -> None:
         if self._keep_alive_count.keeping < KEPT and self.is_connected():
