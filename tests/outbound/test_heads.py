@@ -5,11 +5,11 @@ import ipaddress
 import pytest
 
 from pressroom.outbound import Policy
-from pressroom.outbound.heads import request_head
+from pressroom.outbound.heads import Method, request_head
 from tests.outbound.peers import loaded, open_client, run
 
 
-def made(method: str, headers: dict[str, str], length: int | None) -> bytes:
+def made(method: Method, headers: dict[str, str], length: int | None) -> bytes:
     return request_head(method, "/in?a=1", "hook.example", headers, length)
 
 

@@ -11,13 +11,14 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from pressroom.outbound import Failure, OutboundFailed, OutboundResponse
+from pressroom.outbound.heads import Method
 from tests.outbound.peers import Peer, always, endless, loaded, once, open_client, outcome, peer, run
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 Handler = Callable[[Peer, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-def failure(handle: Handler, *, seconds: float = 10.0, method: str = "POST") -> OutboundFailed:
+def failure(handle: Handler, *, seconds: float = 10.0, method: Method = "POST") -> OutboundFailed:
     """How a request to a peer fails."""
 
     async def work() -> OutboundResponse | OutboundFailed:

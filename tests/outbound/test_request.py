@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from pressroom.outbound import Failure, OutboundClient, OutboundFailed, OutboundResponse, Policy, connections
+from pressroom.outbound.heads import Method
 from tests.outbound.peers import (
     LOOPBACK,
     NO_CONTENT,
@@ -254,7 +255,7 @@ def test_several_stale_connections_are_not_tried_one_after_the_other() -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
-def test_a_new_connection_that_is_closed_without_an_answer_is_not_tried_again(method: str) -> None:
+def test_a_new_connection_that_is_closed_without_an_answer_is_not_tried_again(method: Method) -> None:
     async def work() -> None:
         async with peer(once(b"")) as it, open_client() as client:
             failed = await outcome(client.request(method, it.url(), {}, b"x"))

@@ -21,7 +21,7 @@ from pressroom.outbound.allowed_addresses import Policy
 from pressroom.outbound.connections import Connector, Exchange, Resolver, Shares
 from pressroom.outbound.explain import explained
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
-from pressroom.outbound.heads import request_head
+from pressroom.outbound.heads import Method, request_head
 from pressroom.outbound.lookups import LookUps, Resolve
 from pressroom.outbound.response import OutboundResponse
 from pressroom.outbound.urls import Target
@@ -93,7 +93,7 @@ class HttpClient:
 
     async def request(
         self,
-        method: str,
+        method: Method,
         url: str,
         headers: Mapping[str, str],
         body: bytes | None = None,
@@ -135,7 +135,7 @@ class HttpClient:
     async def _exchange(
         self,
         exchange: Exchange,
-        method: str,
+        method: Method,
         to: Destination,
         headers: Mapping[str, str],
         body: bytes | None,
@@ -146,7 +146,7 @@ class HttpClient:
         connector = self._connector or self._open()
         connection, wire = await connector.take(exchange, to.key)
         try:
-            message, content = await wire.ask(head + (body or b""), has_body=method != "HEAD")
+            message, content = await wire.ask(head + (body or b""))
             if message.code == 101:
                 raise OutboundFailed(Failure.PROTOCOL, "The answer switches to another protocol.")
             text = await _body(content, read, min(keep, read))

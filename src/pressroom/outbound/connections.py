@@ -130,15 +130,15 @@ class Wire(ResponseHandler):
         self._resting = False
         self.used = True
 
-    async def ask(self, request: bytes, *, has_body: bool) -> tuple[RawResponseMessage, StreamReader]:
+    async def ask(self, request: bytes) -> tuple[RawResponseMessage, StreamReader]:
         """Sends a whole request; returns the head of the response, interim ones left out, and its body to be read.
 
-        has_body: whether a body may follow the head. Raises aiohttp's errors.
+        Raises aiohttp's errors.
         """
         transport = self.transport
         if transport is None or transport.is_closing():
             raise aiohttp.ClientConnectionResetError("closed before it was used")
-        self.set_response_params(skip_payload=not has_body, read_until_eof=True, auto_decompress=False)
+        self.set_response_params(read_until_eof=True, auto_decompress=False)
         transport.write(request)
         while True:
             message, content = await self.read()

@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
+
+Method = Literal["GET", "POST"]
+"""What is sent. An answer to a HEAD ends with its head, which is not looked at here."""
 
 DEFAULTS: Final = {
     "accept": "Accept: */*",
@@ -14,7 +17,7 @@ DEFAULTS: Final = {
 _ENDS_A_LINE: Final = re.compile("[\r\n\0]")
 
 
-def request_head(method: str, path: str, host: str, headers: Mapping[str, str], length: int | None) -> bytes:
+def request_head(method: Method, path: str, host: str, headers: Mapping[str, str], length: int | None) -> bytes:
     """Returns the head of a request, up to the empty line. Raises ValueError for a header that would end its line.
 
     Args:

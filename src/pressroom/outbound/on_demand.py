@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pressroom.logs import Log
 from pressroom.outbound.allowed_addresses import Policy
+from pressroom.outbound.heads import Method
 from pressroom.outbound.lookups import Resolve
 from pressroom.outbound.response import OutboundResponse
 from pressroom.threads import MadeOnce
@@ -45,7 +46,7 @@ class OutboundClient:
 
     async def request(
         self,
-        method: str,
+        method: Method,
         url: str,
         headers: Mapping[str, str],
         body: bytes | None = None,
