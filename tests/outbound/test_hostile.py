@@ -111,7 +111,7 @@ def test_a_peer_that_never_completes_its_handshake() -> None:
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
 @pytest.mark.parametrize("handle", [closes_at_once, resets, once(b""), once(HEAD), once(HEAD + b"X: y\r\n")])
-def test_connections_that_break(handle: Handler, method: str) -> None:
+def test_connections_that_break(handle: Handler, method: Method) -> None:
     assert failure(handle, method=method).kind is Failure.CLOSED
 
 
