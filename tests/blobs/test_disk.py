@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import os
-import random
 import subprocess
 import sys
 import threading
@@ -39,20 +38,28 @@ def leftovers(folder: Path) -> list[Path]:
     return list((folder / "tmp").iterdir())
 
 
+def wait_for_writes(folder: Path, count: int, before: set[Path]) -> None:
+    """Waits until so many files have been begun besides those of `before`."""
+    seen = set(before)
+    while len(seen) < len(before) + count:
+        seen.update(leftovers(folder))
+
+
 def test_a_kill_at_any_moment_leaves_one_whole_value(blobs: Blobs, folder: Path, run: Run, tmp_path: Path) -> None:
     values = [bytes([letter]) * (3_000_000 + letter) for letter in b"ab"]
     files = [tmp_path / "a", tmp_path / "b"]
     for file, value in zip(files, values, strict=True):
         file.write_bytes(value)
     cut = 0
-    for _ in range(KILLS):
+    for kill in range(KILLS):
+        before = set(leftovers(folder))
         process = subprocess.Popen(
             [sys.executable, killed.__file__, str(folder), KEY, *map(str, files)], stdout=subprocess.PIPE
         )
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == b"ready\n"
-            time.sleep(random.uniform(0, 0.05))
+            wait_for_writes(folder, kill % 4, before)
         finally:
             process.kill()
             process.communicate(timeout=20)

@@ -44,6 +44,12 @@ async def ask(db: PostgresDatabase, statement: str) -> int:
     return await db.one(Query(int, statement)) or 0
 
 
+async def wait_for_lock(db: PostgresDatabase, doing: asyncio.Task[Any]) -> None:
+    """Returns once somebody waits for a lock, while `doing` is not over."""
+    while not await ask(db, WAITING):
+        assert not doing.done()
+
+
 @asynccontextmanager
 async def database(url: str, monkeypatch: pytest.MonkeyPatch, *known: Migration) -> AsyncGenerator[PostgresDatabase]:
     """A database that holds the first of the migrations that are known."""
@@ -73,8 +79,7 @@ def test_requests_go_on_while_a_transaction_keeps_a_migration_from_its_table(
             await holder.fetch("SELECT * FROM things")
             migrating = asyncio.create_task(migrate.migrate(db, pause=0.01))
             for _ in range(2):  # it is tried again
-                while not await ask(db, WAITING):
-                    assert not migrating.done()
+                await wait_for_lock(db, migrating)
                 assert await db.read(names) == ["a"], "a reader that queues behind the migration is answered"
             await transaction.rollback()
             assert await migrating == [COLUMN]
@@ -109,8 +114,7 @@ def test_a_migration_that_collides_with_a_transaction_is_tried_again(
             async with holder.transaction():
                 await holder.fetch("SELECT * FROM things")
                 migrating = asyncio.create_task(migrate.migrate(db, pause=0.01))
-                while not await ask(db, WAITING):
-                    assert not migrating.done()
+                await wait_for_lock(db, migrating)
                 await holder.fetch("SELECT * FROM others")
             assert await migrating == [BOTH]
             await holder.close()
@@ -131,8 +135,7 @@ def test_a_read_that_collides_with_a_migration_is_run_again(
                 await migrating.execute("LOCK TABLE others")
                 count = db.read(lambda tx: tx.one(both)) if way == "read" else db.one(both)
                 reading = asyncio.create_task(count)
-                while not await ask(db, WAITING):
-                    assert not reading.done()
+                await wait_for_lock(db, reading)
                 await migrating.execute("LOCK TABLE things")
             assert await reading == 0
             await migrating.close()
@@ -149,8 +152,7 @@ def test_an_index_is_built_beside_writes_and_anew_if_it_was_cut_off(
             async with holder.transaction():
                 await holder.execute("INSERT INTO things VALUES ('b')")
                 building = asyncio.create_task(migrate.migrate(db))
-                while not await ask(db, WAITING):
-                    assert not building.done()
+                await wait_for_lock(db, building)
                 await db.script("INSERT INTO things VALUES ('c')")
                 building.cancel()
                 with pytest.raises(asyncio.CancelledError):

@@ -96,13 +96,13 @@ class HttpClient:
         method: Method,
         url: str,
         headers: Mapping[str, str],
-        body: bytes | None = None,
+        body: bytes | None,
         *,
-        seconds: float = 10.0,
-        read: int = 65_536,
-        keep: int = 2_048,
+        seconds: float,
+        read: int,
+        keep: int,
     ) -> OutboundResponse:
-        """Sends one request and returns the response. Raises OutboundFailed."""
+        """Sends one request and returns the response, as `OutboundClient.request` says. Raises OutboundFailed."""
         exchange = Exchange(read, fresh=False)
         try:
             to = self._read(url)
