@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import Final
 
 import httpx
 import msgspec
@@ -14,6 +15,9 @@ from tests.api.actors import Actor, Json, body_of, rows
 from tests.harness.local import LocalServer
 from tests.harness.trust import TRUST
 from tests.services.process import wait_until
+
+BUDGET: Final = cards.BUDGET_SECONDS
+"""How long a create waits outside of tests."""
 
 CARD = Query(str, "SELECT status FROM link_cards WHERE url = :url")
 JOBS = Query(str, "SELECT subject FROM jobs WHERE kind = 'preview' AND subject = :url")

@@ -25,12 +25,6 @@ def picture() -> bytes:
     return saved(Image.new("RGB", SIZE, (30, 90, 200)), "PNG")
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A create waits for its card even where the machine is slow: how long is the subject of test_fetches.py."""
-    monkeypatch.setattr("pressroom.domains.previews.cards.BUDGET_SECONDS", 30.0)
-
-
 def introduce(site: Site, *paths: str) -> None:
     """Pages that are called by their paths."""
     for path in paths:

@@ -10,7 +10,7 @@ from tests.api.conftest import MakeActor, one_engine
 from tests.domains.previews.pages import og
 from tests.domains.previews.site import Site
 from tests.harness.roomy import ROOMY
-from tests.previews.fetches import begin_and_die, impatient, shown, shown_in_time, status, title, waits
+from tests.previews.fetches import BUDGET, begin_and_die, impatient, shown, shown_in_time, status, title, waits
 
 SETTINGS = {**ROOMY, "DEV": 1}
 
@@ -19,11 +19,14 @@ B = og("title", "B")
 
 
 @one_engine
-def test_an_answer_does_not_wait_for_a_site_that_hangs(alice: Actor, site: Site) -> None:
+def test_an_answer_does_not_wait_for_a_site_that_hangs(
+    alice: Actor, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     site.page("/a", A)
     site.hang("/a")
 
-    post = publish(alice, site.url("/a"))
+    with impatient(monkeypatch, budget=BUDGET):
+        post = publish(alice, site.url("/a"))
     assert (post["linkPreview"], site.requests) == (None, {"/a": 1}), "answered while the site hangs"
     site.release("/a")
 

@@ -5,10 +5,8 @@ Both at two servers over one database, while everybody reads and publishes the s
 """
 
 import httpx
-import pytest
 
 from pressroom.clock import SECOND
-from pressroom.domains.previews import cards
 from pressroom.domains.previews.models import FAILED_FOR, FRESH
 from tests.api.actors import Actor, body_of, nobody, publish
 from tests.api.onlookers import Change, Twins, change_while_others_look, readers
@@ -21,9 +19,8 @@ SETTINGS = {**ROOMY, "DEV": 1}
 VERSIONS = 6
 
 
-def test_a_card_that_was_fetched_anew(twins: Twins, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_card_that_was_fetched_anew(twins: Twins, site: Site) -> None:
     """The first fetch fails, and is not repeated for ten minutes; what the others bring is good for a day."""
-    monkeypatch.setattr(cards, "BUDGET_SECONDS", 20.0)
     url, alice = site.url("/a"), Actor(twins[0])
     post = publish(alice, url)
     body, bearer = {"content": url}, {"Authorization": f"Bearer {alice.key}"}

@@ -47,10 +47,7 @@ def servers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Loc
         server.stop()
 
 
-def test_a_hundred_posts_cause_one_fetch(
-    servers: list[LocalServer], site: Site, begun: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pressroom.domains.previews.cards.BUDGET_SECONDS", 20.0)
+def test_a_hundred_posts_cause_one_fetch(servers: list[LocalServer], site: Site, begun: list[str]) -> None:
     author, url = Actor(servers[0]), site.url("/a")
     site.page("/a", og("title", "A"))
     site.hang("/a")
