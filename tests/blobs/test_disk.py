@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
@@ -191,6 +192,30 @@ def test_what_waits_for_a_thread_is_cancelled_at_once(blobs: Blobs, run: Run, mo
         assert await blobs.stat("media/29") is None
 
     run(story())
+
+
+def test_file_opened_for_a_cancelled_read_is_closed(blobs: Blobs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(blobs.put(KEY, b"one", "video/mp4"))
+    reached, release, opened, open_file = threading.Event(), threading.Event(), list[IO[Any]](), Path.open
+
+    def stalled(place: Path, *arguments: Any, **extra: Any) -> IO[Any]:
+        reached.set()
+        release.wait(20)
+        opened.append(open_file(place, *arguments, **extra))
+        return opened[-1]
+
+    monkeypatch.setattr(Path, "open", stalled)
+
+    async def story() -> None:
+        reading = asyncio.ensure_future(whole(blobs.read(KEY)))
+        await asyncio.to_thread(reached.wait, 20)
+        reading.cancel()
+        release.set()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+
+    run(story())
+    assert [file.closed for file in opened] == [True]
 
 
 def test_a_folder_removed_meanwhile_is_made_again(blobs: Blobs, folder: Path, run: Run) -> None:

@@ -89,7 +89,8 @@ class DiskBlobs:
         """Yields a range of bytes (see `Blobs`)."""
         place = self._place(key)
         check_range(start, end)
-        with await self._threads.run(lambda _: _opened(place, key)) as source:
+        with contextlib.ExitStack() as files:  # closes a file also when the caller was cancelled while it was opened
+            source = await self._threads.run(lambda _: files.enter_context(_opened(place, key)))
             size = os.fstat(source.fileno()).st_size
             source.seek(start)
             left = last_byte(end, size) - start

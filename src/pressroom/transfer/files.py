@@ -1,6 +1,7 @@
 """Media are copied from a folder into the configured store and read back."""
 
 import asyncio
+import contextlib
 import hashlib
 import stat
 from collections.abc import AsyncGenerator
@@ -69,9 +70,10 @@ async def _copy(source: DiskBlobs, folder: Path, to: Blobs, key: str) -> None:
 async def _digest(store: Blobs, key: str) -> tuple[int, bytes]:
     """Returns the size in bytes and the SHA-256 of a blob."""
     size, sha256 = 0, hashlib.sha256()
-    async for piece in store.read(key):
-        size += len(piece)
-        sha256.update(piece)
+    async with contextlib.aclosing(store.read(key)) as pieces:  # cancelled when another file fails
+        async for piece in pieces:
+            size += len(piece)
+            sha256.update(piece)
     return size, sha256.digest()
 
 
