@@ -28,11 +28,12 @@ def settings_page() -> str:
 def commands_page() -> str:
     """Every command's own help; what `serve --help` says of settings is in settings.md."""
     parts = [NOTE + "# Commands\n\nInstalled as `.venv/bin/pressroom`. Its settings: [settings.md](settings.md).\n"]
+    # Commands inherit the names of their help option from the group, and keep those of their first use.
+    group = click.Context(command_line, **command_line.context_settings)
     for name, command in _commands("pressroom", command_line):
         without_settings = copy(command)
         without_settings.epilog = None
-        context = click.Context(without_settings, info_name=name, max_content_width=100)
-        context.terminal_width = 100
+        context = click.Context(without_settings, parent=group, info_name=name, terminal_width=100, max_content_width=100)
         parts.append(f"## `{name}`\n\n```\n{without_settings.get_help(context)}\n```\n")
     return "\n".join(parts)
 

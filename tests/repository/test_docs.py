@@ -5,7 +5,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from click.testing import CliRunner
 
+from pressroom.cli import main
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.models import Scope
 from pressroom.errors import Code
@@ -28,6 +30,11 @@ def load_generator() -> ModuleType:
 @pytest.mark.parametrize("page", ["settings.md", "commands.md", "routes.md"])
 def test_pages_made_from_the_code_are_up_to_date(page: str) -> None:
     assert (DOCS / page).read_text("utf-8") == load_generator().PAGES[page](), "run `make docs`"
+
+
+def test_page_of_commands_after_a_command_was_used_is_the_same() -> None:
+    CliRunner().invoke(main, ["migrate", "--help"])
+    assert (DOCS / "commands.md").read_text("utf-8") == load_generator().PAGES["commands.md"]()
 
 
 @pytest.mark.parametrize(("status", "label"), [*LABELS.values(), INTERNAL])
