@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Tests wait for processes about a fifth of their time. Bytecode is kept between these processes.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
-.PHONY: help install tools run test reliability coverage test-pythons fuzz check bench bench-growth dist docs format lock
+.PHONY: help install tools run test test-random reliability coverage test-pythons fuzz check bench bench-growth dist docs format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ run: .venv/.serve ## Start the server on 127.0.0.1:8000 in development mode
 
 test: .venv/.develop ## Run the whole suite: SQLite, PostgreSQL and Redis, real processes
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+test-random: ## Run the whole suite in an order drawn at random; the header of the run shows how to repeat it
+	@$(MAKE) --no-print-directory test ARGS='--order random $(ARGS)'
 
 reliability: .venv/.develop ## Make docs/reliability.md anew from a run of the tests of faults
 	@folder=$$(mktemp -d) && PRESSROOM_OBSERVATIONS=$$folder $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS) $$(grep -rl --include='test_*.py' 'observations import\|before\.observe' tests) && $(BIN)/python docs/generate_reliability.py $$folder && rm -r $$folder

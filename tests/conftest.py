@@ -22,19 +22,26 @@ from tests.services.session import run_folder, session_server
 
 _numbers = itertools.count()
 
+FIXED_ORDER = 71348150
+"""The order of every run that names none: mixed, so that tests that wait run beside tests that compute."""
+
 WHOLE_PROCESSES = {"e2e", "races", "clients"}
 """Folders of tests that start, kill and install much, and have more time for it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Lets an order of the tests be repeated."""
-    parser.addoption("--order", type=int, help="Shuffle by this number: the one that the header of a run shows.")
+    parser.addoption(
+        "--order",
+        default=str(FIXED_ORDER),
+        help="Shuffle by this number, which the header of a run shows; 'random' draws one.",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Chooses the order of the tests; a worker of pytest-xdist is given that of its run."""
-    given: int | None = getattr(config, "workerinput", {}).get("order", config.option.order)
-    config.option.order = random.SystemRandom().randrange(10_000) if given is None else given
+    given: str = getattr(config, "workerinput", {}).get("order", config.option.order)
+    config.option.order = str(random.SystemRandom().randrange(10_000)) if given == "random" else given
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -64,7 +71,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.relative_to(config.rootpath).parts[1] in WHOLE_PROCESSES:
             item.add_marker(pytest.mark.timeout(900))
-    chance = random.Random(config.option.order)
+    chance = random.Random(int(config.option.order))
     modules: dict[str, list[pytest.Item]] = {}
     for item in items:
         modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
