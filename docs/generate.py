@@ -29,7 +29,7 @@ def commands_page() -> str:
     """Every command's own help; what `serve --help` says of settings is in settings.md."""
     parts = [NOTE + "# Commands\n\nInstalled as `.venv/bin/pressroom`. Its settings: [settings.md](settings.md).\n"]
     # Commands inherit the names of their help option from the group, and keep those of their first use.
-    group = click.Context(command_line, **command_line.context_settings)
+    group = command_line.make_context(None, [], resilient_parsing=True)
     for name, command in _commands("pressroom", command_line):
         without_settings = copy(command)
         without_settings.epilog = None
