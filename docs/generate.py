@@ -33,7 +33,9 @@ def commands_page() -> str:
     for name, command in _commands("pressroom", command_line):
         without_settings = copy(command)
         without_settings.epilog = None
-        context = click.Context(without_settings, parent=group, info_name=name, terminal_width=100, max_content_width=100)
+        context = click.Context(
+            without_settings, parent=group, info_name=name, terminal_width=100, max_content_width=100
+        )
         parts.append(f"## `{name}`\n\n```\n{without_settings.get_help(context)}\n```\n")
     return "\n".join(parts)
 
