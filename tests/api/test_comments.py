@@ -6,6 +6,7 @@ import pytest
 from pressroom.clock import iso
 from pressroom.db import Query
 from pressroom.domains.keys.models import Scope
+from pressroom.ids import id_before
 from tests.api.actors import (
     Actor,
     Json,
@@ -55,6 +56,7 @@ def test_a_comment(actor: MakeActor, way: str) -> None:
 
     made = commented(bob, post, " The heron. ", way, media=GIF)
 
+    page = post["permalink"]
     assert made == {
         "id": made["id"],
         "postId": post["id"],
@@ -65,6 +67,7 @@ def test_a_comment(actor: MakeActor, way: str) -> None:
         "createdAt": iso(bob.server.clock.now()),
         "editedAt": None,
         "sourceApiKey": key if way == "api" else None,
+        "permalink": f"{page}?after={made['id']}-{id_before(made['id'])}#comment-{made['id']}",
     }
     assert author["id"] == bob.account.id
     assert listed(alice, post) == [made]

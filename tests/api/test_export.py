@@ -146,10 +146,12 @@ def test_the_log_in_it_does_not_say_where_admins_are_nor_what_they_dismissed(act
 def test_comments_that_were_deleted_are_not_in_it(actor: MakeActor) -> None:
     alice = actor()
     path = f"/api/posts/{publish(alice)['id']}/comments"
-    gone, _ = (body_of(alice.web.post(path, json={"content": each}), 201) for each in ("Gone", "Stays"))
+    gone, stays = (body_of(alice.web.post(path, json={"content": each}), 201) for each in ("Gone", "Stays"))
     body_of(alice.web.delete(f"/api/comments/{gone['id']}"))
+    edited = body_of(alice.web.patch(f"/api/comments/{stays['id']}", json={"content": "Stays, edited"}))
 
-    assert [each["content"] for each in copy_of(alice)["comments.json"]] == ["Stays"]
+    copied = copy_of(alice)["comments.json"]
+    assert [(each["content"], each["editedAt"]) for each in copied] == [("Stays, edited", edited["editedAt"])]
 
 
 def test_nobody_else_gets_at_it(actor: MakeActor) -> None:

@@ -76,6 +76,7 @@ def test_a_clip_is_published(alice: Actor) -> None:
         "thumbnailUrl": f"{url}/thumbnail",
         "createdAt": iso(server.clock.now()),
         "sourceApiKey": {"id": alice.record.id, "label": "test key", "keyPrefix": alice.record.key_prefix},
+        "permalink": f"{base}/clip/{clip['id']}",
     }
     assert show(alice, clip) == clip
     assert counted(alice) == (1, 1)

@@ -74,7 +74,6 @@ async def frame_of(request: Request[Any], *, is_part: bool = False) -> dict[str,
     is_counted = viewer is not None and account_id is not None and not is_part
     return {
         "base_url": request.settings.base_url,
-        "permalink_base": request.settings.permalink_base,
         "request_path": request.path,
         "viewer": viewer.username if viewer else None,
         "viewer_avatar": viewer.avatar if viewer else None,

@@ -11,6 +11,8 @@ Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Url = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 """An address to fetch something from."""
 
+Permalink = Annotated[str, Meta(description="The address for people.", extra_json_schema={"format": "uri"})]
+
 VISIBLE = r"\S"
 """A pattern for text that is not only white space."""
 

@@ -19,7 +19,8 @@ from pressroom.domains.posts.visibility import Visibility
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import Id, Time, Url, some_given
+from pressroom.web.permalinks import Permalinks
+from pressroom.web.wire import EXAMPLE_BASE, Id, Permalink, Time, Url, some_given
 
 
 class PublishClip(Body):
@@ -71,6 +72,7 @@ class ClipOut(msgspec.Struct, rename="camel"):
     source_api_key: Annotated[
         SourceKeyOut | None, Meta(description="The key that made the clip; null: made with a session.")
     ]
+    permalink: Permalink
 
 
 class ClipList(msgspec.Struct, rename="camel"):
@@ -103,6 +105,7 @@ def clip_shape(view: ClipView, addresses: MediaAddresses) -> ClipOut:
         thumbnail_url=variant_address(address, Variant.THUMBNAIL),
         created_at=iso(clip.created_at),
         source_api_key=SourceKeyOut(clip.key_id, clip.key_label or "", clip.key_prefix or "") if clip.key_id else None,
+        permalink=addresses.permalinks.of_clip(clip.id),
     )
 
 
@@ -125,6 +128,7 @@ CLIP_EXAMPLE = ClipOut(
     thumbnail_url=MEDIA_EXAMPLE.thumbnail_url,
     created_at="2026-11-20T16:08:12.345Z",
     source_api_key=SOURCE_KEY_EXAMPLE,
+    permalink=Permalinks(EXAMPLE_BASE).of_clip("01M7WVEB0X1R6S9D3F5G7H8JKM"),
 )
 EDIT_CLIP_EXAMPLE = EditClip(caption="Inking the forme, second take", visibility=Visibility.FOLLOWERS)
 EDITED_CLIP_EXAMPLE = msgspec.structs.replace(

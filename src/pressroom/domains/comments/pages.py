@@ -8,9 +8,9 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.comments import actions
 from pressroom.domains.comments.models import Comment
 from pressroom.domains.comments.schemas import EditComment
-from pressroom.ids import id_before
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState, NoFields
+from pressroom.web.permalinks import Permalinks
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -27,7 +27,7 @@ class Place(msgspec.Struct):
     @property
     def path(self) -> str:
         """The page of the comments that begins with the comment: in a long thread, its beginning is on another."""
-        return f"/post/{self.post_id}?after={self.thread_id}-{id_before(self.id)}#comment-{self.id}"
+        return Permalinks().of_comment(self.post_id, self.thread_id, self.id)
 
 
 def place_of(comment: Comment) -> Place:

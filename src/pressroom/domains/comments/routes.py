@@ -1,12 +1,13 @@
 """Comments over HTTP."""
 
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.comments import actions
-from pressroom.domains.comments.models import NO_PARENT
+from pressroom.domains.comments.models import NO_PARENT, Comment
 from pressroom.domains.comments.schemas import (
     COMMENT_EXAMPLE,
     CREATE_COMMENT_EXAMPLE,
@@ -21,6 +22,7 @@ from pressroom.domains.posts.schemas import DeletedOut
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
 from pressroom.web.paging import read_page, split
+from pressroom.web.permalinks import Permalinks
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Tag, declare, declare_with_body
@@ -53,10 +55,9 @@ _NO_POST = NotFound("There is no such post.")
 async def create_comment(request: Request[Caller], body: CreateComment) -> Response:
     """Comments on a post that the account may see; with parentId, replies to a comment on it. Replies nest as deep
     as you like."""
-    base_url = request.settings.base_url
     return await request.once(
         actions.add_comment,
-        lambda comment: comment_shape(comment, base_url),
+        _shown(request),
         201,
         request.caller,
         request.parameters["id"],
@@ -84,7 +85,7 @@ async def list_comments(request: Request[Caller]) -> Response:
         actions.list_in_time, request.parameters["id"], reader.id, page.after, page.limit + 1, by_key=reader.by_key
     )
     shown, cursor = split(comments, page, lambda comment: comment.id)
-    return json_response(CommentList([comment_shape(each, request.settings.base_url) for each in shown], cursor))
+    return json_response(CommentList([_shown(request)(each) for each in shown], cursor))
 
 
 @declare_with_body(
@@ -109,10 +110,9 @@ async def list_comments(request: Request[Caller]) -> Response:
 async def edit_comment(request: Request[Caller], body: EditComment) -> Response:
     """Replaces the content of one of the account's own comments, within 15 minutes, and sets editedAt. Its media
     stays. No event tells of it."""
-    base_url = request.settings.base_url
     return await request.once(
         actions.edit_comment,
-        lambda comment: comment_shape(comment, base_url),
+        _shown(request),
         200,
         request.caller,
         request.parameters["id"],
@@ -141,6 +141,12 @@ async def delete_comment(request: Request[Caller]) -> Response:
         request.caller,
         request.parameters["id"],
     )
+
+
+def _shown(request: Request[Caller]) -> Callable[[Comment], CommentOut]:
+    settings = request.settings
+    permalinks = Permalinks(settings.permalink_base)
+    return lambda comment: comment_shape(comment, settings.base_url, permalinks)
 
 
 ROUTES: Final = (create_comment, list_comments, edit_comment, delete_comment)

@@ -14,7 +14,8 @@ from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import VISIBLE, Id, Time, Url, some_given
+from pressroom.web.permalinks import Permalinks
+from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Id, Permalink, Time, Url, some_given
 
 
 class MediaIn(Body):
@@ -91,6 +92,7 @@ class CommentOut(msgspec.Struct, rename="camel"):
     source_api_key: Annotated[
         SourceKeyOut | None, Meta(description="The key that made the comment; null: made with a session.")
     ]
+    permalink: Permalink
 
 
 class CommentList(msgspec.Struct, rename="camel"):
@@ -100,8 +102,8 @@ class CommentList(msgspec.Struct, rename="camel"):
     next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
 
 
-def comment_shape(comment: Comment, base_url: str) -> CommentOut:
-    """A comment as everybody sees it."""
+def comment_shape(comment: Comment, base_url: str, permalinks: Permalinks) -> CommentOut:
+    """Returns a comment as everybody sees it."""
     media = None
     if comment.media_url is not None:
         media = MediaOut(MediaType(comment.media_type or ""), comment.media_url)
@@ -118,6 +120,7 @@ def comment_shape(comment: Comment, base_url: str) -> CommentOut:
         created_at=iso(comment.created_at),
         edited_at=None if comment.edited_at is None else iso(comment.edited_at),
         source_api_key=key,
+        permalink=permalinks.of_comment(comment.post_id, comment.thread_id, comment.id),
     )
 
 
@@ -147,4 +150,7 @@ COMMENT_EXAMPLE = CommentOut(
     created_at="2026-11-20T16:50:16.017Z",
     edited_at=None,
     source_api_key=SOURCE_KEY_EXAMPLE,
+    permalink=Permalinks(EXAMPLE_BASE).of_comment(
+        "01M7WVE9SS0371E5H43QNHTMZJ", "01M7WXTRMHVA0Q1D2S5P8NYV0R", "01M7WXTRMHVA0Q1D2S5P8NYV0R"
+    ),
 )

@@ -18,6 +18,7 @@ import msgspec
 from pressroom.clock import MINUTE, SECOND
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.media.models import Media, Variant
+from pressroom.web.permalinks import Permalinks
 from pressroom.web.request import Request
 
 STEP: Final = 5 * MINUTE
@@ -39,10 +40,11 @@ class MediaAddresses(msgspec.Struct, frozen=True):
     """Makes the addresses in one response to `reader` (an account's id, or empty) at `now` (milliseconds).
 
     `lasting` says that the author's own addresses do not expire. On pages they do, because browsers keep pages in
-    their history and people copy addresses out of them.
+    their history and people copy addresses out of them. `permalinks` makes the addresses of posts and clips.
     """
 
     base_url: str
+    permalinks: Permalinks
     secret: str
     now: int
     reader: str
@@ -77,9 +79,10 @@ class SignedToken(msgspec.Struct, frozen=True):
 
 def addresses_of(request: Request[Caller], *, lasting: bool = True) -> MediaAddresses:
     """Returns what makes the addresses in the response to this request."""
-    reader = reader_of(request.who).id
+    settings, reader = request.settings, reader_of(request.who).id
+    permalinks = Permalinks(settings.permalink_base)
     return MediaAddresses(
-        request.settings.base_url, request.services.media_secret, request.clock.now(), reader, lasting
+        settings.base_url, permalinks, request.services.media_secret, request.clock.now(), reader, lasting
     )
 
 

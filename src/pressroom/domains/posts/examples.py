@@ -21,6 +21,7 @@ from pressroom.domains.posts.schemas import (
 )
 from pressroom.domains.posts.uploads import UploadPost
 from pressroom.domains.posts.visibility import Visibility
+from pressroom.web.permalinks import Permalinks
 from pressroom.web.wire import EXAMPLE_BASE
 
 _CREATED: Final = parse_iso("2026-11-20T16:08:12.345Z")
@@ -51,7 +52,9 @@ def _view() -> PostView:
 
 
 def _shape(view: PostView) -> PostOut:
-    return post_shape(view, MediaAddresses(EXAMPLE_BASE, secret="", now=_CREATED, reader=""), _CREATED)
+    return post_shape(
+        view, MediaAddresses(EXAMPLE_BASE, Permalinks(EXAMPLE_BASE), secret="", now=_CREATED, reader=""), _CREATED
+    )
 
 
 POST_EXAMPLE = _shape(_view())
@@ -71,6 +74,7 @@ BOUNCE_POST_EXAMPLE = BouncePost(content="Worth the wait.")
 BOUNCE_EXAMPLE = msgspec.structs.replace(
     _shape(PostView(_view().post, original=_view())),
     id="01M7WXR4R0Y0J8J9TB2T5D8K3V",
+    permalink=Permalinks(EXAMPLE_BASE).of_post("01M7WXR4R0Y0J8J9TB2T5D8K3V"),
     content=BOUNCE_POST_EXAMPLE.content,
     location=None,
     type=PostType.QUOTE,

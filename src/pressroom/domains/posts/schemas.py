@@ -25,7 +25,7 @@ from pressroom.names import name_errors
 from pressroom.outbound import UrlRefused
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import ONE_LINE, VISIBLE, Id, Time, some_given
+from pressroom.web.wire import ONE_LINE, VISIBLE, Id, Permalink, Time, some_given
 
 VISIBILITY_HELP = (
     "PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: "
@@ -233,6 +233,7 @@ class OriginalPostOut(msgspec.Struct, rename="camel"):
     poll: PollOut | None
     stats: StatsOut
     user_interactions: InteractionsOut
+    permalink: Permalink
 
 
 class PostOut(OriginalPostOut):
@@ -320,6 +321,7 @@ def _fields(view: PostView, addresses: MediaAddresses, now: int) -> dict[str, An
             views=post.views,
         ),
         "user_interactions": InteractionsOut(liked=post.liked, saved=post.saved),
+        "permalink": addresses.permalinks.of_post(post.id),
     }
 
 

@@ -112,7 +112,7 @@ def _feed(request: Request[Caller], tag: bytes, feed: Feed) -> Response:
     addresses, now = addresses_of(request, lasting=True), request.clock.now()
     shapes = [post_shape(view, addresses, now) for view in feed.posts]
     base_url = request.settings.base_url
-    entries = [_entry(each, base_url, request.settings.permalink_base) for each in shapes]
+    entries = [_entry(each, base_url) for each in shapes]
     updated = max((each.updated for each in entries), default=iso(feed.made_at))
     values = {
         "title": _in_xml(feed.title),
@@ -126,7 +126,7 @@ def _feed(request: Request[Caller], tag: bytes, feed: Feed) -> Response:
     return Response(200, render_file("reading/feed.xml", values).encode(), ATOM, headers)
 
 
-def _entry(post: PostOut, base_url: str, permalink_base: str) -> Entry:
+def _entry(post: PostOut, base_url: str) -> Entry:
     plain = post.type == "SHARE"
     shown = post.original_post if plain else post
     text = shown.content if shown and shown.content else ""
@@ -138,7 +138,7 @@ def _entry(post: PostOut, base_url: str, permalink_base: str) -> Entry:
     if post.type == "QUOTE" and post.original_post is not None:
         html += f"<blockquote>{_html(post.original_post, base_url)}</blockquote>"
     return Entry(
-        address=f"{permalink_base}/post/{post.id}",
+        address=post.permalink,
         title=_in_xml(title) or "A post",
         author=_in_xml(post.author.display_name) or post.author.username,
         author_address=f"{base_url}/@{post.author.username}",

@@ -42,16 +42,12 @@ class PageFragments:
 
     Args:
         kept: Where they are kept; None on the page of somebody who is signed in.
-        permalink_base: What permalinks begin with.
         placeholders: The tiny pictures that stand for files until they have loaded, by the file's id.
         now: The time of the request in milliseconds.
     """
 
-    def __init__(
-        self, kept: Fragments[Markup] | None, permalink_base: str, placeholders: Mapping[str, str | None], now: int
-    ) -> None:
+    def __init__(self, kept: Fragments[Markup] | None, placeholders: Mapping[str, str | None], now: int) -> None:
         self._kept = kept
-        self._base = permalink_base
         self._placeholders = placeholders
         self._now = now
 
@@ -68,4 +64,4 @@ class PageFragments:
         shown = [each for each in (post, post.original_post) if each is not None]
         ages = [short_age(each.created_at, self._now) for each in shown]
         pictures = [self._placeholders.get(file.id) for each in shown for file in each.media or ()]
-        return self._kept.get((_CARD, self._base, post, ages, pictures), lambda: macro(post))
+        return self._kept.get((_CARD, post, ages, pictures), lambda: macro(post))

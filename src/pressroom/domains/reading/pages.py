@@ -31,6 +31,7 @@ from pressroom.domains.reading.rendering import (
 from pressroom.errors import NotFound
 from pressroom.hashtags_and_mentions import tag_identity
 from pressroom.web.access import Page, Visitor
+from pressroom.web.permalinks import Permalinks
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import declare
@@ -113,7 +114,7 @@ async def clip(request: Request[Caller]) -> Response:
 @declare("GET", "/oembed", Visitor(), summary="A permalink as others embed it")
 async def oembed(request: Request[Caller]) -> Response:
     """Returns the oEmbed document, of type link, of a PUBLIC post's permalink. Raises NotFound for others."""
-    start, address = f"{request.settings.permalink_base}/post/", given(request, "url")
+    start, address = Permalinks(request.settings.permalink_base).of_post(""), given(request, "url")
     place = _PERMALINK.fullmatch(address.removeprefix(start)) if address.startswith(start) else None
     if place is None or given(request, "format") not in ("", "json"):
         raise NotFound("Give the address of a permalink of this server as url, and format=json or none.")

@@ -28,6 +28,7 @@ from pressroom.ids import BEYOND
 from pressroom.web.asgi import HeaderList
 from pressroom.web.page_forms import FormState, new_idempotency_key
 from pressroom.web.paging import is_id, place_of
+from pressroom.web.permalinks import Permalinks
 from pressroom.web.rendering import done_of, frame_of
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -85,7 +86,7 @@ async def post_page(request: Request[Caller], found: Permalink, form: FormState 
     base_url, post, thread = request.settings.base_url, found.view.post, found.thread
     public = post.visibility == Visibility.PUBLIC
     here = f"/post/{post.id}"
-    address = f"{request.settings.permalink_base}{here}"
+    address = Permalinks(request.settings.permalink_base).of_post(post.id)
     after = place_of(request.query, "after", _PLACE)
     reply = form.value("parentId") if form and form.was_refused else given(request, "reply")
     values: dict[str, object] = {
@@ -223,7 +224,7 @@ async def reading_page(
     kept = request.services.fragments if signed_out else None
     common: dict[str, object] = {
         **(await frame_of(request)),
-        "fragments": PageFragments(kept, request.settings.permalink_base, placeholders, now),
+        "fragments": PageFragments(kept, placeholders, now),
         "done": done_of(request.query) if request.who is not None else None,
         "linked": linked,
         "linked_parts": linked_parts,
@@ -282,7 +283,7 @@ def _entry(request: Request[Caller], entry: ThreadEntry, answers: str | None, *,
     comment, stands = entry.comment, entry.comment.deleted_at is None
     own = comment.account_id == reader_id(request)
     return CommentEntry(
-        comment_shape(comment, request.settings.base_url),
+        comment_shape(comment, request.settings.base_url, Permalinks(request.settings.permalink_base)),
         entry.depth,
         answers,
         is_deleted=not stands,

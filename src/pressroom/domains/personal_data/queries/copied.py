@@ -108,6 +108,7 @@ class CopiedComment(msgspec.Struct):
     media_type: str | None
     media_url: str | None
     created_at: int
+    edited_at: int | None
     key_id: str | None
 
 
@@ -255,7 +256,7 @@ LIST_MEDIA: Final = Query(
 
 LIST_COMMENTS: Final = Query(
     CopiedComment,
-    "SELECT id, post_id, parent_id, content, media_type, media_url, created_at, key_id FROM comments"
+    "SELECT id, post_id, parent_id, content, media_type, media_url, created_at, edited_at, key_id FROM comments"
     f" WHERE deleted_at IS NULL AND {_NEXT}",
 )
 
