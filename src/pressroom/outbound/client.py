@@ -13,7 +13,6 @@ from weakref import WeakValueDictionary
 
 import aiohttp
 import msgspec
-from aiohttp.streams import StreamReader
 from yarl import URL
 
 from pressroom.logs import Log
@@ -24,6 +23,7 @@ from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.heads import Method, request_head
 from pressroom.outbound.lookups import LookUps, Resolve
 from pressroom.outbound.response import OutboundResponse
+from pressroom.outbound.response_reader import ResponseReader
 from pressroom.outbound.urls import Target
 
 VET_SECONDS: Final = 5.0
@@ -103,7 +103,7 @@ class HttpClient:
         keep: int,
     ) -> OutboundResponse:
         """Sends one request and returns the response, as `OutboundClient.request` says. Raises OutboundFailed."""
-        exchange = Exchange(read, fresh=False)
+        exchange = Exchange(fresh=False)
         try:
             to = self._read(url)
             async with asyncio.timeout(seconds):
@@ -113,7 +113,7 @@ class HttpClient:
                     if not exchange.stale:
                         raise
                 self._shares.give_back(exchange)
-                exchange = Exchange(read, fresh=True)
+                exchange = Exchange(fresh=True)
                 return await self._exchange(exchange, method, to, headers, body, read, keep)
         except UrlRefused as refused:
             raise OutboundFailed(Failure.REFUSED_ADDRESS, refused.message) from None
@@ -145,17 +145,15 @@ class HttpClient:
         head = request_head(method, to.path, to.host, headers, None if body is None else len(body))
         connector = self._connector or self._open()
         connection, wire = await connector.take(exchange, to.key)
+        reader = ResponseReader(read, min(keep, read))
         try:
-            message, content = await wire.ask(head + (body or b""))
-            if message.code == 101:
-                raise OutboundFailed(Failure.PROTOCOL, "The answer switches to another protocol.")
-            text = await _body(content, read, min(keep, read))
+            await wire.ask(head + (body or b""), reader)
         except BaseException:
             wire.abort()  # A close would wait until the peer has taken all that is still to be sent.
             connection.close()
             raise
         connection.release()
-        return OutboundResponse(message.code, _chosen(message.headers), text)
+        return OutboundResponse(reader.status, reader.headers(_HEADERS), bytes(reader.body), reader.complete)
 
     def _open(self) -> Connector:
         if self._closed:
@@ -183,8 +181,6 @@ class HttpClient:
             return OutboundFailed(Failure.BUSY, "Too many requests are under way to this host's address.")
         if exchange.refusal is not None:
             return OutboundFailed(Failure.REFUSED_ADDRESS, exchange.refusal)
-        if exchange.wire is not None and exchange.wire.flooded:
-            return OutboundFailed(Failure.PROTOCOL, "The answer goes on without an end.")
         if self._closed:
             return OutboundFailed(Failure.OURS, "This server is stopping.")
         failed = explained(error, heard=exchange.wire is not None and exchange.wire.heard > 0)
@@ -193,27 +189,6 @@ class HttpClient:
                 self._log.recurring("outbound request broke", error)
             return OutboundFailed(Failure.OURS, "The request could not be carried out.")
         return failed
-
-
-async def _body(content: StreamReader, read: int, keep: int) -> bytes:
-    """Returns the first `keep` bytes of the body, once it has ended or `read` bytes have come."""
-    kept: list[bytes] = []
-    taken = 0
-    while taken < read and (chunk := await content.readany()):
-        if taken < keep:
-            kept.append(chunk[: keep - taken])
-        taken += len(chunk)
-    return kept[0] if len(kept) == 1 else b"".join(kept)
-
-
-def _chosen(found: Mapping[str, str]) -> dict[str, str]:
-    return {name: _clean(found[name]) for name in _HEADERS if name in found}
-
-
-def _clean(value: str) -> str:
-    """Returns a header's value without lone surrogates: aiohttp makes them of bytes that are not UTF-8, and no database
-    can store them."""
-    return value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 @functools.cache

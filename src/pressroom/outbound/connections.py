@@ -1,7 +1,7 @@
 """Connections to other hosts: made only to addresses that were checked, kept alive for a little while, bounded.
 
-aiohttp keeps connections and parses responses; what it lacks is added here. It does not limit interim responses (1xx)
-nor what a peer sends between requests, and it does not say whether a connection that broke had been used before.
+aiohttp makes and keeps connections; what it lacks is added here. It does not limit what a response costs, nor notice
+all that a peer sends between requests, and it does not say whether a connection that broke had been used before.
 """
 
 import asyncio
@@ -9,6 +9,8 @@ import functools
 import socket
 import ssl
 from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, cast
 
@@ -16,13 +18,13 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
-from aiohttp.http import RawResponseMessage
-from aiohttp.streams import StreamReader
+from aiohttp.http_exceptions import HttpProcessingError
 
 from pressroom.outbound.allowed_addresses import Policy
 from pressroom.outbound.explain import is_ours
 from pressroom.outbound.failures import Failure, OutboundFailed
 from pressroom.outbound.lookups import Resolve
+from pressroom.outbound.response_reader import ResponseReader
 
 IDLE_SECONDS: Final = 15.0
 LONGEST_SECONDS: Final = 60.0
@@ -32,8 +34,13 @@ noticed while its connections are busy."""
 KEPT: Final = 1_024
 """Connections that are kept alive at once; further ones are closed after their request."""
 
-HEAD_BYTES: Final = 65_536
-"""Bytes of the head of a response, interim responses included."""
+READS: Final = 32
+READ_BYTES: Final = 512
+"""After so many reads of a response, a peer is read less often when its reads bring fewer bytes each on average."""
+
+GATHER_SECONDS: Final = 0.05
+GATHER_BYTES: Final = 16_384
+"""How long, and up to how many bytes, what such a peer sends gathers in the kernel before it is read."""
 
 ADDRESSES_TRIED: Final = 8
 
@@ -47,11 +54,9 @@ AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, st
 class Exchange:
     """One try at a request: options for the connection layer, and what that layer found out."""
 
-    __slots__ = ("addresses", "busy", "fresh", "most_bytes", "refusal", "reused", "wire")
+    __slots__ = ("addresses", "busy", "fresh", "refusal", "reused", "wire")
 
-    def __init__(self, read: int, *, fresh: bool) -> None:
-        # Small chunks take several times the bytes that they hold; sixteen times is enough and still a limit.
-        self.most_bytes = 1_048_576 + 16 * read
+    def __init__(self, *, fresh: bool) -> None:
         self.fresh = fresh
         self.reused = False
         self.wire: Wire | None = None
@@ -100,50 +105,70 @@ class KeepAliveCount:
 
 
 class Wire(ResponseHandler):
-    """One connection. It counts the bytes that it receives, and breaks off a response that has no end."""
+    """One connection. It gives what it receives to the reader of a response, and to nobody between requests.
+
+    Attributes:
+        heard: Bytes that came since the latest request began.
+        used: Whether a request began on it.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, keep_alive_count: KeepAliveCount) -> None:
         super().__init__(loop)
         self.heard = 0
-        self.flooded = False
         self.used = False
-        self._time = loop.time
+        self._loop = loop
         self._made_at = loop.time()
-        self._resting = False
-        self._most_bytes = HEAD_BYTES
-        self._answered = False
         self._keep_alive_count = keep_alive_count
         self._keeps = False
+        self._reader: ResponseReader | None = None
+        self._response: asyncio.Future[None] | None = None
+        self._reads = 0
+        self._gathering: asyncio.TimerHandle | None = None
 
     @property
     def is_old(self) -> bool:
         """Whether no further request may begin on it."""
-        return self._time() - self._made_at >= LONGEST_SECONDS
+        return self._loop.time() - self._made_at >= LONGEST_SECONDS
 
-    def begin(self, most_bytes: int) -> None:
+    @property
+    def has_unread(self) -> bool:
+        """Whether bytes wait to be read that no request asked for, or the peer has closed the connection.
+
+        They would be taken for the response to the next request. Over TLS a new connection may have some that are no
+        part of a response, so this is for connections that were used before.
+        """
+        with _borrowed(self.transport) as connected:
+            if connected is None:
+                return True
+            try:
+                connected.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return False
+            except OSError:
+                return True
+            return True
+
+    def begin(self) -> None:
         """Prepares for a request."""
         if not self.used:
             self._keep_or_not()
-        self.heard = 0
-        self._most_bytes = most_bytes
-        self._answered = False
-        self._resting = False
+        self.heard = self._reads = 0
         self.used = True
 
-    async def ask(self, request: bytes) -> tuple[RawResponseMessage, StreamReader]:
-        """Sends a whole request; returns the head of the response, interim ones left out, and its body to be read.
+    async def ask(self, request: bytes, reader: ResponseReader) -> None:
+        """Sends a whole request and returns when `reader` has read the response.
 
-        Raises aiohttp's errors.
+        Raises OutboundFailed and aiohttp's errors.
         """
         transport = self.transport
         if transport is None or transport.is_closing():
             raise aiohttp.ClientConnectionResetError("closed before it was used")
-        self.set_response_params(read_until_eof=True, auto_decompress=False)
+        self._reader, self._response = reader, self._loop.create_future()
         transport.write(request)
-        while True:
-            message, content = await self.read()
-            if not 100 <= message.code < 200 or message.code == 101:
-                return message, content
+        try:
+            await self._response
+        finally:
+            self._reader = self._response = None
 
     def rest(self) -> None:
         """Ends a request: from now on the peer must send nothing.
@@ -152,10 +177,53 @@ class Wire(ResponseHandler):
         encrypted already; no delivery is long enough for this to matter. One that is not kept is cut off: a close would
         wait for what is still to be sent, and over TLS for the peer's goodbye.
         """
-        self._resting = True
+        self._read_at_once()
         if self.transport is not None and (self.should_close or self.transport.get_write_buffer_size()):
             self.force_close()
             self.abort()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        if self._keeps:
+            self._keep_alive_count.keeping -= 1
+        if self._gathering is not None:
+            self._gathering.cancel()
+        super().connection_lost(exc)
+        if self._reader is None:
+            return
+        if self._reader.end_of_input():
+            self._end()
+        elif self._reader.head is not None:
+            self._end(aiohttp.ClientPayloadError("closed within the body"))
+        else:
+            self._end(aiohttp.ServerDisconnectedError())
+
+    def data_received(self, data: bytes) -> None:
+        self.heard += len(data)
+        reader = self._reader
+        if reader is None or reader.ended:  # Nobody asked.
+            self.force_close()
+            self.abort()
+            return
+        try:
+            if reader.feed(data):
+                self._end()
+        except (HttpProcessingError, OutboundFailed) as error:
+            self._end(error)
+        self._reads += 1
+        if self._reads > READS and self.heard < READ_BYTES * self._reads:
+            self._read_less_often()
+
+    def _end(self, error: Exception | None = None) -> None:
+        """Ends the response under way. The connection is used again only if that is complete and nothing follows it."""
+        reader, response = self._reader, self._response
+        if reader is None or not reader.leaves_nothing:
+            self.force_close()
+        if response is None or response.done():
+            return
+        if error is None:
+            response.set_result(None)
+        else:
+            response.set_exception(error)
 
     def _keep_or_not(self) -> None:
         if self._keep_alive_count.keeping < KEPT and self.is_connected():
@@ -164,31 +232,41 @@ class Wire(ResponseHandler):
         else:
             self.force_close()
 
-    def connection_lost(self, exc: BaseException | None) -> None:
-        if self._keeps:
-            self._keep_alive_count.keeping -= 1
-        super().connection_lost(exc)
+    def _read_less_often(self) -> None:
+        """Has the kernel gather what comes next: a read of one byte costs as much time as one of some kilobytes."""
+        if self._gathering is None and self._set_low_water(GATHER_BYTES):
+            self._gathering = self._loop.call_later(GATHER_SECONDS, self._read_at_once)
 
-    def data_received(self, data: bytes) -> None:
-        self.heard += len(data)
-        if self._resting and data:  # aiohttp itself passes nothing, to go on with what it has.
-            self.abort()
-            return
-        super().data_received(data)
-        if self.heard > HEAD_BYTES and (not self._answered or self.heard > self._most_bytes):
-            self._break_off()
+    def _read_at_once(self) -> None:
+        if self._gathering is not None:
+            self._gathering.cancel()
+            self._gathering = None
+            self._set_low_water(1)
 
-    def _break_off(self) -> None:
-        """Breaks off a response that is too long. Readers of the head or the body get the loss of the connection."""
-        self.flooded = True
-        if self.transport is not None:
-            # Not `self.abort`, which drops the body that a caller waits for.
-            self.transport.abort()
+    def _set_low_water(self, number: int) -> bool:
+        with _borrowed(self.transport) as connected:
+            if connected is None:
+                return False
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, number)
+            return True
 
-    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
-        if data[0].code >= 200:
-            self._answered = True
-        super().feed_data(data, size)
+
+@contextmanager
+def _borrowed(transport: asyncio.BaseTransport | None) -> Generator[socket.socket | None]:
+    """Gives the socket below a transport, also below TLS, while the context lasts; None when it is closed.
+
+    The object that a transport gives out itself neither reads nor tells what waits.
+    """
+    given: object = None if transport is None else transport.get_extra_info("socket")
+    descriptor = cast("socket.socket", given).fileno() if given is not None else -1
+    if descriptor < 0:
+        yield None
+        return
+    borrowed = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=descriptor)
+    try:
+        yield borrowed
+    finally:
+        borrowed.detach()
 
 
 class Resolver(AbstractResolver):
@@ -268,14 +346,14 @@ class Connector(aiohttp.TCPConnector):
             wire = connection.protocol
             if not isinstance(wire, Wire):
                 raise TypeError("This aiohttp makes connections in another way than we know.")
-            if not wire.used or not (exchange.fresh or wire.should_close or wire.is_old):
+            if not wire.used or not (exchange.fresh or wire.should_close or wire.is_old or wire.has_unread):
                 break
             connection.close()
         exchange.reused = wire.used
         if exchange.reused:
             self._take_again(exchange, connection)
         exchange.wire = wire
-        wire.begin(exchange.most_bytes)
+        wire.begin()
         connection.add_callback(wire.rest)
         return connection, wire
 

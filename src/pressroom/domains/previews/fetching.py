@@ -202,4 +202,4 @@ async def _image(requests: _Requests, url: str) -> bytes | None:
     except CardUnavailable:
         return None
     body = reached.response.body
-    return body if 0 < len(body) <= MOST_IMAGE else None
+    return body if reached.response.complete and 0 < len(body) <= MOST_IMAGE else None

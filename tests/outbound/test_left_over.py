@@ -1,0 +1,152 @@
+"""What a peer sends beyond a response is never the response to the next request."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+import pytest
+import trustme
+
+from pressroom.outbound import OutboundClient
+from tests.outbound.certificates import serving
+from tests.outbound.peers import LOOPBACK, run
+
+OK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+POISON: Final = b"HTTP/1.1 418 Not asked\r\nContent-Length: 0\r\n\r\n"
+CHUNKED: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+
+
+class Hostile:
+    """A receiver in a thread of its own. It answers each request with `answer`, and sends `more` when it is told to.
+
+    `said` is set when that has gone out.
+    """
+
+    def __init__(self, answer: bytes, more: bytes, tls: ssl.SSLContext | None) -> None:
+        self.connections = 0
+        self.go_on = threading.Event()
+        self.said = threading.Event()
+        self._answer = answer
+        self._more = more
+        self._tls = tls
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._door.getsockname()[1]
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
+
+    def url(self) -> str:
+        """Where it listens."""
+        return f"{'http' if self._tls is None else 'https'}://127.0.0.1:{self.port}/"
+
+    def close(self) -> None:
+        """Ends all threads."""
+        self.go_on.set()
+        self._door.shutdown(socket.SHUT_RDWR)
+        self._door.close()
+        for thread in self._threads:
+            thread.join(10)
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                accepted, _ = self._door.accept()
+                self.connections += 1
+                self._threads.append(threading.Thread(target=self._serve, args=(accepted,), daemon=True))
+                self._threads[-1].start()
+
+    def _serve(self, accepted: socket.socket) -> None:
+        first = self.connections == 1
+        with suppress(OSError), accepted:
+            spoken = accepted if self._tls is None else self._tls.wrap_socket(accepted, server_side=True)
+            with spoken:
+                while spoken.recv(65_536):
+                    spoken.sendall(self._answer)
+                    if first and not self.said.is_set():
+                        self.go_on.wait(20)
+                        spoken.sendall(self._more)
+                        self.said.set()
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@contextmanager
+def hostile(answer: bytes, more: bytes, tls: ssl.SSLContext | None) -> Generator[Hostile]:
+    it = Hostile(answer, more, tls)
+    try:
+        yield it
+    finally:
+        it.close()
+
+
+@pytest.mark.parametrize("over_tls", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize("answer", [OK, CHUNKED, b"HTTP/1.1 204 No Content\r\n\r\n"], ids=["length", "chunks", "none"])
+def test_bytes_that_wait_before_a_request_are_not_taken_for_its_answer(
+    authority: trustme.CA, over_tls: bool, answer: bytes
+) -> None:
+    """The event loop does not turn between their arrival and the next request, so that nobody has read them."""
+
+    async def work() -> None:
+        with hostile(answer, POISON, tls) as it:
+            client = OutboundClient(LOOPBACK, tls=trusting)
+            try:
+                first = await client.request("POST", it.url(), {}, b"x")
+                it.go_on.set()
+                assert it.said.wait(20)
+                second = await client.request("POST", it.url(), {}, b"x")
+                assert first.status == second.status != 418
+                assert it.connections == 2
+            finally:
+                await client.close()
+
+    tls = serving(authority.issue_cert("127.0.0.1")) if over_tls else None
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    run(work())
+
+
+@pytest.mark.parametrize("over_tls", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize("answer", [OK, CHUNKED, b"HTTP/1.1 204 No Content\r\n\r\n"], ids=["length", "chunks", "none"])
+@pytest.mark.parametrize("more", [b"\r\n", b"H", b"HTTP/1.1 418 Not asked\r\nX: ", POISON])
+def test_a_connection_with_bytes_behind_the_response_is_not_kept(
+    authority: trustme.CA, over_tls: bool, answer: bytes, more: bytes
+) -> None:
+    async def work() -> None:
+        with hostile(answer + more, b"", tls) as it:
+            it.go_on.set()
+            client = OutboundClient(LOOPBACK, tls=trusting)
+            try:
+                for number in (1, 2, 3):
+                    assert (await client.request("POST", it.url(), {}, b"x")).status in (200, 204)
+                    assert it.connections == number
+            finally:
+                await client.close()
+
+    tls = serving(authority.issue_cert("127.0.0.1")) if over_tls else None
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    run(work())
+
+
+@pytest.mark.parametrize("over_tls", [False, True], ids=["plain", "tls"])
+def test_a_connection_with_nothing_behind_the_response_is_kept(authority: trustme.CA, over_tls: bool) -> None:
+    async def work() -> None:
+        with hostile(OK, b"", tls) as it:
+            it.go_on.set()
+            client = OutboundClient(LOOPBACK, tls=trusting)
+            try:
+                for _ in range(5):
+                    assert (await client.request("POST", it.url(), {}, b"x")).body == b"ok"
+                assert it.connections == 1
+            finally:
+                await client.close()
+
+    tls = serving(authority.issue_cert("127.0.0.1")) if over_tls else None
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    run(work())
