@@ -7,8 +7,8 @@ from typing import Final, Protocol, TypeVar
 
 import argon2
 
-from pressroom.domains.accounts.fair_queue import FairQueue
 from pressroom.errors import Unavailable
+from pressroom.fair_queue import FairQueue
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressroom.domains.accounts.fair_queue import FairQueue
+from pressroom.fair_queue import FairQueue
 
 Step = tuple[str, bool]
 
