@@ -18,13 +18,13 @@ import msgspec
 
 from pressroom import __version__
 from pressroom.blobs.disk import blob_file, blob_files
-from pressroom.blobs.files import sync_folder
 from pressroom.clock import SystemClock, iso
 from pressroom.db import Database
 from pressroom.db.migrate import applied_version
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.media.actions import list_stored_keys
 from pressroom.errors import SettingError
+from pressroom.folders import make_folder, sync_folder
 from pressroom.settings import Settings
 
 MANIFEST: Final = "manifest.json"
@@ -154,7 +154,7 @@ def _claim_folder(to: Path, *used: Path) -> None:
     for folder in used:
         if to.resolve().is_relative_to(folder.resolve()):
             raise SettingError(f"{to} lies in {folder}, of which it is to be a copy. Name a folder elsewhere.")
-    to.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(to, 0o700)
     if any(to.iterdir()):
         raise SettingError(f"{to} is not empty. Name a folder that is, or one that is not there yet.")
 

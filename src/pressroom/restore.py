@@ -11,9 +11,9 @@ from typing import Final
 import msgspec
 
 from pressroom.backup import BLOBS, DATABASE, FORMAT, MANIFEST, ON_POSTGRES, Manifest, copy_file, sync_tree
-from pressroom.blobs.files import sync_folder
 from pressroom.db.migrate import newest_schema
 from pressroom.errors import SettingError
+from pressroom.folders import sync_folder
 from pressroom.settings import RESTORING, Settings
 from pressroom.sole_counter import alone_on_file
 

@@ -12,6 +12,7 @@ from pressroom.db import DatabaseAway
 from pressroom.db.lock import LEASE_SECONDS, SessionLock
 from pressroom.domains.limits.memory import MemoryLimiter, find_holder
 from pressroom.errors import PressroomError, SettingError
+from pressroom.folders import make_folder
 from pressroom.process_identity import has_ended, own_identity
 from pressroom.runtime import Runtime
 from pressroom.settings import Settings
@@ -52,7 +53,7 @@ def alone_with(database: Path, served: str) -> Generator[None]:
     """Locks a file of SQLite. Raises SettingError, with `served` when another process has locked it."""
     file = database.with_name(f"{database.name}.lock")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
         lock = file.open("w")
     except OSError as error:
         raise SettingError(f"PRESSROOM_DATA_DIR: cannot write {file}: {error.strerror}.") from None

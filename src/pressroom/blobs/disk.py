@@ -18,9 +18,10 @@ from io import BytesIO, FileIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from pressroom.blobs.files import Threads, disk, go_on, new_file, sync_folder, write_whole
+from pressroom.blobs.files import Threads, disk, go_on, new_file, write_whole
 from pressroom.blobs.store import PIECE, BlobInfo, BlobMissing, check_key, check_prefix, check_range, last_byte
 from pressroom.errors import SettingError
+from pressroom.folders import make_folder, sync_folder
 
 THREADS: Final = 8
 TEMPORARY: Final = "tmp"
@@ -44,9 +45,7 @@ class DiskBlobs:
         """Opens the store in `folder`, which is created if needed. Raises SettingError."""
         temporary = folder / TEMPORARY
         try:
-            if not folder.is_dir():
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                sync_folder(folder.parent)
+            make_folder(folder, 0o700)
             temporary.mkdir(mode=0o700, exist_ok=True)
             probe = temporary / _temporary_name()
             probe.touch(mode=0o600)

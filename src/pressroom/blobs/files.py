@@ -50,18 +50,6 @@ def write_whole(descriptor: int, data: bytes) -> None:
         left = left[os.write(descriptor, left) :]
 
 
-def sync_folder(folder: Path) -> None:
-    """Makes the names in `folder` durable, if the file system supports that."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
-    finally:
-        os.close(descriptor)
-
-
 def away(error: OSError) -> BlobsAway:
     """Returns the BlobsAway for an error of the local disk."""
     if error.errno in _FULL:

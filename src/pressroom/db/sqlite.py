@@ -34,6 +34,7 @@ from pressroom.db import (
 from pressroom.db.rows import Column
 from pressroom.db.sqlite_tx import SqliteConnection, SqliteTx, bind, columns_of
 from pressroom.errors import SettingError
+from pressroom.folders import make_folder
 
 R = TypeVar("R")
 P = ParamSpec("P")
@@ -290,7 +291,7 @@ def _translate(error: BaseException) -> None:
 def open_sqlite(file: Path, clock: Clock, subscribers: Sequence[Subscriber] = ()) -> SqliteDatabase:
     """Opens the file, creating it if needed. Raises SettingError when that fails."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
         return SqliteDatabase(connect(file), connect(file), clock, subscribers)
     except (OSError, apsw.Error) as error:
         raise SettingError(f"The database file {file} cannot be opened: {error}") from error

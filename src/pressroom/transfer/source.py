@@ -8,10 +8,10 @@ from typing import Final, Protocol, cast
 
 import apsw
 
-from pressroom.blobs.files import sync_folder
 from pressroom.db import Value
 from pressroom.db.migrate import VERSION, newest_schema
 from pressroom.errors import SettingError
+from pressroom.folders import sync_folder
 from pressroom.settings import RESTORING
 from pressroom.sole_counter import alone_with
 from pressroom.transfer import marks
