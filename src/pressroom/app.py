@@ -26,7 +26,7 @@ from pressroom.domains.limits.abuse import abuse_reason
 from pressroom.domains.limits.guard import account_subject, check_admitted, headers_of, session_rates_of
 from pressroom.domains.notifications.actions import count_unread
 from pressroom.domains.reading.files import may_see
-from pressroom.errors import AddressNotAllowed, ConfirmationRequired, SessionRequired
+from pressroom.errors import AddressNotAllowed, PasswordRequired, SessionRequired
 from pressroom.routes import ROUTES
 from pressroom.runtime import Runtime
 from pressroom.threads import MadeOnce
@@ -98,7 +98,7 @@ class PackageGuards(Guards[Caller]):
         if who.is_recent(self._clock.now()):
             return None
         if request.path.startswith("/api/"):
-            raise ConfirmationRequired("Confirm your password first: POST /api/auth/confirm")
+            raise PasswordRequired("Confirm your password first: POST /api/auth/confirm")
         return await ask_password(request, typed)
 
     async def check_writes(self, who: Caller) -> None:

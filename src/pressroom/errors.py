@@ -8,8 +8,7 @@ PressroomError
 │   │   └── NotSignedIn · WrongCredentials
 │   ├── Forbidden
 │   │   ├── AddressNotAllowed · MissingScope · CrossOrigin · AccountSuspended
-│   │   └── SessionRequired
-│   │       └── ConfirmationRequired
+│   │   └── SessionRequired · PasswordRequired
 │   ├── NotFound               absent, or not visible to this caller
 │   ├── Conflict               it exists already, or a cap is reached
 │   └── Unprocessable          well-formed, but stored state forbids it
@@ -22,7 +21,7 @@ PressroomError
 │   └── BlobsAway (blobs.store)
 ├── SettingError               a setting that cannot be used; for the operator
 │   └── DatabaseNotReached (db)
-├── MethodNotAllowed · RequestTimeout · PayloadTooLarge · UnsupportedMediaType (web.error_labels)
+├── MethodNotAllowed · RequestTimeout · PayloadTooLarge · UriTooLong · UnsupportedMediaType (web.error_labels)
 ├── UrlRefused · OutboundFailed (outbound.failures)
 ├── BlobMissing (blobs.store)
 │
@@ -150,8 +149,8 @@ class SessionRequired(Forbidden):
     """An API key was presented where only a signed-in owner may act."""
 
 
-class ConfirmationRequired(SessionRequired):
-    """The session is too old for what it asks: its owner has to give the password again first."""
+class PasswordRequired(Forbidden):
+    """The owner of the session has to give the password again first (docs/sign-in.md#the-password-again)."""
 
 
 class CrossOrigin(Forbidden):

@@ -4,7 +4,6 @@ Settings are environment variables `PRESSROOM_…`, or lines of a `.env` file in
 environment wins. An invalid value raises SettingError with one line that says which and why.
 """
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, Generic, TypeVar, overload
@@ -34,6 +33,7 @@ from pressroom.setting_values import (
     read_when_away,
     whole_number,
 )
+from pressroom.text import find_nearest
 
 RESTORING = ".restoring"
 """A file in the data folder while a backup is being restored: as long as it exists, nothing may be served."""
@@ -338,8 +338,8 @@ class Settings:
         names = [setting.variable for setting in all_settings()]
         for variable in sorted(self._variables):
             if variable.startswith(PREFIX) and variable not in names:
-                close = difflib.get_close_matches(variable, names, 1)
-                yield f"{variable} is no setting of this version" + (f"; {close[0]} is." if close else ".")
+                nearest = find_nearest(variable, names)
+                yield f"{variable} is no setting of this version" + (f"; {nearest} is." if nearest else ".")
 
 
 def all_settings() -> list[Setting[object]]:

@@ -3,8 +3,10 @@
 What hashtags, mentions and URLs are: `hashtags_and_mentions`.
 """
 
+import difflib
 import re
 import unicodedata
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
@@ -47,6 +49,17 @@ def has_controls(text: str) -> bool:
     In a name that stands in a line of its own they would move or hide what follows.
     """
     return _CONTROL.search(text) is not None
+
+
+def find_nearest(name: str, known: Iterable[str]) -> str | None:
+    """Returns the name of `known` that a misspelt one most likely stands for, in any case; None when none is near.
+
+    Names longer than SHORT are not compared: that takes time that grows with the square of their length.
+    """
+    if len(name) > SHORT:
+        return None
+    folded = {each.lower(): each for each in known}
+    return next((folded[close] for close in difflib.get_close_matches(name.lower(), folded, 1)), None)
 
 
 def _has_long_run(text: str) -> bool:

@@ -50,6 +50,7 @@ def confirm(
 def test_which_acts_ask() -> None:
     assert {route.name for route in RECENT} >= {
         "create_key",
+        "create_webhook",
         "rotate_webhook",
         "replace_webhook",
         "begin_two_factor",
@@ -71,7 +72,7 @@ def test_a_session_that_is_too_old_is_refused(mira: Person, route: Route[Caller]
 
     answer = mira.request(route.method, path, token=mira.token, content=body)
 
-    assert label(answer) == (403, "Session required")
+    assert label(answer) == (403, "Password required")
     assert answer.json()["message"] == "Confirm your password first: POST /api/auth/confirm"
     if route.method != "GET":
         cross = {"Sec-Fetch-Site": "cross-site"}
@@ -85,12 +86,12 @@ def test_the_password_lasts_thirty_minutes(mira: Person) -> None:
     mira.server.clock.advance(30 * MINUTE)
     assert make_key(mira).status_code == 201
     mira.server.clock.advance(1)
-    assert label(make_key(mira)) == (403, "Session required")
+    assert label(make_key(mira)) == (403, "Password required")
     assert confirm(mira).status_code == 200
     mira.server.clock.advance(30 * MINUTE)
     assert make_key(mira).status_code == 201
     mira.server.clock.advance(1)
-    assert label(make_key(mira)) == (403, "Session required")
+    assert label(make_key(mira)) == (403, "Password required")
     assert make_key(mira, token_of(mira.sign_in())).status_code == 201, "to sign in anew does as well"
 
 
@@ -99,7 +100,7 @@ def test_a_replay_confirms_as_well(mira: Person) -> None:
         mira.server.clock.advance(31 * MINUTE)
         answer = confirm(mira, wrong or PASSWORD, key="once")
         assert answer.status_code == (401 if wrong else 200), "the password is looked at each time"
-    assert label(make_key(mira)) == (403, "Session required")
+    assert label(make_key(mira)) == (403, "Password required")
     replay = confirm(mira, key="once")
     assert (replay.status_code, replay.headers["Idempotent-Replayed"]) == (200, "true")
     assert make_key(mira).status_code == 201
@@ -110,7 +111,7 @@ def test_it_holds_for_the_one_session(mira: Person) -> None:
     mira.server.clock.advance(31 * MINUTE)
 
     assert confirm(mira, token=other).status_code == 200
-    assert label(make_key(mira)) == (403, "Session required")
+    assert label(make_key(mira)) == (403, "Password required")
     assert make_key(mira, other).status_code == 201
 
 
@@ -118,7 +119,7 @@ def test_using_a_session_does_not_keep_it_recent(mira: Person) -> None:
     for _ in range(4):
         mira.server.clock.advance(10 * MINUTE)
         assert mira.me(mira.token).status_code == 200
-    assert label(make_key(mira)) == (403, "Session required")
+    assert label(make_key(mira)) == (403, "Password required")
 
 
 def test_a_wrong_password_is_a_failed_sign_in(mira: Person) -> None:
@@ -129,7 +130,7 @@ def test_a_wrong_password_is_a_failed_sign_in(mira: Person) -> None:
     assert label(refused) == (429, "Too many attempts")
     assert refused.headers["Retry-After"] == "900"
     assert label(mira.sign_in()) == (429, "Too many attempts"), "in the same count"
-    assert label(make_key(mira)) == (403, "Session required")
+    assert label(make_key(mira)) == (403, "Password required")
 
     elsewhere = new_address()
     assert confirm(mira, address=elsewhere).status_code == 200, "an address that failed nothing"

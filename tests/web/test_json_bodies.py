@@ -3,6 +3,8 @@
 import json
 import unicodedata
 from collections.abc import Iterator
+from datetime import datetime
+from enum import IntEnum
 from typing import Annotated, Any
 
 import msgspec
@@ -13,7 +15,9 @@ from msgspec import Meta
 
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.routes import API_ROUTES
+from pressroom.web.access import Anyone
 from pressroom.web.json_bodies import DECOMPOSED, Body, decode
+from pressroom.web.routing import declare_with_body
 
 NOW = 1_800_000_000_000
 
@@ -138,3 +142,48 @@ def test_nothing_that_composes_to_fit_is_more_times_too_long() -> None:
     longest = max(len(unicodedata.normalize("NFD", chr(point))) for point in range(0x110000))
 
     assert longest == DECOMPOSED
+
+
+class Sized(Body):
+    """Numbers with one bound each."""
+
+    least: Annotated[int, Meta(ge=1)] | None = None
+    most: Annotated[float, Meta(le=2)] | None = None
+    within: Annotated[int, Meta(ge=1, le=3)] | None = None
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b'{"least": 0}', "Must be at least 1."),
+        (b'{"most": 2.5}', "Must be at most 2."),
+        (b'{"within": 4}', "Must lie between 1 and 3."),
+    ],
+)
+def test_number_out_of_one_bound_is_told_that_bound(raw: bytes, message: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        decode(Sized, raw, [], NOW)
+
+    assert [(error.code, error.message) for error in refusal.value.field_errors] == [(Code.OUT_OF_RANGE, message)]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        Annotated[str, Meta(pattern="^a")],
+        list[Annotated[str, Meta(pattern="^a")]],
+        Annotated[int, Meta(gt=1)],
+        Annotated[int, Meta(lt=1)],
+        Annotated[float, Meta(multiple_of=2)],
+        dict[str, int],
+        tuple[int, ...],
+        int | str,
+        IntEnum("Number", ["ONE"]),
+        datetime,
+    ],
+)
+def test_route_with_a_rule_that_nobody_checks_cannot_be_declared(kind: Any) -> None:
+    body = msgspec.defstruct("Taken", [("field", kind)], bases=(Body,), kw_only=True)
+
+    with pytest.raises(TypeError, match=r"Taken\.field"):
+        declare_with_body("POST", "/api/x", Anyone(), takes=body, summary="x")

@@ -14,6 +14,7 @@ from pressroom.errors import (
     MissingScope,
     NotFound,
     NotSignedIn,
+    PasswordRequired,
     PressroomError,
     QuotaExceeded,
     RateLimited,
@@ -42,6 +43,16 @@ class PayloadTooLarge(PressroomError):
     """The body is larger than the route can ever take."""
 
 
+LONGEST_TARGET: Final = 8_192
+"""Bytes of a request target, path and query, at most."""
+
+TARGET_TOO_LONG: Final = f"Path and query together have at most {LONGEST_TARGET:,} bytes."
+
+
+class UriTooLong(PressroomError):
+    """The request target, path and query, is longer than any of ours."""
+
+
 class UnsupportedMediaType(PressroomError):
     """The body is of a type that the route does not take."""
 
@@ -57,6 +68,7 @@ LABELS: Final[dict[type[PressroomError], tuple[int, str]]] = {
     AddressNotAllowed: (403, "IP address not allowed"),
     MissingScope: (403, "Missing required scope"),
     SessionRequired: (403, "Session required"),
+    PasswordRequired: (403, "Password required"),
     AccountSuspended: (403, "Account suspended"),
     CrossOrigin: (403, "Cross-origin request refused"),
     NotFound: (404, "Not found"),
@@ -64,6 +76,7 @@ LABELS: Final[dict[type[PressroomError], tuple[int, str]]] = {
     RequestTimeout: (408, "Request timeout"),
     Conflict: (409, "Conflict"),
     PayloadTooLarge: (413, "Payload too large"),
+    UriTooLong: (414, "URI too long"),
     UnsupportedMediaType: (415, "Unsupported media type"),
     Unprocessable: (422, "Unprocessable"),
     RateLimited: (429, "Rate limit exceeded"),

@@ -39,7 +39,7 @@ class Guards(Protocol[C]):
         """Returns None when the caller confirmed the password a short time ago, else the page that asks for it.
 
         `typed` is what was typed into a form, without its secrets, and with the password if that was asked for; None
-        when no form was sent. Raises ConfirmationRequired on routes of the API.
+        when no form was sent. Raises PasswordRequired on routes of the API.
         """
         ...
 

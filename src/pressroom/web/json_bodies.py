@@ -4,8 +4,9 @@ The struct's type annotations are the only statement of the rules: both ways of 
 them. Text is measured and passed on in Unicode normal form C (docs/errors.md#details).
 """
 
+import builtins
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
 from typing import ClassVar, Final, TypeVar, cast
@@ -14,13 +15,16 @@ import msgspec
 from msgspec import inspect
 
 from pressroom.errors import MAX_FIELD_ERRORS, Code, FieldError, Invalid
-from pressroom.text import normalise
+from pressroom.text import find_nearest, normalise
 
 LONGEST_NAME: Final = 100
 """Characters of an unknown field's name that a message shows."""
 
 LONGEST_TEXT: Final = 1_000
 """Characters of text that are normalised when its type sets no limit. Such text has rules that allow far less."""
+
+MOST_GUESSES: Final = 10
+"""Unknown fields of an object for which the nearest known one is named."""
 
 DECOMPOSED: Final = 4
 """Code points that normal form C joins into one, at most."""
@@ -130,6 +134,50 @@ def struct_info(kind: type[msgspec.Struct]) -> inspect.StructType:
     return cast("inspect.StructType", inspect.type_info(kind))
 
 
+def check_rules(info: inspect.Type, at: str) -> None:
+    """Checks when a route is declared that every rule of its body is one that `_Walk` checks as well.
+
+    Args:
+        info: A type of the body.
+        at: Its place, for the message: `CreatePost.content`.
+
+    Raises:
+        TypeError: The type has a rule that would pass unchecked in a body that is not plain ASCII.
+    """
+    match info:
+        case inspect.Metadata(type=inner) | inspect.ListType(item_type=inner):
+            check_rules(inner, at)
+        case inspect.UnionType(types=types):
+            kinds = [kind for kind in types if not isinstance(kind, inspect.NoneType)]
+            if len(kinds) != 1:
+                raise TypeError(f"{at}: a field has one type, or one type and null.")
+            check_rules(kinds[0], at)
+        case inspect.StructType(fields=fields):
+            for field in fields:
+                check_rules(field.type, f"{at}.{field.name}")
+        case (
+            inspect.StrType(pattern=None)
+            | inspect.BoolType()
+            | inspect.AnyType()
+            | inspect.CustomType(cls=builtins.object)
+        ):
+            pass
+        case inspect.EnumType(cls=choices) if issubclass(choices, str):
+            pass
+        case (
+            inspect.IntType(gt=None, lt=None, multiple_of=None) | inspect.FloatType(gt=None, lt=None, multiple_of=None)
+        ):
+            pass
+        case _:
+            raise TypeError(f"{at}: {info} has a rule that is not checked here: state it in `field_errors`.")
+
+
+def _range(info: inspect.FloatType | inspect.IntType) -> str:
+    if info.ge is None:
+        return f"Must be at most {info.le:g}."
+    return f"Must be at least {info.ge:g}." if info.le is None else f"Must lie between {info.ge:g} and {info.le:g}."
+
+
 class _Wrong(Enum):
     VALUE = 0
 
@@ -174,12 +222,14 @@ class _Walk:
                 self.add_error(path, Code.REQUIRED, "This field is required.")
                 self.wrong.add(path)
                 result[field.name] = None
+        # Looking for the nearest name takes about 0.1 ms.
+        names = [field.encode_name for field in info.fields] if len(given) <= MOST_GUESSES else []
         for name in given:
             if self._is_full():
                 break
             # Cut first: normalising a name of many thousand characters can take seconds.
             path = at + normalise(name[:LONGEST_NAME])
-            self.add_error(path, Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?")
+            self.add_error(path, Code.UNKNOWN_FIELD, unknown_field(name, names))
         return result
 
     def value(self, info: inspect.Type, value: object, at: str) -> object:
@@ -208,7 +258,6 @@ class _Walk:
             case inspect.CustomType() if info.cls is object:
                 return value
             case _:
-                # Nothing passes unchecked: the fields of bodies have only the types above.
                 raise TypeError(f"There is no rule for {at}, a {type(info).__name__}.")
 
     def add_error(self, at: str, code: Code, message: str) -> _Wrong:
@@ -247,7 +296,7 @@ class _Walk:
             return self.add_error(at, Code.TYPE, "Must be a whole number." if whole else "Must be a number.")
         number = value
         if (info.ge is not None and number < info.ge) or (info.le is not None and number > info.le):
-            return self.add_error(at, Code.OUT_OF_RANGE, f"Must lie between {info.ge:g} and {info.le:g}.")
+            return self.add_error(at, Code.OUT_OF_RANGE, _range(info))
         return number if whole else float(number)
 
     def _choice(self, info: inspect.EnumType, value: object, at: str) -> object:
@@ -269,6 +318,12 @@ class _Walk:
         converted = [self.value(info.item_type, item, f"{at}[{place}]") for place, item in enumerate(items)]
         self.wrong.update(f"{at}[{place}]" for place, item in enumerate(converted) if item is _WRONG)
         return [None if item is _WRONG else item for item in converted]
+
+
+def unknown_field(name: str, known: Iterable[str]) -> str:
+    """Returns the message about a field that is not `known`, with the nearest that is."""
+    nearest = find_nearest(name, known)
+    return f"There is no such field; did you mean {nearest}?" if nearest else "There is no such field; is it misspelt?"
 
 
 def takes_none(info: inspect.Type) -> bool:

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable
 from typing import Final, TypeVar
-from urllib.parse import parse_qsl
 
 import msgspec
 
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.ids import BEYOND
+from pressroom.web.query import parse_query
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ class Page(msgspec.Struct, frozen=True):
 
 def read_page(query: str) -> Page:
     """Returns the page that a query string asks for. Raises Invalid with everything that is wrong."""
-    given = dict(parse_qsl(query, keep_blank_values=True))
+    given = parse_query(query)
     field_errors: list[FieldError] = []
     limit, cursor = given.get("limit", "20"), given.get("cursor")
     if not re.fullmatch(r"[0-9]{1,3}", limit) or not 1 <= int(limit) <= 100:
@@ -68,7 +68,7 @@ def place_of(query: str, name: str = "before", form: re.Pattern[str] = _CURSOR) 
     Raises:
         Invalid: The parameter holds something else.
     """
-    given = dict(parse_qsl(query, keep_blank_values=True)).get(name)
+    given = parse_query(query).get(name)
     if given is None or form.fullmatch(given):
         return given
     message = "This is no place in the list: begin at its first page, and follow its links."

@@ -6,13 +6,12 @@ path and method (404, 405) → who calls (401, 403, 429: `Guards`) → query (40
 import random
 from collections.abc import Mapping, Sequence
 from typing import Final, Generic, TypeVar
-from urllib.parse import parse_qsl
 
 import msgspec
 
 from pressroom.clock import Clock
 from pressroom.db import Database, RequestWaits
-from pressroom.errors import Code, CrossOrigin, FieldError, Invalid, MissingKey, NotFound, NotSignedIn, Unavailable
+from pressroom.errors import CrossOrigin, FieldError, Invalid, MissingKey, NotFound, NotSignedIn, Unavailable
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.web import json_bodies
@@ -20,7 +19,7 @@ from pressroom.web.access import Access, AdminOnly, AdminPage, Anyone, Keyed, Pa
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address
 from pressroom.web.compression import encode, may_be_encoded
-from pressroom.web.error_labels import MethodNotAllowed
+from pressroom.web.error_labels import LONGEST_TARGET, TARGET_TOO_LONG, MethodNotAllowed, UriTooLong
 from pressroom.web.error_responses import error_response
 from pressroom.web.guards import Guards
 from pressroom.web.headers import read_headers, session_token
@@ -28,7 +27,7 @@ from pressroom.web.idempotency_key import fingerprint, read_key, typed_fingerpri
 from pressroom.web.incoming_body import BodyReader, IncomingBody, is_large
 from pressroom.web.location_header import location_of
 from pressroom.web.multipart import discard
-from pressroom.web.multipart_rules import LONGEST_NAME, Form
+from pressroom.web.multipart_rules import Form
 from pressroom.web.multipart_texts import read_texts
 from pressroom.web.observed import observe
 from pressroom.web.origin import check_host, check_same_origin
@@ -41,6 +40,7 @@ from pressroom.web.page_forms import (
     refused_state,
     sent_before,
 )
+from pressroom.web.query import check_known, parse_query
 from pressroom.web.rendering import error_page, hide_address, sign_in_first
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -130,7 +130,7 @@ class Pipeline(Generic[C]):
             services=self._services,
             id=request_id,
             method=scope["method"],
-            path=scope["path"],
+            path=scope["path"][:LONGEST_TARGET],  # a longer one is refused
             query=scope["query_string"].decode("latin-1"),
             headers=headers,
             client=client_address(peer[0] if peer else "", headers.forwarded_for, self._trusted),
@@ -145,11 +145,14 @@ class Pipeline(Generic[C]):
             request.response_headers += API_HEADERS
         route = None
         try:
+            _check_length(scope)
             check_host(scope["http_version"], request.headers)
             route = self._find(scope, request)
+            if request.query and not _in_api(route.path):
+                parse_query(request.query)  # refuses it before a page looks into it
             request.who = await self._who(request, route)
-            if request.query and _reads_query(route):
-                _check_query(request.query)
+            if request.query and _in_api(route.path):
+                check_known(request.query, route.parameters)
             if route.page_form is not None:
                 return await self._run_form(request, route, route.page_form)
             return await self._run(request, route)
@@ -345,19 +348,10 @@ async def _told_apart(
     return response if again.status == 303 else again
 
 
-def _reads_query(route: Route[C]) -> bool:
-    """Returns whether a route looks into the query: pages may, operations of the API say so."""
-    return route.paged or bool(route.query) or not _in_api(route.path)
-
-
-def _check_query(query: str) -> None:
-    """Raises Invalid when a query holds a NUL, which no text of PostgreSQL can."""
-    if "%00" not in query:
-        return
-    pairs = parse_qsl(query, keep_blank_values=True)
-    name = next((name for name, text in pairs if "\0" in text and name.isidentifier()), "query")
-    message = "A query must not hold the NUL character."
-    raise Invalid([FieldError(name[:LONGEST_NAME], Code.INVALID_FORMAT, message)])
+def _check_length(scope: HttpScope) -> None:
+    """Raises UriTooLong before any part of a long request target is looked at."""
+    if len(scope["raw_path"]) + len(scope["query_string"]) >= LONGEST_TARGET:  # with the question mark
+        raise UriTooLong(TARGET_TOO_LONG)
 
 
 def _let_go(error: BaseException) -> None:

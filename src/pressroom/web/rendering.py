@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote, urlencode
 
 from pressroom.errors import Invalid, PressroomError, TooMany, Unavailable, Unprocessable
 from pressroom.web.asgi import HeaderList
@@ -11,6 +11,7 @@ from pressroom.web.error_labels import label_of
 from pressroom.web.error_responses import error_response
 from pressroom.web.page_forms import FormState
 from pressroom.web.page_words import field_errors_for_people, message_for_people
+from pressroom.web.query import parse_query
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.templating import APP_POLICY, HTML, POLICY, page, page_headers, page_in_slices
@@ -119,7 +120,7 @@ def sign_in_first(request: Request[Any]) -> Response:
     or stands."""
     here = f"{request.path}?{request.query}" if request.query else request.path
     if not request.is_safe:
-        here = own_path(dict(parse_qsl(request.query)).get("next"), _page_of_form(request, here))
+        here = own_path(parse_query(request.query).get("next"), _page_of_form(request, here))
     return redirect("/login", **({"next": here} if here != "/" else {}))
 
 
@@ -171,5 +172,5 @@ UNEXPECTED: Final = (
 
 def done_of(query: str) -> str | None:
     """Returns the code of what was just done, from the query."""
-    given = dict(parse_qsl(query)).get("done", "") if "done=" in query else ""
+    given = parse_query(query).get("done", "") if "done=" in query else ""
     return given if given and len(given) <= LONGEST_CODE else None

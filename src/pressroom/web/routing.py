@@ -23,6 +23,7 @@ import msgspec
 
 from pressroom.errors import FieldError, PressroomError
 from pressroom.web.access import Access, Page, Visitor
+from pressroom.web.json_bodies import check_rules, struct_info
 from pressroom.web.multipart_rules import Form, FormRules
 from pressroom.web.page_forms import FormFields, FormState
 from pressroom.web.request import Request
@@ -167,6 +168,11 @@ class Route(Generic[C]):
     location: str | None = None
     page_form: PageForm[C] | None = None
 
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the parameters that it takes in the query string."""
+        return [*(("limit", "cursor") if self.paged else ()), *(each.name for each in self.query)]
+
 
 def declare(
     method: str, path: str, access: Access, **declared: Unpack[Declaration]
@@ -186,6 +192,8 @@ def declare_with_body(
     method: str, path: str, access: Access, *, takes: type[B], **declared: Unpack[Declaration]
 ) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
     """Declares an operation whose JSON body is a `takes`. The function's docstring is its description."""
+
+    check_rules(struct_info(takes), takes.__name__)
 
     def decorate(function: Callable[[Request[C], B], Awaitable[Response]]) -> Route[C]:
         def run(request: Request[C], body: msgspec.Struct | None) -> Awaitable[Response]:
@@ -210,6 +218,7 @@ def declare_form(
     files: FormFiles | None = None,
 ) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
     """Declares what a form does that is sent to `path`; see `PageForm` for the rest."""
+    check_rules(struct_info(takes), takes.__name__)
 
     def decorate(function: Callable[[Request[C], B], Awaitable[Response]]) -> Route[C]:
         def run(request: Request[C], body: msgspec.Struct | None) -> Awaitable[Response]:

@@ -1,7 +1,6 @@
 """Pages for people who come in without a password: sign-up, a forgotten password, links (docs/web-app.md#coming-in)."""
 
 from typing import Final
-from urllib.parse import parse_qsl
 
 from pressroom.domains.accounts import invitations, links
 from pressroom.domains.accounts.cookies import session_cookie
@@ -16,6 +15,7 @@ from pressroom.errors import AccountSuspended, Conflict, TooManyAttempts, Unproc
 from pressroom.setting_values import Signup
 from pressroom.web.access import Visitor
 from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.query import parse_query
 from pressroom.web.rendering import hide_address, redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -28,7 +28,7 @@ async def show_sign_up(request: Request[Caller], form: FormState) -> Response:
     """Renders the page of sign-up; where it is closed, one that says so."""
     if request.who is not None:
         return redirect(next_path(request), **({} if request.is_safe else {"done": "signed-in-already"}))
-    invite = form.value("invite") or dict(parse_qsl(request.query)).get("invite", "")
+    invite = form.value("invite") or parse_query(request.query).get("invite", "")
     is_closed = request.settings.signup is Signup.CLOSED
     if request.settings.signup is Signup.INVITE:
         is_closed = not await request.db.read(invitations.holds, invite)

@@ -1,7 +1,6 @@
 """The first account of an installation: the route and the page (docs/operations.md#the-first-account)."""
 
 from typing import Annotated, Final
-from urllib.parse import parse_qsl
 
 from msgspec import Meta
 
@@ -15,6 +14,7 @@ from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, SIGN_UP_EXAMPLE,
 from pressroom.errors import NotFound, Unprocessable
 from pressroom.web.access import Anyone, Visitor
 from pressroom.web.page_forms import FormFields, FormState
+from pressroom.web.query import parse_query
 from pressroom.web.rendering import hide_address, redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -62,7 +62,7 @@ async def set_up(request: Request[Caller], body: SetUp) -> Response:
 async def show_set_up(request: Request[Caller], form: FormState) -> Response:
     """Renders the form of the first account. Raises NotFound once there is an account."""
     await request.db.read(first_account.check_open)
-    given = dict(parse_qsl(request.query)).get("token", "")
+    given = parse_query(request.query).get("token", "")
     response = await render(request, "accounts/set_up.html", {"token": given}, form=form)
     hide_address(response)
     return response

@@ -1,7 +1,7 @@
 """The pages of signing in and out, and of giving the password again (docs/web-app.md#signing-in)."""
 
 from typing import Annotated, Final
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 from msgspec import Meta
 
@@ -27,6 +27,7 @@ from pressroom.web.access import Page, Visitor
 from pressroom.web.headers import cookie_value
 from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.query import parse_query
 from pressroom.web.rendering import own_path, redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -154,7 +155,7 @@ async def confirm_password(request: Request[Caller], body: Confirmation) -> Resp
 
 def next_path(request: Request[Caller]) -> str:
     """Returns where it goes on: the query's `next` if that is a path of our own, otherwise the front page."""
-    return own_path(dict(parse_qsl(request.query)).get("next"))
+    return own_path(parse_query(request.query).get("next"))
 
 
 async def _ask_for_code(request: Request[Caller], attempt: attempts.SignInAttempt) -> Response:

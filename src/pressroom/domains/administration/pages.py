@@ -1,7 +1,7 @@
 """The pages of admins (docs/operations.md#admins)."""
 
 from typing import Final
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote, urlencode
 
 from pressroom import __version__
 from pressroom.db import Tx
@@ -26,6 +26,7 @@ from pressroom.shown_settings import shown_settings
 from pressroom.web.access import AdminPage
 from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.paging import Page, place_of, split
+from pressroom.web.query import parse_filled
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -51,7 +52,7 @@ async def show_overview(request: Request[Caller]) -> Response:
 @declare("GET", ACCOUNTS, AdminPage(), summary="Accounts")
 async def show_accounts(request: Request[Caller]) -> Response:
     """All accounts, newest first, or those that are searched for."""
-    given = dict(parse_qsl(request.query))
+    given = parse_filled(request.query)
     search, by = given.get("search", "").strip().removeprefix("@")[:254], given.get("by", "")
     by = by if by in ("username", "email") else "username"
     status = (

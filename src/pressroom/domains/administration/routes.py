@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import parse_qsl
 
 from pressroom import __version__
 from pressroom.domains.accounts.models import AccountFilter, Caller
@@ -45,6 +44,7 @@ from pressroom.jobs.overview import find_dead
 from pressroom.shown_settings import shown_settings
 from pressroom.web.access import AdminOnly
 from pressroom.web.paging import Page, read_page, split
+from pressroom.web.query import parse_filled
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import QueryParameter, Tag, declare, declare_with_body
@@ -140,7 +140,7 @@ async def show_overview(request: Request[Caller]) -> Response:
 )
 async def list_accounts(request: Request[Caller]) -> Response:
     """All accounts, newest first; or those that one of `status`, `username` and `email` asks for."""
-    return json_response(await read_accounts(request, dict(parse_qsl(request.query)), read_page(request.query)))
+    return json_response(await read_accounts(request, parse_filled(request.query), read_page(request.query)))
 
 
 @declare(

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Final
-from urllib.parse import parse_qsl
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
@@ -13,6 +12,7 @@ from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState, NoFields
 from pressroom.web.paging import place_of
+from pressroom.web.query import parse_filled
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -41,7 +41,7 @@ async def show_follows(request: Request[Caller]) -> Response:
 
 async def show_list(request: Request[Caller], form: FormState) -> Response:
     """Returns a page of the list that the query names; after a form that was refused, of the requests."""
-    given = dict(parse_qsl(request.query))
+    given = parse_filled(request.query)
     name = "requests" if form.was_refused else given.get("list", "")
     name = name if name in LISTS else "following"
     before = place_of(request.query)

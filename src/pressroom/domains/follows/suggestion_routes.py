@@ -2,7 +2,6 @@
 
 import re
 from typing import Final
-from urllib.parse import parse_qsl
 
 from pressroom.domains.accounts.models import Caller, folded
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
@@ -11,6 +10,7 @@ from pressroom.domains.follows.routes import TAG
 from pressroom.domains.follows.schemas import SuggestionsOut, person_shape
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.access import SessionOnly
+from pressroom.web.query import parse_query
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import QueryParameter, declare
@@ -45,7 +45,7 @@ _TOO_LONG: Final = Invalid([FieldError("prefix", Code.TOO_LONG, f"A user name ha
 async def suggest_follows(request: Request[Caller]) -> Response:
     """Up to 8 accounts that the account follows, by the beginning of their user names: for an allowlist. Of whoever it
     does not follow nothing is told."""
-    prefix = dict(parse_qsl(request.query, keep_blank_values=True)).get("prefix", "").removeprefix("@")
+    prefix = parse_query(request.query).get("prefix", "").removeprefix("@")
     if len(prefix) > LONGEST:
         raise _TOO_LONG
     if not _OF_NAMES.fullmatch(prefix):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from typing import Annotated
-from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import Meta
@@ -14,6 +13,7 @@ from pressroom.names import name_errors
 from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormState
 from pressroom.web.paging import is_id
+from pressroom.web.query import parse_query
 from pressroom.web.wire import EXAMPLE_BASE, ONE_LINE, Id, Time, Url
 
 
@@ -41,7 +41,7 @@ class CreateHub(Body):
 
 def wanted_hub(query: str, form: FormState) -> str:
     """Returns the id of the hub that a form was sent with, or else that the address of its page names; "" for none."""
-    given = form.value("hubId") if form.typed else dict(parse_qsl(query)).get("hub", "")
+    given = form.value("hubId") if form.typed else parse_query(query).get("hub", "")
     return given if is_id(given) else ""
 
 

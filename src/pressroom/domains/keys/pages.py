@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import parse_qsl
 
 import msgspec
 
@@ -15,6 +14,7 @@ from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState
 from pressroom.web.paging import place_of
+from pressroom.web.query import parse_query
 from pressroom.web.rendering import render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -150,7 +150,7 @@ def _id_given(request: Request[Caller], name: str) -> str | None:
 
 
 def _given(request: Request[Caller], name: str) -> str:
-    return dict(parse_qsl(request.query)).get(name, "")
+    return parse_query(request.query).get(name, "")
 
 
 ROUTES: Final[tuple[Route[Caller], ...]] = (show_keys, new_key, make_key, first_use)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
@@ -29,6 +29,7 @@ from pressroom.web.asgi import HeaderList
 from pressroom.web.page_forms import FormState, new_idempotency_key
 from pressroom.web.paging import is_id, place_of
 from pressroom.web.permalinks import Permalinks
+from pressroom.web.query import parse_query
 from pressroom.web.rendering import done_of, frame_of
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -276,7 +277,7 @@ def before(request: Request[Caller]) -> str:
 
 def given(request: Request[Caller], name: str) -> str:
     """Returns a parameter of the query string; "" when it is missing."""
-    return dict(parse_qsl(request.query, keep_blank_values=True)).get(name, "")
+    return parse_query(request.query).get(name, "")
 
 
 def _entry(request: Request[Caller], entry: ThreadEntry, answers: str | None, *, of_author: bool) -> CommentEntry:

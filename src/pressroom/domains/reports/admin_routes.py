@@ -1,7 +1,6 @@
 """What admins read of reports and decide about them, over HTTP (docs/moderation.md#decisions)."""
 
 from typing import Final
-from urllib.parse import parse_qsl
 
 from pressroom.domains.accounts.block_routes import TAG, admin_of
 from pressroom.domains.accounts.models import Caller
@@ -21,6 +20,7 @@ from pressroom.domains.reports.schemas import (
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import AdminOnly
 from pressroom.web.paging import read_page, split
+from pressroom.web.query import parse_query
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import QueryParameter, declare, declare_with_body
@@ -97,7 +97,7 @@ async def decide_report(request: Request[Caller], body: DecideCase) -> Response:
 
 def state_of(request: Request[Caller]) -> str:
     """Returns which cases the query asks for: `open` or `decided`. Raises Invalid."""
-    state = dict(parse_qsl(request.query, keep_blank_values=True)).get("state", STATES[0])
+    state = parse_query(request.query).get("state", STATES[0])
     if state not in STATES:
         raise Invalid([FieldError("state", Code.INVALID_CHOICE, "Must be open or decided.")])
     return state

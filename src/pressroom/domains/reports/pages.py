@@ -1,7 +1,6 @@
 """The pages to report something, and to read what was decided about one's own (docs/moderation.md)."""
 
 from typing import Final
-from urllib.parse import parse_qsl
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.reports import actions
@@ -11,6 +10,7 @@ from pressroom.errors import NotFound
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState
 from pressroom.web.paging import is_id, read_page, split
+from pressroom.web.query import parse_filled
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -22,7 +22,7 @@ async def show_report(request: Request[Caller], form: FormState) -> Response:
 
     Raises NotFound, but for a form that was refused: its page says what is wrong with what it names.
     """
-    given = dict(parse_qsl(request.query))
+    given = parse_filled(request.query)
     subject: Subject | None = None
     try:
         subject = await _find_subject(request, form.value("type", given.get("type")), form.value("id", given.get("id")))

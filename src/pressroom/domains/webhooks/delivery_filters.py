@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import parse_qsl
 
 from pressroom.clock import parse_iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.models import CodeClass, DeliveryFilter, State
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.paging import Page, read_page
+from pressroom.web.query import parse_query
 from pressroom.web.routing import QueryParameter
 
 CODES: Final = tuple(code for code in CodeClass if code is not CodeClass.UNTRIED)
@@ -31,7 +31,7 @@ PARAMETERS: Final = (
 
 def read_listing(query: str) -> tuple[Page, DeliveryFilter]:
     """Returns the page and the filter that a query string asks for. Raises Invalid with everything that is wrong."""
-    given = dict(parse_qsl(query, keep_blank_values=True))
+    given = parse_query(query)
     field_errors: list[FieldError] = []
     page = Page(1)
     try:

@@ -1,7 +1,6 @@
 """Deliveries on pages: those of an endpoint, one in full, and sending them again (docs/web-app.md#deliveries)."""
 
 from typing import Final
-from urllib.parse import parse_qsl
 
 import msgspec
 
@@ -18,6 +17,7 @@ from pressroom.domains.webhooks.models import DeliveryRecord, Redelivery, Redeli
 from pressroom.domains.webhooks.schemas import RedeliveredOut, RedeliverEvents
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.query import parse_filled
 from pressroom.web.rendering import redirect, render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -82,7 +82,7 @@ async def ask_to_redeliver(request: Request[Caller]) -> Response:
 async def show_form(request: Request[Caller], form: FormState) -> Response:
     """Returns the page with the form, filled in from the address: `since` and `until` are times with a zone."""
     key, webhook = await request.db.read(get_with_key, *_named(request))
-    given = dict(parse_qsl(request.query)) if request.is_safe else {}
+    given = parse_filled(request.query) if request.is_safe else {}
     values: dict[str, object] = {
         **_common(request, key, webhook),
         "since": _time(given, "since") or request.clock.now() - DAY,

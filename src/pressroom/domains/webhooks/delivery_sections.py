@@ -8,7 +8,7 @@ A page of another module reads the section in its own transaction and includes `
 import hashlib
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -24,6 +24,7 @@ from pressroom.web.page_form_bodies import with_zone
 from pressroom.web.page_forms import ZONE_SUFFIX, FormState
 from pressroom.web.page_words import field_errors_for_people
 from pressroom.web.paging import place_of
+from pressroom.web.query import parse_filled
 
 SHOWN: Final = 20
 """Deliveries on one page."""
@@ -68,7 +69,7 @@ async def read_section(tx: Tx, key: ApiKey, webhook: Webhook, query: str) -> Del
 
     Fields that are empty are not given; what is wrong with a filter is said beside it, and it counts as not given.
     """
-    given = {name: text for name, text in parse_qsl(query) if name in _NAMED}
+    given = {name: text for name, text in parse_filled(query).items() if name in _NAMED}
     field_errors: list[FieldError] = []
     wanted = _read(given, field_errors)
     cursor = place_of(query, "cursor")

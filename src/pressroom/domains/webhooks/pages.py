@@ -53,7 +53,7 @@ class NewEndpointPage(msgspec.Struct):
     number: int
 
 
-@declare("GET", _NEW, Page(), summary="The form of a new webhook endpoint")
+@declare("GET", _NEW, Page(recent=True), summary="The form of a new webhook endpoint")
 async def new_endpoint(request: Request[Caller]) -> Response:
     """An empty form, with all events chosen."""
     return await show_new_endpoint(request, FormState())
@@ -67,7 +67,12 @@ async def show_new_endpoint(request: Request[Caller], form: FormState) -> Respon
 
 
 @declare_form(
-    _NEW, Page(), takes=CreateWebhook, fields=_ENDPOINT, again=show_new_endpoint, summary="Add a webhook endpoint"
+    _NEW,
+    Page(recent=True),
+    takes=CreateWebhook,
+    fields=_ENDPOINT,
+    again=show_new_endpoint,
+    summary="Add a webhook endpoint",
 )
 async def add_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
     """Adds the endpoint and shows its secret, this once."""

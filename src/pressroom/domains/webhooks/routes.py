@@ -59,7 +59,7 @@ BAD_PAGE = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole numb
 @declare_with_body(
     "POST",
     _ALL,
-    SessionOnly(),
+    SessionOnly(recent=True),
     summary="Add a webhook endpoint",
     takes=CreateWebhook,
     gives=CreatedWebhookOut,

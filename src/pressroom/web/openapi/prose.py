@@ -80,10 +80,8 @@ WHEN: Final = {
     "Invalid credentials": "the login is unknown, the password is wrong, or so is the code that the account wants.",
     "IP address not allowed": "the request comes from outside the key's allowlist; it is not counted.",
     "Missing required scope": "the key lacks the scope that `requiredScope` names.",
-    "Session required": (
-        "an API key was presented, and this is for people who are signed in; or the password was given more than 30"
-        " minutes ago, and this wants it again."
-    ),
+    "Session required": "an API key was presented, and this is for people who are signed in.",
+    "Password required": "the password was given more than 30 minutes ago: confirm it first.",
     "Account suspended": "the password is right, but the operator has suspended the account.",
     "Cross-origin request refused": "a browser sent this from a page of another origin.",
     "Not found": "it is absent, deleted, or not for this caller's eyes.",
@@ -91,6 +89,7 @@ WHEN: Final = {
     "Request timeout": "the body did not arrive in time.",
     "Conflict": "it exists already, or a cap is reached.",
     "Payload too large": "the body is larger than any that this operation takes.",
+    "URI too long": "path and query together have more than 8 KiB.",
     "Unsupported media type": "the body is of another type, or encoded.",
     "Unprocessable": "the request is well-formed, but stored state forbids it; `details` says what.",
     "Rate limit exceeded": "the key has made too many requests; `message` names the limit that bound.",

@@ -15,7 +15,6 @@ from pressroom.errors import (
     AccountSuspended,
     AddressNotAllowed,
     Code,
-    ConfirmationRequired,
     Conflict,
     CrossOrigin,
     ExpiredKey,
@@ -26,6 +25,7 @@ from pressroom.errors import (
     MissingScope,
     NotFound,
     NotSignedIn,
+    PasswordRequired,
     PressroomError,
     QuotaExceeded,
     RateLimited,
@@ -41,10 +41,12 @@ from pressroom.web.access import AdminOnly, Anyone, Keyed, Public, SessionOnly
 from pressroom.web.error_labels import (
     INTERNAL,
     LABELS,
+    TARGET_TOO_LONG,
     MethodNotAllowed,
     PayloadTooLarge,
     RequestTimeout,
     UnsupportedMediaType,
+    UriTooLong,
     label_of,
 )
 from pressroom.web.error_responses import Problem, error_response
@@ -58,9 +60,6 @@ C = TypeVar("C")
 
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _ORDER: Final = sorted([*LABELS.values(), INTERNAL], key=lambda label: label[0])
-_MORE: Final[dict[type[PressroomError], str]] = {ConfirmationRequired: "confirmation"}
-"""What the name of an example says beyond its label, where two kinds share one."""
-
 _KEY_NEEDED: Final = (InvalidKey, RevokedKey, ExpiredKey)
 
 
@@ -88,9 +87,7 @@ class Refusals:
 
     def __init__(self, settings: Settings, schemas: Schemas) -> None:
         self._schema = schemas.reference(Problem)
-        self._known: dict[type, ShownError] = {
-            type(error): _shown_error(error, more=_MORE.get(type(error), "")) for error in _typical(settings)
-        }
+        self._known: dict[type, ShownError] = {type(error): _shown_error(error) for error in _typical(settings)}
         self._internal = _shown_error(RuntimeError())
         self._rates = _rates(settings)
         self._writes = _rate("writes", f"{settings.session_writes_per_minute:,} writes per minute", 9)
@@ -151,8 +148,7 @@ class Refusals:
         return next(self._known[base] for base in kind.__mro__ if base in self._known)
 
     def _implied(self, route: Route[C]) -> Iterator[type[PressroomError]]:
-        if route.takes or route.idempotent or route.paged or route.query:
-            yield Invalid
+        yield from (Invalid, UriTooLong)
         if route.takes:
             yield from (RequestTimeout, PayloadTooLarge, UnsupportedMediaType)
         if not isinstance(route.access, Public):
@@ -162,7 +158,7 @@ class Refusals:
             if isinstance(route.access, SessionOnly):
                 yield NotSignedIn
                 if route.access.recent:
-                    yield ConfirmationRequired
+                    yield PasswordRequired
                 if isinstance(route.access, AdminOnly):
                     yield NotFound
             yield AddressNotAllowed
@@ -201,7 +197,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
         WrongCredentials("The user name, e-mail address, password or code is wrong."),
         AddressNotAllowed("The address 198.51.100.7 is not in this key's allowlist."),
         SessionRequired("Only a session may do this: sign in (POST /api/auth/login). No API key may."),
-        ConfirmationRequired("Confirm your password first: POST /api/auth/confirm"),
+        PasswordRequired("Confirm your password first: POST /api/auth/confirm"),
         AccountSuspended("This account is suspended. Ask the operator of this server."),
         CrossOrigin(
             "A signed-in request must come from this site itself: the browser sent the origin"
@@ -212,6 +208,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
         RequestTimeout(f"The body did not arrive within {settings.body_timeout_seconds} s."),
         Conflict("It exists already."),
         PayloadTooLarge(f"A JSON body has at most {JSON_LIMIT:,} bytes."),
+        UriTooLong(TARGET_TOO_LONG),
         UnsupportedMediaType("This route takes application/json, not 'text/plain'."),
         Unprocessable([FieldError("body", Code.NOT_ALLOWED, "This cannot be done as things stand.")]),
         QuotaExceeded(

@@ -1,0 +1,56 @@
+"""Query strings: parsed once, within bounds (docs/errors.md#query-strings)."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import parse_qsl
+
+from pressroom.errors import Code, FieldError, Invalid
+from pressroom.text import find_nearest
+from pressroom.web.multipart_rules import LONGEST_NAME
+
+MOST: Final = 100
+"""Parameters of a query string, at most."""
+
+MOST_GUESSES: Final = 10
+"""Unknown names for which the nearest known name is looked up: each takes about 0.1 ms."""
+
+
+@lru_cache(64)
+def parse_query(query: str) -> Mapping[str, str]:
+    """Returns the parameters of a query string, decoded. Of a name given twice the last value counts.
+
+    Raises:
+        Invalid: There are more than MOST parameters, or one holds a NUL, which no text of PostgreSQL can.
+    """
+    try:
+        given = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=MOST))
+    except ValueError:
+        raise Invalid([FieldError("query", Code.TOO_MANY, f"A query has at most {MOST} parameters.")]) from None
+    if "%00" in query:
+        for name, text in given.items():
+            if "\0" in name or "\0" in text:
+                field = name[:LONGEST_NAME] if name.isidentifier() else "query"
+                raise Invalid([FieldError(field, Code.INVALID_FORMAT, "A query must not hold the NUL character.")])
+    return MappingProxyType(given)
+
+
+def parse_filled(query: str) -> dict[str, str]:
+    """Returns the parameters of a query string that are not empty: a form sends every field."""
+    return {name: text for name, text in parse_query(query).items() if text}
+
+
+def check_known(query: str, known: Sequence[str]) -> None:
+    """Raises Invalid with each parameter of a query string that is not among `known`, and the nearest that is."""
+    unknown = [name for name in parse_query(query) if name not in known]
+    if not unknown:
+        return
+    takes = ", ".join(known) or "none"
+    field_errors: list[FieldError] = []
+    for place, name in enumerate(unknown):
+        nearest = find_nearest(name, known) if place < MOST_GUESSES else None
+        hint = f"; did you mean {nearest}?" if nearest else f". This route takes {takes}."
+        message = f"There is no such parameter{hint}"
+        field_errors.append(FieldError(f"query.{name[:LONGEST_NAME]}", Code.UNKNOWN_FIELD, message))
+    raise Invalid(field_errors)
