@@ -23,7 +23,7 @@ from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
 from pressroom.domains.limits.abuse import abuse_reason
-from pressroom.domains.limits.guard import account_subject, check_admitted, headers_of, session_rates_of
+from pressroom.domains.limits.guard import RateHeaders, account_subject, check_admitted, session_rates_of
 from pressroom.domains.notifications.actions import count_unread
 from pressroom.domains.reading.files import may_see
 from pressroom.errors import AddressNotAllowed, PasswordRequired, SessionRequired
@@ -60,6 +60,7 @@ class PackageGuards(Guards[Caller]):
         self._sessions = SessionGuard(
             runtime.db, runtime.clock, runtime.session_use, secure=runtime.settings.base_url.startswith("https://")
         )
+        self._rate_headers = RateHeaders(runtime.limiter.rates, runtime.settings.daily_content_quota)
         self._session_rates = session_rates_of(runtime.settings)
         self._body_hashes = BodyHashes(runtime.body_secret)
         self._log = runtime.log
@@ -69,7 +70,9 @@ class PackageGuards(Guards[Caller]):
         request.account_id, request.key_id = bearer.id, bearer.key_id
         self._keys.check_active(bearer)
         if not allowed(request.client, bearer.ip_allowlist):
-            request.response_headers += headers_of(await self._limiter.peek(bearer.key_id), self._limiter.rates)
+            is_post, spends_content = _spent_by(access)
+            verdict = await self._limiter.peek(bearer.key_id, is_post=is_post)
+            request.response_headers += self._rate_headers.of(verdict, is_post=is_post, spends_content=spends_content)
             raise AddressNotAllowed(f"The address {request.client} is not in this key's allowlist.")
         await self._check_rates(request, bearer, access)
         if not isinstance(access, Keyed):
@@ -120,15 +123,20 @@ class PackageGuards(Guards[Caller]):
         return OncePerKey(self._db, identity, self._body_hashes.of(body_hash))
 
     async def _check_rates(self, request: Request[Caller], bearer: Bearer, access: Access) -> None:
-        is_post = isinstance(access, Keyed) and access.counts_as_post
+        is_post, spends_content = _spent_by(access)
         rates = self._limiter.rates
         verdict = await self._limiter.attempt(bearer.key_id, is_post=is_post)
-        request.response_headers += headers_of(verdict, rates)
+        request.response_headers += self._rate_headers.of(verdict, is_post=is_post, spends_content=spends_content)
         self._last_used.note(bearer, verdict.now)
         if verdict.abused:
             await self._db.transact(keys.revoke_key, bearer.key_id, RevokedBy.AUTO, abuse_reason(rates), SERVICE)
             self._log.warning("key revoked for abuse", key_id=bearer.key_id)
         check_admitted(verdict, rates)
+
+
+def _spent_by(access: Access) -> tuple[bool, bool]:
+    """Returns whether a route counts as a post, and whether it spends the content quota."""
+    return (access.counts_as_post, access.spends_content) if isinstance(access, Keyed) else (False, False)
 
 
 def create_app(runtime: Runtime) -> Pipeline[Caller]:

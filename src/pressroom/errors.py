@@ -65,6 +65,21 @@ class Code(StrEnum):
     DUPLICATE = "duplicate"
 
 
+class Limit(StrEnum):
+    """Every value that `limit` of a 429 can take (docs/limits.md#names)."""
+
+    REQUESTS_PER_MINUTE = "requests_per_minute"
+    REQUESTS_PER_DAY = "requests_per_day"
+    POSTS_PER_MINUTE = "posts_per_minute"
+    CONTENT_PER_DAY = "content_per_day"
+    SESSION_WRITES_PER_MINUTE = "session_writes_per_minute"
+    SESSION_CONTENT_PER_DAY = "session_content_per_day"
+    SIGN_IN_FAILURES = "sign_in_failures"
+    SIGNUPS_PER_HOUR = "signups_per_hour"
+    RESETS_PER_HOUR = "resets_per_hour"
+    MAILS_PER_HOUR = "mails_per_hour"
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One thing wrong with a request: where (`location.latitude`, `media[2]`, `body`), what, and what to do."""
@@ -178,11 +193,12 @@ class Unprocessable(Refused):
 
 
 class TooMany(PressroomError):
-    """Too much, too soon; `retry_after` is in whole seconds."""
+    """Too much, too soon; `retry_after` is in whole seconds, and `limit` names for programs what was reached."""
 
-    def __init__(self, message: str, retry_after: int) -> None:
+    def __init__(self, message: str, retry_after: int, limit: Limit) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.limit = limit
 
 
 class RateLimited(TooMany):
@@ -194,7 +210,10 @@ class QuotaExceeded(TooMany):
 
 
 class TooManyAttempts(TooMany):
-    """Failed sign-ins, or sign-ups from one address."""
+    """Failed sign-ins, sign-ups from one address, or mails to one (docs/limits.md#signing-in-and-up)."""
+
+    def __init__(self, message: str, retry_after: int, limit: Limit = Limit.SIGN_IN_FAILURES) -> None:
+        super().__init__(message, retry_after, limit)
 
 
 class Unavailable(PressroomError):

@@ -30,7 +30,7 @@ def refused(reply: Reply, status: int, label: str) -> None:
     """The answer is an envelope with this label and nothing that was not asked for."""
     assert (reply.status, reply.json()["error"]) == (status, label)
     assert reply.header("content-type") == "application/json"
-    assert set(reply.json()) <= {"error", "message", "retryAfter", "requiredScope", "details"}
+    assert set(reply.json()) <= {"error", "message", "retryAfter", "limit", "requiredScope", "details"}
 
 
 def publish(server: LocalServer, *lines: str) -> Reply:

@@ -1,6 +1,7 @@
 """Rates and quotas as a program that runs into them sees them, to the second."""
 
 import contextlib
+import re
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -18,6 +19,8 @@ SETTINGS = {"REQUESTS_PER_DAY": 150, "DAILY_CONTENT_QUOTA": 12}
 PER_MINUTE = "60 requests per minute"
 PER_DAY = "150 requests per 24 hours"
 POSTS = "10 posts per minute"
+NAMES = {"requests per minute": "requests_per_minute", "24 hours": "requests_per_day", "posts": "posts_per_minute"}
+"""The names of limits for programs, by words of their messages."""
 
 
 def ask(actor: Actor) -> httpx.Response:
@@ -39,7 +42,8 @@ def refused(answer: httpx.Response, limit: str) -> int:
     assert (answer.status_code, problem["error"]) == (429, "Rate limit exceeded")
     assert limit in problem["message"]
     assert answer.headers["Retry-After"] == str(problem["retryAfter"])
-    assert set(problem) == {"error", "message", "retryAfter"}
+    assert set(problem) == {"error", "message", "retryAfter", "limit"}
+    assert [problem["limit"]] == [name for words, name in NAMES.items() if words in limit]
     return int(problem["retryAfter"])
 
 
@@ -229,6 +233,7 @@ def test_the_quota_ends_at_midnight(actor: MakeActor) -> None:
         answer = alice.api.post("/api/posts", json={"content": "too many"}, headers=more)
         assert (answer.status_code, answer.json()["error"]) == (429, "Daily content quota exceeded")
         assert answer.json()["retryAfter"] == -(-(midnight - clock.now()) // 1000)
+        assert answer.json()["limit"] == "content_per_day"
         assert answer.headers["Retry-After"] == str(answer.json()["retryAfter"])
         assert answer.headers["X-RateLimit-Limit"] == "60"
     assert alice.post("last", "k").status_code == 200
@@ -240,6 +245,48 @@ def test_the_quota_ends_at_midnight(actor: MakeActor) -> None:
     clock.advance(1)
     assert post(alice).status_code == 201
     assert alice.web.get("/api/auth/me").json()["totalPosts"] == 14
+
+
+def fields(answer: httpx.Response, name: str) -> dict[str, tuple[int, int]]:
+    """The two parameters of each item of a field that is a list of structured fields."""
+    items = [re.fullmatch(r'"(\w+)";[qr]=(\d+);[wt]=(\d+)', item) for item in answer.headers[name].split(", ")]
+    return {item[1]: (int(item[2]), int(item[3])) for item in items if item is not None}
+
+
+def test_rate_limit_fields_tell_every_limit_of_the_route(alice: Actor) -> None:
+    requests = {"requests_per_minute": (60, 60), "requests_per_day": (150, DAY // 1000)}
+    content = {"content_per_day": (12, DAY // 1000)}
+    assert fields(ask(alice), "RateLimit-Policy") == requests
+    alice.server.clock.advance(20_500)
+    answer = post(alice)
+    assert fields(answer, "RateLimit-Policy") == {**requests, "posts_per_minute": (10, 60), **content}
+    assert fields(answer, "RateLimit") == {
+        "requests_per_minute": (58, 40),
+        "requests_per_day": (148, (MINUTE + DAY - 20_500 + 999) // 1000),
+        "posts_per_minute": (9, 60),
+    }
+    path = f"/api/posts/{answer.json()['id']}"
+    assert fields(alice.api.post(f"{path}/bounce"), "RateLimit-Policy") == {**requests, **content}
+    assert fields(alice.api.post("/api/posts/upload"), "RateLimit-Policy") == {**requests, **content}
+    assert fields(alice.api.post("/api/clips"), "RateLimit-Policy") == {**requests, **content}
+    for plain in (alice.api.post(f"{path}/comments"), alice.api.patch(path), alice.api.get("/api/hubs/x")):
+        assert fields(plain, "RateLimit-Policy") == requests
+        assert fields(plain, "RateLimit").keys() == requests.keys()
+
+
+def test_a_refusal_s_rate_limit_field_ends_with_its_wait(alice: Actor) -> None:
+    admitted(alice, 10, post)
+    alice.server.clock.advance(100)
+    answer = post(alice)
+    assert fields(answer, "RateLimit")["posts_per_minute"] == (0, refused(answer, POSTS))
+    admitted(alice, 49)
+    answer = ask(alice)
+    assert fields(answer, "RateLimit")["requests_per_minute"] == (0, refused(answer, PER_MINUTE))
+    for number in (45, 46):
+        alice.server.clock.advance(MINUTE)
+        admitted(alice, number)
+    answer = ask(alice)
+    assert fields(answer, "RateLimit")["requests_per_day"] == (0, refused(answer, PER_DAY))
 
 
 @contextlib.contextmanager

@@ -137,6 +137,7 @@ def test_mails_to_one_address_and_requests_from_one_are_limited(server: LocalSer
         assert refusal(limited) == (429, "Too many attempts")
         assert (limited.json()["retryAfter"], limited.headers["Retry-After"]) == (57 * 60, str(57 * 60))
         assert "3 mails an hour" in limited.json()["message"]
+        assert limited.json()["limit"] == "mails_per_hour"
     server.clock.advance(HOUR)
     assert send(server, "forgot", email=f"{name}@example.org").status_code == 200
 

@@ -48,6 +48,7 @@ def refused(answer: httpx.Response) -> int:
     """The seconds that too many attempts must wait."""
     assert (answer.status_code, answer.json()["error"]) == (429, "Too many attempts"), answer.text
     assert "5 sign-ups an hour" in answer.json()["message"]
+    assert answer.json()["limit"] == "signups_per_hour"
     assert answer.headers["Retry-After"] == str(answer.json()["retryAfter"])
     assert "set-cookie" not in answer.headers
     return answer.json()["retryAfter"]

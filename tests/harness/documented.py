@@ -10,8 +10,10 @@ from jsonschema import Draft202012Validator
 
 Json = dict[str, Any]
 
-OURS = re.compile(r"x-.*|retry-after|www-authenticate|set-cookie|idempotent-.*|location|allow|cache-control")
-RATE_LIMITS = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
+OURS = re.compile(
+    r"x-.*|ratelimit.*|retry-after|www-authenticate|set-cookie|idempotent-.*|location|allow|cache-control"
+)
+RATE_LIMITS = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit-policy", "ratelimit"}
 VARYING = {
     "Validation failed",
     "Not found",

@@ -6,7 +6,16 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.errors import Code, Conflict, FieldError, RateLimited, Unavailable, Unprocessable, WrongCredentials
+from pressroom.errors import (
+    Code,
+    Conflict,
+    FieldError,
+    Limit,
+    RateLimited,
+    Unavailable,
+    Unprocessable,
+    WrongCredentials,
+)
 from pressroom.web.access import Page, Visitor
 from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormFields, FormState, NoFields
@@ -145,7 +154,7 @@ async def part(request: Request[Caller]) -> Response:
 ERRORS: Final = {
     "conflict": Conflict("There are five."),
     "unprocessable": Unprocessable([FieldError("label", Code.NOT_ALLOWED, "Not now.")]),
-    "many": RateLimited("Too many.", 90),
+    "many": RateLimited("Too many.", 90, Limit.SESSION_WRITES_PER_MINUTE),
     "wrong": WrongCredentials("Wrong."),
     "away": Unavailable("Away.", 7),
     "bug": KeyError("secret cause"),

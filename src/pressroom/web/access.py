@@ -10,11 +10,13 @@ class Keyed:
     Attributes:
         scope: The scope that the key needs; None: any key will do.
         counts_as_post: The key's limit of posts per minute applies as well.
+        spends_content: The daily content quota of the key's account applies as well.
         anyone: Somebody who is not signed in may call the route too.
     """
 
     scope: str | None = None
     counts_as_post: bool = False
+    spends_content: bool = False
     anyone: bool = False
 
 

@@ -5,6 +5,7 @@ import msgspec
 from pressroom.errors import (
     FieldError,
     Invalid,
+    Limit,
     MissingScope,
     PressroomError,
     TooMany,
@@ -22,6 +23,7 @@ class Problem(msgspec.Struct, rename="camel", omit_defaults=True):
     error: str
     message: str | None = None
     retry_after: int | None = None
+    limit: Limit | None = None
     required_scope: str | None = None
     details: list[FieldError] | None = None
 
@@ -42,7 +44,7 @@ def error_response(error: BaseException) -> Response:
         case MissingScope():
             problem.required_scope = error.scope
         case TooMany():
-            problem.retry_after = error.retry_after
+            problem.retry_after, problem.limit = error.retry_after, error.limit
             headers.append((b"retry-after", b"%d" % error.retry_after))
         case Unavailable():
             headers.append((b"retry-after", b"%d" % error.retry_after))

@@ -52,7 +52,7 @@ async def counted(server: RedisServer, timeout: float = 10) -> AsyncGenerator[Re
 
 async def left(limiter: RedisLimiter) -> list[int]:
     """What is left of each key's minute, all asked at once."""
-    verdicts = await asyncio.gather(*(limiter.peek(f"key{number}") for number in range(KEYS)))
+    verdicts = await asyncio.gather(*(limiter.peek(f"key{number}", is_post=False) for number in range(KEYS)))
     return [verdict.remaining for verdict in verdicts]
 
 
@@ -67,7 +67,7 @@ def test_an_answer_that_comes_late_is_no_answer_to_another_call(server: RedisSer
         async with counted(server, 2) as limiter:
             os.kill(server.pid, signal.SIGSTOP)
             try:
-                calls = [limiter.peek("key7") for _ in range(KEYS)]
+                calls = [limiter.peek("key7", is_post=False) for _ in range(KEYS)]
                 outcomes = await asyncio.gather(*calls, return_exceptions=True)
             finally:
                 os.kill(server.pid, signal.SIGCONT)
@@ -81,7 +81,7 @@ def test_a_call_that_is_cancelled_leaves_no_answer_to_another(server: RedisServe
         async with counted(server) as limiter:
             os.kill(server.pid, signal.SIGSTOP)
             try:
-                calls = [asyncio.create_task(limiter.peek("key7")) for _ in range(KEYS)]
+                calls = [asyncio.create_task(limiter.peek("key7", is_post=False)) for _ in range(KEYS)]
                 await asyncio.sleep(0)  # they have sent, and wait
                 for call in calls:
                     call.cancel()

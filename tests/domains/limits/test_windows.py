@@ -124,7 +124,8 @@ async def compare_with_redis(url: str, requests: list[tuple[int, bool]], rates: 
     try:
         for step, is_post in requests:
             clock.advance(step)
-            assert await limiter.peek(key_id) == windows.peek(clock.now())
+            for kind in (False, True):
+                assert await limiter.peek(key_id, is_post=kind) == windows.peek(clock.now(), is_post=kind)
             assert await limiter.look(key_id) == windows.look(clock.now())
             assert await limiter.attempt(key_id, is_post=is_post) == windows.attempt(clock.now(), is_post=is_post)
     finally:

@@ -25,13 +25,19 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.accounts.tokens import consume_token, find_token, issue_token
 from pressroom.domains.audit.actions import count
 from pressroom.domains.audit.models import UNKNOWN, Kind, Source
-from pressroom.errors import TooManyAttempts, WrongCredentials
+from pressroom.errors import Limit, TooManyAttempts, WrongCredentials
 
 SIGN_IN_WINDOW: Final = 15 * MINUTE
 SIGN_UP_WINDOW: Final = HOUR
 
 MAILS: Final = 3
 """Mails of one kind to one address in any hour, asked for by whomever."""
+
+_OF_LIMIT: Final = {
+    Limit.SIGNUPS_PER_HOUR: "sign-ups an hour from one address",
+    Limit.RESETS_PER_HOUR: "requests an hour from one address",
+    Limit.MAILS_PER_HOUR: "mails an hour to one address",
+}
 
 _decoder: Final = msgspec.json.Decoder(list[int])
 
@@ -190,8 +196,8 @@ async def forgive_sign_up(tx: Tx, client: str, at: int) -> None:
 
 async def check_reset(tx: Tx, email: str, client: str, per_address: int) -> None:
     """Raises TooManyAttempts when `attempt_reset` would; counts nothing."""
-    for subject, limit, of in _reset_subjects(email, client, per_address):
-        _within_hour(await queries.find_sign_ups(tx, subject), tx.now, limit, of)
+    for subject, most, limit in _reset_subjects(email, client, per_address):
+        _within_hour(await queries.find_sign_ups(tx, subject), tx.now, most, limit)
 
 
 async def attempt_reset(tx: Tx, email: str, client: str, per_address: int) -> None:
@@ -199,13 +205,13 @@ async def attempt_reset(tx: Tx, email: str, client: str, per_address: int) -> No
 
     Raises TooManyAttempts after `per_address` requests from the client or MAILS for that e-mail address in an hour.
     """
-    for subject, limit, of in _reset_subjects(email, client, per_address):
-        await _count_in_hour(tx, subject, limit, of)
+    for subject, most, limit in _reset_subjects(email, client, per_address):
+        await _count_in_hour(tx, subject, most, limit)
 
 
 async def attempt_verification(tx: Tx, account_id: str) -> None:
     """Counts a mail that verifies the account's address. Raises TooManyAttempts after MAILS in an hour."""
-    await _count_in_hour(tx, f"verify {account_id}", MAILS, "mails an hour to one address")
+    await _count_in_hour(tx, f"verify {account_id}", MAILS, Limit.MAILS_PER_HOUR)
 
 
 async def purge_attempts(tx: Tx, batch: int) -> int:
@@ -229,30 +235,31 @@ async def _lock(tx: Tx, account_id: str, attempt: SignInAttempt) -> bool:
 
 def _refuse_sign_up(stored: str, now: int, per_hour: int) -> list[int]:
     """Returns the sign-ups of the last hour (milliseconds). Raises TooManyAttempts when there are `per_hour`."""
-    return _within_hour(stored, now, per_hour, "sign-ups an hour from one address")
+    return _within_hour(stored, now, per_hour, Limit.SIGNUPS_PER_HOUR)
 
 
-def _reset_subjects(email: str, client: str, per_address: int) -> tuple[tuple[str, int, str], ...]:
+def _reset_subjects(email: str, client: str, per_address: int) -> tuple[tuple[str, int, Limit], ...]:
     """Returns what a request for a new password is counted against, always in the same order, with the limits."""
     hashed = hashlib.sha256(folded(email).encode()).hexdigest()
     return (
-        (f"reset from {network_of(client)}", per_address, "requests an hour from one address"),
-        (f"reset of {hashed}", MAILS, "mails an hour to one address"),
+        (f"reset from {network_of(client)}", per_address, Limit.RESETS_PER_HOUR),
+        (f"reset of {hashed}", MAILS, Limit.MAILS_PER_HOUR),
     )
 
 
-async def _count_in_hour(tx: Tx, subject: str, limit: int, of: str) -> None:
-    times = _within_hour(await queries.lock_sign_ups(tx, subject), tx.now, limit, of)
+async def _count_in_hour(tx: Tx, subject: str, most: int, limit: Limit) -> None:
+    times = _within_hour(await queries.lock_sign_ups(tx, subject), tx.now, most, limit)
     await _save_sign_ups(tx, subject, [*times, tx.now])
 
 
-def _within_hour(stored: str, now: int, limit: int, of: str) -> list[int]:
-    """Returns the times of the last hour (milliseconds). Raises TooManyAttempts when there are `limit` of them."""
+def _within_hour(stored: str, now: int, most: int, limit: Limit) -> list[int]:
+    """Returns the times of the last hour (milliseconds). Raises TooManyAttempts when there are `most` of them."""
     times = without_passed(_decoder.decode(stored), now, SIGN_UP_WINDOW)
-    if len(times) < limit:
+    if len(times) < most:
         return times
-    seconds = seconds_until(times[-limit] + SIGN_UP_WINDOW, now)
-    raise TooManyAttempts(f"The limit of {limit:,} {of} is reached; try again in {seconds} s.", seconds)
+    seconds = seconds_until(times[-most] + SIGN_UP_WINDOW, now)
+    of = _OF_LIMIT[limit]
+    raise TooManyAttempts(f"The limit of {most:,} {of} is reached; try again in {seconds} s.", seconds, limit)
 
 
 def _too_many_sign_ins(attempts: queries.Attempts, now: int) -> TooManyAttempts:

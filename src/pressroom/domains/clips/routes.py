@@ -51,7 +51,7 @@ CLIP_FORM: Final = FormSpec(
 @declare_with_body(
     "POST",
     "/api/clips",
-    Keyed("clips:write"),
+    Keyed("clips:write", spends_content=True),
     summary="Publish a clip",
     takes=PublishClip,
     gives=ClipOut,

@@ -5,7 +5,7 @@ from functools import partial
 from pressroom.clock import DAY, next_midnight, seconds_until
 from pressroom.db import Tx
 from pressroom.domains.limits import queries
-from pressroom.errors import QuotaExceeded
+from pressroom.errors import Limit, QuotaExceeded
 
 
 async def spend_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in: bool) -> None:
@@ -32,6 +32,7 @@ def _exceeded(now: int, quota: int, *, signed_in: bool) -> QuotaExceeded:
     return QuotaExceeded(
         f"The account has published {quota:,} posts and clips {how} today; the quota resets at UTC midnight.",
         seconds_until(next_midnight(now), now),
+        Limit.SESSION_CONTENT_PER_DAY if signed_in else Limit.CONTENT_PER_DAY,
     )
 
 

@@ -45,12 +45,12 @@ class LocalWhenAway:
         self._has_answered = True
         return verdict
 
-    async def peek(self, key_id: str) -> Verdict:
-        """Returns the state of the key's minute window; charges nothing."""
+    async def peek(self, key_id: str, *, is_post: bool) -> Verdict:
+        """Returns the state of the key's windows; charges nothing."""
         try:
-            return await self._shared.peek(key_id)
+            return await self._shared.peek(key_id, is_post=is_post)
         except Unavailable:
-            return self._local(key_id, None).peek(self._clock.now())
+            return self._local(key_id, None).peek(self._clock.now(), is_post=is_post)
 
     async def look(self, key_id: str) -> tuple[Left, Left]:
         """Returns what is left of the key's minute and 24 hours; charges nothing."""

@@ -93,9 +93,9 @@ class MemoryLimiter:
         self._changed.add(key_id, windows)
         return verdict
 
-    async def peek(self, key_id: str) -> Verdict:
-        """Returns the state of the key's minute window; charges nothing."""
-        return (await self._windows_of(key_id)).peek(self._clock.now())
+    async def peek(self, key_id: str, *, is_post: bool) -> Verdict:
+        """Returns the state of the key's windows; charges nothing."""
+        return (await self._windows_of(key_id)).peek(self._clock.now(), is_post=is_post)
 
     async def look(self, key_id: str) -> tuple[Left, Left]:
         """Returns what is left of the key's minute and 24 hours; charges nothing."""

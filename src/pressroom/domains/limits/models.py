@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from pressroom.clock import SECOND
+from pressroom.errors import Limit
 
 MINUTE_LIMIT: Final = "minute"
 DAY_LIMIT: Final = "day"
@@ -15,6 +16,7 @@ class Rates(msgspec.Struct, frozen=True):
     """The limits of every key, or of every account that is signed in. `what` names what is counted.
 
     `per_day` 0 means no daily limit; `abuse_window` is in milliseconds, and 0 means that refusals are never abuse.
+    `minute_limit` is the name of `per_minute` for programs.
     """
 
     per_minute: int = 60
@@ -23,6 +25,17 @@ class Rates(msgspec.Struct, frozen=True):
     abuse_refusals: int = 600
     abuse_window: int = 600 * SECOND
     what: str = "requests"
+    minute_limit: Limit = Limit.REQUESTS_PER_MINUTE
+
+    def name(self, limit: str) -> Limit:
+        """Returns the limit's name for programs (docs/limits.md#names)."""
+        match limit:
+            case "minute":
+                return self.minute_limit
+            case "day":
+                return Limit.REQUESTS_PER_DAY
+            case _:
+                return Limit.POSTS_PER_MINUTE
 
     def sentence(self, limit: str) -> str:
         """Returns the limit's name in an error message: `60 requests per minute`."""
@@ -40,12 +53,17 @@ class Verdict(msgspec.Struct):
 
     `refused_by` is the limit that refused it, None when it is admitted; `free_at` is when a request will be admitted
     if none is sent before; `reset_at` is when the oldest counted attempt leaves the minute window; `abused` is
-    whether the refusals amount to abuse (docs/limits.md#abuse).
+    whether the refusals amount to abuse (docs/limits.md#abuse). `day_frees_at` and `posts_frees_at` are when those
+    windows have room for more than now; the posts' figures are 0 for a request that is no post.
     """
 
     now: int
     remaining: int
     reset_at: int
+    day_remaining: int
+    day_frees_at: int
+    posts_remaining: int = 0
+    posts_frees_at: int = 0
     refused_by: str | None = None
     free_at: int = 0
     abused: bool = False

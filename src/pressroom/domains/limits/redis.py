@@ -61,9 +61,9 @@ class RedisLimiter:
         """Charges one request of a key, or of something else with its own `rates`, and returns the verdict."""
         return await self._call(key_id, rates or self.rates, is_post=is_post, charge=True)
 
-    async def peek(self, key_id: str) -> Verdict:
-        """Returns the state of the key's minute window; charges nothing."""
-        return await self._call(key_id, self.rates, is_post=False, charge=False)
+    async def peek(self, key_id: str, *, is_post: bool) -> Verdict:
+        """Returns the state of the key's windows; charges nothing."""
+        return await self._call(key_id, self.rates, is_post=is_post, charge=False)
 
     async def look(self, key_id: str) -> tuple[Left, Left]:
         """Returns what is left of the key's minute and 24 hours; charges nothing."""
@@ -88,11 +88,15 @@ class RedisLimiter:
 
     async def _call(self, key_id: str, rates: Rates, *, is_post: bool, charge: bool) -> Verdict:
         answer = await self._run(key_id, rates, is_post=is_post, charge=charge)
-        now, used, reset_at, refused_by, free_at, abused = answer[:6]
+        now, used, reset_at, refused_by, free_at, abused, total, _, day_frees_at, posts, posts_free_at = answer
         return Verdict(
             int(now),
             max(0, rates.per_minute - int(used)),
             int(reset_at),
+            max(0, rates.per_day - int(total)),
+            int(day_frees_at),
+            max(0, rates.posts_per_minute - int(posts)) if is_post else 0,
+            int(posts_free_at),
             cast("bytes", refused_by).decode() or None,
             int(free_at),
             bool(abused),

@@ -2,8 +2,9 @@
 -- KEYS: attempts, posts, day ("minute:count"), total of the day, refusals; one hash tag, so a cluster serves.
 -- ARGV: time (milliseconds; empty: Redis's own clock), is it a post (1), charge (1), per minute, per day,
 --       (0: no limit), posts per minute, refusals that are abuse, abuse window (milliseconds)
--- Returns: time, attempts in the minute, when the oldest leaves, refused by, free at, abused;
---       without a charge also the requests of the day and its oldest minute (-1: none)
+-- Returns: time, attempts in the minute, when the oldest leaves, refused by, free at, abused, requests of the day,
+--       its oldest minute (-1: none), when the day has room for more, posts in the minute, when the oldest leaves
+--       (both 0: is no post)
 local MINUTE, DAY = 60000, 86400000
 local attempts, posts, day, total_key, refusals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now = tonumber(ARGV[1])
@@ -49,26 +50,47 @@ while first do
   first = redis.call('LINDEX', day, 0)
 end
 
-local used = redis.call('LLEN', attempts)
-if not charge then
+-- When enough buckets have left the day for one more request.
+local function day_free_at()
+  local left = total
+  for _, text in ipairs(redis.call('LRANGE', day, 0, -1)) do
+    local minute, count = bucket(text)
+    left = left - count
+    if left < per_day then return (minute + 1) * MINUTE + DAY end
+  end
+end
+local function is_day_full() return per_day > 0 and total >= per_day end
+local function verdict(refused_by, free_at, abused)
   local oldest = redis.call('LINDEX', attempts, 0)
-  return { number(now), used, number(oldest and oldest + MINUTE or now), '', number(0), 0, total, first and bucket(first) or -1 }
+  local first_minute = first and bucket(first) or -1
+  local day_frees_at = now
+  if is_day_full() then
+    day_frees_at = day_free_at()
+  elseif first then
+    day_frees_at = (first_minute + 1) * MINUTE + DAY
+  end
+  local posts_used, posts_free_at = 0, 0
+  if is_post then
+    local oldest_post = redis.call('LINDEX', posts, 0)
+    posts_used, posts_free_at = redis.call('LLEN', posts), oldest_post and oldest_post + MINUTE or now
+  end
+  return {
+    number(now), redis.call('LLEN', attempts), number(oldest and oldest + MINUTE or now), refused_by, number(free_at),
+    abused, total, first_minute, number(day_frees_at), posts_used, number(posts_free_at)
+  }
 end
 
+if not charge then return verdict('', 0, 0) end
+
 local refused_by = {}
-if used >= per_minute then table.insert(refused_by, 'minute') end
+if redis.call('LLEN', attempts) >= per_minute then table.insert(refused_by, 'minute') end
 if is_post and redis.call('LLEN', posts) >= posts_per_minute then table.insert(refused_by, 'posts') end
-local day_full = per_day > 0 and total >= per_day
-if day_full then table.insert(refused_by, 'day') end
+if is_day_full() then table.insert(refused_by, 'day') end
 
 push(attempts, per_minute, 2 * MINUTE)
 if is_post then push(posts, posts_per_minute, 2 * MINUTE) end
-used = redis.call('LLEN', attempts)
-local reset_at = redis.call('LINDEX', attempts, 0) + MINUTE
 
-if #refused_by == 0 and per_day == 0 then
-  return { number(now), used, number(reset_at), '', number(0), 0 }
-end
+if #refused_by == 0 and per_day == 0 then return verdict('', 0, 0) end
 if #refused_by == 0 then
   local this_minute = math.floor(now / MINUTE)
   local last = redis.call('LINDEX', day, -1)
@@ -78,10 +100,12 @@ if #refused_by == 0 then
     redis.call('LSET', day, -1, number(minute) .. ':' .. (count + 1))
   else
     redis.call('RPUSH', day, number(this_minute) .. ':1')
+    first = first or number(this_minute) .. ':1'
   end
+  total = total + 1
   redis.call('PEXPIRE', day, DAY + 2 * MINUTE)
-  redis.call('SET', total_key, total + 1, 'PX', DAY + 2 * MINUTE)
-  return { number(now), used, number(reset_at), '', number(0), 0 }
+  redis.call('SET', total_key, total, 'PX', DAY + 2 * MINUTE)
+  return verdict('', 0, 0)
 end
 
 push(refusals, abuse_refusals, abuse_window)
@@ -90,24 +114,13 @@ if redis.call('LLEN', refusals) >= abuse_refusals and now - redis.call('LINDEX',
   abused = 1
 end
 local free = { minute = now, posts = now, day = now }
-if used >= per_minute then free.minute = reset_at end
+if redis.call('LLEN', attempts) >= per_minute then free.minute = redis.call('LINDEX', attempts, 0) + MINUTE end
 if is_post and redis.call('LLEN', posts) >= posts_per_minute then
   free.posts = redis.call('LINDEX', posts, 0) + MINUTE
 end
-if day_full then
-  local left = total
-  for _, text in ipairs(redis.call('LRANGE', day, 0, -1)) do
-    local minute, count = bucket(text)
-    left = left - count
-    if left < per_day then
-      free.day = (minute + 1) * MINUTE + DAY
-      break
-    end
-  end
-end
+if is_day_full() then free.day = day_free_at() end
 local binding = refused_by[1]
 for _, limit in ipairs(refused_by) do
   if free[limit] > free[binding] then binding = limit end
 end
-local free_at = math.max(free.minute, free.posts, free.day)
-return { number(now), used, number(reset_at), binding, number(free_at), abused }
+return verdict(binding, math.max(free.minute, free.posts, free.day), abused)

@@ -32,7 +32,7 @@ class StoredWindows(msgspec.Struct):
 class Windows:
     """All the windows of one key."""
 
-    __slots__ = ("_attempts", "_day", "_day_total", "_posts", "_rates", "_refusals")
+    __slots__ = ("_attempts", "_day", "_day_frees_at", "_day_total", "_posts", "_rates", "_refusals")
 
     def __init__(self, rates: Rates, stored: StoredWindows | None = None) -> None:
         self._rates = rates
@@ -41,6 +41,7 @@ class Windows:
         self._refusals = deque[int](stored.refusals if stored else (), rates.abuse_refusals)
         self._day = deque[list[int]]([list(bucket) for bucket in stored.day] if stored else ())
         self._day_total = sum(count for _, count in self._day)
+        self._day_frees_at = _leaves_at(self._day[0]) if self._day else 0
 
     def attempt(self, now: int, *, is_post: bool) -> Verdict:
         """Charges an attempt at `now` (milliseconds) after checking all limits; returns the verdict.
@@ -48,35 +49,30 @@ class Windows:
         An admitted attempt counts in every window, a refused one in the minute windows but not in the day.
         """
         now = self._pass_time(now)
-        rates, attempts, posts = self._rates, self._attempts, self._posts
-        refused_by: list[str] = []
-        if len(attempts) >= rates.per_minute:
-            refused_by.append(MINUTE_LIMIT)
-        if is_post and len(posts) >= rates.posts_per_minute:
-            refused_by.append(POSTS_LIMIT)
-        if self._is_day_full():
-            refused_by.append(DAY_LIMIT)
-
+        rates, attempts = self._rates, self._attempts
+        # What each request passes is written out: a call costs as much as the comparison in it.
+        if len(attempts) >= rates.per_minute or is_post or 0 < rates.per_day <= self._day_total:
+            refused_by = self._refusers(is_post=is_post)
+            if is_post:
+                self._posts.append(now)
+            if refused_by:
+                attempts.append(now)
+                return self._refuse(now, refused_by, is_post=is_post)
         attempts.append(now)
-        if is_post:
-            posts.append(now)
-        if not refused_by:
+        if rates.per_day:
             self._count_in_day(now)
-            return Verdict(now, rates.per_minute - len(attempts), attempts[0] + MINUTE)
-        return self._refuse(now, refused_by, is_post=is_post)
+        return self._verdict(now, is_post=is_post)
 
-    def peek(self, now: int) -> Verdict:
-        """Returns the state of the minute window at `now` (milliseconds); charges nothing."""
-        now = self._pass_time(now)
-        oldest = self._attempts[0] + MINUTE if self._attempts else now
-        return Verdict(now, max(0, self._rates.per_minute - len(self._attempts)), oldest)
+    def peek(self, now: int, *, is_post: bool) -> Verdict:
+        """Returns the state of the windows at `now` (milliseconds); charges nothing."""
+        return self._verdict(self._pass_time(now), is_post=is_post)
 
     def look(self, now: int) -> tuple[Left, Left]:
         """Returns what is left of the minute and of the day at `now` (milliseconds); charges nothing."""
         self._pass_time(now)
         rates, attempts, day = self._rates, self._attempts, self._day
         minute_ends = attempts[0] + MINUTE if attempts else None
-        day_ends = (day[0][0] + 1) * MINUTE + DAY if day else None
+        day_ends = self._day_frees_at if day else None
         return (
             Left(rates.per_minute, max(0, rates.per_minute - len(attempts)), minute_ends),
             Left(rates.per_day, max(0, rates.per_day - self._day_total), day_ends),
@@ -87,20 +83,48 @@ class Windows:
         day = [(minute, count) for minute, count in self._day]
         return StoredWindows(list(self._attempts), list(self._posts), day, list(self._refusals), now)
 
+    def _refusers(self, *, is_post: bool) -> list[str]:
+        """Returns the limits that refuse another request."""
+        rates = self._rates
+        refused_by: list[str] = []
+        if len(self._attempts) >= rates.per_minute:
+            refused_by.append(MINUTE_LIMIT)
+        if is_post and len(self._posts) >= rates.posts_per_minute:
+            refused_by.append(POSTS_LIMIT)
+        if 0 < rates.per_day <= self._day_total:
+            refused_by.append(DAY_LIMIT)
+        return refused_by
+
     def _refuse(self, now: int, refused_by: list[str], *, is_post: bool) -> Verdict:
         rates, refusals = self._rates, self._refusals
         refusals.append(now)
-        abused = is_abuse(refusals, now, rates)
         free = {MINUTE_LIMIT: now, POSTS_LIMIT: now, DAY_LIMIT: now}
         if len(self._attempts) >= rates.per_minute:
             free[MINUTE_LIMIT] = self._attempts[0] + MINUTE
         if is_post and len(self._posts) >= rates.posts_per_minute:
             free[POSTS_LIMIT] = self._posts[0] + MINUTE
-        if self._is_day_full():
+        if 0 < rates.per_day <= self._day_total:
             free[DAY_LIMIT] = self._day_free_at()
-        binding = max(refused_by, key=lambda limit: free[limit])
-        remaining = max(0, rates.per_minute - len(self._attempts))
-        return Verdict(now, remaining, self._attempts[0] + MINUTE, binding, max(free.values()), abused)
+        verdict = self._verdict(now, is_post=is_post)
+        verdict.refused_by = max(refused_by, key=lambda limit: free[limit])
+        verdict.free_at = max(free.values())
+        verdict.abused = is_abuse(refusals, now, rates)
+        return verdict
+
+    def _verdict(self, now: int, *, is_post: bool) -> Verdict:
+        """Returns the state of the windows, as of an attempt that is admitted."""
+        rates, attempts, total = self._rates, self._attempts, self._day_total
+        verdict = Verdict(
+            now,
+            rates.per_minute - len(attempts),
+            attempts[0] + MINUTE if attempts else now,
+            rates.per_day - total if total < rates.per_day else 0,
+            (self._day_frees_at if total <= rates.per_day else self._day_free_at()) if total else now,
+        )
+        if is_post:
+            verdict.posts_remaining = rates.posts_per_minute - len(self._posts)
+            verdict.posts_frees_at = self._posts[0] + MINUTE if self._posts else now
+        return verdict
 
     def _pass_time(self, now: int) -> int:
         """Drops what has left its window; returns the time to use, which never runs backwards for a key."""
@@ -111,31 +135,33 @@ class Windows:
             attempts.popleft()
         while posts and now - posts[0] >= MINUTE:
             posts.popleft()
-        while day and (day[0][0] + 1) * MINUTE + DAY <= now:
+        while day and self._day_frees_at <= now:
             self._day_total -= day.popleft()[1]
+            self._day_frees_at = _leaves_at(day[0]) if day else 0
         return now
 
-    def _is_day_full(self) -> bool:
-        return 0 < self._rates.per_day <= self._day_total
-
     def _count_in_day(self, now: int) -> None:
-        if self._rates.per_day == 0:
-            return
-        minute = now // MINUTE
-        if self._day and self._day[-1][0] == minute:
-            self._day[-1][1] += 1
+        minute, day = now // MINUTE, self._day
+        if day and day[-1][0] == minute:
+            day[-1][1] += 1
         else:
-            self._day.append([minute, 1])
+            day.append([minute, 1])
+            self._day_frees_at = _leaves_at(day[0])
         self._day_total += 1
 
     def _day_free_at(self) -> int:
         """Returns when (milliseconds) enough buckets have left the day for one more request."""
         left = self._day_total
-        for minute, count in self._day:
-            left -= count
+        for bucket in self._day:
+            left -= bucket[1]
             if left < self._rates.per_day:
-                return (minute + 1) * MINUTE + DAY
+                return _leaves_at(bucket)
         return 0
+
+
+def _leaves_at(bucket: Sequence[int]) -> int:
+    """Returns when (milliseconds) a bucket of the day, a minute and its requests, has left its 24 hours."""
+    return (bucket[0] + 1) * MINUTE + DAY
 
 
 def merged(one: StoredWindows, other: StoredWindows) -> StoredWindows:

@@ -49,7 +49,7 @@ TAG = Tag("Posts", "What an account publishes.")
 @declare_with_body(
     "POST",
     "/api/posts",
-    Keyed("posts:write", counts_as_post=True),
+    Keyed("posts:write", counts_as_post=True, spends_content=True),
     summary="Publish a post",
     takes=CreatePost,
     gives=PostOut,
@@ -74,7 +74,7 @@ async def create_post(request: Request[Caller], body: CreatePost) -> Response:
 @declare_with_body(
     "POST",
     "/api/posts/upload",
-    Keyed("media:write"),
+    Keyed("media:write", spends_content=True),
     summary="Publish a post with media",
     takes=UploadPost,
     gives=PostOut,
@@ -193,7 +193,7 @@ async def delete_post(request: Request[Caller]) -> Response:
 @declare_with_body(
     "POST",
     "/api/posts/{id}/bounce",
-    Keyed("bounces:write"),
+    Keyed("bounces:write", spends_content=True),
     summary="Bounce a post",
     takes=BouncePost,
     body_optional=True,

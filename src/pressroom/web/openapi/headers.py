@@ -9,7 +9,13 @@ from pressroom.web.openapi.schemas import Json
 REQUEST_ID: Final = "X-Request-Id"
 API_VERSION: Final = "X-Service-Api-Version"
 CACHING: Final = "Cache-Control"
-RATE_LIMITS: Final = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+RATE_LIMITS: Final = (
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "RateLimit-Policy",
+    "RateLimit",
+)
 RETRY_AFTER: Final = "Retry-After"
 CHALLENGE: Final = "WWW-Authenticate"
 REPLAYED: Final = "Idempotent-Replayed"
@@ -64,7 +70,7 @@ def session_cookie(does: str) -> Json:
 
 def components(settings: Settings) -> dict[str, Json]:
     """Returns every header that more than one response has."""
-    per_minute = settings.requests_per_minute
+    per_minute, per_day = settings.requests_per_minute, settings.requests_per_day
     return {
         REQUEST_ID: _header("Names this request in the server's log; quote it in a report.", "5f0c9b1e7a2d4836"),
         API_VERSION: _header("The API's major version.", "1", {"type": "string", "enum": ["1"]}),
@@ -73,6 +79,18 @@ def components(settings: Settings) -> dict[str, Json]:
         RATE_LIMITS[1]: _count("Requests left in the current 60 seconds.", max(0, per_minute - 3)),
         RATE_LIMITS[2]: _count(
             "Unix time in seconds at which the oldest counted request leaves the minute.", 1795190952
+        ),
+        RATE_LIMITS[3]: _of_key(
+            "Every limit that applies to the route: its name, as in `limit` of a 429, how much (`q`) in how many"
+            " seconds (`w`).",
+            {"type": "string"},
+            f'"requests_per_minute";q={per_minute};w=60, "requests_per_day";q={per_day};w=86400',
+        ),
+        RATE_LIMITS[4]: _of_key(
+            "What is left (`r`) of each that is counted per key, and after how many seconds there is more (`t`).",
+            {"type": "string"},
+            f'"requests_per_minute";r={max(0, per_minute - 3)};t=12,'
+            f' "requests_per_day";r={max(0, per_day - 3)};t=85020',
         ),
         RETRY_AFTER: _header("Seconds to wait before the next try.", 12, {"type": "integer", "minimum": 1}),
         CHALLENGE: _header("The scheme to authenticate with.", "Bearer", {"type": "string", "enum": ["Bearer"]}),
@@ -99,8 +117,8 @@ def _header(description: str, example: object, schema: Json | None = None) -> Js
 
 
 def _count(description: str, example: int) -> Json:
-    return {
-        "description": f"{description} On answers to an active key.",
-        "schema": {"type": "integer", "minimum": 0},
-        "example": example,
-    }
+    return _of_key(description, {"type": "integer", "minimum": 0}, example)
+
+
+def _of_key(description: str, schema: Json, example: object) -> Json:
+    return {"description": f"{description} On answers to an active key.", "schema": schema, "example": example}

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.errors import Code
+from pressroom.errors import Code, Limit
 from pressroom.settings import Settings
 from pressroom.web.incoming_body import JSON_LIMIT
 
@@ -49,9 +49,9 @@ on demand. An envelope can arrive more than once; its `id` identifies it. What i
 
 | Limit | Per | |
 | --- | --- | --- |
-| {per_minute:,} requests in any 60 seconds | key | `X-RateLimit-*` show its state |
-| {per_day:,} requests in any 24 hours | key | |
-| {posts:,} times `POST /api/posts` in any 60 seconds | key | |
+| {per_minute:,} requests in any 60 seconds | key | `X-RateLimit-*` and `RateLimit` show its state |
+| {per_day:,} requests in any 24 hours | key | `RateLimit` shows its state |
+| {posts:,} times `POST /api/posts` in any 60 seconds | key | `RateLimit` shows its state |
 | {quota:,} posts, clips and bounces a UTC day | account, over all its keys | failed and repeated writes spend nothing |
 
 The windows roll: there is no moment at which a counter jumps back. After a 429 wait `retryAfter` seconds, which the \
@@ -117,10 +117,24 @@ _CODES: Final = {
     Code.DUPLICATE: "given more than once",
 }
 
+_LIMITS: Final = {
+    Limit.REQUESTS_PER_MINUTE: "requests of the key in any 60 seconds",
+    Limit.REQUESTS_PER_DAY: "requests of the key in any 24 hours",
+    Limit.POSTS_PER_MINUTE: "posts of the key in any 60 seconds",
+    Limit.CONTENT_PER_DAY: "posts, clips and bounces by key, of the account, this UTC day",
+    Limit.SESSION_WRITES_PER_MINUTE: "writes of the account, signed in, in any 60 seconds",
+    Limit.SESSION_CONTENT_PER_DAY: "posts, clips and bounces of the account, signed in, this UTC day",
+    Limit.SIGN_IN_FAILURES: "failed sign-ins of the account or the address",
+    Limit.SIGNUPS_PER_HOUR: "sign-ups from the address",
+    Limit.RESETS_PER_HOUR: "requests for a new password from the address",
+    Limit.MAILS_PER_HOUR: "mails of one kind to one address",
+}
+
 PROBLEM_FIELDS: Final = {
     "error": "Which failure it is. The list is closed.",
     "message": "For people; its wording may change.",
     "retryAfter": "On 429: whole seconds after which one request will pass, if none is sent before.",
+    "limit": "On 429: the limit that was reached.",
     "requiredScope": "On `Missing required scope`: the scope that the key lacks.",
     "details": "On 400 and 422: every fault that was found.",
 }
@@ -182,6 +196,13 @@ def introduction(settings: Settings) -> str:
         quota=settings.daily_content_quota,
         refusals=settings.abuse_refusals,
         window=settings.abuse_window_seconds,
+    )
+
+
+def limits() -> str:
+    """Returns the description of the limits: each name with its meaning."""
+    return "Which limit was reached. A later version may know more.\n\n" + "\n".join(
+        f"- `{limit}`: {_LIMITS[limit]}" for limit in Limit
     )
 
 

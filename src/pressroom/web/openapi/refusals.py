@@ -21,6 +21,7 @@ from pressroom.errors import (
     FieldError,
     Invalid,
     InvalidKey,
+    Limit,
     MissingKey,
     MissingScope,
     NotFound,
@@ -90,7 +91,9 @@ class Refusals:
         self._known: dict[type, ShownError] = {type(error): _shown_error(error) for error in _typical(settings)}
         self._internal = _shown_error(RuntimeError())
         self._rates = _rates(settings)
-        self._writes = _rate("writes", f"{settings.session_writes_per_minute:,} writes per minute", 9)
+        self._writes = _rate(
+            "writes", Limit.SESSION_WRITES_PER_MINUTE, f"{settings.session_writes_per_minute:,} writes per minute", 9
+        )
         self._used: set[str] = set()
 
     def responses(self, route: Route[C]) -> dict[str, Json]:
@@ -215,6 +218,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
             f"The account has published {settings.daily_content_quota:,} posts and clips by API key today; "
             "the quota resets at UTC midnight.",
             28_308,
+            Limit.CONTENT_PER_DAY,
         ),
         TooManyAttempts("Too many failed sign-ins; try again in 540 s.", 540),
         Unavailable("The database does not answer."),
@@ -224,14 +228,13 @@ def _typical(settings: Settings) -> list[PressroomError]:
 def _rates(settings: Settings) -> list[ShownError]:
     """Returns the errors for each limit of a key; the last limit is for posts alone."""
     limits = [
-        ("minute", f"{settings.requests_per_minute:,} requests per minute", 12),
-        ("day", f"{settings.requests_per_day:,} requests per 24 hours", 5_040),
-        ("posts", f"{settings.posts_per_minute:,} posts per minute", 31),
+        ("minute", Limit.REQUESTS_PER_MINUTE, f"{settings.requests_per_minute:,} requests per minute", 12),
+        ("day", Limit.REQUESTS_PER_DAY, f"{settings.requests_per_day:,} requests per 24 hours", 5_040),
+        ("posts", Limit.POSTS_PER_MINUTE, f"{settings.posts_per_minute:,} posts per minute", 31),
     ]
-    return [_rate(name, limit, wait) for name, limit, wait in limits]
+    return [_rate(name, limit, sentence, wait) for name, limit, sentence, wait in limits]
 
 
-def _rate(name: str, limit: str, wait: int) -> ShownError:
-    return _shown_error(
-        RateLimited(f"The limit of {limit} is reached; try again in {wait} s, not before.", wait), more=name
-    )
+def _rate(name: str, limit: Limit, sentence: str, wait: int) -> ShownError:
+    message = f"The limit of {sentence} is reached; try again in {wait} s, not before."
+    return _shown_error(RateLimited(message, wait, limit), more=name)

@@ -11,7 +11,7 @@ from typing import Final, cast
 import msgspec
 from msgspec import inspect
 
-from pressroom.errors import Code, FieldError
+from pressroom.errors import Code, FieldError, Limit
 from pressroom.web.error_labels import INTERNAL, LABELS
 from pressroom.web.error_responses import Problem
 from pressroom.web.openapi import prose
@@ -54,6 +54,7 @@ def _components(kinds: tuple[type, ...]) -> dict[str, Json]:
     field_error = public_name(FieldError.__name__)
     made[field_error] = _field_error(made[field_error])
     made[Code.__name__]["description"] = prose.codes()
+    made[Limit.__name__]["description"] = prose.limits()
     return made
 
 
