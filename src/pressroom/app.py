@@ -7,6 +7,7 @@ A session request: session 401 → same origin 403 → admin 404 → rate limit 
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import msgspec
 
@@ -23,7 +24,7 @@ from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
 from pressroom.domains.limits.abuse import abuse_reason
-from pressroom.domains.limits.guard import RateHeaders, account_subject, check_admitted, session_rates_of
+from pressroom.domains.limits.guard import RateHeaders, Spent, account_subject, check_admitted, session_rates_of
 from pressroom.domains.notifications.actions import count_unread
 from pressroom.domains.reading.files import may_see
 from pressroom.errors import AddressNotAllowed, PasswordRequired, SessionRequired
@@ -44,6 +45,8 @@ from pressroom.web.router import Router
 from pressroom.web.services import Services
 from pressroom.web.site import preload_files
 from pressroom.web.sliced_rendering import Slices
+
+_REQUEST_ALONE: Final = Spent()
 
 
 class PackageGuards(Guards[Caller]):
@@ -70,9 +73,9 @@ class PackageGuards(Guards[Caller]):
         request.account_id, request.key_id = bearer.id, bearer.key_id
         self._keys.check_active(bearer)
         if not allowed(request.client, bearer.ip_allowlist):
-            is_post, spends_content = _spent_by(access)
-            verdict = await self._limiter.peek(bearer.key_id, is_post=is_post)
-            request.response_headers += self._rate_headers.of(verdict, is_post=is_post, spends_content=spends_content)
+            spent = _spent_by(access)
+            verdict = await self._limiter.peek(bearer.key_id, is_post=spent.is_post)
+            request.response_headers += self._rate_headers.of(verdict, spent)
             raise AddressNotAllowed(f"The address {request.client} is not in this key's allowlist.")
         await self._check_rates(request, bearer, access)
         if not isinstance(access, Keyed):
@@ -123,10 +126,9 @@ class PackageGuards(Guards[Caller]):
         return OncePerKey(self._db, identity, self._body_hashes.of(body_hash))
 
     async def _check_rates(self, request: Request[Caller], bearer: Bearer, access: Access) -> None:
-        is_post, spends_content = _spent_by(access)
-        rates = self._limiter.rates
-        verdict = await self._limiter.attempt(bearer.key_id, is_post=is_post)
-        request.response_headers += self._rate_headers.of(verdict, is_post=is_post, spends_content=spends_content)
+        spent, rates = _spent_by(access), self._limiter.rates
+        verdict = await self._limiter.attempt(bearer.key_id, is_post=spent.is_post)
+        request.response_headers += self._rate_headers.of(verdict, spent)
         self._last_used.note(bearer, verdict.now)
         if verdict.abused:
             await self._db.transact(keys.revoke_key, bearer.key_id, RevokedBy.AUTO, abuse_reason(rates), SERVICE)
@@ -134,9 +136,11 @@ class PackageGuards(Guards[Caller]):
         check_admitted(verdict, rates)
 
 
-def _spent_by(access: Access) -> tuple[bool, bool]:
-    """Returns whether a route counts as a post, and whether it spends the content quota."""
-    return (access.counts_as_post, access.spends_content) if isinstance(access, Keyed) else (False, False)
+def _spent_by(access: Access) -> Spent:
+    """Returns what a request of a route takes besides a request."""
+    if not isinstance(access, Keyed) or not access.spends_content:
+        return _REQUEST_ALONE
+    return Spent(access.counts_as_post, access.spends_content)
 
 
 def create_app(runtime: Runtime) -> Pipeline[Caller]:

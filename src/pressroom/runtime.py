@@ -199,7 +199,7 @@ def _open_limiter(rates: Rates, settings: Settings, clock: Clock, log: Log) -> L
     from pressroom.domains.limits.redis import RedisLimiter  # a third of what a server loads, and most need none
 
     shared = RedisLimiter(rates, settings.redis_url, settings.redis_timeout_ms / 1_000)
-    return LocalWhenAway(shared, clock, log) if settings.limits_when_away is WhenAway.LOCAL else shared
+    return LocalWhenAway(shared, clock, log, counts_keys=settings.limits_when_away is WhenAway.LOCAL)
 
 
 def _log_child(log: Log, ended: ChildExit) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from pressroom.domains.limits.redis import PAUSE
 from tests.harness.observations import observe
-from tests.harness.owners import who_am_i
+from tests.harness.owners import Owner, who_am_i
 from tests.harness.process import ServerProcess
 from tests.harness.roomy import ROOMY
 from tests.harness.wire import Reply, Request, ask, at_once
@@ -127,6 +127,25 @@ def test_a_node_that_is_lost_takes_its_keys_alone(process_server: MakeServer, cl
     assert [admitted(server, key) for key in keys] == [0] * 20
     effect = f"{MOST}: 60; its keys alone were 503"
     observe("a node of a Redis Cluster lost, and back with its file", effect, recovered, BACK)
+
+
+def test_no_node_that_dies_under_load_fails_a_request(process_server: MakeServer, cluster: Cluster) -> None:
+    server = serve(process_server, cluster.url, REQUESTS_PER_MINUTE=10_000, ABUSE_REFUSALS=1_000_000)
+    keys = keys_of(server, 20)
+    statuses = Counter[int]()
+
+    for node in cluster.nodes:
+        with ThreadPoolExecutor(1) as pool:
+            asking = pool.submit(
+                lambda: [answer.status for answer in at_once([who_am_i(server, key) for key in keys * 20])]
+            )
+            node.kill()
+            statuses.update(asking.result())
+        statuses.update(answer.status for answer in at_once([who_am_i(server, key) for key in keys * 5]))
+        node.restart()
+        assert wait_until(lambda: all(ask(who_am_i(server, key)).status == 200 for key in keys))
+
+    assert statuses.keys() <= {200, 503}, statuses
 
 
 def test_sentinels_name_the_new_primary(process_server: MakeServer, sentinels: SentinelGroup) -> None:
@@ -265,6 +284,37 @@ def test_each_process_may_count_for_itself(process_server: MakeServer, forgetful
     assert wait_until(lambda: "all processes count together" in server.output())
     effect = f"{MOST}: 60 in each process, beside 40 before; recovered when all count together"
     observe("Redis away, PRESSROOM_LIMITS_WHEN_AWAY=local", effect, time.monotonic() - back, BACK)
+
+
+@pytest.mark.parametrize("way", ["killed", "frozen"])
+def test_writes_signed_in_go_on_while_redis_is_away(
+    process_server: MakeServer, forgetful: RedisServer, way: str
+) -> None:
+    server = serve(process_server, forgetful.url, SESSION_WRITES_PER_MINUTE=6, REDIS_TIMEOUT_MS=100, SIGNUP="open")
+    owner = Owner(server)
+    key = owner.key()
+    edit = Request(server.port, "PATCH", "/api/auth/me", {"Cookie": owner.cookie}, {"bio": "x"})
+    assert [ask(edit).status for _ in range(6)] == [200] * 5 + [429]
+
+    if way == "killed":
+        forgetful.kill()
+    else:
+        os.kill(forgetful.pid, signal.SIGSTOP)
+    assert_away(ask(who_am_i(server, key)))
+    answers = [ask(edit) for _ in range(7)]
+    assert_away(ask(who_am_i(server, key)))
+
+    assert [answer.status for answer in answers] == [200] * 6 + [429]
+    assert answers[-1].json()["limit"] == "session_writes_per_minute"
+    assert wait_until(lambda: "requests with a key are 503" in server.output())
+
+    if way == "killed":
+        forgetful.restart()
+    else:
+        os.kill(forgetful.pid, signal.SIGCONT)
+    assert wait_until(lambda: is_counted(server, key))
+    # What Redis counted stands: all of it where it was frozen, none where it began empty.
+    assert [ask(edit).status for _ in range(6)] == ([200] * 6 if way == "killed" else [429] * 6)
 
 
 def test_a_start_without_redis_is_told_where_each_process_counts_then(

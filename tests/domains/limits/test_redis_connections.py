@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 import redis
+from redis.asyncio import Connection, RedisCluster
 
 from pressroom.clock import SettableClock
 from pressroom.domains.limits.models import Rates
@@ -98,6 +99,54 @@ def test_connections_that_redis_closed_are_opened_again(server: RedisServer) -> 
         async with counted(server):
             with redis.Redis(port=server.port) as other:
                 assert other.client_kill_filter(_type="normal", skipme=True) >= KEYS
+
+    asyncio.run(use())
+
+
+CLOSED = RuntimeError("unable to perform operation on <TCPTransport closed=True reading=False>; the handler is closed")
+GONE = AttributeError("'NoneType' object has no attribute 'writelines'")
+
+
+@pytest.mark.parametrize("fault", [CLOSED, GONE], ids=["closed", "gone"])
+@pytest.mark.parametrize("kind", ["redis", "redis+cluster"])
+def test_a_fault_of_the_client_s_call_is_unavailable(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch, fault: Exception, kind: str
+) -> None:
+    """As redis-py fails on a connection that ends under it. Later calls are made on other connections."""
+
+    async def fail(*_: object, **__: object) -> None:
+        raise fault
+
+    async def use() -> None:
+        later = itertools.count(0, 10 * PAUSE)
+        url = f"{kind}://127.0.0.1:{server.port}"
+        limiter = RedisLimiter(RATES, url, 10, SettableClock(), lambda: next(later))
+        with monkeypatch.context() as patch:
+            if kind == "redis":
+                patch.setattr(Connection, "send_packed_command", fail)
+            else:
+                patch.setattr(RedisCluster, "execute_command", fail)
+            for call in (limiter.ping, lambda: limiter.attempt("key", is_post=False)):
+                with pytest.raises(Unavailable) as raised:
+                    await call()
+                assert raised.value.__cause__ is not None
+                assert raised.value.__cause__.__cause__ is fault, "the log shows what failed"
+        if kind == "redis":
+            assert (await limiter.attempt("key", is_post=False)).refused_by is None
+        await limiter.close()
+
+    asyncio.run(use())
+
+
+def test_a_mistake_of_ours_is_not_taken_for_a_redis_that_is_away(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def use() -> None:
+        limiter = RedisLimiter(RATES, server.url, 10)
+        monkeypatch.setattr("pressroom.domains.limits.redis_script.PACK", lambda _: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            await limiter.attempt("key", is_post=False)
+        await limiter.close()
 
     asyncio.run(use())
 

@@ -1,6 +1,6 @@
 """Checks the rate limits before a route runs: one attempt counts in all windows of its key."""
 
-from typing import Protocol
+from typing import Final, NamedTuple, Protocol
 
 from pressroom import metrics
 from pressroom.clock import DAY, MINUTE, SECOND, seconds_until
@@ -8,6 +8,16 @@ from pressroom.domains.limits.models import Left, Rates, Verdict
 from pressroom.errors import Limit, RateLimited
 from pressroom.settings import Settings
 from pressroom.web.asgi import HeaderList
+
+DIGITS: Final = 4_096
+"""Numbers whose digits are kept."""
+
+
+class Spent(NamedTuple):
+    """What a request takes besides a request: a post of the minute, content of the day."""
+
+    is_post: bool = False
+    is_content: bool = False
 
 
 class Limiter(Protocol):
@@ -72,6 +82,16 @@ def account_subject(account_id: str) -> str:
     return f"account:{account_id}"
 
 
+class _Digits(dict[int, bytes]):
+    """Numbers as they are sent. They repeat from request to request, and to format one costs more than to find it."""
+
+    def __missing__(self, number: int) -> bytes:
+        if len(self) >= DIGITS:
+            self.clear()
+        text = self[number] = b"%d" % number
+        return text
+
+
 class RateHeaders:
     """Makes the header fields that tell the state of a key's limits (docs/limits.md#headers).
 
@@ -83,33 +103,35 @@ class RateHeaders:
     def __init__(self, rates: Rates, content_per_day: int) -> None:
         self._limit = (b"x-ratelimit-limit", b"%d" % rates.per_minute)
         self._policies = {
-            (is_post, spends_content): (b"ratelimit-policy", _policy(rates, content_per_day, is_post, spends_content))
+            Spent(is_post, is_content): (b"ratelimit-policy", _policy(rates, content_per_day, is_post, is_content))
             for is_post in (False, True)
-            for spends_content in (False, True)
+            for is_content in (False, True)
         }
+        self._digits = _Digits()
 
-    def of(self, verdict: Verdict, *, is_post: bool, spends_content: bool) -> HeaderList:
+    def of(self, verdict: Verdict, spent: Spent) -> HeaderList:
         """Returns the X-RateLimit headers and the fields RateLimit-Policy and RateLimit of a response."""
-        now, remaining = verdict.now, b"%d" % verdict.remaining
-        state = b'"requests_per_minute";r=%b;t=%d, "requests_per_day";r=%d;t=%d' % (
+        now, digits = verdict.now - 999, self._digits  # so that seconds are rounded up
+        remaining = digits[verdict.remaining]
+        state = b'"requests_per_minute";r=%b;t=%b, "requests_per_day";r=%d;t=%b' % (
             remaining,
-            (verdict.reset_at - now + 999) // SECOND,
+            digits[(verdict.reset_at - now) // 1000],
             verdict.day_remaining,
-            (verdict.day_frees_at - now + 999) // SECOND,
+            digits[(verdict.day_frees_at - now) // 1000],
         )
-        if is_post:
-            posts = (verdict.posts_remaining, (verdict.posts_frees_at - now + 999) // SECOND)
+        if spent.is_post:
+            posts = (verdict.posts_remaining, (verdict.posts_frees_at - now) // 1000)
             state += b', "posts_per_minute";r=%d;t=%d' % posts
         return [
             self._limit,
             (b"x-ratelimit-remaining", remaining),
-            (b"x-ratelimit-reset", b"%d" % ((verdict.reset_at + 999) // SECOND)),
-            self._policies[is_post, spends_content],
+            (b"x-ratelimit-reset", digits[(verdict.reset_at + 999) // 1000]),
+            self._policies[spent],
             (b"ratelimit", state),
         ]
 
 
-def _policy(rates: Rates, content_per_day: int, is_post: bool, spends_content: bool) -> bytes:
+def _policy(rates: Rates, content_per_day: int, is_post: bool, is_content: bool) -> bytes:
     """Returns RateLimit-Policy for a route that counts as a post and spends the content quota, or not."""
     limits = [
         (Limit.REQUESTS_PER_MINUTE, rates.per_minute, MINUTE),
@@ -117,7 +139,7 @@ def _policy(rates: Rates, content_per_day: int, is_post: bool, spends_content: b
     ]
     if is_post:
         limits.append((Limit.POSTS_PER_MINUTE, rates.posts_per_minute, MINUTE))
-    if spends_content:
+    if is_content:
         limits.append((Limit.CONTENT_PER_DAY, content_per_day, DAY))
     return ", ".join(f'"{limit}";q={most};w={window // SECOND}' for limit, most, window in limits).encode()
 

@@ -1,4 +1,7 @@
-"""Rate limits of this process alone, for as long as the shared ones are away (docs/limits.md#when-redis-is-away)."""
+"""Rate limits of this process alone, for as long as the shared ones are away (docs/limits.md#when-redis-is-away).
+
+Writes of people who are signed in go on in any case; requests with a key are refused unless a setting admits them.
+"""
 
 from typing import Final
 
@@ -21,13 +24,15 @@ class LocalWhenAway:
 
     Args:
         shared: The limiter of all processes.
+        counts_keys: Whether requests with a key are counted here too. Otherwise they raise Unavailable.
         clock: The time that the windows of this process go by.
         log: Where the operator reads that the shared limiter is away, and that it is back.
     """
 
-    def __init__(self, shared: Limiter, clock: Clock, log: Log) -> None:
+    def __init__(self, shared: Limiter, clock: Clock, log: Log, *, counts_keys: bool) -> None:
         self.rates = shared.rates
         self._shared = shared
+        self._counts_keys = counts_keys
         self._clock = clock
         self._log = log
         self._windows: dict[str, Windows] = {}
@@ -36,27 +41,33 @@ class LocalWhenAway:
         self._has_answered = False
 
     async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
-        """Charges one request, to the shared limiter if that can be."""
+        """Charges one request, to the shared limiter if that can be. Raises Unavailable."""
         try:
             verdict = await self._shared.attempt(key_id, is_post=is_post, rates=rates)
         except Unavailable:
             self._note_failure()
+            if rates is None and not self._counts_keys:
+                raise
             return self._local(key_id, rates).attempt(self._clock.now(), is_post=is_post)
         self._has_answered = True
         return verdict
 
     async def peek(self, key_id: str, *, is_post: bool) -> Verdict:
-        """Returns the state of the key's windows; charges nothing."""
+        """Returns the state of the key's windows; charges nothing. Raises Unavailable."""
         try:
             return await self._shared.peek(key_id, is_post=is_post)
         except Unavailable:
+            if not self._counts_keys:
+                raise
             return self._local(key_id, None).peek(self._clock.now(), is_post=is_post)
 
     async def look(self, key_id: str) -> tuple[Left, Left]:
-        """Returns what is left of the key's minute and 24 hours; charges nothing."""
+        """Returns what is left of the key's minute and 24 hours; charges nothing. Raises Unavailable."""
         try:
             return await self._shared.look(key_id)
         except Unavailable:
+            if not self._counts_keys:
+                raise
             return self._local(key_id, None).look(self._clock.now())
 
     async def flush(self) -> None:
@@ -68,10 +79,12 @@ class LocalWhenAway:
             del self._touched[key_id], self._windows[key_id]
 
     async def ping(self) -> None:
-        """Raises nothing, since this process can always count; the log tells when it has to."""
+        """Raises Unavailable while requests with a key are refused; the log tells when this process has to count."""
         try:
             await self._shared.ping()
         except Unavailable:
+            if not self._counts_keys:
+                raise
             self._note_failure()
 
     async def close(self) -> None:
@@ -84,7 +97,8 @@ class LocalWhenAway:
 
     def _note_failure(self) -> None:
         if self._failed_at is None:
-            self._log.warning("Redis does not answer; every process counts for itself until it does")
+            keys = "" if self._counts_keys else ", and requests with a key are 503,"
+            self._log.warning(f"Redis does not answer; every process counts for itself{keys} until it does")
         self._failed_at, self._has_answered = self._clock.now(), False
 
     def _note_return(self) -> None:

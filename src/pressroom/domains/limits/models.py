@@ -54,7 +54,7 @@ class Verdict(msgspec.Struct):
     `refused_by` is the limit that refused it, None when it is admitted; `free_at` is when a request will be admitted
     if none is sent before; `reset_at` is when the oldest counted attempt leaves the minute window; `abused` is
     whether the refusals amount to abuse (docs/limits.md#abuse). `day_frees_at` and `posts_frees_at` are when those
-    windows have room for more than now; the posts' figures are 0 for a request that is no post.
+    windows admit more than now; the posts' figures are 0 for a request that is no post.
     """
 
     now: int

@@ -1,7 +1,7 @@
 """A script of Redis, called on connections that are kept from redis-py: its layers cost more CPU than the call."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, NoReturn, cast
 
 import hiredis
 import redis.exceptions
@@ -35,10 +35,14 @@ class RedisScript:
         """Returns what the script answers. It may run twice when a connection breaks.
 
         Raises:
-            redis.exceptions.RedisError: Redis is away or refuses.
+            redis.exceptions.RedisError: Redis is away or refuses, or the client fails on a connection that ends.
+            OSError: A connection cannot be made or ends.
         """
         if self._pool is None:
-            return cast("list[bytes | int]", await self._script(keys, arguments))
+            try:
+                return cast("list[bytes | int]", await self._script(keys, arguments))
+            except Exception as error:
+                _raise_known(error)
         words: Words = ("EVALSHA", self._script.sha, len(keys), *keys, *arguments)
         try:
             return await self._send(words)
@@ -49,8 +53,9 @@ class RedisScript:
     async def _send(self, words: Words) -> list[bytes | int]:
         """Returns the answer. Sends again when the connection is dead, as all are after a restart of Redis."""
         connection = await self._take()
+        packed = PACK(words)
         try:
-            return await self._exchange(connection, words)
+            return await self._exchange(connection, packed)
         except redis.exceptions.NoScriptError:
             raise
         except redis.exceptions.RedisError as error:
@@ -58,19 +63,24 @@ class RedisScript:
                 await self._close(self._idle.pop())
             if not isinstance(error, BROKEN):
                 raise
-        return await self._exchange(await self._take(), words)
+        return await self._exchange(await self._take(), packed)
 
     async def _take(self) -> Any:
-        return self._idle.pop() if self._idle else await self._pool.get_connection()
+        if self._idle:
+            return self._idle.pop()
+        try:
+            return await self._pool.get_connection()
+        except Exception as error:
+            _raise_known(error)
 
-    async def _exchange(self, connection: Any, words: Words) -> list[bytes | int]:
+    async def _exchange(self, connection: Any, packed: bytes) -> list[bytes | int]:
         """Returns the answer. A connection without one is closed, so that nobody else reads it."""
         try:
-            await connection.send_packed_command(PACK(words))
+            await connection.send_packed_command(packed)
             answer = await connection.read_response()
-        except BaseException:
+        except BaseException as error:
             await self._close(connection)
-            raise
+            _raise_known(error)
         if connection.should_reconnect():
             await self._close(connection)
         else:
@@ -81,3 +91,15 @@ class RedisScript:
         """Closes a connection. The pool opens it when it is needed, and asks the sentinels where to."""
         await connection.disconnect(nowait=True)
         await self._pool.release(connection)
+
+
+def _raise_known(error: BaseException) -> NoReturn:
+    """Raises an error of the client's call, as one of Redis where it is neither that nor the system's.
+
+    When a connection ends under redis-py, for example as it reads anew which nodes a cluster has, the next command on
+    it fails with whatever error that causes there: RuntimeError of a closed transport, AttributeError of a writer that
+    is gone. Nothing but the client's own call is wrapped, so no mistake of ours is taken for a Redis that is away.
+    """
+    if isinstance(error, Exception) and not isinstance(error, redis.exceptions.RedisError | OSError):
+        raise redis.exceptions.ConnectionError(f"redis-py failed: {type(error).__name__}: {error}") from error
+    raise error
