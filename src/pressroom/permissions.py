@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from pressroom.domains.limits.reserve import RESERVE
 from pressroom.settings import Settings
 
 UMASK: Final = 0o077
@@ -13,6 +14,7 @@ UMASK: Final = 0o077
 
 _OTHERS: Final = 0o077
 _FOLDERS: Final = ("blobs", "incoming", "metrics", "processing")
+_FILES: Final = (RESERVE,)
 _BESIDE_DATABASE: Final = ("", "-wal", "-shm", "-journal", ".lock")
 
 
@@ -78,6 +80,8 @@ def _ours(settings: Settings) -> Iterator[Path]:
         yield folder
     for name in _FOLDERS:
         yield folder / name
+    for name in _FILES:
+        yield folder / name
     if database is not None:
         for end in _BESIDE_DATABASE:
             yield database.with_name(database.name + end)
@@ -91,4 +95,4 @@ def _holds_ours_alone(folder: Path, database: Path | None) -> bool:
     except OSError:
         return True  # It does not exist, or this user may not read it.
     ours = database.name if database is not None and database.parent == folder else "/"
-    return all(name in _FOLDERS or name.startswith(ours) for name in names)
+    return all(name in _FOLDERS or name in _FILES or name.startswith(ours) for name in names)

@@ -24,6 +24,7 @@ from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.local import LocalWhenAway
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.models import Rates
+from pressroom.domains.limits.reserve import RESERVE, Reserve
 from pressroom.domains.mail.mailer import Mailer
 from pressroom.domains.media.actions import SIGNING, make_secret
 from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
@@ -125,7 +126,8 @@ async def open_runtime(
     policy = policy_of(settings)
     blobs, db, replica, (media_secret, body_secret) = await _open_stores(settings, clock, log)
     rates = rates_of(settings)
-    limiter = _open_limiter(rates, settings, clock, log) or MemoryLimiter(rates, db, clock, WRITTEN)
+    reserve = Reserve(settings.data_dir / RESERVE)
+    limiter = _open_limiter(rates, settings, clock, log) or MemoryLimiter(rates, db, clock, WRITTEN, reserve=reserve)
     client = OutboundClient(policy, resolve=resolve, log=log)
     sandbox, folder = Sandbox(lambda ended: _log_child(log, ended)), settings.data_dir / "processing"
     processing = Processing(db, blobs, sandbox, folder)

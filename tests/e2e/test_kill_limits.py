@@ -1,11 +1,13 @@
 """Kills and limits: a crash forgives what was not yet written down, a stop forgives nothing, the quota never gives."""
 
 import asyncio
+import contextlib
 import json
 import resource
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -15,6 +17,7 @@ from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import ServerProcess
 from tests.harness.publishers import Publisher, told
 from tests.harness.records import count, disagreements, rows
+from tests.harness.small_disk import can_mount, small_disk
 from tests.harness.wire import Request, ask, at_once
 from tests.services.process import wait_until
 
@@ -152,6 +155,54 @@ def test_what_cannot_be_saved_is_not_admitted(roomy_server: MakeServer) -> None:
 
     resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert wait_until(lambda: ask(who_am_i(server, key)).status == 200), "it does not recover"
+
+
+@pytest.mark.parametrize("full", ["file size", "disk"])
+def test_what_could_not_be_saved_counts_after_a_kill(roomy_server: MakeServer, tmp_path: Path, full: str) -> None:
+    """Requests of long ago, which the database had not taken by the time of the kill."""
+    if full == "disk" and not can_mount(tmp_path / "disk"):
+        pytest.skip("this account may not mount a disk")
+    server = roomy_server(REQUESTS_PER_MINUTE=60)
+    data = server.folder / "data"
+    with small_disk(data, "16m") if full == "disk" else contextlib.nullcontext():
+        server.start()
+        key, filler = Owner(server).key(), data / "blobs" / "filler"
+        began = time.time()
+        admitted = burst(server, key)
+        assert wait_until(lambda: written_down(server, began) == BURST, 20)
+
+        if full == "disk":
+            fill_up(filler)
+        else:
+            grown = (data / "pressroom.db-wal").stat().st_size
+            resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (grown, resource.RLIM_INFINITY))
+        answers = at_once([who_am_i(server, key)] * BURST)
+        admitted += [time.monotonic() for answer in answers if answer.status == 200]
+        assert len(admitted) > BURST
+
+        def is_away() -> bool:
+            status = ask(who_am_i(server, key)).status
+            admitted.extend([time.monotonic()] * (status == 200))
+            return status == 503
+
+        assert wait_until(is_away), "what cannot be saved is admitted for ever"
+        server.kill()
+        assert written_down(server, began) == BURST
+
+        filler.unlink(missing_ok=True)
+        server.restart()
+        for _ in range(3):
+            admitted += burst(server, key)
+        server.stop()
+
+    assert most_in_a_minute(admitted) == 60
+
+
+def fill_up(filler: Path) -> None:
+    """Writes a file until the disk takes no more."""
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4_096))
 
 
 async def publish_300(server: ServerProcess, publishers: list[Publisher], moments: list[int]) -> None:

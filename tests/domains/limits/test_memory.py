@@ -18,6 +18,7 @@ from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
 from pressroom.domains.limits.memory import FORGIVEN_SECONDS, IDLE, MemoryLimiter, Superseded, find_holder
 from pressroom.domains.limits.models import KeyWrite, Rates
+from pressroom.domains.limits.reserve import SIZE, Reserve
 from pressroom.domains.limits.windows import StoredWindows, merged, with_writes
 from pressroom.errors import Unavailable
 
@@ -209,6 +210,62 @@ def test_unsaved_counting_older_than_a_second_admits_nothing_more(tmp_path: Path
         assert await admitted(limiter, key_id, 9) == 3
 
     with_key(tmp_path, story)
+
+
+def test_what_could_not_be_saved_counts_in_the_next_process(tmp_path: Path) -> None:
+    """Once it is saved, it is not counted again."""
+
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        full, reserve = Full(db), Reserve(tmp_path / "reserve")
+        killed = MemoryLimiter(RATES, full.as_database(), clock, reserve=reserve)
+        await killed.take_over("killed")
+        assert await admitted(killed, key_id, 2) == 2
+        await killed.flush()
+        full.is_full = True
+        assert await admitted(killed, key_id, 1) == 1
+        with pytest.raises(DiskFull):
+            await killed.flush()
+        assert await admitted(killed, key_id, 1) == 1
+        with pytest.raises(DiskFull):
+            await killed.close()
+
+        clock.advance(20_000)
+        after = MemoryLimiter(RATES, db, clock, reserve=Reserve(tmp_path / "reserve"))
+        await after.take_over("after")
+        assert await admitted(after, key_id, 9) == 1
+        assert Reserve(tmp_path / "reserve").load() == {}
+
+    with_key(tmp_path, story)
+
+
+def test_a_save_that_succeeds_empties_the_reserve(tmp_path: Path) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        full, reserve = Full(db), Reserve(tmp_path / "reserve")
+        limiter = MemoryLimiter(RATES, full.as_database(), clock, reserve=reserve)
+        assert await admitted(limiter, key_id, 1) == 1
+        full.is_full = True
+        with pytest.raises(DiskFull):
+            await limiter.flush()
+        assert reserve.load().keys() == {key_id}
+        full.is_full = False
+        await limiter.flush()
+        assert reserve.load() == {}
+
+    with_key(tmp_path, story)
+
+
+def test_a_reserve_that_is_torn_or_cannot_be_had_keeps_nothing(tmp_path: Path) -> None:
+    torn, away = Reserve(tmp_path / "reserve"), Reserve(tmp_path / "nowhere" / "reserve")
+    windows = {"key": StoredWindows([1], [], [(0, 1)], [], 1)}
+    for reserve in (torn, away):
+        reserve.allocate()
+        asyncio.run(reserve.keep(windows))
+    assert (tmp_path / "reserve").stat().st_size == SIZE
+    assert torn.load() == windows
+    with (tmp_path / "reserve").open("r+b") as file:
+        file.seek(12)
+        file.write(b"?")
+    assert torn.load() == away.load() == {}
 
 
 def test_a_request_waits_for_a_save_that_is_late(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pressroom.clock import DAY, MINUTE, Clock
 from pressroom.db import Database, Query, Tx, ahead_of_requests
 from pressroom.domains.limits import queries
 from pressroom.domains.limits.models import Holder, KeyWrite, Left, Rates, Verdict
+from pressroom.domains.limits.reserve import Reserve
 from pressroom.domains.limits.windows import StoredWindows, Windows, merged, not_after, with_writes
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.ids import first_id
@@ -40,6 +41,7 @@ class MemoryLimiter:
         clock: The time that windows go by.
         written: Queries for what a key wrote (`key_id`, `first_id`, `since`), which is counted anew after a crash.
         monotonic: Returns seconds that never run backwards.
+        reserve: Where counts are kept that the database cannot take.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class MemoryLimiter:
         clock: Clock,
         written: Sequence[Query[KeyWrite]] = (),
         monotonic: Callable[[], float] = time.monotonic,
+        reserve: Reserve | None = None,
     ) -> None:
         self.rates = rates
         self._db = db
@@ -57,6 +60,7 @@ class MemoryLimiter:
         self._windows: dict[str, Windows] = {}
         self._touched: dict[str, int] = {}
         self._changed = WriteBehind[Windows](self._save, monotonic=monotonic)
+        self._reserve = reserve
         self._holder: str | None = None
         self._recover_before = 0
         self._suspended = False
@@ -72,6 +76,10 @@ class MemoryLimiter:
         too (docs/limits.md#after-a-crash). Nothing is admitted while `may_admit` returns False.
         """
         before = await self._db.transact(queries.set_holder, holder)
+        if self._reserve is not None:
+            await self._db.transact(_merge, self._reserve.load(), self._encoder, self._decoder)
+            await self._reserve.clear()
+            self._reserve.allocate()
         if before is None or (not before.clean and before.holder != self._holder):
             self._recover_before = self._clock.now()
         self._holder = holder
@@ -108,7 +116,7 @@ class MemoryLimiter:
         """
         if self._may_save():
             with ahead_of_requests():  # which would all be refused while it waits behind them
-                await self._changed.flush()
+                await self._save_or_keep()
         quiet_since = self._clock.now() - IDLE
         for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
             if key_id not in self._changed.pending:
@@ -131,7 +139,7 @@ class MemoryLimiter:
         while self._changed.is_writing:
             await self._changed.tried()
         if may_save:
-            await self._changed.flush()
+            await self._save_or_keep()
             await self._db.transact(_save_all, {}, self._holder, True)
         self._holder = None
 
@@ -142,6 +150,18 @@ class MemoryLimiter:
 
     def _may_save(self) -> bool:
         return not self._suspended or self._holder is not None
+
+    async def _save_or_keep(self) -> None:
+        """Saves what was counted; when the database cannot take it, keeps it where a kill does not lose it."""
+        try:
+            await self._changed.flush()
+        except PressroomError:
+            if self._reserve is not None:
+                now = self._clock.now()
+                await self._reserve.keep({key_id: held.stored(now) for key_id, held in self._changed.pending.items()})
+            raise
+        if self._reserve is not None and not self._changed.pending:
+            await self._reserve.clear()
 
     async def _save(self, changed: dict[str, Windows]) -> None:
         now = self._clock.now()
@@ -198,6 +218,21 @@ def _always() -> bool:
 async def _save_all(tx: Tx, states: dict[str, str], holder: str | None, clean: bool) -> None:
     if holder is not None and not await queries.confirm_holder(tx, holder, clean=clean):
         raise Superseded("Another process counts the rate limits of this database now.")
+    await queries.save_windows(tx, states)
+
+
+async def _merge(
+    tx: Tx,
+    kept: dict[str, StoredWindows],
+    encoder: msgspec.json.Encoder,
+    decoder: msgspec.json.Decoder[StoredWindows],
+) -> None:
+    """Saves what a process before kept elsewhere, on top of what it had saved."""
+    states: dict[str, str] = {}
+    for key_id, windows in kept.items():
+        row = await tx.one(queries.FIND_WINDOWS, key_id=key_id)
+        both = merged(decoder.decode(row.state), windows) if row else windows
+        states[key_id] = encoder.encode(both).decode()
     await queries.save_windows(tx, states)
 
 

@@ -178,6 +178,11 @@ def merged(one: StoredWindows, other: StoredWindows) -> StoredWindows:
     )
 
 
+def latest_of(stored: StoredWindows) -> StoredWindows:
+    """Returns what a second's requests can have changed of a key's windows, without the other minutes of the day."""
+    return StoredWindows(stored.attempts, stored.posts, stored.day[-2:], [], stored.saved_at)
+
+
 def with_writes(stored: StoredWindows, writes: Sequence[KeyWrite]) -> StoredWindows:
     """Returns the windows stored before a crash plus the writes since, each by an admitted request that was not saved.
 
