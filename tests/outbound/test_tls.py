@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from pressroom.outbound import Failure, OutboundClient, OutboundFailed, Policy
+from pressroom.outbound import NOT_PUBLIC, Failure, OutboundClient, OutboundFailed, Policy
 from tests.outbound.certificates import YEAR, self_signed, serving
 from tests.outbound.peers import LOOPBACK, NO_CONTENT, Peer, always, open_client, outcome, peer, run
 
@@ -162,7 +162,7 @@ def test_a_name_that_does_not_resolve() -> None:
         async with open_client(Policy(False)) as client:
             failed = await outcome(client.request("POST", "https://gone.example/", {}, b"x"))
             assert isinstance(failed, OutboundFailed)
-            assert (failed.kind, failed.message) == (Failure.NAME, "The name gone.example does not resolve.")
+            assert (failed.kind, failed.message) == (Failure.NAME, NOT_PUBLIC)
 
     run(work())
 

@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pressroom.errors import SettingError
-from pressroom.outbound.failures import UrlRefused
+from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.ip_ranges import NEVER, IpAddress, embedded, is_public, not_public, parse_address
 from pressroom.outbound.urls import Target, read_url
 from pressroom.setting_values import Networks
@@ -17,6 +17,9 @@ DEVELOPMENT: Final[Networks] = tuple(
     for network in ("127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
 )
 """What development mode may reach besides public addresses."""
+
+NOT_PUBLIC: Final = "The host does not resolve, or not to public addresses alone; use a public host."
+"""The one refusal of hosts for what a look-up of them came to."""
 
 _THIS_MACHINE: Final = frozenset(
     {
@@ -51,7 +54,8 @@ class Policy:
     """What may be reached: public addresses by https, and more.
 
     allow_http: plain http as well. allow: networks that may be reached although they are not public. names_addresses:
-    refusals say what a host resolves to; on a public server that would reveal the addresses of an internal network.
+    refusals tell whether a host resolves, and to what. On a public server anybody could learn the names and addresses
+    of an internal network from that, so all such hosts have one refusal there (docs/webhooks.md#add-an-endpoint).
     """
 
     allow_http: bool
@@ -77,11 +81,19 @@ class Policy:
         parsed = parse_address(address)
         return "not a plain address" if parsed is None else self._objection(parsed)
 
-    def refusal(self, address: str, why: str) -> str:
-        """Returns the sentence that refuses a host for one of its addresses; `why` is the objection to that."""
-        if self.names_addresses:
-            return f"The host resolves to {address}, which is {why}; use a public one."
-        return "The host does not resolve to public addresses alone; use a public host."
+    def refused(self, address: str, why: str) -> OutboundFailed:
+        """Returns the refusal of a host for one of its addresses; `why` is the objection to that."""
+        cause = f"The host resolves to {address}, which is {why}; use a public one."
+        return OutboundFailed(Failure.REFUSED_ADDRESS, self._shown(cause), cause)
+
+    def unresolved(self, host: str, seconds: float | None = None) -> OutboundFailed:
+        """Returns the refusal of a host without an address, or without one after so many `seconds`."""
+        within = "does not resolve" if seconds is None else f"did not resolve within {seconds:g} seconds"
+        cause = f"The name {host} {within}."
+        return OutboundFailed(Failure.NAME, self._shown(cause), cause)
+
+    def _shown(self, cause: str) -> str:
+        return cause if self.names_addresses else NOT_PUBLIC
 
     def _objection(self, address: IpAddress) -> str | None:
         if any(address in network for network in NEVER):

@@ -87,7 +87,7 @@ class HttpClient:
             async with asyncio.timeout(VET_SECONDS), self._lock_of.setdefault(asker, asyncio.Lock()):
                 await self._vetter.vetted(target.host, target.port)
         except TimeoutError:
-            raise UrlRefused(f"The name {target.host} did not resolve within {VET_SECONDS:g} seconds.") from None
+            raise UrlRefused(self._policy.unresolved(target.host, VET_SECONDS).message) from None
         except OutboundFailed as failed:
             raise UrlRefused(failed.message) from None
 
@@ -180,7 +180,7 @@ class HttpClient:
         if exchange.busy:
             return OutboundFailed(Failure.BUSY, "Too many requests are under way to this host's address.")
         if exchange.refusal is not None:
-            return OutboundFailed(Failure.REFUSED_ADDRESS, exchange.refusal)
+            return exchange.refusal
         if self._closed:
             return OutboundFailed(Failure.OURS, "This server is stopping.")
         failed = explained(error, heard=exchange.wire is not None and exchange.wire.heard > 0)

@@ -60,7 +60,7 @@ class Exchange:
         self.fresh = fresh
         self.reused = False
         self.wire: Wire | None = None
-        self.refusal: str | None = None
+        self.refusal: OutboundFailed | None = None
         self.addresses: list[str] = []
         self.busy = False
 
@@ -287,10 +287,10 @@ class Resolver(AbstractResolver):
         except UnicodeError:
             addresses = []
         if not addresses:
-            raise OutboundFailed(Failure.NAME, f"The name {host} does not resolve.")
+            raise self._policy.unresolved(host)
         for address in addresses:
             if why := self._policy.objection(address):
-                raise OutboundFailed(Failure.REFUSED_ADDRESS, self._policy.refusal(address, why))
+                raise self._policy.refused(address, why)
         return addresses
 
     async def resolve(
@@ -333,7 +333,7 @@ class Connector(aiohttp.TCPConnector):
         family, kind, protocol, _, address = info
         why = self._policy.objection(str(address[0]))
         if why is not None:
-            EXCHANGE.get().refusal = self._policy.refusal(str(address[0]), why)
+            EXCHANGE.get().refusal = self._policy.refused(str(address[0]), why)
             raise PermissionError("refused address")
         self._shares.take(EXCHANGE.get(), str(address[0]))
         return socket.socket(family, kind, protocol)

@@ -33,8 +33,15 @@ class UrlRefused(PressroomError):
 
 
 class OutboundFailed(PressroomError):
-    """There is no complete response. The message is for the endpoint's owner and reveals nothing internal."""
+    """There is no complete response.
 
-    def __init__(self, kind: Failure, message: str) -> None:
+    Attributes:
+        kind: How it failed.
+        message: For the endpoint's owner; it reveals nothing internal.
+        cause: For the operator's log; the message where that tells everything.
+    """
+
+    def __init__(self, kind: Failure, message: str, cause: str | None = None) -> None:
         super().__init__(message)
         self.kind = kind
+        self.cause = cause or message

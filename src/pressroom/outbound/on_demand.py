@@ -36,6 +36,12 @@ class OutboundClient:
         self._loaded: HttpClient | None = None
         self._closed = False
 
+    async def prepare(self) -> None:
+        """Loads what requests are sent by, once. It takes a second where the machine is slow, which a deadline of the
+        caller's own must not include."""
+        if self._loaded is None:
+            await self._load()
+
     async def vet(self, url: str, asker: str = "") -> None:
         """Checks whether a request to `url` would be sent: its form, and every address that its host has now.
 

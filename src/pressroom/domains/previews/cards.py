@@ -127,13 +127,13 @@ class Cards:
     async def _fetch_claimed(self, url: str, token: str) -> None:
         try:
             card = await self._fetch_card(url)
+            left_over = await self._db.transact(actions.save_card, card, token)
         except CardUnavailable:
             await self._db.transact(actions.save_failure, url, token)
-        except CardPostponed:
+        except Exception:  # No fault of the page, so nothing is remembered of it.
             await self._db.transact(actions.give_back, url, token)
             raise
         else:
-            left_over = await self._db.transact(actions.save_card, card, token)
             if left_over is not None:
                 with contextlib.suppress(Unavailable):  # the sweep removes it then
                     await self._blobs.delete(card_blob(left_over))

@@ -64,8 +64,9 @@ async def fetch_card(client: OutboundClient, url: str, *, seconds: float = 5.0) 
 
     A page that refreshes to another within five seconds, and has no Open Graph or Twitter card of its own, counts as a
     redirect. An oEmbed document is requested when neither of the two gave a title. When it or the image fails or comes
-    too late, the card is made without. Raises CardUnavailable, CardPostponed.
+    too late, the card is made without. Raises CardUnavailable; CardPostponed for faults that are not the page's.
     """
+    await client.prepare()
     requests = _Requests(client, seconds)
     try:
         where = normalised(url)
@@ -88,7 +89,10 @@ async def fetch_card(client: OutboundClient, url: str, *, seconds: float = 5.0) 
 
 
 class CardPostponed(PressroomError):
-    """Too many requests are under way to the page's address. Nothing is known of the page."""
+    """Too many requests are under way to the page's address, or this server lacked something to send one.
+
+    Nothing is known of the page (docs/previews.md#when-a-page-is-fetched).
+    """
 
 
 class _Reached(msgspec.Struct):
@@ -134,7 +138,7 @@ class _Requests:
         try:
             return await self._client.request("GET", url, headers, seconds=left, read=most, keep=most)
         except OutboundFailed as failed:
-            if failed.kind is Failure.BUSY:
+            if failed.kind in (Failure.BUSY, Failure.OURS):
                 raise CardPostponed(failed.message) from failed
             raise CardUnavailable(failed.message) from failed
 

@@ -244,7 +244,7 @@ class DeliveryWorker:
         batch.attempt_begins(delivery)
         response: OutboundResponse | None = None
         headers: dict[str, str] = {}
-        reason, ours = None, False
+        reason, cause, ours = None, None, False
         try:
             headers, body = request_of(delivery, self._clock.wall())
             with tracing.delivering(delivery.trace, delivery.event_type, headers):
@@ -252,7 +252,7 @@ class DeliveryWorker:
                 response = await self._client.request("POST", url, headers, body, seconds=ATTEMPT_SECONDS)
                 tracing.answered(response.status)
         except OutboundFailed as failed:
-            reason, ours = failed.message, failed.kind is Failure.OURS
+            reason, cause, ours = failed.message, failed.cause, failed.kind is Failure.OURS
         except Exception as error:  # a delivery that cannot be sent must not keep the others from being sent for ever
             reason, ours = "Something failed here before an answer came.", True
             self._log.recurring("delivery failed here", error)
@@ -266,7 +266,7 @@ class DeliveryWorker:
                 account_id=delivery.account_id,
                 envelope_id=delivery.envelope_id,
                 attempt=attempt.number,
-                reason=attempt.error,
+                reason=cause or attempt.error,
             )
         if outcome is not None:
             self._outcomes.append(outcome)

@@ -32,6 +32,7 @@ from pressroom.domains.webhooks.schemas import (
     webhook_shape,
 )
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
+from pressroom.outbound import NOT_PUBLIC
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
@@ -48,7 +49,7 @@ _ALL = "/api/auth/api-keys/{keyId}/webhooks"
 ONE = _ALL + "/{webhookId}"
 
 NONE = NotFound("There is no such webhook endpoint.")
-_BAD_ADDRESS = Invalid([url_error("The host does not resolve to public addresses alone; use a public host.")])
+_BAD_ADDRESS = Invalid([url_error(NOT_PUBLIC)])
 KEY_HAS_ENDED = Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
 DISABLED = Unprocessable(
     [FieldError("webhookId", Code.NOT_ALLOWED, "The endpoint is disabled. Remove it and add it again.")]
