@@ -7,6 +7,7 @@ import asyncio
 import threading
 from collections.abc import Iterable, Iterator
 
+import feedparser
 import pytest
 
 from pressroom.web.sliced_rendering import SLICE, Slices
@@ -77,6 +78,29 @@ def test_a_list_shows_the_beginnings_of_its_posts(alice: Actor, unit: str) -> No
         assert len(page.html) < 500_000
     whole = visit(wall.server, wall.permalinks[0])
     assert whole.texts(".post > .text") == [dense(unit, POST)]
+
+
+@one_engine
+@every_unit
+def test_feed_is_at_most_twice_its_page(alice: Actor, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = Wall(alice, unit)
+    pages = {path: len(fetch(wall.server, path).content) for path in wall.lists}
+    most = Most(wall.server, monkeypatch)
+
+    feeds = {path: fetch(wall.server, f"{path}/feed.atom") for path in wall.lists}
+
+    assert most.stop() < 8 * SLICE
+    for path, feed in feeds.items():
+        assert feed.headers["Content-Type"] == "application/atom+xml; charset=utf-8"
+        assert 5_000 < len(feed.content) <= 2 * pages[path]
+        entries = feedparser.parse(feed.content).entries
+        assert len(entries) == 20
+        assert f'<a href="{entries[0].link}">Read on</a>' in entries[0].content[0].value
+    assert most.made > 0
+    made = most.made
+    again = [fetch(wall.server, f"{path}/feed.atom").content for path in wall.lists]
+    assert again == [feed.content for feed in feeds.values()]
+    assert most.made > made, "joined anew"
 
 
 @one_engine

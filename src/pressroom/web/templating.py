@@ -82,8 +82,13 @@ async def page_in_slices(
 
     `media_from` is the origin of a store that pictures and videos may come from as well.
     """
-    html = await slices.join(_environment.get_template(template).generate(values))
+    html = await render_in_slices(slices, template, values)
     return _page(html, code, policy.replace("{elsewhere}", f" {media_from}" if media_from else ""))
+
+
+async def render_in_slices(slices: Slices, template: str, values: Mapping[str, object]) -> str:
+    """Returns a template rendered as text in slices: a document that is no page."""
+    return await slices.join(_environment.get_template(template).generate(values))
 
 
 def page(template: str, values: Mapping[str, object], *, code: int = 200, policy: str = POLICY) -> Response:

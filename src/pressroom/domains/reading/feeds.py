@@ -4,12 +4,13 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from functools import partial
 from hashlib import sha256
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from pressroom.clock import iso
 from pressroom.db import Query
@@ -19,7 +20,7 @@ from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import OriginalPostOut, PostOut, post_shape
 from pressroom.domains.reading import actions
-from pressroom.domains.reading.markup import excerpt, linked
+from pressroom.domains.reading.markup import excerpt, shortened
 from pressroom.domains.reading.queries import OF_ACCOUNT, OF_HUB, OF_TAG, FeedRow, list_rows
 from pressroom.domains.reading.rendering import read_for_page
 from pressroom.errors import NotFound
@@ -29,22 +30,11 @@ from pressroom.web.access import Public
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import declare
-from pressroom.web.templating import render_file
+from pressroom.web.templating import render_file, render_in_slices
 
 ATOM: Final = b"application/atom+xml; charset=utf-8"
+_ENTRY: Final = "feed entry"
 _NOT_IN_XML: Final = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-class Entry(msgspec.Struct):
-    """A post as a feed shows it. Texts hold only what XML can."""
-
-    address: str
-    title: str
-    author: str
-    author_address: str
-    published: str
-    updated: str
-    html: str
 
 
 class Feed(msgspec.Struct):
@@ -68,7 +58,7 @@ async def account_feed(request: Request[Caller]) -> Response:
         raise NotFound("There is no such feed.")
     account = found.opened.account
     title = f"{account.display_name} (@{account.username})"
-    return _feed(request, tag, Feed(title, f"/@{account.username}", account.created_at, found.page.posts))
+    return await _feed(request, tag, Feed(title, f"/@{account.username}", account.created_at, found.page.posts))
 
 
 @declare("GET", "/hub/{slug}/feed.atom", Public(), summary="The posts of a hub as an Atom feed")
@@ -79,7 +69,7 @@ async def hub_feed(request: Request[Caller]) -> Response:
     if known is not None:
         return known
     hub, page = await read_for_page(request, actions.open_hub, slug, "", BEYOND)
-    return _feed(request, tag, Feed(hub.name, f"/hub/{hub.slug}", 0, page.posts))
+    return await _feed(request, tag, Feed(hub.name, f"/hub/{hub.slug}", 0, page.posts))
 
 
 @declare("GET", "/tag/{name}/feed.atom", Public(), summary="The posts with a hashtag as an Atom feed")
@@ -90,7 +80,7 @@ async def tag_feed(request: Request[Caller]) -> Response:
     if known is not None:
         return known
     page = await read_for_page(request, actions.open_tag, name, "", BEYOND)
-    return _feed(request, tag, Feed(f"#{name}", f"/tag/{quote(name, safe='')}", 0, page.posts))
+    return await _feed(request, tag, Feed(f"#{name}", f"/tag/{quote(name, safe='')}", 0, page.posts))
 
 
 async def _version(request: Request[Caller], query: Query[FeedRow], name: str) -> tuple[bytes, Response | None]:
@@ -108,25 +98,31 @@ def _headers(tag: bytes) -> list[tuple[bytes, bytes]]:
     return [(b"etag", tag), (b"cache-control", b"no-cache"), (b"x-content-type-options", b"nosniff")]
 
 
-def _feed(request: Request[Caller], tag: bytes, feed: Feed) -> Response:
+async def _feed(request: Request[Caller], tag: bytes, feed: Feed) -> Response:
+    """Returns the feed, rendered in slices, as pages are (docs/architecture.md#pages)."""
     addresses, now = addresses_of(request, lasting=True), request.clock.now()
-    shapes = [post_shape(view, addresses, now) for view in feed.posts]
-    base_url = request.settings.base_url
-    entries = [_entry(each, base_url) for each in shapes]
-    updated = max((each.updated for each in entries), default=iso(feed.made_at))
+    base_url, fragments = request.settings.base_url, request.services.fragments
+    posts = [post_shape(view, addresses, now) for view in feed.posts]
+    updated = max((_updated(post) for post in posts), default=iso(feed.made_at))
     values = {
         "title": _in_xml(feed.title),
         "page": f"{base_url}{feed.path}",
         "own_address": f"{base_url}{feed.path}/feed.atom",
         "updated": updated,
-        "entries": entries,
+        "entries": (fragments.get((_ENTRY, post), partial(_entry, post, base_url)) for post in posts),
     }
+    body = await render_in_slices(request.services.slices, "reading/feed.xml", values)
     moment = datetime.fromisoformat(updated).astimezone(UTC)
     headers = [*_headers(tag), (b"last-modified", format_datetime(moment, usegmt=True).encode())]
-    return Response(200, render_file("reading/feed.xml", values).encode(), ATOM, headers)
+    return Response(200, body.encode(), ATOM, headers)
 
 
-def _entry(post: PostOut, base_url: str) -> Entry:
+def _updated(post: PostOut) -> str:
+    return post.edited_at or post.created_at
+
+
+def _entry(post: PostOut, base_url: str) -> Markup:
+    """Returns the XML of an entry, without the characters that no XML document may hold."""
     plain = post.type == "SHARE"
     shown = post.original_post if plain else post
     text = shown.content if shown and shown.content else ""
@@ -137,21 +133,24 @@ def _entry(post: PostOut, base_url: str) -> Entry:
     html = _html(shown, base_url) if shown else "<p>The original post is no longer available.</p>"
     if post.type == "QUOTE" and post.original_post is not None:
         html += f"<blockquote>{_html(post.original_post, base_url)}</blockquote>"
-    return Entry(
-        address=post.permalink,
-        title=_in_xml(title) or "A post",
-        author=_in_xml(post.author.display_name) or post.author.username,
-        author_address=f"{base_url}/@{post.author.username}",
-        published=post.created_at,
-        updated=post.edited_at or post.created_at,
-        html=_in_xml(html),
-    )
+    values = {
+        "address": post.permalink,
+        "title": _in_xml(title) or "A post",
+        "author": _in_xml(post.author.display_name) or post.author.username,
+        "author_address": f"{base_url}/@{post.author.username}",
+        "published": post.created_at,
+        "updated": _updated(post),
+        "html": _in_xml(html),
+    }
+    return Markup(render_file("reading/feed_entry.xml", values))  # noqa: S704  # an autoescaped template
 
 
 def _html(post: PostOut | OriginalPostOut, base_url: str) -> str:
-    """The text and the pictures of a post as HTML that stands anywhere: with whole addresses."""
-    text = str(linked(post.content or "")).replace('href="/', f'href="{base_url}/').replace("\n", "<br>")
-    return (f"<p>{text}</p>" if text else "") + "".join(_file(each) for each in post.media or ())
+    """Returns the beginning of the text, as lists show it, and the pictures as HTML with absolute addresses."""
+    start = shortened(post.content or "")
+    text = str(start.html).replace('href="/', f'href="{base_url}/').replace("\n", "<br>")
+    more = f' <a href="{escape(post.permalink)}">Read on</a>' if start.more else ""
+    return (f"<p>{text}{more}</p>" if text else "") + "".join(_file(each) for each in post.media or ())
 
 
 def _file(file: MediaEntryOut) -> str:
