@@ -74,7 +74,7 @@ class Limit(StrEnum):
     CONTENT_PER_DAY = "content_per_day"
     SESSION_WRITES_PER_MINUTE = "session_writes_per_minute"
     SESSION_CONTENT_PER_DAY = "session_content_per_day"
-    SIGN_IN_FAILURES = "sign_in_failures"
+    SIGN_INS = "sign_ins"
     SIGNUPS_PER_HOUR = "signups_per_hour"
     RESETS_PER_HOUR = "resets_per_hour"
     MAILS_PER_HOUR = "mails_per_hour"
@@ -212,7 +212,7 @@ class QuotaExceeded(TooMany):
 class TooManyAttempts(TooMany):
     """Failed sign-ins, sign-ups from one address, or mails to one (docs/limits.md#signing-in-and-up)."""
 
-    def __init__(self, message: str, retry_after: int, limit: Limit = Limit.SIGN_IN_FAILURES) -> None:
+    def __init__(self, message: str, retry_after: int, limit: Limit = Limit.SIGN_INS) -> None:
         super().__init__(message, retry_after, limit)
 
 

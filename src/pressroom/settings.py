@@ -255,6 +255,14 @@ class Settings:
     sign_in_failures_per_address = Setting(
         whole_number(1, 100_000), "100", "Failed sign-ins per client address in 15 minutes before more are refused."
     )
+    sign_ins_per_account = Setting(
+        whole_number(1, 100_000),
+        "30",
+        "Right passwords per account in 15 minutes before more are refused; new passwords count too.",
+    )
+    sign_ins_per_address = Setting(
+        whole_number(1, 1_000_000), "300", "Right passwords per client address in 15 minutes before more are refused."
+    )
     outbound_allow = Setting(
         read_networks, "", "Networks that webhooks and previews may reach although they are private.", "empty"
     )

@@ -19,6 +19,7 @@ from tests.api.actors import rows
 from tests.harness.local import LocalServer
 
 CLIENT = "198.51.100.7"
+LIMITS = attempts.SignInLimits(10, 10, 10, 10)
 SESSIONS = Query(str, "SELECT token_hash FROM sessions WHERE account_id = :account_id")
 TOKENS = Query(str, "SELECT token_hash FROM one_time_tokens WHERE account_id = :account_id")
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
@@ -34,7 +35,7 @@ async def complete(tx: Tx, account_id: str, attempt: attempts.SignInAttempt) -> 
 @pytest.mark.parametrize("act", [complete, attempts.await_code])
 def test_a_password_changed_after_it_was_verified_begins_nothing(server: LocalServer, act: Act) -> None:
     account, transact = server.account(), server.runtime.db.transact
-    attempt = server.run(transact(attempts.attempt_sign_in, account.username, CLIENT, 10, 10))
+    attempt = server.run(transact(attempts.attempt_sign_in, account.username, CLIENT, LIMITS))
     server.run(transact(set_password, account.id, "another hash"))
 
     with pytest.raises(WrongCredentials):
@@ -48,7 +49,7 @@ def test_a_password_changed_after_it_was_verified_begins_nothing(server: LocalSe
 def test_a_sign_in_with_a_code_and_a_reset_wait_for_each_other_in_one_order(server: LocalServer) -> None:
     account, db = server.account(), server.runtime.db
     token = server.run(db.transact(issue_token, account.id, Purpose.SIGN_IN_CODE))
-    attempt = server.run(db.transact(attempts.attempt_confirmation, account.id, CLIENT, 10, 10))
+    attempt = server.run(db.transact(attempts.attempt_confirmation, account.id, CLIENT, LIMITS))
 
     async def race() -> None:
         """Locks the account as a reset elsewhere does until the sign-in waits for it, then removes its tokens."""

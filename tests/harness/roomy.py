@@ -12,6 +12,8 @@ ROOMY: dict[str, object] = {
 CROWDED: dict[str, object] = {
     "SIGNUP": "open",
     "SIGNUPS_PER_HOUR": 10_000,
+    "SIGN_INS_PER_ACCOUNT": 10_000,
+    "SIGN_INS_PER_ADDRESS": 100_000,
     "SESSION_WRITES_PER_MINUTE": 100_000,
     "SESSION_CONTENT_PER_DAY": 10_000_000,
     "REDIS_TIMEOUT_MS": 5_000,

@@ -8,6 +8,7 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries
+from pressroom.domains.accounts.agents import name_of_agent
 from pressroom.domains.accounts.models import (
     KNOWN_ADDRESS_LIFE,
     KNOWN_ADDRESSES,
@@ -15,6 +16,7 @@ from pressroom.domains.accounts.models import (
     RESERVED,
     SESSION_LIFE,
     SESSION_RENEWAL,
+    SESSIONS,
     Account,
     AccountRecord,
     Caller,
@@ -22,9 +24,9 @@ from pressroom.domains.accounts.models import (
     folded,
     network_of,
 )
-from pressroom.domains.accounts.queries import status, tokens, usernames
+from pressroom.domains.accounts.queries import sessions, status, tokens, usernames
 from pressroom.domains.audit.actions import record
-from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
+from pressroom.domains.audit.models import OPERATOR, SERVICE, UNKNOWN, Kind, Source
 from pressroom.errors import Conflict, NotFound
 from pressroom.ids import new_id
 from pressroom.jobs import queue
@@ -84,7 +86,11 @@ async def check_email_free(tx: Tx, email: str, but: str) -> None:
 
 
 async def begin_session(tx: Tx, account_id: str, source: Source = UNKNOWN) -> str:
-    """Begins a session and returns its token, the cookie's value. The database stores only a hash of it."""
+    """Begins a session and returns its token, the cookie's value. The database stores only a hash of it.
+
+    Ends the oldest ones beyond 50 (docs/sign-in.md#sessions). The account must be locked or new: of two sessions that
+    begin at once neither would see the other.
+    """
     token = secrets.token_urlsafe(32)
     await queries.insert_session(
         tx,
@@ -95,6 +101,10 @@ async def begin_session(tx: Tx, account_id: str, source: Source = UNKNOWN) -> st
         expires_at=tx.now + SESSION_LIFE,
     )
     await record(tx, account_id, Kind.SIGNED_IN, source)
+    if ended := await sessions.end_oldest(tx, account_id, but=SESSIONS):
+        browser, session_id = name_of_agent(ended[0].agent), ended[0].id
+        count = len(ended) if len(ended) > 1 else None  # as many as there were before there was a limit
+        await record(tx, account_id, Kind.SIGNED_OUT, SERVICE, browser=browser, sessionId=session_id, count=count)
     return token
 
 
@@ -182,7 +192,7 @@ async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
     await status.set_password(tx, account_id, password_hash)
     await tokens.delete_tokens(tx, account_id)
     await status.delete_sessions(tx, account_id)
-    await status.delete_attempts(tx, account_id)
+    await status.forget_failures(tx, account_id)
 
 
 def needs_renewal(renewed_at: int, now: int) -> bool:

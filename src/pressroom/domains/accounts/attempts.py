@@ -1,56 +1,67 @@
-"""How often sign-in, sign-up and mails may be tried, by account and by address (docs/limits.md#signing-in-and-up).
+"""How often a password may be given, right or wrong, by account and by address (docs/limits.md#signing-in-and-up).
 
 Each function takes an open transaction first. An attempt is counted before its password is verified, so that a burst
-gains nothing. `check_sign_in` and `check_sign_up` come before that: a client that goes on after a refusal costs one
-read, and holds no row's lock.
+gains nothing. A `check_` comes before that: a client that goes on after a refusal costs one read, and holds no row's
+lock.
 """
 
-import hashlib
 from typing import Final
 
 import msgspec
 
-from pressroom.clock import HOUR, MINUTE, seconds_until
+from pressroom.clock import MINUTE, seconds_until
 from pressroom.db import Tx
 from pressroom.domains.accounts import actions, queries, two_factor
+from pressroom.domains.accounts.hourly_attempts import WINDOW
 from pressroom.domains.accounts.models import (
     KNOWN_ADDRESS_LIFE,
     WRONG_CREDENTIALS,
     Purpose,
+    account_subject,
     folded,
+    login_subject,
     network_of,
-    without_passed,
 )
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.accounts.tokens import consume_token, find_token, issue_token
 from pressroom.domains.audit.actions import count
 from pressroom.domains.audit.models import UNKNOWN, Kind, Source
-from pressroom.errors import Limit, TooManyAttempts, WrongCredentials
+from pressroom.errors import TooManyAttempts, WrongCredentials
 
 SIGN_IN_WINDOW: Final = 15 * MINUTE
-SIGN_UP_WINDOW: Final = HOUR
 
-MAILS: Final = 3
-"""Mails of one kind to one address in any hour, asked for by whomever."""
 
-_OF_LIMIT: Final = {
-    Limit.SIGNUPS_PER_HOUR: "sign-ups an hour from one address",
-    Limit.RESETS_PER_HOUR: "requests an hour from one address",
-    Limit.MAILS_PER_HOUR: "mails an hour to one address",
-}
+class SignInLimits(msgspec.Struct, frozen=True):
+    """How often the password of an account, and passwords from an address, may be wrong and right in 15 minutes."""
 
-_decoder: Final = msgspec.json.Decoder(list[int])
+    failures_per_account: int
+    failures_per_address: int
+    per_account: int
+    per_address: int
 
 
 class SignInAttempt(msgspec.Struct):
-    """An attempt to sign in: the account that the login names, and the two subjects that it is counted against.
+    """An attempt to give the password of an account, or a code.
 
-    `demand` says whether the account wants a code as well, and whether the right one came.
+    Attributes:
+        credentials: The account that the login names, if it names one.
+        login: What the login is counted as; empty where the account is known already, by a session or a link.
+        account: What the account is counted as. An unknown login has one too, so that it costs the same work.
+        address: What the client's address is counted as.
+        limits: What it is held to.
+        is_locked: Too many attempts at the account have failed, by whichever of its names. The password is then not
+            looked at, and the answer is that of a wrong one (docs/sign-in.md#one-answer).
+        is_verified: Whether its password was right.
+        demand: Whether the account wants a code as well, and whether the right one came.
     """
 
     credentials: queries.Credentials | None
-    named: str
+    login: str
+    account: str
     address: str
+    limits: SignInLimits
+    is_locked: bool = False
+    is_verified: bool = False
     demand: two_factor.Demand = two_factor.Demand(is_on=False, proof=None)
 
     @property
@@ -58,51 +69,84 @@ class SignInAttempt(msgspec.Struct):
         """Returns whether the account wants a code and the right one did not come."""
         return self.demand.is_on and self.demand.proof is None
 
+    @property
+    def password_hash(self) -> str | None:
+        """Returns the hash that the password must match; None when no password is right."""
+        return None if self.credentials is None or self.is_locked else self.credentials.password_hash
 
-async def check_sign_in(tx: Tx, login: str, client: str, per_account: int, per_address: int) -> None:
+
+async def check_sign_in(tx: Tx, login: str, client: str, limits: SignInLimits) -> None:
     """Raises TooManyAttempts when `attempt_sign_in` would; counts nothing."""
-    await _check(tx, await _attempt_of_login(tx, login, client), per_account, per_address)
+    await _check(tx, await _attempt_of_login(tx, login, client, limits))
 
 
-async def check_confirmation(tx: Tx, account_id: str, client: str, per_account: int, per_address: int) -> None:
+async def check_confirmation(tx: Tx, account_id: str, client: str, limits: SignInLimits) -> None:
     """Raises TooManyAttempts when `attempt_confirmation` would; counts nothing."""
-    await _check(tx, await _attempt_of_account(tx, account_id, client), per_account, per_address)
+    await _check(tx, await _attempt_of_account(tx, account_id, client, limits))
 
 
 async def attempt_sign_in(
-    tx: Tx, login: str, client: str, per_account: int, per_address: int, code: str | None = None
+    tx: Tx, login: str, client: str, limits: SignInLimits, code: str | None = None
 ) -> SignInAttempt:
     """Counts an attempt from the address `client` to sign in as `login`, and looks whether `code` is right.
 
-    An address from which the account was signed in to before has a count of its own for that account, so that failures
-    from elsewhere do not lock the owner out. Raises TooManyAttempts once the account has failed `per_account` times, by
-    whichever of its names, or the address `per_address` times, within 15 minutes.
+    An address from which the account was signed in to before has counts of its own for that account, so that failures
+    from elsewhere do not lock the owner out. Raises TooManyAttempts by what was typed and by the address alone: the
+    account's own count would show which user name and e-mail address belong together (docs/sign-in.md#one-answer).
     """
-    return await _count(tx, await _attempt_of_login(tx, login, client), per_account, per_address, code)
+    return await _count(tx, await _attempt_of_login(tx, login, client, limits), code)
 
 
 async def attempt_confirmation(
-    tx: Tx, account_id: str, client: str, per_account: int, per_address: int, code: str | None = None
+    tx: Tx, account_id: str, client: str, limits: SignInLimits, code: str | None = None
 ) -> SignInAttempt:
-    """Counts an attempt to give the password, or a code, of an account that is known already: the counts are the same.
+    """Counts an attempt to give the password, or a code, of an account that is known already.
 
-    Raises TooManyAttempts as `attempt_sign_in` does.
+    Raises TooManyAttempts by the counts of the account and of the address.
     """
-    return await _count(tx, await _attempt_of_account(tx, account_id, client), per_account, per_address, code)
+    return await _count(tx, await _attempt_of_account(tx, account_id, client, limits), code)
+
+
+async def check_new_password(tx: Tx, account_id: str, client: str, limits: SignInLimits) -> None:
+    """Raises TooManyAttempts when `count_new_password` would; counts nothing."""
+    attempt = await _attempt_of_account(tx, account_id, client, limits)
+    for subject, _, successes in _subjects(attempt):
+        found = await queries.find_attempts(tx, subject)
+        if found is not None and found.successes >= successes and found.window_ends_at > tx.now:
+            raise _too_many_sign_ins(found, tx.now)
+
+
+async def count_new_password(tx: Tx, account_id: str, client: str, limits: SignInLimits) -> SignInAttempt:
+    """Counts the hash of a new password like a password that was right. Failures refuse none.
+
+    `account_id` is empty for an account that is still to be made. Raises TooManyAttempts.
+    """
+    attempt = await _attempt_of_account(tx, account_id, client, limits)
+    for subject, _, successes in _subjects(attempt):
+        counted = await _count_one(tx, subject, failures=0, successes=1)
+        if counted.successes > successes:
+            raise _too_many_sign_ins(counted, tx.now)
+    return attempt
+
+
+async def forgive_new_password(tx: Tx, attempt: SignInAttempt) -> None:
+    """Takes a new password out of the counts: it was never hashed."""
+    for subject, _, _ in _subjects(attempt):
+        await queries.change_attempts(tx, subject, failures=0, successes=-1)
 
 
 async def forgive_sign_in(tx: Tx, attempt: SignInAttempt) -> None:
-    """Takes an attempt out of both counts: its password was never verified."""
-    await queries.forgive_attempt(tx, attempt.named)
-    await queries.forgive_attempt(tx, attempt.address)
+    """Takes an attempt out of all counts: its password was never verified."""
+    for subject in (attempt.login, attempt.account, attempt.address):
+        await queries.change_attempts(tx, subject, failures=-1, successes=0)
 
 
 async def complete_sign_in(tx: Tx, source: Source, account_id: str, attempt: SignInAttempt) -> str | None:
     """Begins a session after a right password, and returns its token; None when the account is suspended.
 
-    Uses up the code, deletes the account's failures, takes the attempt out of the address's count, and remembers the
-    address. Locks the account, so that no session begins while it is being suspended. Raises WrongCredentials when
-    the password was changed or another request has used the code meanwhile.
+    Uses up the code, forgets the account's failures, counts the attempt as a success, and remembers the address. Locks
+    the account, so that no session begins while it is being suspended. Raises WrongCredentials when the password was
+    changed or another request has used the code meanwhile, TooManyAttempts when others were as right meanwhile.
     """
     is_suspended = await _lock(tx, account_id, attempt)
     if attempt.demand.proof is not None:
@@ -124,19 +168,21 @@ async def record_failure(tx: Tx, attempt: SignInAttempt, client: str) -> None:
 
 
 async def forget_failures(tx: Tx, attempt: SignInAttempt) -> None:
-    """Deletes the account's failures after a right attempt, and takes it out of the address's count."""
-    await queries.forget_attempts(tx, attempt.named)
-    await queries.forgive_attempt(tx, attempt.address)
+    """Forgets the account's failures after a right attempt, and counts it as a success where its password was right.
+
+    Raises TooManyAttempts when that is one too many.
+    """
+    await _succeed(tx, attempt, forget=True)
 
 
 async def await_code(tx: Tx, account_id: str, attempt: SignInAttempt) -> str | None:
-    """Takes an attempt out of both counts, whose password was right and whose code is still to come.
+    """Counts an attempt as a success whose password was right and whose code is still to come.
 
     Returns the token that the code must come with; None when the account is suspended. Earlier failures stay: guesses
-    at the code are among them. Raises WrongCredentials when the password was changed meanwhile.
+    at the code are among them. Raises WrongCredentials when the password was changed meanwhile, and TooManyAttempts.
     """
     is_suspended = await _lock(tx, account_id, attempt)
-    await forgive_sign_in(tx, attempt)
+    await _succeed(tx, attempt, forget=False)
     if is_suspended:
         return None
     return await issue_token(tx, account_id, Purpose.SIGN_IN_CODE)
@@ -157,7 +203,7 @@ async def complete_pending(tx: Tx, source: Source, token: str, attempt: SignInAt
 
 
 async def confirm_session(tx: Tx, token: str, attempt: SignInAttempt) -> None:
-    """Records that the password was given again in the session of this token, and deletes the account's failures."""
+    """Records that the password was given again in the session of this token, and forgets the account's failures."""
     await queries.confirm_session(tx, actions.hash_token(token))
     await forget_failures(tx, attempt)
 
@@ -168,56 +214,10 @@ async def remove_two_factor(tx: Tx, account_id: str, attempt: SignInAttempt, sou
     await forget_failures(tx, attempt)
 
 
-async def check_sign_up(tx: Tx, client: str, per_hour: int) -> None:
-    """Raises TooManyAttempts when `attempt_sign_up` would; counts nothing."""
-    _refuse_sign_up(await queries.find_sign_ups(tx, network_of(client)), tx.now, per_hour)
-
-
-async def attempt_sign_up(tx: Tx, client: str, per_hour: int) -> int:
-    """Counts a sign-up from the address `client`, whatever becomes of it.
-
-    Returns its time in milliseconds, for `forgive_sign_up`. Raises TooManyAttempts when the address has tried
-    `per_hour` times within the last hour.
-    """
-    subject = network_of(client)
-    times = _refuse_sign_up(await queries.lock_sign_ups(tx, subject), tx.now, per_hour)
-    await _save_sign_ups(tx, subject, [*times, tx.now])
-    return tx.now
-
-
-async def forgive_sign_up(tx: Tx, client: str, at: int) -> None:
-    """Takes the sign-up of `at` (milliseconds) out of the count: its password was never hashed."""
-    subject = network_of(client)
-    times = _decoder.decode(await queries.lock_sign_ups(tx, subject))
-    if at in times:
-        times.remove(at)
-        await _save_sign_ups(tx, subject, times)
-
-
-async def check_reset(tx: Tx, email: str, client: str, per_address: int) -> None:
-    """Raises TooManyAttempts when `attempt_reset` would; counts nothing."""
-    for subject, most, limit in _reset_subjects(email, client, per_address):
-        _within_hour(await queries.find_sign_ups(tx, subject), tx.now, most, limit)
-
-
-async def attempt_reset(tx: Tx, email: str, client: str, per_address: int) -> None:
-    """Counts a request, from the address `client`, to set a new password for the account of `email`, if there is one.
-
-    Raises TooManyAttempts after `per_address` requests from the client or MAILS for that e-mail address in an hour.
-    """
-    for subject, most, limit in _reset_subjects(email, client, per_address):
-        await _count_in_hour(tx, subject, most, limit)
-
-
-async def attempt_verification(tx: Tx, account_id: str) -> None:
-    """Counts a mail that verifies the account's address. Raises TooManyAttempts after MAILS in an hour."""
-    await _count_in_hour(tx, f"verify {account_id}", MAILS, Limit.MAILS_PER_HOUR)
-
-
 async def purge_attempts(tx: Tx, batch: int) -> int:
     """Removes attempts and known addresses that have expired, oldest first; returns the number of rows."""
     sign_ins = await queries.purge_attempts(tx, batch)
-    sign_ups = await queries.purge_sign_ups(tx, before=tx.now - SIGN_UP_WINDOW, batch=batch)
+    sign_ups = await queries.purge_sign_ups(tx, before=tx.now - WINDOW, batch=batch)
     return sign_ins + sign_ups + await queries.purge_addresses(tx, before=tx.now - KNOWN_ADDRESS_LIFE, batch=batch)
 
 
@@ -233,74 +233,97 @@ async def _lock(tx: Tx, account_id: str, attempt: SignInAttempt) -> bool:
     return now is None or now.suspended_at is not None
 
 
-def _refuse_sign_up(stored: str, now: int, per_hour: int) -> list[int]:
-    """Returns the sign-ups of the last hour (milliseconds). Raises TooManyAttempts when there are `per_hour`."""
-    return _within_hour(stored, now, per_hour, Limit.SIGNUPS_PER_HOUR)
+def _too_many_sign_ins(attempts: queries.Attempts, now: int) -> TooManyAttempts:
+    seconds = seconds_until(attempts.window_ends_at, now)
+    return TooManyAttempts(f"Too many sign-ins; try again in {seconds} s.", seconds)
 
 
-def _reset_subjects(email: str, client: str, per_address: int) -> tuple[tuple[str, int, Limit], ...]:
-    """Returns what a request for a new password is counted against, always in the same order, with the limits."""
-    hashed = hashlib.sha256(folded(email).encode()).hexdigest()
-    return (
-        (f"reset from {network_of(client)}", per_address, Limit.RESETS_PER_HOUR),
-        (f"reset of {hashed}", MAILS, Limit.MAILS_PER_HOUR),
+async def _attempt_of_login(tx: Tx, login: str, client: str, limits: SignInLimits) -> SignInAttempt:
+    """Returns the attempt at what was typed. Known and unknown logins take the same statements."""
+    credentials = await queries.find_credentials(tx, folded(login))
+    account_id = credentials.id if credentials else ""
+    typed = login_subject(folded(login))
+    at = await _own_count(tx, account_id, client)
+    account = f"{account_subject(account_id)}{at}" if credentials else f"nobody:{typed}"
+    return SignInAttempt(credentials, f"{typed}{at}", account, f"address:{network_of(client)}", limits)
+
+
+async def _attempt_of_account(tx: Tx, account_id: str, client: str, limits: SignInLimits) -> SignInAttempt:
+    credentials = await queries.find_own_credentials(tx, account_id)
+    account = f"{account_subject(account_id)}{await _own_count(tx, account_id, client)}" if account_id else ""
+    return SignInAttempt(credentials, "", account, f"address:{network_of(client)}", limits)
+
+
+async def _own_count(tx: Tx, account_id: str, client: str) -> str:
+    """Returns what is added to the account's subjects for an address from which it was signed in to; else nothing."""
+    known = await actions.find_known_address(tx, account_id, client)
+    return f":{known}" if known else ""
+
+
+def _subjects(attempt: SignInAttempt) -> list[tuple[str, int, int]]:
+    """Returns the subjects whose limits refuse an attempt, each with how many may fail and how many may succeed."""
+    limits = attempt.limits
+    own = attempt.login or attempt.account
+    refusing = [(own, limits.failures_per_account, limits.per_account)] if own else []
+    return [*refusing, (attempt.address, limits.failures_per_address, limits.per_address)]
+
+
+async def _check(tx: Tx, attempt: SignInAttempt) -> None:
+    for subject, failures, successes in _subjects(attempt):
+        found = await queries.find_attempts(tx, subject)
+        is_full = found is not None and (found.failures >= failures or found.successes >= successes)
+        if found is not None and is_full and found.window_ends_at > tx.now:
+            raise _too_many_sign_ins(found, tx.now)
+
+
+async def _count(tx: Tx, attempt: SignInAttempt, code: str | None) -> SignInAttempt:
+    """Counts an attempt as failed until it is known to be right; returns it with what the account demands of it.
+
+    Logins, accounts and addresses are locked in this order, here and in `_succeed`.
+    """
+    (subject, failures, successes), last = _subjects(attempt)
+    counted = await _count_one(tx, subject, failures=1, successes=0)
+    if counted.failures > failures or counted.successes >= successes:
+        raise _too_many_sign_ins(counted, tx.now)
+    if attempt.login:
+        of_account = await _count_one(tx, attempt.account, failures=1, successes=0)
+        attempt.is_locked = of_account.failures > failures
+    counted = await _count_one(tx, last[0], failures=1, successes=0)
+    if counted.failures > last[1] or counted.successes >= last[2]:
+        raise _too_many_sign_ins(counted, tx.now)
+    attempt.demand = await two_factor.find_demand(tx, attempt.credentials.id if attempt.credentials else "", code)
+    return attempt
+
+
+async def _count_one(tx: Tx, subject: str, *, failures: int, successes: int) -> queries.Attempts:
+    ends_at = tx.now + SIGN_IN_WINDOW
+    return await queries.count_attempt(
+        tx, subject=subject, window_ends_at=ends_at, failures=failures, successes=successes
     )
 
 
-async def _count_in_hour(tx: Tx, subject: str, most: int, limit: Limit) -> None:
-    times = _within_hour(await queries.lock_sign_ups(tx, subject), tx.now, most, limit)
-    await _save_sign_ups(tx, subject, [*times, tx.now])
+async def _succeed(tx: Tx, attempt: SignInAttempt, *, forget: bool) -> None:
+    """Takes an attempt that was right out of the failures, and counts it as a success if its password was verified.
+
+    With `forget`, all failures of the account are forgotten, by whichever of its names. Raises TooManyAttempts.
+    """
+    limits = {subject: successes for subject, _, successes in _subjects(attempt)}
+    logins = sorted({attempt.login, *_own_logins(attempt)} - {""}) if forget or attempt.login else []
+    for subject in (*logins, attempt.account, attempt.address):
+        is_forgotten = forget and subject != attempt.address
+        failures = 0 if subject not in (attempt.login, attempt.account, attempt.address) else -1
+        successes = int(attempt.is_verified and subject in limits)
+        counted = await queries.change_attempts(
+            tx, subject, failures=failures, successes=successes, forget=is_forgotten
+        )
+        if counted is not None and successes and counted.successes > limits[subject]:
+            raise _too_many_sign_ins(counted, tx.now)
 
 
-def _within_hour(stored: str, now: int, most: int, limit: Limit) -> list[int]:
-    """Returns the times of the last hour (milliseconds). Raises TooManyAttempts when there are `most` of them."""
-    times = without_passed(_decoder.decode(stored), now, SIGN_UP_WINDOW)
-    if len(times) < most:
-        return times
-    seconds = seconds_until(times[-most] + SIGN_UP_WINDOW, now)
-    of = _OF_LIMIT[limit]
-    raise TooManyAttempts(f"The limit of {most:,} {of} is reached; try again in {seconds} s.", seconds, limit)
-
-
-def _too_many_sign_ins(attempts: queries.Attempts, now: int) -> TooManyAttempts:
-    seconds = seconds_until(attempts.window_ends_at, now)
-    return TooManyAttempts(f"Too many failed sign-ins; try again in {seconds} s.", seconds)
-
-
-async def _save_sign_ups(tx: Tx, subject: str, times: list[int]) -> None:
-    await queries.save_sign_ups(tx, subject, msgspec.json.encode(times).decode())
-
-
-async def _attempt_of_login(tx: Tx, login: str, client: str) -> SignInAttempt:
-    unknown = "login:" + hashlib.sha256(folded(login).encode()).hexdigest()
-    return await _attempt_of(tx, await queries.find_credentials(tx, folded(login)), unknown, client)
-
-
-async def _attempt_of_account(tx: Tx, account_id: str, client: str) -> SignInAttempt:
-    return await _attempt_of(tx, await queries.find_own_credentials(tx, account_id), f"account:{account_id}", client)
-
-
-async def _attempt_of(tx: Tx, credentials: queries.Credentials | None, unknown: str, client: str) -> SignInAttempt:
-    """Returns the attempt at an account; `unknown` is what it is counted against when there is none."""
-    named = unknown
-    if credentials is not None:
-        known = await actions.find_known_address(tx, credentials.id, client)
-        named = f"account:{credentials.id}" + (f":{known}" if known else "")
-    return SignInAttempt(credentials, named, f"address:{network_of(client)}")
-
-
-async def _check(tx: Tx, attempt: SignInAttempt, per_account: int, per_address: int) -> None:
-    for subject, limit in ((attempt.named, per_account), (attempt.address, per_address)):
-        attempts = await queries.find_attempts(tx, subject)
-        if attempts is not None and attempts.window_ends_at > tx.now and attempts.failures >= limit:
-            raise _too_many_sign_ins(attempts, tx.now)
-
-
-async def _count(tx: Tx, attempt: SignInAttempt, per_account: int, per_address: int, code: str | None) -> SignInAttempt:
-    """Counts an attempt and returns it with what the account demands of it."""
-    for subject, limit in ((attempt.named, per_account), (attempt.address, per_address)):
-        attempts = await queries.count_attempt(tx, subject=subject, window_ends_at=tx.now + SIGN_IN_WINDOW)
-        if attempts.failures > limit:
-            raise _too_many_sign_ins(attempts, tx.now)
-    attempt.demand = await two_factor.find_demand(tx, attempt.credentials.id if attempt.credentials else "", code)
-    return attempt
+def _own_logins(attempt: SignInAttempt) -> list[str]:
+    """Returns what both logins of the account are counted as, from the address of the attempt."""
+    account = attempt.credentials
+    if account is None:
+        return []
+    at = attempt.account.removeprefix(account_subject(account.id))
+    return [f"{login_subject(folded(login))}{at}" for login in (account.username, account.email)]

@@ -3,13 +3,20 @@
 from typing import Final
 
 from pressroom.domains.accounts import invitations, links
+from pressroom.domains.accounts.attempts import forget_failures
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.link_routes import ask_for_reset, reset
-from pressroom.domains.accounts.models import Caller, Purpose, network_of
+from pressroom.domains.accounts.models import Caller, Purpose
 from pressroom.domains.accounts.routes import make_account
 from pressroom.domains.accounts.schemas import ForgotPassword, NewPassword, ResetPassword, SignUp, SignUpFields
 from pressroom.domains.accounts.sign_in_pages import next_path
-from pressroom.domains.accounts.signing_in import begin_session, check_password, end_session_before, source_of
+from pressroom.domains.accounts.signing_in import (
+    begin_session,
+    check_account_password,
+    check_password,
+    end_session_before,
+    source_of,
+)
 from pressroom.domains.accounts.tokens import find_form, find_token
 from pressroom.errors import AccountSuspended, Conflict, TooManyAttempts, Unprocessable, WrongCredentials
 from pressroom.setting_values import Signup
@@ -115,9 +122,7 @@ async def reset_password(request: Request[Caller], body: NewPassword) -> Respons
         await reset(request, ResetPassword(token, body.password))
     except Unprocessable:
         account = await request.db.read(links.find_reset_again, token, request.form_key)
-        if account is None or not await request.services.passwords.verify(
-            body.password, account.password_hash, network_of(request.client)
-        ):
+        if account is None or not await _has_password(request, account.id, body.password):
             raise
     response = redirect("/login", done="password-set")
     response.headers.append(session_cookie("", secure=_secure(request)))
@@ -178,6 +183,16 @@ async def sign_in_again(request: Request[Caller], body: SignUpFields) -> str | N
         return None if attempt.lacks_code else (await begin_session(request, attempt))[1]
     except (WrongCredentials, TooManyAttempts, AccountSuspended):
         return None
+
+
+async def _has_password(request: Request[Caller], account_id: str, password: str) -> bool:
+    """Returns whether an account has a password. Raises TooManyAttempts, Unavailable."""
+    try:
+        attempt = await check_account_password(request, account_id, password)
+    except WrongCredentials:
+        return False
+    await request.db.transact(forget_failures, attempt)
+    return True
 
 
 async def _page_of_link(request: Request[Caller], template: str, purpose: Purpose, form: FormState) -> Response:

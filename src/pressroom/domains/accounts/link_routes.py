@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from pressroom.domains.accounts import attempts, links
+from pressroom.domains.accounts import hourly_attempts, links
 from pressroom.domains.accounts.cookies import session_cookie
-from pressroom.domains.accounts.models import Caller, Purpose, network_of
+from pressroom.domains.accounts.models import Caller, Purpose
 from pressroom.domains.accounts.routes import NEW_SESSION, TAG
 from pressroom.domains.accounts.schemas import (
     ACCOUNT_EXAMPLE,
@@ -18,7 +18,7 @@ from pressroom.domains.accounts.schemas import (
     UseLink,
     account_shape,
 )
-from pressroom.domains.accounts.signing_in import end_session_before, source_of
+from pressroom.domains.accounts.signing_in import end_session_before, hash_new_password, source_of
 from pressroom.errors import NotFound, TooManyAttempts, Unprocessable
 from pressroom.web.access import Anyone, SessionOnly
 from pressroom.web.request import Request
@@ -60,7 +60,7 @@ async def forgot_password(request: Request[Caller], body: ForgotPassword) -> Res
     summary="Set a new password by link",
     takes=ResetPassword,
     gives=MessageOut,
-    fails=(Unprocessable([links.SPENT]),),
+    fails=(Unprocessable([links.SPENT]), TooManyAttempts),
     tag=TAG,
     example=RESET_EXAMPLE,
     response_example=RESET,
@@ -134,14 +134,14 @@ async def ask_for_reset(request: Request[Caller], body: ForgotPassword) -> None:
     if not request.services.mail.is_available:
         raise NotFound(NO_MAIL)
     per_address = request.settings.resets_per_hour
-    await request.db.read(attempts.check_reset, body.email, request.client, per_address)
+    await request.db.read(hourly_attempts.check_reset, body.email, request.client, per_address)
     await request.db.transact(links.request_reset, body.email, request.client, per_address)
 
 
 async def reset(request: Request[Caller], body: ResetPassword) -> None:
-    """Sets a new password by the token of a link. Raises Unprocessable; then no password was hashed."""
-    await request.db.read(links.check_link, body.token, Purpose.RESET)
-    password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
+    """Sets a new password by the token of a link. Raises Unprocessable and TooManyAttempts; then none was hashed."""
+    account_id = await request.db.read(links.check_link, body.token, Purpose.RESET)
+    password_hash = await hash_new_password(request, account_id, body.password)
     await request.db.transact(links.reset_password, body.token, password_hash, request.form_key, source_of(request))
 
 

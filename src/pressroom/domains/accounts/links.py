@@ -4,7 +4,7 @@ from typing import Final
 
 from pressroom.clock import MINUTE
 from pressroom.db import Tx
-from pressroom.domains.accounts import actions, attempts, invitations, queries, two_factor
+from pressroom.domains.accounts import actions, hourly_attempts, invitations, queries, two_factor
 from pressroom.domains.accounts.actions import hash_token
 from pressroom.domains.accounts.blocks import check_not_blocked
 from pressroom.domains.accounts.models import Account, Purpose, folded
@@ -71,13 +71,13 @@ async def request_reset(tx: Tx, email: str, client: str, per_address: int) -> No
 
     Writes the same in either case. Raises TooManyAttempts.
     """
-    await attempts.attempt_reset(tx, email, client, per_address)
+    await hourly_attempts.attempt_reset(tx, email, client, per_address)
     await queue.enqueue(tx, RESET_MAIL_JOB, folded(email))
 
 
 async def request_verification(tx: Tx, account_id: str) -> None:
     """Has a link to verify the account's e-mail address mailed. Raises TooManyAttempts."""
-    await attempts.attempt_verification(tx, account_id)
+    await hourly_attempts.attempt_verification(tx, account_id)
     await queue.enqueue(tx, VERIFICATION_MAIL_JOB, account_id, account_id=account_id)
 
 
@@ -90,10 +90,12 @@ async def request_verification_again(tx: Tx, account_id: str) -> None:
     await request_verification(tx, account_id)
 
 
-async def check_link(tx: Tx, token: str, purpose: Purpose) -> None:
-    """Raises Unprocessable unless the token of a link holds. It stays good."""
-    if await find_token(tx, token, purpose) is None:
+async def check_link(tx: Tx, token: str, purpose: Purpose) -> str:
+    """Returns the account, by its id, that the token of a link is for. It stays good. Raises Unprocessable."""
+    account_id = await find_token(tx, token, purpose)
+    if account_id is None:
         raise Unprocessable([SPENT])
+    return account_id
 
 
 async def reset_password(tx: Tx, token: str, password_hash: str, form_key: str = "", source: Source = UNKNOWN) -> None:

@@ -1,5 +1,6 @@
 """Accounts, callers and readers, and the rules for names and addresses."""
 
+import hashlib
 import ipaddress
 import re
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,9 @@ from pressroom.text import has_controls
 SESSION_LIFE: Final = 30 * DAY
 SESSION_RECENT: Final = 30 * MINUTE
 """How long after a sign-in, or after the password was given again, a session may do what needs a recent one."""
+
+SESSIONS: Final = 50
+"""Sessions that an account has at most; one more ends the oldest."""
 
 SESSION_RENEWAL: Final = DAY
 """A session in use is prolonged at most once in this time."""
@@ -36,7 +40,10 @@ _EMAIL: Final = re.compile(
     r"[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f]+@[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f.]+(\.[^\s@.<>\"(),:;\\\[\]\x00-\x1f\x7f]+)*"
 )
 
-WRONG_CREDENTIALS: Final = "The user name, e-mail address, password or code is wrong."
+WRONG_CREDENTIALS: Final = (
+    "The user name, e-mail address, password or code is wrong. After several failures even right ones are refused for a"
+    " while."
+)
 """The one sentence of a sign-in that fails (docs/sign-in.md#one-answer)."""
 
 LONGEST_ONE_TIME_TOKEN: Final = 100
@@ -213,6 +220,16 @@ class Profile(msgspec.Struct):
 def folded(name: str) -> str:
     """Returns a user name or e-mail address in the form that is compared, without regard to case."""
     return name.casefold()
+
+
+def login_subject(login: str) -> str:
+    """Returns what attempts to sign in as `login` (folded) are counted as; a password typed there is not kept."""
+    return "login:" + hashlib.sha256(login.encode()).hexdigest()
+
+
+def account_subject(account_id: str) -> str:
+    """Returns what attempts at an account are counted as, by whichever of its names."""
+    return f"account:{account_id}"
 
 
 def network_of(client: str) -> str:

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from pressroom.db import ConstraintViolated
-from pressroom.domains.accounts import actions, attempts, invitations, links
+from pressroom.domains.accounts import actions, attempts, hourly_attempts, invitations, links
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.models import Account, Caller, network_of
 from pressroom.domains.accounts.schemas import (
@@ -214,15 +214,15 @@ async def make_account(request: Request[Caller], body: SignUp) -> tuple[Account,
     if settings.signup is Signup.CLOSED:
         raise NotFound(CLOSED)
     by_invitation = settings.signup is Signup.INVITE
-    await request.db.read(attempts.check_sign_up, request.client, settings.signups_per_hour)
-    attempted_at = await request.db.transact(attempts.attempt_sign_up, request.client, settings.signups_per_hour)
+    await request.db.read(hourly_attempts.check_sign_up, request.client, settings.signups_per_hour)
+    attempted_at = await request.db.transact(hourly_attempts.attempt_sign_up, request.client, settings.signups_per_hour)
     if by_invitation:
         await request.db.read(invitations.check, body.invite)
     await request.db.read(links.precheck_sign_up, body.username, body.email)
     try:
         password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
     except Unavailable:
-        await request.db.transact(attempts.forgive_sign_up, request.client, attempted_at)
+        await request.db.transact(hourly_attempts.forgive_sign_up, request.client, attempted_at)
         raise
     new = actions.NewAccount(body.username, body.email, password_hash, body.display_name)
     return await request.db.transact(

@@ -5,7 +5,7 @@ from typing import Final
 
 from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions, sessions
-from pressroom.domains.accounts.models import Account, Caller, network_of
+from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, AccountOut, MessageOut, account_shape
 from pressroom.domains.accounts.security_schemas import (
@@ -22,6 +22,7 @@ from pressroom.domains.accounts.security_schemas import (
     log_shape,
     session_shape,
 )
+from pressroom.domains.accounts.signing_in import hash_new_password
 from pressroom.domains.audit.actions import list_entries
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, TooManyAttempts
 from pressroom.web.access import SessionOnly
@@ -43,6 +44,7 @@ _ENDED: Final = "The session has ended"
     summary="Change the password",
     takes=ChangePassword,
     gives=MessageOut,
+    fails=(TooManyAttempts,),
     idempotent=True,
     tag=TAG,
     example=CHANGE_PASSWORD_EXAMPLE,
@@ -148,10 +150,10 @@ async def show_log(request: Request[Caller]) -> Response:
 
 
 async def set_new_password(request: Request[Caller], body: ChangePassword) -> Response:
-    """Changes the caller's password, once. Raises Unavailable when no password can be hashed now."""
+    """Changes the caller's password, once. Raises TooManyAttempts, and Unavailable when none can be hashed now."""
     if (stored := await request.once.stored()) is not None:
         return stored
-    password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
+    password_hash = await hash_new_password(request, request.caller.account.id, body.password)
     return await request.once.locking(partial(actions.lock_for_edit, account_id=request.caller.account.id))(
         sessions.change_password,
         lambda _: _CHANGED,

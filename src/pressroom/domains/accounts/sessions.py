@@ -9,7 +9,7 @@ import msgspec
 
 from pressroom.clock import MINUTE
 from pressroom.db import Database, Tx
-from pressroom.domains.accounts import actions, attempts, queries
+from pressroom.domains.accounts import actions, hourly_attempts, queries
 from pressroom.domains.accounts.agents import name_of_agent
 from pressroom.domains.accounts.blocks import check_not_blocked
 from pressroom.domains.accounts.links import VERIFICATION_MAIL_JOB
@@ -83,7 +83,7 @@ async def change_password(tx: Tx, caller: Caller, token: str, password_hash: str
     await status.set_password(tx, account_id, password_hash)
     await tokens.delete_tokens(tx, account_id)
     await sessions.end_others(tx, account_id, actions.hash_token(token))
-    await status.delete_attempts(tx, account_id)
+    await status.forget_failures(tx, account_id)
     await record(tx, account_id, Kind.PASSWORD_CHANGED, caller.source)
 
 
@@ -101,7 +101,7 @@ async def change_email(tx: Tx, caller: Caller, email: str, *, verify: bool) -> A
     await actions.check_email_free(tx, email, but=before.id)
     await status.set_email(tx, before.id, email, folded(email))
     if verify:
-        await attempts.attempt_verification(tx, before.id)
+        await hourly_attempts.attempt_verification(tx, before.id)
         await queue.enqueue(tx, VERIFICATION_MAIL_JOB, before.id, account_id=before.id)
         await queue.enqueue(tx, EMAIL_CHANGED_JOB, before.email, account_id=before.id)
     await record(tx, before.id, Kind.EMAIL_CHANGED, caller.source)

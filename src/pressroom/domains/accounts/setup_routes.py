@@ -8,10 +8,11 @@ from pressroom.domains.accounts import first_account
 from pressroom.domains.accounts.actions import NewAccount
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.entry_pages import sign_in_again
-from pressroom.domains.accounts.models import Account, Caller, network_of
+from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.routes import NEW_SESSION, TAG
 from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, SIGN_UP_EXAMPLE, AccountOut, SignUpFields, account_shape
-from pressroom.errors import NotFound, Unprocessable
+from pressroom.domains.accounts.signing_in import hash_new_password
+from pressroom.errors import NotFound, TooManyAttempts, Unprocessable
 from pressroom.web.access import Anyone, Visitor
 from pressroom.web.page_forms import FormFields, FormState
 from pressroom.web.query import parse_query
@@ -44,7 +45,7 @@ SET_UP_EXAMPLE: Final = SetUp(
     gives=AccountOut,
     status=201,
     location="/api/auth/me",
-    fails=(NotFound(first_account.SET_UP), Unprocessable([first_account.WRONG_TOKEN])),
+    fails=(NotFound(first_account.SET_UP), Unprocessable([first_account.WRONG_TOKEN]), TooManyAttempts),
     tag=TAG,
     example=SET_UP_EXAMPLE,
     response_example=ACCOUNT_EXAMPLE,
@@ -98,7 +99,7 @@ async def send_set_up(request: Request[Caller], body: SetUp) -> Response:
 
 async def _set_up(request: Request[Caller], body: SetUp) -> tuple[Account, str]:
     await request.db.read(first_account.check_token, body.token)
-    password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
+    password_hash = await hash_new_password(request, "", body.password)
     new = NewAccount(body.username, body.email, password_hash, body.display_name)
     return await request.db.transact(
         first_account.set_up, body.token, new, request.client, verify=request.services.mail.is_available

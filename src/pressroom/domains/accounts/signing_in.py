@@ -7,7 +7,7 @@ both (docs/sign-in.md#one-answer).
 from typing import Final
 
 from pressroom.domains.accounts import actions, attempts
-from pressroom.domains.accounts.attempts import SignInAttempt
+from pressroom.domains.accounts.attempts import SignInAttempt, SignInLimits
 from pressroom.domains.accounts.models import WRONG_CREDENTIALS, Account, Caller, network_of
 from pressroom.domains.audit.models import Source, client_source
 from pressroom.errors import AccountSuspended, Unavailable, WrongCredentials
@@ -22,14 +22,21 @@ async def check_password(request: Request[Caller], login: str, password: str, co
     Raises WrongCredentials for an unknown login or a wrong password, TooManyAttempts, Unavailable.
     """
     limits = _limits(request)
-    await request.db.read(attempts.check_sign_in, login, request.client, *limits)
-    attempt = await request.db.transact(attempts.attempt_sign_in, login, request.client, *limits, code)
+    await request.db.read(attempts.check_sign_in, login, request.client, limits)
+    attempt = await request.db.transact(attempts.attempt_sign_in, login, request.client, limits, code)
     return await _verified(request, attempt, password)
 
 
 async def check_own_password(request: Request[Caller], password: str, code: str | None = None) -> SignInAttempt:
     """Returns the attempt of a caller who is signed in to give the password again; raises like `check_password`."""
-    attempt = await check_own_code(request, request.caller.account.id, code)
+    return await check_account_password(request, request.caller.account.id, password, code)
+
+
+async def check_account_password(
+    request: Request[Caller], account_id: str, password: str, code: str | None = None
+) -> SignInAttempt:
+    """Returns the attempt to give the password of an account that is known already; raises like `check_password`."""
+    attempt = await check_own_code(request, account_id, code)
     return await _verified(request, attempt, password)
 
 
@@ -39,8 +46,23 @@ async def check_own_code(request: Request[Caller], account_id: str, code: str | 
     Raises TooManyAttempts.
     """
     limits = _limits(request)
-    await request.db.read(attempts.check_confirmation, account_id, request.client, *limits)
-    return await request.db.transact(attempts.attempt_confirmation, account_id, request.client, *limits, code)
+    await request.db.read(attempts.check_confirmation, account_id, request.client, limits)
+    return await request.db.transact(attempts.attempt_confirmation, account_id, request.client, limits, code)
+
+
+async def hash_new_password(request: Request[Caller], account_id: str, password: str) -> str:
+    """Returns the hash to store of a new password (docs/limits.md#signing-in-and-up).
+
+    `account_id` is empty for an account that is still to be made. Raises TooManyAttempts, Unavailable.
+    """
+    limits = _limits(request)
+    await request.db.read(attempts.check_new_password, account_id, request.client, limits)
+    counted = await request.db.transact(attempts.count_new_password, account_id, request.client, limits)
+    try:
+        return await request.services.passwords.hash(password, network_of(request.client))
+    except Unavailable:
+        await request.db.transact(attempts.forgive_new_password, counted)
+        raise
 
 
 async def begin_session(request: Request[Caller], attempt: SignInAttempt) -> tuple[Account, str]:
@@ -65,13 +87,13 @@ async def end_session_before(request: Request[Caller]) -> None:
 
 async def _verified(request: Request[Caller], attempt: SignInAttempt, password: str) -> SignInAttempt:
     """Returns the attempt if the password is right. One that could not be verified is not counted."""
-    password_hash = attempt.credentials.password_hash if attempt.credentials else None
+    client = network_of(request.client)
     try:
-        matches = await request.services.passwords.verify(password, password_hash, network_of(request.client))
+        attempt.is_verified = await request.services.passwords.verify(password, attempt.password_hash, client)
     except Unavailable:
         await request.db.transact(attempts.forgive_sign_in, attempt)
         raise
-    if not matches:
+    if not attempt.is_verified:
         raise await refused(request, attempt)
     return attempt
 
@@ -87,5 +109,11 @@ def source_of(request: Request[Caller]) -> Source:
     return client_source(request.client, request.headers.user_agent)
 
 
-def _limits(request: Request[Caller]) -> tuple[int, int]:
-    return request.settings.sign_in_failures_per_account, request.settings.sign_in_failures_per_address
+def _limits(request: Request[Caller]) -> SignInLimits:
+    settings = request.settings
+    return SignInLimits(
+        settings.sign_in_failures_per_account,
+        settings.sign_in_failures_per_address,
+        settings.sign_ins_per_account,
+        settings.sign_ins_per_address,
+    )

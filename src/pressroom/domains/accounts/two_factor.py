@@ -130,7 +130,7 @@ async def remove(tx: Tx, account_id: str, proof: Proof | None = None, source: So
 async def remove_by_operator(tx: Tx, account_id: str, source: Source) -> None:
     """Takes two-factor sign-in off an account whose owner lost every code, and forgets its failed sign-ins."""
     await remove(tx, account_id, source=source)
-    await status.delete_attempts(tx, account_id)
+    await status.forget_failures(tx, account_id)
 
 
 async def _get_enabled(tx: Tx, account_id: str) -> None:

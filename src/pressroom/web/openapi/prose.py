@@ -124,7 +124,7 @@ _LIMITS: Final = {
     Limit.CONTENT_PER_DAY: "posts, clips and bounces by key, of the account, this UTC day",
     Limit.SESSION_WRITES_PER_MINUTE: "writes of the account, signed in, in any 60 seconds",
     Limit.SESSION_CONTENT_PER_DAY: "posts, clips and bounces of the account, signed in, this UTC day",
-    Limit.SIGN_IN_FAILURES: "failed sign-ins of the account or the address",
+    Limit.SIGN_INS: "passwords of the account or the address, right or wrong",
     Limit.SIGNUPS_PER_HOUR: "sign-ups from the address",
     Limit.RESETS_PER_HOUR: "requests for a new password from the address",
     Limit.MAILS_PER_HOUR: "mails of one kind to one address",

@@ -197,7 +197,10 @@ def _typical(settings: Settings) -> list[PressroomError]:
         RevokedKey("This key was revoked. Create another one, signed in: POST /api/auth/api-keys."),
         ExpiredKey("This key has expired. Create another one, signed in: POST /api/auth/api-keys."),
         NotSignedIn("Sign in first: this is done with a session, not with an API key."),
-        WrongCredentials("The user name, e-mail address, password or code is wrong."),
+        WrongCredentials(
+            "The user name, e-mail address, password or code is wrong. After several failures even right ones are"
+            " refused for a while."
+        ),
         AddressNotAllowed("The address 198.51.100.7 is not in this key's allowlist."),
         SessionRequired("Only a session may do this: sign in (POST /api/auth/login). No API key may."),
         PasswordRequired("Confirm your password first: POST /api/auth/confirm"),
@@ -220,7 +223,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
             28_308,
             Limit.CONTENT_PER_DAY,
         ),
-        TooManyAttempts("Too many failed sign-ins; try again in 540 s.", 540),
+        TooManyAttempts("Too many sign-ins; try again in 540 s.", 540),
         Unavailable("The database does not answer."),
     ]
 

@@ -111,27 +111,35 @@ PURGE_SESSIONS: Final = Command(
 
 
 class Attempts(msgspec.Struct):
-    """How many sign-ins a subject has tried in its window, and when that window ends (milliseconds)."""
+    """How many attempts of a subject have failed and succeeded in its window, and when that ends (milliseconds)."""
 
     failures: int
+    successes: int
     window_ends_at: int
 
 
 COUNT_ATTEMPT: Final = Query(
     Attempts,
-    "INSERT INTO sign_in_attempts (subject, failures, window_ends_at) VALUES (:subject, 1, :window_ends_at)"
-    " ON CONFLICT (subject) DO UPDATE SET"
-    " failures = CASE WHEN sign_in_attempts.window_ends_at <= :now THEN 1 ELSE sign_in_attempts.failures + 1 END,"
+    "INSERT INTO sign_in_attempts (subject, failures, successes, window_ends_at)"
+    " VALUES (:subject, :failures, :successes, :window_ends_at) ON CONFLICT (subject) DO UPDATE SET"
+    " failures = CASE WHEN sign_in_attempts.window_ends_at <= :now THEN 0 ELSE sign_in_attempts.failures END"
+    " + excluded.failures,"
+    " successes = CASE WHEN sign_in_attempts.window_ends_at <= :now THEN 0 ELSE sign_in_attempts.successes END"
+    " + excluded.successes,"
     " window_ends_at = CASE WHEN sign_in_attempts.window_ends_at <= :now"
     " THEN excluded.window_ends_at ELSE sign_in_attempts.window_ends_at END"
-    " RETURNING failures, window_ends_at",
+    " RETURNING failures, successes, window_ends_at",
 )
 
-FIND_ATTEMPTS: Final = Query(Attempts, "SELECT failures, window_ends_at FROM sign_in_attempts WHERE subject = :subject")
+FIND_ATTEMPTS: Final = Query(
+    Attempts, "SELECT failures, successes, window_ends_at FROM sign_in_attempts WHERE subject = :subject"
+)
 
-FORGIVE_ATTEMPT: Final = Command("UPDATE sign_in_attempts SET failures = failures - 1 WHERE subject = :subject")
-
-FORGET_ATTEMPTS: Final = Command("DELETE FROM sign_in_attempts WHERE subject = :subject")
+CHANGE_ATTEMPTS: Final = Query(
+    Attempts,
+    "UPDATE sign_in_attempts SET failures = CASE WHEN :forget THEN 0 ELSE failures + :failures END,"
+    " successes = successes + :successes WHERE subject = :subject RETURNING failures, successes, window_ends_at",
+)
 
 PURGE_ATTEMPTS: Final = Command(
     "DELETE FROM sign_in_attempts WHERE subject IN (SELECT subject FROM sign_in_attempts"
@@ -293,25 +301,29 @@ async def delete_session(tx: Tx, token_hash: str) -> str | None:
     return await tx.one(DELETE_SESSION, token_hash=token_hash)
 
 
-async def count_attempt(tx: Tx, *, subject: str, window_ends_at: int) -> Attempts:
-    """Counts one attempt to sign in, and returns the count with it."""
-    attempts = await tx.one(COUNT_ATTEMPT, subject=subject, window_ends_at=window_ends_at, now=tx.now)
-    return attempts or Attempts(1, window_ends_at)
+async def count_attempt(tx: Tx, *, subject: str, window_ends_at: int, failures: int, successes: int) -> Attempts:
+    """Counts an attempt, and returns the counts with it."""
+    attempts = await tx.one(
+        COUNT_ATTEMPT,
+        subject=subject,
+        window_ends_at=window_ends_at,
+        failures=failures,
+        successes=successes,
+        now=tx.now,
+    )
+    return attempts or Attempts(failures, successes, window_ends_at)
 
 
 async def find_attempts(tx: Tx, subject: str) -> Attempts | None:
-    """Returns how many sign-ins a subject has tried."""
+    """Returns how many attempts of a subject have failed and succeeded."""
     return await tx.one(FIND_ATTEMPTS, subject=subject)
 
 
-async def forgive_attempt(tx: Tx, subject: str) -> None:
-    """Uncounts one attempt that was no failure."""
-    await tx.run(FORGIVE_ATTEMPT, subject=subject)
-
-
-async def forget_attempts(tx: Tx, subject: str) -> None:
-    """Forgets all attempts of a subject."""
-    await tx.run(FORGET_ATTEMPTS, subject=subject)
+async def change_attempts(
+    tx: Tx, subject: str, *, failures: int, successes: int, forget: bool = False
+) -> Attempts | None:
+    """Adds to the counts of a subject, with `forget` to no failures; returns them, None when its row has gone."""
+    return await tx.one(CHANGE_ATTEMPTS, subject=subject, failures=failures, successes=successes, forget=forget)
 
 
 async def find_sign_ups(tx: Tx, subject: str) -> str:

@@ -2,10 +2,20 @@
 
 from typing import Final
 
+import msgspec
+
 from pressroom.db import Command, Query, Tx
 from pressroom.domains.accounts.models import Session
 
 _ID: Final = "coalesce(id, upper(substr(token_hash, 1, 26)))"
+
+
+class EndedSession(msgspec.Struct):
+    """A session that has ended, and what its browser called itself."""
+
+    id: str
+    agent: str
+
 
 LIST_SESSIONS: Final = Query(
     Session,
@@ -24,6 +34,14 @@ END_SESSION: Final = Query(
 )
 
 END_OTHERS: Final = Command("DELETE FROM sessions WHERE account_id = :account_id AND token_hash <> :token_hash")
+
+# SQLite takes no OFFSET without a LIMIT.
+END_OLDEST: Final = Query(
+    EndedSession,
+    "DELETE FROM sessions WHERE token_hash IN (SELECT token_hash FROM sessions WHERE account_id = :account_id"
+    f" AND expires_at > :now ORDER BY created_at DESC, {_ID} DESC LIMIT 1000000 OFFSET :but)"
+    f" RETURNING {_ID} AS id, agent",
+)
 
 TOUCH_SESSION: Final = Command(
     "UPDATE sessions SET seen_at = :seen_at, address = :address WHERE token_hash = :token_hash"
@@ -48,6 +66,11 @@ async def end_session(tx: Tx, account_id: str, session_id: str) -> str | None:
 async def end_others(tx: Tx, account_id: str, token_hash: str) -> int:
     """Ends all sessions of the account but that of `token_hash`, and returns how many."""
     return await tx.run(END_OTHERS, account_id=account_id, token_hash=token_hash)
+
+
+async def end_oldest(tx: Tx, account_id: str, *, but: int) -> list[EndedSession]:
+    """Ends all but the latest `but` sessions of the account, and returns those."""
+    return await tx.all(END_OLDEST, account_id=account_id, but=but, now=tx.now)
 
 
 async def touch_session(tx: Tx, token_hash: str, *, seen_at: int, address: str) -> None:

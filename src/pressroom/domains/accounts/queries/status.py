@@ -3,9 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from pressroom.db import Command, Query, Tx
 from pressroom.db.params import in_list, spread
-from pressroom.domains.accounts.models import AccountFilter, AccountRecord, AccountStatus, NamedAccount, PostCounts
+from pressroom.domains.accounts.models import (
+    AccountFilter,
+    AccountRecord,
+    AccountStatus,
+    NamedAccount,
+    PostCounts,
+    account_subject,
+    login_subject,
+)
 from pressroom.domains.accounts.queries import two_factor
 from pressroom.domains.accounts.queries.tokens import delete_tokens
 
@@ -123,16 +133,27 @@ SET_PASSWORD: Final = Command(
     "UPDATE accounts SET password_hash = :password_hash, updated_at = :now WHERE id = :account_id"
 )
 
+
+class Logins(msgspec.Struct):
+    """What an account is signed in to by, folded."""
+
+    username_key: str
+    email_key: str
+
+
+FIND_LOGINS: Final = Query(Logins, "SELECT username_key, email_key FROM accounts WHERE id = :account_id")
+
 SET_EMAIL: Final = Command(
     "UPDATE accounts SET email = :email, email_key = :email_key, email_verified = FALSE, updated_at = :now"
     " WHERE id = :account_id"
 )
 
-# Whatever addresses the failures came from: `account:ID` and `account:ID:ADDRESS`.
-DELETE_ATTEMPTS: Final = Command(
-    "DELETE FROM sign_in_attempts WHERE subject = 'account:' || :account_id"
-    " OR (subject > 'account:' || :account_id || ':' AND subject < 'account:' || :account_id || ';')"
-)
+# Whatever addresses the attempts came from: `account:ID` and `account:ID:ADDRESS`.
+_OF_SUBJECT: Final = "subject = :subject OR (subject > :subject || ':' AND subject < :subject || ';')"
+
+DELETE_ATTEMPTS: Final = Command(f"DELETE FROM sign_in_attempts WHERE {_OF_SUBJECT}")
+
+FORGET_FAILURES: Final = Command(f"UPDATE sign_in_attempts SET failures = 0 WHERE {_OF_SUBJECT}")
 
 DELETE_ADDRESSES: Final = Command("DELETE FROM known_addresses WHERE account_id = :account_id")
 
@@ -228,7 +249,7 @@ async def erase_sign_in(tx: Tx, account_id: str) -> None:
     """Deletes how people sign in to an account: sessions, links, two-factor, and from where it was tried."""
     await tx.run(DELETE_SESSIONS, account_id=account_id)
     await tx.run(DELETE_ADDRESSES, account_id=account_id)
-    await tx.run(DELETE_ATTEMPTS, account_id=account_id)
+    await tx.run(DELETE_ATTEMPTS, subject=account_subject(account_id))
     await delete_tokens(tx, account_id)
     await two_factor.delete(tx, account_id)
 
@@ -273,9 +294,15 @@ async def set_email(tx: Tx, account_id: str, email: str, email_key: str) -> None
     await tx.run(SET_EMAIL, account_id=account_id, email=email, email_key=email_key, now=tx.now)
 
 
-async def delete_attempts(tx: Tx, account_id: str) -> None:
-    """Deletes the failed sign-ins of the account."""
-    await tx.run(DELETE_ATTEMPTS, account_id=account_id)
+async def forget_failures(tx: Tx, account_id: str) -> None:
+    """Forgets the failed sign-ins of the account, by whichever of its names and from whichever address.
+
+    Successes go on counting: a new password does not begin their window anew.
+    """
+    keys = await tx.one(FIND_LOGINS, account_id=account_id)
+    logins = sorted((login_subject(keys.username_key), login_subject(keys.email_key))) if keys else ()
+    for subject in (*logins, account_subject(account_id)):
+        await tx.run(FORGET_FAILURES, subject=subject)
 
 
 async def delete_sessions(tx: Tx, account_id: str) -> None:
