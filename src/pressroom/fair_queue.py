@@ -1,6 +1,7 @@
 """A queue that is fair to addresses: one line for each, served round robin. Pure."""
 
 from collections import deque
+from collections.abc import Container
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -47,11 +48,11 @@ class FairQueue(Generic[T]):
             del self._lines[address]
         return True
 
-    def next(self) -> T | None:
-        """Removes and returns the next item, or None when nothing waits."""
-        if not self._lines:
+    def next(self, but: Container[str] = ()) -> T | None:
+        """Removes and returns the next item, or None when nothing waits of an address that is not in `but`."""
+        address = next((each for each in self._lines if each not in but), None)
+        if address is None:
             return None
-        address = next(iter(self._lines))
         line = self._lines.pop(address)
         item = line.popleft()
         self._waiting -= 1

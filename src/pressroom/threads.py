@@ -1,16 +1,38 @@
 """Calls of blocking functions in threads."""
 
 import asyncio
+import contextlib
+import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
 
 
+NICENESS: Final = 10
+"""How much nicer than the process a thread of low priority is: beside one that wants the same core it has a tenth.
+
+Not the most, 19: such a thread may hold Python's lock for some microseconds, and must then not wait for long.
+"""
+
+
 class Abandoned(Exception):
     """Nobody waits for the result any more."""
+
+
+def lower_priority() -> None:
+    """Has the calling thread, and the threads that it starts, give way to all others of the process.
+
+    Of the systems that we know Linux alone has priorities of threads; elsewhere the number of a thread could be that of
+    another process.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # the process may be forbidden to: it works without
+            thread = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + NICENESS))
 
 
 async def run_to_end(work: Callable[[], T], pool: Executor | None = None, stop: threading.Event | None = None) -> T:

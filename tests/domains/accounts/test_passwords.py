@@ -1,13 +1,19 @@
 """Passwords: slow on purpose, and never without end."""
 
 import asyncio
+import contextlib
+import os
+import sys
 import threading
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
+import argon2
 import pytest
 from argon2.exceptions import VerifyMismatchError
 
+from pressroom import threads
 from pressroom.domains.accounts import passwords
 from pressroom.domains.accounts.passwords import Passwords
 from pressroom.errors import Unavailable
@@ -87,6 +93,78 @@ def test_one_address_keeps_no_other_waiting() -> None:
 
     assert gate.order[:6] == ["flood 0", "flood 1", "ann", "bob", "flood 2", "ann again"]
     assert gate.order[6:] == [f"flood {n}" for n in range(3, 40)], "first come, first served"
+
+
+def test_one_address_is_worked_for_one_password_at_a_time() -> None:
+    gate = Gate()
+
+    async def story() -> None:
+        some = Passwords(gate)
+        try:
+            sign_ins = [asyncio.ensure_future(some.verify(f"sign-in {n}", "", "203.0.113.1")) for n in range(2)]
+            sign_up = began(some, ["sign-up"], "203.0.113.1")
+            await until_waiting(some, 2)
+            other = asyncio.ensure_future(some.verify("other", "", "203.0.113.2"))
+            await asyncio.sleep(0)
+            assert some.waiting == 2, "there is a thread for another address"
+            gate.open.set()
+            await asyncio.gather(*sign_ins, other)
+            await asyncio.gather(*sign_up)
+            assert some.waiting == 0
+        finally:
+            some.close()
+
+    run(story)
+
+    assert sorted(gate.order) == ["other", "sign-in 0", "sign-in 1", "sign-up"]
+
+
+class Watched(argon2.PasswordHasher):
+    """Argon2 with four lanes, each in a thread of its own."""
+
+    def __init__(self) -> None:
+        super().__init__(time_cost=20, memory_cost=65_536, parallelism=4)
+        self.niceness: list[int] = []
+
+    def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
+        self.niceness.append(niceness_of(threading.get_native_id()))
+        return super().hash(password, salt=salt)
+
+
+def niceness_of(thread: int) -> int:
+    return os.getpriority(os.PRIO_PROCESS, thread)
+
+
+def threads_of_this_process() -> set[int]:
+    return {int(each.name) for each in Path("/proc/self/task").iterdir()}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux alone")
+def test_threads_that_hash_give_way_to_the_event_loop() -> None:
+    hasher, lanes = Watched(), dict[int, int]()
+
+    async def story() -> None:
+        some = Passwords(hasher)
+        try:
+            await some.hash("first")
+            before = threads_of_this_process()
+            hashing = asyncio.ensure_future(some.hash("nine plums"))
+            while not hashing.done():
+                for thread in threads_of_this_process() - before:
+                    with contextlib.suppress(ProcessLookupError):  # it has ended
+                        lanes[thread] = niceness_of(thread)
+                await asyncio.sleep(0)
+        finally:
+            some.close()
+
+    own = niceness_of(0)
+    low = min(19, own + threads.NICENESS)
+    run(story)
+
+    assert niceness_of(0) == own
+    assert hasher.niceness == [low, low]
+    assert len(lanes) >= 4, "one thread waits for those of the lanes"
+    assert set(lanes.values()) == {low}
 
 
 def test_one_address_cannot_take_all_places(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Password hashing: Argon2id, in a few threads, behind a queue that is fair to addresses."""
+"""Password hashing: Argon2id, in a few threads of low priority, behind a queue that is fair to addresses."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,9 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Protocol, TypeVar
 
 import argon2
+import msgspec
 
 from pressroom.errors import Unavailable
 from pressroom.fair_queue import FairQueue
+from pressroom.threads import lower_priority, run_to_end
 
 T = TypeVar("T")
 
@@ -41,15 +43,16 @@ _NOBODY: Final = (
 class Passwords:
     """Hashes and verifies passwords off the event loop (docs/limits.md#passwords).
 
-    A flood of sign-ups keeps nobody from signing in, and a flood from one address keeps no other address waiting.
-    `patience` is in seconds.
+    A flood of sign-ups keeps nobody from signing in, and a flood from one address keeps no other address waiting: of
+    each address one password is worked on at a time. `patience` is in seconds.
     """
 
     def __init__(self, hasher: Hasher = ARGON2, patience: float = PATIENCE) -> None:
         self.hasher = hasher
         self.patience = patience
-        self._hashing = _ThreadQueue(1)
-        self._verifying = _ThreadQueue(2)
+        at_work: set[str] = set()
+        self._hashing = _ThreadQueue(1, at_work, self._start_waiting)
+        self._verifying = _ThreadQueue(2, at_work, self._start_waiting)
 
     @property
     def waiting(self) -> int:
@@ -72,6 +75,10 @@ class Passwords:
         self._hashing.close()
         self._verifying.close()
 
+    def _start_waiting(self) -> None:
+        self._hashing.start_waiting()
+        self._verifying.start_waiting()
+
     def _matches(self, password: str, password_hash: str) -> bool:
         try:
             return self.hasher.verify(password_hash, password)
@@ -79,56 +86,75 @@ class Passwords:
             return False
 
 
-class _ThreadQueue:
-    """Threads, and the fair queue of those who wait for one."""
+class _Waiter(msgspec.Struct, eq=False):
+    """A password that waits for a thread. `turn` is done when it has one."""
 
-    def __init__(self, threads: int) -> None:
-        self.queue = FairQueue[asyncio.Future[None]](PLACES)
-        self._threads = ThreadPoolExecutor(threads, "password")
+    address: str
+    turn: asyncio.Future[None]
+
+
+class _ThreadQueue:
+    """Threads, and the fair queue of those who wait for one.
+
+    Args:
+        threads: How many threads it has.
+        at_work: Addresses of which a password is worked on, here or in another queue.
+        ended: Called when one is done: the first that waits in any queue may begin.
+    """
+
+    def __init__(self, threads: int, at_work: set[str], ended: Callable[[], None]) -> None:
+        self.queue = FairQueue[_Waiter](PLACES)
+        self._threads = ThreadPoolExecutor(threads, "password", initializer=lower_priority)
         self._free = threads
+        self._at_work = at_work
+        self._ended = ended
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, address: str, patience: float, work: Callable[[], T]) -> T:
-        if self._free:
-            self._free -= 1
+        if self._free and address not in self._at_work:
+            self._begin(address)
         else:
             await self._wait(address, patience)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+            return await run_to_end(work, self._threads)
         finally:
-            self._release()
+            self._end(address)
+
+    def start_waiting(self) -> None:
+        """Gives free threads to those who wait, in turn."""
+        while self._free and (waiter := self.queue.next(but=self._at_work)) is not None:
+            if not waiter.turn.done():
+                self._begin(waiter.address)
+                waiter.turn.set_result(None)
 
     async def _wait(self, address: str, patience: float) -> None:
-        waiter = asyncio.get_running_loop().create_future()
+        waiter = _Waiter(address, asyncio.get_running_loop().create_future())
+        turn = waiter.turn
         displaced = self.queue.join(address, waiter)
         if displaced is waiter:
             raise _too_many()
-        if displaced is not None and not displaced.done():  # its wait may have timed out at this very moment
-            displaced.set_exception(_too_many())
+        if displaced is not None and not displaced.turn.done():  # its wait may have timed out at this very moment
+            displaced.turn.set_exception(_too_many())
         try:
             async with asyncio.timeout(patience):
-                await waiter
+                await turn
         except BaseException as error:
-            if (
-                not self.queue.leave(address, waiter)
-                and waiter.done()
-                and not waiter.cancelled()
-                and not waiter.exception()
-            ):
-                self._release()  # A thread became free at the very moment of leaving.
+            if not self.queue.leave(address, waiter) and turn.done() and not turn.cancelled() and not turn.exception():
+                self._end(address)  # A thread became free at the very moment of leaving.
             if isinstance(error, TimeoutError):
                 raise _too_many() from None
             raise
 
-    def _release(self) -> None:
-        """Gives the freed thread to the next waiter, or counts it as free."""
-        while (waiter := self.queue.next()) is not None:
-            if not waiter.done():
-                waiter.set_result(None)
-                return
+    def _begin(self, address: str) -> None:
+        self._free -= 1
+        self._at_work.add(address)
+
+    def _end(self, address: str) -> None:
         self._free += 1
+        self._at_work.discard(address)
+        self._ended()
 
 
 def _too_many() -> Unavailable:
