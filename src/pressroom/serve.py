@@ -27,6 +27,7 @@ from pressroom.permissions import close_to_others
 from pressroom.redis_address import parse_redis
 from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
+from pressroom.slow_steps import SlowStepLog, SlowSteps
 from pressroom.sole_counter import alone_on_file, sole_counter
 from pressroom.web.observed import traced
 from pressroom.web.pipeline import Pipeline
@@ -85,6 +86,7 @@ async def serve(
         if runtime is None:
             log.close()
             return
+        watching = await _watch_steps(settings, log)
         looking = asyncio.create_task(figures.look_on(runtime)) if place in (None, 0) else None
         try:
             async with _tracing(settings, log):
@@ -92,7 +94,18 @@ async def serve(
         finally:
             if looking is not None:
                 looking.cancel()
+            if watching is not None:
+                watching.stop()
             await runtime.close()
+
+
+async def _watch_steps(settings: Settings, log: Log) -> SlowSteps | None:
+    """Watches the running event loop for slow steps, if that is wanted."""
+    if not settings.slow_step_ms:
+        return None
+    watching = SlowSteps(settings.slow_step_ms / 1_000, SlowStepLog(log))
+    await watching.start()
+    return watching
 
 
 def _recording(settings: Settings, place: int | None) -> contextlib.AbstractContextManager[None]:

@@ -291,6 +291,12 @@ class Settings:
     metrics_port = Setting(
         optional_port, "", "Port of GET /metrics for Prometheus; without it nothing is measured.", "unset"
     )
+    slow_step_ms = Setting(
+        whole_number(0, 60_000),
+        "100",
+        "Milliseconds from which a step of the event loop counts as slow: the log and the metrics name its function. "
+        "0: steps are not watched.",
+    )
     metrics_host = Setting(read_text, "127.0.0.1", "Address on which metrics are served.")
     tracing_endpoint = Setting(
         optional_address,

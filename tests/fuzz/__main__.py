@@ -27,7 +27,9 @@ def main() -> int:
         print(f"{report}\n  {report.sent / (time.monotonic() - started):.0f} requests/s", flush=True)
         if report.unreached:
             print(f"Nothing succeeded here: {', '.join(report.unreached)}")
-        if report.complaints or report.unreached:
+        if report.too_slow:
+            print(f"These steps held the event loop: {report.too_slow}")
+        if report.complaints or report.unreached or report.too_slow:
             return 1
         sent, seed = sent + report.sent, seed + 1
     print(f"{sent:,} requests, seeds {asked.seed} to {seed - 1}: all answered as documented.")

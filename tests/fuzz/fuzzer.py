@@ -14,12 +14,17 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import seed as seeded
 
+from pressroom.slow_steps import SlowStep, SlowSteps
 from tests.fuzz.cases import WAYS_PER_CASE, Operation, Plan, Way, plans, request_of
 from tests.fuzz.curl import curl
+from tests.fuzz.slow_steps import REASONS
 from tests.fuzz.subjects import Subjects
 from tests.harness.documented import Documented, Json
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
+
+SLOW = 0.02
+"""Seconds of CPU time from which a step of the server's event loop needs a reason (tests/fuzz/slow_steps.py)."""
 
 SHOWN = 10
 """Complaints that a report shows; the rest are mostly the same once more."""
@@ -31,6 +36,7 @@ class Report:
 
     seed: int
     statuses: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
+    slow_steps: list[SlowStep] = field(default_factory=list)
     complaints: dict[str, str] = field(default_factory=dict)
     """Complaints, each with the shortest request that gives rise to it and the answer to that."""
 
@@ -38,6 +44,11 @@ class Report:
     def sent(self) -> int:
         """How many requests were answered."""
         return sum(each.total() for each in self.statuses.values())
+
+    @property
+    def too_slow(self) -> list[SlowStep]:
+        """Steps of the event loop that took too long without a reason."""
+        return [step for step in self.slow_steps if step.function not in REASONS]
 
     @property
     def unreached(self) -> list[str]:
@@ -64,6 +75,9 @@ def fuzz(folder: Path, requests: int, seed: int) -> Report:
         stack.callback(server.stop)
         document = httpx.get(f"{server.base_url}/openapi.json").json()
         fuzzer = Fuzzer(server, document, seed)
+        watching = SlowSteps(SLOW, fuzzer.report.slow_steps.append, clock=None)
+        server.run(watching.start())
+        stack.callback(watching.stop)
         stack.callback(fuzzer.subjects.close)
         operations = list(keyed_operations(document))
         for operation in operations:

@@ -38,6 +38,10 @@ class Recorder(Protocol):
         """Notes how a clean-up ended."""
         ...
 
+    def slow_step(self, function: str, seconds: float) -> None:
+        """Notes a step of the event loop that took long, by the function that ran."""
+        ...
+
     def overdue(self, seconds: float) -> None:
         """Sets for how long the endpoint that has waited longest has been due."""
         ...

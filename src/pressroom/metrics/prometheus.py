@@ -66,6 +66,8 @@ class PrometheusRecorder:
         self._deliveries = counter("pressroom_deliveries", "Attempts to deliver, by what became of it.", ["outcome"])
         self._runs = counter("pressroom_job_runs", "Runs of jobs, by how they ended.", ["kind", "outcome"])
         self._sweeps = counter("pressroom_sweeps", "Clean-ups, by how they ended.", ["sweep", "outcome"])
+        self._slow_steps = counter("pressroom_slow_steps", "Steps that held the event loop, by function.", ["function"])
+        self._slow_seconds = counter("pressroom_slow_step_seconds", "Time of these steps, by function.", ["function"])
         latest = partial(Gauge, registry=registry, multiprocess_mode="livemostrecent")
         self._overdue = latest(
             "pressroom_deliveries_overdue_seconds", "For how long the endpoint that waits longest has been due."
@@ -102,6 +104,10 @@ class PrometheusRecorder:
 
     def sweep(self, name: str, outcome: str) -> None:
         self._sweeps.labels(name, outcome).inc()
+
+    def slow_step(self, function: str, seconds: float) -> None:
+        self._slow_steps.labels(function).inc()
+        self._slow_seconds.labels(function).inc(seconds)
 
     def overdue(self, seconds: float) -> None:
         self._overdue.set(seconds)
