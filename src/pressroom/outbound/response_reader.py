@@ -34,6 +34,16 @@ _FIRST_SIZE: Final = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\n]*)?\r?\n")
 _SIZE: Final = re.compile(rb"\r?\n([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\n]*)?\r?\n")
 """The line that begins a chunk, with the line end behind the chunk before."""
 
+_TINY: Final = {
+    b"\r\n" + digits.encode(): length
+    for length in range(1, 256)
+    for digits in {f"{length:x}", f"{length:X}", f"{length:02x}", f"{length:02X}"}
+}
+"""Lengths of tiny chunks by how they begin, up to the line end."""
+
+_TOGETHER: Final = 64
+"""Tiny chunks that are read before the limits are looked at again."""
+
 _PROTOCOL: Final = b"HTTP/"
 
 Parser = Callable[..., HttpResponseParser]
@@ -152,8 +162,6 @@ class ResponseReader:
         return after
 
     def _read_chunks(self, data: bytes, at: int) -> int:
-        """Reads chunks for as long as they have come. A peer chooses how small they are, so it calls little."""
-        size_after = _SIZE.match
         while True:
             if self._left:
                 at = self._take(data, at)
@@ -161,15 +169,14 @@ class ResponseReader:
                     self._end(complete=False)
                 if self._left or self.ended:
                     return at
-            size = size_after(data, at) if self.chunks else _FIRST_SIZE.match(data, at)
+            if self.chunks:
+                at = self._read_tiny_chunks(data, at)
+            size = (_SIZE if self.chunks else _FIRST_SIZE).match(data, at)
             if size is None:
                 return self._incomplete_size(data, at)
-            if self.chunks >= CHUNKS and self._payload < CHUNK_BYTES * self.chunks:
-                self._end(complete=False)
-                return at
             self.framing += size.end() - at
             at = size.end()
-            if self.framing > 2 * self._payload + FRAMING_BYTES:
+            if self._is_wasteful():
                 self._end(complete=False)
                 return at
             self.chunks += 1
@@ -177,6 +184,32 @@ class ResponseReader:
             if not self._left:
                 self._step = self._read_trailers
                 return at
+
+    def _read_tiny_chunks(self, data: bytes, at: int) -> int:
+        """Reads tiny chunks that are there to their ends, in a third of the time; returns where it stopped."""
+        find, length_of, size = data.find, _TINY.get, len(data)
+        while self._payload + 256 * _TOGETHER <= self._read and not self._is_wasteful():
+            body = self.body if self._payload < self._keep else bytearray()
+            began, before, count = at, len(body), 0
+            most = min(_TOGETHER, CHUNKS - self.chunks) if self.chunks < CHUNKS else _TOGETHER
+            while count < most and (line_end := find(b"\r\n", at + 2, at + 6)) > 0:
+                end = line_end + 2 + length_of(data[at:line_end], size)
+                if end > size:
+                    break
+                body += data[line_end + 2 : end]
+                at, count = end, count + 1
+            payload = len(body) - before
+            del self.body[self._keep :]
+            self.chunks += count
+            self._payload += payload
+            self.framing += at - began - payload
+            if count < _TOGETHER:
+                break
+        return at
+
+    def _is_wasteful(self) -> bool:
+        few = self.chunks >= CHUNKS and self._payload < CHUNK_BYTES * self.chunks
+        return few or self.framing > 2 * self._payload + FRAMING_BYTES
 
     def _incomplete_size(self, data: bytes, at: int) -> int:
         """Waits for the rest of the line that begins a chunk. Raises OutboundFailed when it can be none any more."""
