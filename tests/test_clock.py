@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from pressroom.clock import DAY, SettableClock, SystemClock, iso, next_midnight, parse_iso, seconds_until
+from pressroom.clock import DAY, HOUR, MINUTE, SettableClock, SystemClock, iso, next_midnight, parse_iso, seconds_until
+from pressroom.clock_watch import skew_notice
 
 
 @pytest.mark.parametrize(
@@ -61,32 +62,135 @@ def test_midnight_is_always_ahead() -> None:
     assert next_midnight(DAY) == 2 * DAY
 
 
-def test_a_clock_that_is_set_back_runs_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = SystemClock()
-    before = clock.now()
-    real = time.time_ns
-    monkeypatch.setattr(time, "time_ns", lambda: real() - 3_600 * 10**9)
-    assert clock.now() >= before
-    monkeypatch.setattr(time, "time_ns", lambda: real() + 3_600 * 10**9)
-    assert clock.now() >= before + 3_600_000
+class Machine:
+    """A machine's two clocks, in milliseconds: one that somebody sets, and one that nobody sets."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.wall, self.awake = 1_800_000_000_000, 5_000
+        monkeypatch.setattr(time, "time_ns", lambda: self.wall * 1_000_000)
+        monkeypatch.setattr(time, "clock_gettime_ns", lambda _: self.awake * 1_000_000)
+
+    def run(self, milliseconds: int) -> None:
+        """Lets both run on."""
+        self.wall += milliseconds
+        self.awake += milliseconds
 
 
-def test_a_clock_that_was_ahead_heals_without_running_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    wall, monotonic = 1_800_000_000_000, 0
-    monkeypatch.setattr(time, "time_ns", lambda: wall * 1_000_000)
-    monkeypatch.setattr(time, "monotonic_ns", lambda: monotonic * 1_000_000)
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(monkeypatch)
+
+
+def test_a_clock_that_was_ahead_heals_without_running_backwards(machine: Machine) -> None:
     clock = SystemClock()
-    wall += 10_000
+    machine.wall += 10_000
     ahead = clock.now()
-    wall -= 10_000
+    machine.wall -= 10_000
     times = [ahead]
     for _ in range(25):
-        wall, monotonic = wall + 1_000, monotonic + 1_000
-        assert clock.wall() == wall, "what others compare with their clocks is right at once"
+        machine.run(1_000)
+        assert clock.wall() == machine.wall, "what others compare with their clocks is right at once"
         times.append(clock.now())
     assert times == sorted(set(times)), "never back, never still"
-    assert times[-1] == wall
+    assert times[-1] == machine.wall
     assert times[10] == ahead + 5_000, "at half the speed until then"
+
+
+@pytest.mark.parametrize("jump", [1, MINUTE])
+def test_a_clock_set_ahead_by_a_minute_is_followed_at_once(machine: Machine, jump: int) -> None:
+    clock = SystemClock()
+    machine.wall += jump
+    assert (clock.now(), clock.held, clock.is_settled) == (machine.wall, 0, True)
+
+
+@pytest.mark.parametrize("jump", [MINUTE + 1, HOUR, 365 * DAY])
+def test_a_clock_set_further_ahead_is_followed_after_an_hour(machine: Machine, jump: int) -> None:
+    clock = SystemClock()
+    start, before = clock.now(), machine.awake
+    machine.wall += jump
+    for _ in range(60):
+        assert (clock.now(), clock.held) == (start + machine.awake - before, jump)
+        assert not clock.is_settled
+        machine.run(MINUTE)
+    assert (clock.now(), clock.held, clock.is_settled) == (machine.wall, 0, True)
+
+
+def test_each_jump_must_stand_for_an_hour_by_itself(machine: Machine) -> None:
+    clock = SystemClock()
+    start, before = clock.now(), machine.awake
+    machine.wall += HOUR
+    clock.now()
+    machine.run(50 * MINUTE)
+    clock.now()
+    machine.wall += HOUR
+    clock.now()
+    machine.run(50 * MINUTE)
+    assert clock.now() == start + machine.awake - before
+    machine.wall -= 2 * HOUR
+    assert (clock.now(), clock.held, clock.is_settled) == (machine.wall, 0, True), "it was corrected"
+    machine.run(HOUR)
+    clock.now()
+    machine.wall += 2 * HOUR
+    assert clock.held == 2 * HOUR, "an earlier jump to there says nothing of this one"
+
+
+@pytest.mark.parametrize("jump", [-DAY, -HOUR, HOUR, DAY])
+def test_steady_time_runs_on_whatever_the_clock_is_set_to(machine: Machine, jump: int) -> None:
+    clock = SystemClock()
+    start = clock.steady()
+    machine.wall += jump
+    for _ in range(100):
+        clock.now()
+        machine.run(MINUTE)
+    assert clock.steady() == start + 100 * MINUTE
+
+
+@pytest.mark.parametrize("behind", [1, HOUR, DAY - 1])
+def test_the_time_begins_after_the_newest_record(machine: Machine, behind: int) -> None:
+    clock = SystemClock()
+    clock.start_after(machine.wall + behind)
+    assert clock.now() == machine.wall + behind + 1
+    assert clock.is_settled
+    machine.run(2 * behind + 2)
+    assert clock.now() == machine.wall, "at half the speed until it has caught up"
+
+
+def test_a_record_of_another_time_is_not_followed(machine: Machine) -> None:
+    clock = SystemClock()
+    clock.start_after(machine.wall + 30 * DAY)
+    assert clock.now() == machine.wall
+
+
+@pytest.mark.parametrize(("since", "settled"), [(MINUTE, True), (MINUTE + 2, False), (DAY, False)])
+def test_a_start_long_after_the_newest_record_is_in_doubt_for_an_hour(
+    machine: Machine, since: int, settled: bool
+) -> None:
+    clock = SystemClock()
+    clock.start_after(machine.wall - since)
+    assert (clock.now(), clock.is_settled) == (machine.wall, settled)
+    machine.run(HOUR)
+    assert clock.is_settled
+
+
+def test_a_database_s_clock_is_followed_at_once_and_in_doubt_for_an_hour(machine: Machine) -> None:
+    clock = SystemClock()
+    clock.follow(machine.wall + 7 * DAY)
+    assert (clock.now(), clock.is_settled) == (machine.wall + 7 * DAY, True)
+    clock.follow(machine.wall + 8 * DAY)
+    assert (clock.now(), clock.is_settled) == (machine.wall + 8 * DAY, False)
+    machine.run(HOUR)
+    assert (clock.now(), clock.is_settled) == (machine.wall + 8 * DAY, True)
+
+
+@pytest.mark.parametrize(
+    ("jump", "said"), [(0, None), (2 * HOUR, "was set 7,200 s ahead"), (-HOUR, "is 3,600 s behind the newest records")]
+)
+def test_the_operator_is_told_of_a_jump(machine: Machine, jump: int, said: str | None) -> None:
+    clock = SystemClock()
+    clock.now()
+    machine.wall += jump
+    notice = skew_notice(clock)
+    assert notice is None if said is None else said in (notice or "")
 
 
 def test_a_set_clock_stands_still() -> None:

@@ -12,6 +12,14 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 
+JUMP: Final = MINUTE * 1_000_000
+"""Nanoseconds by which a clock must be set ahead to be doubted."""
+
+STANDS: Final = HOUR * 1_000_000
+"""Nanoseconds for which it must stand there to be believed."""
+
+_AWAKE: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 _FIRST: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
@@ -37,33 +45,62 @@ class Clock(Protocol):
         """Takes a time in milliseconds, read a moment ago from the database's clock, for the right one."""
         ...
 
+    def steady(self) -> int:
+        """Returns a time in milliseconds that runs on whatever the clock is set to; `now()` when it is first asked."""
+        ...
+
+    def start_after(self, newest: int) -> None:
+        """Has the time begin after that (milliseconds) of the newest record in the database, unless a day is between.
+
+        A record that is older than JUMP leaves open whether the machine was off or its clock was set ahead.
+        """
+        ...
+
     @property
     def skew(self) -> int:
         """Returns how far the machine's clock is ahead of the one that is followed, in milliseconds."""
         ...
 
+    @property
+    def held(self) -> int:
+        """Returns how far ahead the machine's clock was set, in milliseconds, while it is not followed; else 0."""
+        ...
+
+    @property
+    def is_settled(self) -> bool:
+        """Returns whether the time has run without a jump for STANDS, so that what it ends may be removed."""
+        ...
+
 
 class SystemClock:
-    """The machine's clock, or the database's once that is followed, except that it never runs backwards.
+    """The machine's clock, or the database's once that is followed (docs/operations.md#clocks).
 
-    A clock that is set back would let rolling windows admit too much and sort new posts before old ones. So after that
-    the time runs at half speed until the clock has caught up. Machines share leases by the database's time: it is read
-    every so often, and in between it runs by a clock of the machine that nobody sets.
+    It never runs backwards: after a clock was set back, the time runs at half speed until the clock has caught up.
+    A machine's clock that is set ahead by more than a minute is followed once it has stood there for an hour, so that
+    nothing expires by mistake. Machines share leases by the database's time: it is read every so often and followed at
+    once, and in between it runs by a clock of the machine that nobody sets.
     """
 
     def __init__(self) -> None:
-        self._time, self._monotonic = time.time_ns(), time.monotonic_ns()
+        self._time, self._awake = time.time_ns(), nanoseconds_awake()
         self._followed: int | None = None
         self._skew = 0
+        self._held = 0
+        self._held_since = 0
+        self._settled_at = 0
+        self._steady: int | None = None
 
     def now(self) -> int:
         """Returns the time in milliseconds since 1970, UTC."""
-        now = time.time_ns() if self._followed is None else self._read()
-        monotonic = time.monotonic_ns()
-        at_least = self._time + (monotonic - self._monotonic) // 2
-        if at_least > now:
-            now = at_least
-        self._time, self._monotonic = now, monotonic
+        wall, awake = self._read(), nanoseconds_awake()
+        passed = awake - self._awake
+        if wall - self._time - passed > JUMP:
+            now = self._after_jump(wall, passed, awake)
+        else:
+            now, self._held = self._time + passed // 2, 0
+            if wall > now:
+                now = wall
+        self._time, self._awake = now, awake
         return now // 1_000_000
 
     def wall(self) -> int:
@@ -72,23 +109,62 @@ class SystemClock:
 
     def follow(self, now: int) -> None:
         """Takes the time of the database, in milliseconds, for the right one from now on."""
+        awake = nanoseconds_awake()
         if self._followed is None:
-            self._time = now * 1_000_000  # Nothing was written yet by the machine's time.
-        self._followed = now * 1_000_000 - nanoseconds_awake()
+            self._time, self._awake = now * 1_000_000, awake  # Nothing was written yet by the machine's time.
+        self._followed = now * 1_000_000 - awake
         self._skew = time.time_ns() // 1_000_000 - now
+
+    def steady(self) -> int:
+        """Returns a time in milliseconds that runs on whatever the clock is set to."""
+        if self._steady is None:
+            self._steady = self.now() * 1_000_000 - nanoseconds_awake()
+        return (self._steady + nanoseconds_awake()) // 1_000_000
+
+    def start_after(self, newest: int) -> None:
+        """Has the time begin after that (milliseconds) of the newest record in the database, unless a day is between.
+
+        A record that is older than JUMP leaves open whether the machine was off or its clock was set ahead.
+        """
+        ahead = (newest + 1) * 1_000_000 - self._read()
+        if 0 < ahead <= DAY * 1_000_000:
+            self._time, self._awake = max(self._time, (newest + 1) * 1_000_000), nanoseconds_awake()
+        elif -ahead > JUMP:
+            self._settled_at = nanoseconds_awake() + STANDS
 
     @property
     def skew(self) -> int:
         """Returns how far the machine's clock was ahead of the database's, in milliseconds; 0 if none is followed."""
         return self._skew
 
+    @property
+    def held(self) -> int:
+        """Returns how far ahead the machine's clock was set, in milliseconds, while it is not followed; else 0."""
+        ahead = self.wall() - self.now()
+        return ahead if ahead * 1_000_000 > JUMP else 0
+
+    @property
+    def is_settled(self) -> bool:
+        """Returns whether the time has run without a jump for STANDS, so that what it ends may be removed."""
+        return self.held == 0 and nanoseconds_awake() >= self._settled_at
+
     def _read(self) -> int:
         return time.time_ns() if self._followed is None else self._followed + nanoseconds_awake()
+
+    def _after_jump(self, wall: int, passed: int, awake: int) -> int:
+        """Returns the time after the clock was set ahead. A database's is followed at once, as by all machines."""
+        if self._followed is not None:
+            self._settled_at = awake + STANDS
+            return wall
+        held = wall - awake  # the same for as long as the clock is not set once more
+        if abs(held - self._held) > JUMP:
+            self._held, self._held_since = held, awake
+        return wall if awake - self._held_since >= STANDS else self._time + passed
 
 
 def nanoseconds_awake() -> int:
     """Returns a time that nobody sets, and that goes on while the process, or the machine, is asleep."""
-    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+    return time.clock_gettime_ns(_AWAKE)
 
 
 class SettableClock:
@@ -108,10 +184,27 @@ class SettableClock:
     def follow(self, now: int) -> None:
         """Does nothing: the test says what the time is."""
 
+    def steady(self) -> int:
+        """Returns the time that was set."""
+        return self.time
+
+    def start_after(self, newest: int) -> None:
+        """Does nothing: the test says what the time is."""
+
     @property
     def skew(self) -> int:
         """Returns 0."""
         return 0
+
+    @property
+    def held(self) -> int:
+        """Returns 0."""
+        return 0
+
+    @property
+    def is_settled(self) -> bool:
+        """Returns True."""
+        return True
 
     def advance(self, milliseconds: int) -> None:
         """Moves the time forward."""

@@ -7,7 +7,7 @@ from functools import partial
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
-from pressroom.clock_watch import ClockWatch
+from pressroom.clock_watch import ClockWatch, start_clock
 from pressroom.database import check_whole, open_database, open_replica
 from pressroom.db import Database
 from pressroom.db.replica import Replica
@@ -146,7 +146,7 @@ async def open_runtime(
         Every(1, "views", views.flush),
         Every(10, "clock", ClockWatch(db, clock, log).run),
     ]
-    sweeps = [Every(60, "clean-up", group.run) for group in _sweep_groups(db, log, processing, cards, blobs)]
+    sweeps = [Every(60, "clean-up", group.run) for group in _sweep_groups(db, clock, log, processing, cards, blobs)]
     own = Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir))
     return Runtime(
         settings=settings,
@@ -184,6 +184,7 @@ async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blob
         db = await open_database(settings, clock)
         opened.push_async_callback(db.close)
         await check_whole(db)
+        await start_clock(db, clock)
         # Read first: a file that another program has locked for a while must not keep the server from starting.
         secrets = [
             await db.one(FIND_SECRET, name=name) or await db.transact(make_secret, name)
@@ -211,7 +212,7 @@ def _log_child(log: Log, ended: ChildExit) -> None:
 
 
 def _sweep_groups(
-    db: Database, log: Log, processing: Processing, cards: Cards, blobs: Blobs
+    db: Database, clock: Clock, log: Log, processing: Processing, cards: Cards, blobs: Blobs
 ) -> tuple[SweepGroup, SweepGroup]:
     """Returns what one process at a time does for all: rows that are past their time, and files that nobody has."""
     files = (
@@ -220,7 +221,7 @@ def _sweep_groups(
         Sweep("copies of accounts", lambda: purge_exports(db, blobs, SystemClock().now())),
     )
     rows = [Sweep(name, partial(purge_rows, db, purge)) for name, purge in PURGES]
-    return SweepGroup("rows", 60, db, log, rows), SweepGroup("files", 600, db, log, files)
+    return SweepGroup("rows", 60, db, clock, log, rows), SweepGroup("files", 600, db, clock, log, files)
 
 
 def make_worker(runtime: Runtime, concurrency: int | None = None) -> DeliveryWorker:

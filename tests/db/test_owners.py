@@ -35,6 +35,8 @@ _FEED: Final = "whether a feed has changed is told by one read along an index"
 _NOTICE: Final = "the page of notifications shows each with what it is about, in one statement"
 _COPY: Final = "the copy of everything that an owner takes away"
 
+_NEWEST: Final = "the newest id, which names the time that the database has come to"
+
 _COPIED: Final = (
     *(
         "accounts",
@@ -49,6 +51,10 @@ _COPIED: Final = (
     ),
     *("saves", "clips", "media", "comments", "follows", "follow_requests", "hubs", "memberships", "api_keys"),
     *("webhooks", "notifications", "audit_entries"),
+)
+
+_IN_ORDER: Final = (
+    *("accounts", "posts", "comments", "clips", "media", "events", "notifications", "audit_entries", "jobs"),
 )
 
 READERS: Final = {
@@ -90,6 +96,7 @@ READERS: Final = {
     ("reading", "accounts"): _FEED,
     ("reading", "hubs"): _FEED,
     ("reading", "post_tags"): _FEED,
+    **{("clock_watch", table): _NEWEST for table in _IN_ORDER},
     ("db", "sqlite_master"): "whether the table of migrations is there yet",
 }
 """Who reads tables of another package, and why."""

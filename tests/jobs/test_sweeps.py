@@ -19,7 +19,7 @@ def log() -> Log:
 
 def groups(db: Database, log: Log, *sweeps: Sweep, count: int = 4) -> list[SweepGroup]:
     """The same group, in so many processes."""
-    return [SweepGroup("database", 60, db, log, sweeps) for _ in range(count)]
+    return [SweepGroup("database", 60, db, SettableClock(), log, sweeps) for _ in range(count)]
 
 
 async def run_all(of: list[SweepGroup]) -> None:
@@ -88,3 +88,31 @@ def test_a_process_that_lost_its_lease_stops(db: Database, run: Run, clock: Sett
 
     assert done == []
     assert run(db.transact(renew, "database", "another"))
+
+
+class Doubtful(SettableClock):
+    """A clock that was set ahead when `doubts` of its looks are over."""
+
+    def __init__(self, doubts: int) -> None:
+        super().__init__()
+        self.looks = doubts
+
+    @property
+    def is_settled(self) -> bool:
+        self.looks -= 1
+        return self.looks >= 0
+
+
+@pytest.mark.parametrize(("looks", "swept"), [(0, []), (2, ["first"]), (3, ["first", "second"])])
+def test_nothing_is_swept_by_a_clock_in_doubt(db: Database, run: Run, log: Log, looks: int, swept: list[str]) -> None:
+    done: list[str] = []
+
+    def sweep(name: str) -> Sweep:
+        async def work() -> None:
+            done.append(name)
+
+        return Sweep(name, work)
+
+    run(SweepGroup("database", 60, db, Doubtful(looks), log, [sweep("first"), sweep("second")]).run())
+
+    assert done == swept

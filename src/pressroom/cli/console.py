@@ -55,12 +55,15 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def with_database(work: "Callable[[Database], Awaitable[T]]", settings: Settings | None = None) -> T:
     """Returns the result of `work` on the open, migrated database of the settings, which are read unless given."""
     from pressroom.clock import SystemClock
+    from pressroom.clock_watch import start_clock
     from pressroom.database import check_whole, open_database
 
     async def use() -> T:
-        db = await open_database(settings or current_settings(), SystemClock())
+        clock = SystemClock()
+        db = await open_database(settings or current_settings(), clock)
         try:
             await check_whole(db)
+            await start_clock(db, clock)
             return await work(db)
         finally:
             await db.close()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pressroom import metrics
-from pressroom.clock import MINUTE, SECOND
+from pressroom.clock import MINUTE, SECOND, Clock
 from pressroom.db import Command, Database, Query, Tx
 from pressroom.logs import Log
 
@@ -46,24 +46,28 @@ class SweepGroup:
         name: The name of the group, the same in every process.
         seconds: The time from the end of one run to the beginning of the next.
         db: What is swept, and where the lease is.
+        clock: Nothing is swept while it is doubtful (docs/operations.md#clocks).
         log: Where a sweep that failed is named. It does not keep the others from being done.
         sweeps: What is done, in this order.
     """
 
-    def __init__(self, name: str, seconds: int, db: Database, log: Log, sweeps: Sequence[Sweep]) -> None:
+    def __init__(self, name: str, seconds: int, db: Database, clock: Clock, log: Log, sweeps: Sequence[Sweep]) -> None:
         self._name = name
         self._every = seconds * SECOND
         self._db = db
+        self._clock = clock
         self._log = log
         self._sweeps = sweeps
         self._token = uuid.uuid4().hex
 
     async def run(self) -> None:
         """Does all sweeps, if they are due and no other process does them; ends early when the lease was lost."""
+        if not self._clock.is_settled:
+            return
         if not await self._db.transact(claim, self._name, self._token):
             return
         for sweep in self._sweeps:
-            if not await self._db.transact(renew, self._name, self._token):
+            if not self._clock.is_settled or not await self._db.transact(renew, self._name, self._token):
                 return
             outcome = "done"
             try:

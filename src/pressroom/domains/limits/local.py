@@ -48,7 +48,7 @@ class LocalWhenAway:
             self._note_failure()
             if rates is None and not self._counts_keys:
                 raise
-            return self._local(key_id, rates).attempt(self._clock.now(), is_post=is_post)
+            return self._local(key_id, rates).attempt(self._clock.steady(), is_post=is_post)
         self._has_answered = True
         return verdict
 
@@ -59,7 +59,7 @@ class LocalWhenAway:
         except Unavailable:
             if not self._counts_keys:
                 raise
-            return self._local(key_id, None).peek(self._clock.now(), is_post=is_post)
+            return self._local(key_id, None).peek(self._clock.steady(), is_post=is_post)
 
     async def look(self, key_id: str) -> tuple[Left, Left]:
         """Returns what is left of the key's minute and 24 hours; charges nothing. Raises Unavailable."""
@@ -68,13 +68,13 @@ class LocalWhenAway:
         except Unavailable:
             if not self._counts_keys:
                 raise
-            return self._local(key_id, None).look(self._clock.now())
+            return self._local(key_id, None).look(self._clock.steady())
 
     async def flush(self) -> None:
         """Forgets windows that nobody has used for a while, and logs that the shared limiter is back."""
         await self._shared.flush()
         self._note_return()
-        quiet_since = self._clock.now() - IDLE
+        quiet_since = self._clock.steady() - IDLE
         for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
             del self._touched[key_id], self._windows[key_id]
 
@@ -92,16 +92,16 @@ class LocalWhenAway:
         await self._shared.close()
 
     def _local(self, key_id: str, rates: Rates | None) -> Windows:
-        self._touched[key_id] = self._clock.now()
+        self._touched[key_id] = self._clock.steady()
         return self._windows.setdefault(key_id, Windows(rates or self.rates))
 
     def _note_failure(self) -> None:
         if self._failed_at is None:
             keys = "" if self._counts_keys else ", and requests with a key are 503,"
             self._log.warning(f"Redis does not answer; every process counts for itself{keys} until it does")
-        self._failed_at, self._has_answered = self._clock.now(), False
+        self._failed_at, self._has_answered = self._clock.steady(), False
 
     def _note_return(self) -> None:
-        if self._failed_at is not None and self._has_answered and self._clock.now() - self._failed_at >= SETTLED:
+        if self._failed_at is not None and self._has_answered and self._clock.steady() - self._failed_at >= SETTLED:
             self._log.info("Redis answers again; all processes count together")
             self._failed_at = None

@@ -3,17 +3,17 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from pressroom.clock import DAY, MINUTE, Clock
+from pressroom.clock import DAY, MINUTE, SECOND, Clock
 from pressroom.db import Database, Query, Tx, ahead_of_requests
 from pressroom.domains.limits import queries
 from pressroom.domains.limits.models import Holder, KeyWrite, Left, Rates, Verdict
 from pressroom.domains.limits.reserve import Reserve
-from pressroom.domains.limits.windows import StoredWindows, Windows, merged, not_after, with_writes
+from pressroom.domains.limits.windows import StoredWindows, Windows, merged, moved, not_after, with_writes
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.ids import first_id
 from pressroom.jobs.write_behind import WriteBehind
@@ -61,6 +61,7 @@ class MemoryLimiter:
         self._touched: dict[str, int] = {}
         self._changed = WriteBehind[Windows](self._save, monotonic=monotonic)
         self._reserve = reserve
+        self._drift = 0
         self._holder: str | None = None
         self._recover_before = 0
         self._suspended = False
@@ -96,28 +97,33 @@ class MemoryLimiter:
         while (windows := self._windows.get(key_id)) is None:
             await self._load(key_id, rates or self.rates)
         self._check_counting()
-        verdict = windows.attempt(self._clock.now(), is_post=is_post)
+        verdict = windows.attempt(self._clock.steady(), is_post=is_post)
         self._touched[key_id] = verdict.now
         self._changed.add(key_id, windows)
+        if self._drift:
+            verdict.move(self._drift)
         return verdict
 
     async def peek(self, key_id: str, *, is_post: bool) -> Verdict:
         """Returns the state of the key's windows; charges nothing."""
-        return (await self._windows_of(key_id)).peek(self._clock.now(), is_post=is_post)
+        verdict = (await self._windows_of(key_id)).peek(self._clock.steady(), is_post=is_post)
+        verdict.move(self._drift)
+        return verdict
 
     async def look(self, key_id: str) -> tuple[Left, Left]:
         """Returns what is left of the key's minute and 24 hours; charges nothing."""
-        return (await self._windows_of(key_id)).look(self._clock.now())
+        return (await self._windows_of(key_id)).look(self._clock.steady())
 
     async def flush(self) -> None:
         """Saves what was counted since the last flush, and drops idle windows from memory.
 
         Saves nothing once another process has taken over: the rows are that one's then.
         """
+        self._note_drift()
         if self._may_save():
             with ahead_of_requests():  # which would all be refused while it waits behind them
                 await self._save_or_keep()
-        quiet_since = self._clock.now() - IDLE
+        quiet_since = self._clock.steady() - IDLE
         for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
             if key_id not in self._changed.pending:
                 del self._touched[key_id]
@@ -157,16 +163,24 @@ class MemoryLimiter:
             await self._changed.flush()
         except PressroomError:
             if self._reserve is not None:
-                now = self._clock.now()
-                await self._reserve.keep({key_id: held.stored(now) for key_id, held in self._changed.pending.items()})
+                await self._reserve.keep(self._stored(self._changed.pending))
             raise
         if self._reserve is not None and not self._changed.pending:
             await self._reserve.clear()
 
     async def _save(self, changed: dict[str, Windows]) -> None:
-        now = self._clock.now()
-        states = {key_id: self._encoder.encode(windows.stored(now)).decode() for key_id, windows in changed.items()}
+        states = {key_id: self._encoder.encode(held).decode() for key_id, held in self._stored(changed).items()}
         await self._db.transact(_save_all, states, self._holder, False)
+
+    def _stored(self, changed: Mapping[str, Windows]) -> dict[str, StoredWindows]:
+        """Returns windows as they are stored: by the time of the database's records."""
+        now = self._clock.steady()
+        return {key_id: moved(windows.stored(now), self._drift) for key_id, windows in changed.items()}
+
+    def _note_drift(self) -> None:
+        """Finds how far the time that windows go by is from the one that is told and stored once a clock was set."""
+        drift = self._clock.now() - self._clock.steady()
+        self._drift = drift if abs(drift) >= SECOND else 0
 
     def _resume(self) -> None:
         """Counts again, from what the database now holds and what this process had not saved."""
@@ -184,6 +198,7 @@ class MemoryLimiter:
         if stored.saved_at < self._recover_before:
             since = max(stored.saved_at, now - DAY)
             stored = with_writes(stored, await self._db.read(_written_since, self._written, key_id, since))
+        stored, now = moved(stored, -self._drift), self._clock.steady()
         if (unsaved := self._unsaved.pop(key_id, None)) is not None:
             stored = merged(stored, unsaved)
         self._touched.setdefault(key_id, now)

@@ -68,6 +68,14 @@ class Verdict(msgspec.Struct):
     free_at: int = 0
     abused: bool = False
 
+    def move(self, by: int) -> None:
+        """Adds `by` milliseconds to all times."""
+        self.now += by
+        self.reset_at += by
+        self.day_frees_at += by
+        self.posts_frees_at += by
+        self.free_at += by
+
 
 class Left(msgspec.Struct, frozen=True):
     """What is left of one limit (docs/keys.md#usage).

@@ -178,6 +178,21 @@ def merged(one: StoredWindows, other: StoredWindows) -> StoredWindows:
     )
 
 
+def moved(stored: StoredWindows, by: int) -> StoredWindows:
+    """Returns the windows with `by` milliseconds added to all times. Buckets of the day move by whole minutes, rounded
+    up, so that none leaves its 24 hours early."""
+    if by == 0:
+        return stored
+    minutes = -(-by // MINUTE)
+    return StoredWindows(
+        attempts=[at + by for at in stored.attempts],
+        posts=[at + by for at in stored.posts],
+        day=[(minute + minutes, count) for minute, count in stored.day],
+        refusals=[at + by for at in stored.refusals],
+        saved_at=stored.saved_at + by,
+    )
+
+
 def latest_of(stored: StoredWindows) -> StoredWindows:
     """Returns what a second's requests can have changed of a key's windows, without the other minutes of the day."""
     return StoredWindows(stored.attempts, stored.posts, stored.day[-2:], [], stored.saved_at)

@@ -1,0 +1,99 @@
+"""A machine whose clock is set while a server on SQLite runs, and between two runs of it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, wait_until_settled
+from tests.harness.owners import Owner, publish, who_am_i
+from tests.harness.process import PRESSROOM, ServerProcess
+from tests.harness.receiver import Receiver
+from tests.harness.records import rows
+from tests.harness.wire import Request, ask, at_once
+from tests.services.process import wait_until
+
+HOUR = 3_600
+
+LIBRARY = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="libfaketime is not installed")
+
+Jumping = tuple[ServerProcess, Callable[[int], object]]
+
+
+@pytest.fixture
+def jumping(roomy_server: Callable[..., ServerProcess], tmp_path: Path) -> Jumping:
+    """A server, and what sets the clock of its machine so many seconds ahead."""
+    server, offset = roomy_server(REQUESTS_PER_MINUTE=60, **QUICK_RETRIES), tmp_path / "offset"
+    faked = (f"LD_PRELOAD={LIBRARY}", f"FAKETIME_TIMESTAMP_FILE={offset}", "FAKETIME_NO_CACHE=1")
+    server.program = ["env", *faked, "DONT_FAKE_MONOTONIC=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", *PRESSROOM]
+
+    def jump(seconds: int) -> None:
+        offset.write_text(f"{seconds:+d}")
+
+    jump(0)
+    return server.start(), jump
+
+
+def warning(server: ServerProcess) -> str:
+    """What an operator reads of the clock."""
+    answer = ask(Request(server.port, "GET", "/readyz"))
+    assert answer.status == 200, answer
+    return str(answer.json().get("warning", ""))
+
+
+@pytest.mark.parametrize("seconds", [30, HOUR, 24 * HOUR, -HOUR])
+def test_a_jump_admits_nothing_more(jumping: Jumping, seconds: int) -> None:
+    server, jump = jumping
+    key = Owner(server).key()
+    admitted: list[int] = []
+
+    def is_refused() -> bool:
+        statuses = [answer.status for answer in at_once([who_am_i(server, key)] * 60)]
+        admitted.append(statuses.count(200))
+        return statuses == [429] * 60
+
+    assert wait_until(is_refused)
+    jump(seconds)
+    assert wait_until(is_refused)
+
+    assert sum(admitted) == 60
+
+
+def test_a_jump_ahead_expires_nothing_and_is_told(jumping: Jumping) -> None:
+    server, jump = jumping
+    key = Owner(server).key()
+    first = ask(publish(server, key, "once", "k"))
+
+    jump(25 * HOUR)
+    again, other = ask(publish(server, key, "once", "k")), ask(publish(server, key, "another"))
+
+    assert (again.status, again.json()["id"]) == (200, first.json()["id"])
+    assert other.json()["createdAt"][:13] == first.json()["createdAt"][:13], "in the same hour"
+    assert "was set 90,000 s ahead" in warning(server)
+    assert wait_until(lambda: "clocks differ" in server.output(), 30)
+
+
+def test_a_clock_set_back_before_a_restart_sorts_nothing_before(jumping: Jumping) -> None:
+    server, jump = jumping
+    with Receiver() as receiver:
+        owner = Owner(server)
+        made = owner.new_key().json()
+        Endpoint(server, owner, made["id"], receiver.url("/hook"), (POST,))
+        before = ask(publish(server, made["key"], "before")).json()
+        server.kill()
+
+        jump(-HOUR)
+        server.restart()
+        after = ask(publish(server, made["key"], "after")).json()
+        wait_until_settled(server, 60)
+
+    assert before["id"] < after["id"]
+    assert before["createdAt"] < after["createdAt"]
+    assert {json.loads(request.body)["data"]["post"]["id"] for request in receiver.received} == {
+        before["id"],
+        after["id"],
+    }
+    assert rows(server, "SELECT DISTINCT state FROM deliveries") == [("delivered",)]
+    assert "behind the newest records" in warning(server)
