@@ -1,4 +1,4 @@
-"""The rule of names that stand in a line of their own (docs/people.md#names). Pure."""
+"""Rules of names: of those in a line of their own, and of user names that look alike (docs/people.md#names). Pure."""
 
 from collections.abc import Iterator
 
@@ -21,3 +21,8 @@ def name_errors(field: str, name: str | None, what: str) -> Iterator[FieldError]
     elif has_controls(name):
         message = f"{what} is one line, without control characters and marks of the direction of writing."
         yield FieldError(field, Code.INVALID_FORMAT, message)
+
+
+def username_shape(username: str) -> str:
+    """Returns what a user name is read as: without regard to case and to `_` (docs/people.md#reserved-user-names)."""
+    return username.lower().replace("_", "")

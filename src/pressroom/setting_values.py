@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from pressroom.names import username_shape
 from pressroom.redis_address import parse_redis
 
 RETRIES: Final = 4
@@ -148,6 +149,14 @@ def read_networks(value: str) -> Networks:
         return tuple(ipaddress.ip_network(part) for part in value.replace(",", " ").split())
     except ValueError as error:
         raise ValueError(f"is not a list of networks such as 10.0.0.0/8 ({error})") from None
+
+
+def read_usernames(value: str) -> frozenset[str]:
+    """Returns the shapes of user names that are separated by commas."""
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    if wrong := next((name for name in names if not re.fullmatch(r"[A-Za-z0-9_]{1,30}", name)), None):
+        raise ValueError(f"holds {wrong[:60]!r}, which is no user name: they have up to 30 of A-Z, a-z, 0-9 and _")
+    return frozenset(map(username_shape, names))
 
 
 def read_waits(value: str) -> tuple[float, ...]:

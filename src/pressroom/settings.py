@@ -28,6 +28,7 @@ from pressroom.setting_values import (
     read_replica,
     read_signup,
     read_text,
+    read_usernames,
     read_waits,
     read_web_address,
     read_when_away,
@@ -228,6 +229,12 @@ class Settings:
     )
     signups_per_hour = Setting(
         whole_number(1, 10_000), "5", "Sign-ups per client address in any hour, tried ones too; of IPv6 per /64."
+    )
+    reserved_usernames = Setting(
+        read_usernames,
+        "",
+        "User names that nobody can take, separated by commas, beside those that are reserved already.",
+        "empty",
     )
     smtp_url = Setting(
         read_mail_server,

@@ -52,6 +52,15 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Networks) -> s
     return str(address)
 
 
+def is_local(peer: str, forwarded_for: str | None) -> bool:
+    """Returns whether a request was made on this machine itself.
+
+    One that a proxy on this machine forwards, trusted or not, is as far away as each address that the proxy names.
+    """
+    addresses = [peer, *(forwarded_for.split(",") if forwarded_for is not None else ())]
+    return all(address is not None and address.is_loopback for address in map(parse, addresses))
+
+
 def is_within(peer: str, networks: Networks) -> bool:
     """Returns whether an address is in one of the networks."""
     address = parse(peer) if networks else None

@@ -122,7 +122,7 @@ class Pipeline(Generic[C]):
     def _begin(self, scope: HttpScope, receive: Receive) -> Request[C]:
         request_id = f"{random.getrandbits(64):016x}"  # a name, no secret
         headers = read_headers(scope["headers"])
-        peer = scope["client"]
+        peer = scope["client"][0] if scope["client"] else ""
         return Request(
             db=self._db,
             settings=self._settings,
@@ -133,7 +133,8 @@ class Pipeline(Generic[C]):
             path=scope["path"][:LONGEST_TARGET],  # a longer one is refused
             query=scope["query_string"].decode("latin-1"),
             headers=headers,
-            client=client_address(peer[0] if peer else "", headers.forwarded_for, self._trusted),
+            client=client_address(peer, headers.forwarded_for, self._trusted),
+            peer=peer,
             body=IncomingBody(receive, None if headers.chunked else headers.content_length),
             started=self._clock.now(),
             response_headers=[(b"x-request-id", request_id.encode()), *self._always],

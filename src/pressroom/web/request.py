@@ -40,6 +40,7 @@ class Request(msgspec.Struct, Generic[C]):
         path: The path, decoded.
         query: The query string, as sent.
         client: The client's address (docs/proxy.md#client-addresses).
+        peer: The address that the connection comes from: the client's own, or that of a proxy.
         response_headers: Headers that the response gets, whatever becomes of the request.
         started: When the request began, in milliseconds.
         route: The path as the route declares it: `/api/posts/{id}`.
@@ -65,6 +66,7 @@ class Request(msgspec.Struct, Generic[C]):
     query: str
     headers: Headers
     client: str
+    peer: str
     body: IncomingBody
     response_headers: HeaderList
     started: int = 0

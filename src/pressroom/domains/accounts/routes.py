@@ -3,10 +3,13 @@
 from functools import partial
 from typing import Final
 
+from msgspec import UNSET
+
 from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions, attempts, hourly_attempts, invitations, links
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.models import Account, Caller, network_of
+from pressroom.domains.accounts.reserved_usernames import check_username
 from pressroom.domains.accounts.schemas import (
     ACCOUNT_EXAMPLE,
     CONFIRMATION_EXAMPLE,
@@ -197,8 +200,10 @@ async def edit_me(request: Request[Caller], body: EditProfile) -> Response:
 
 
 async def save_profile(request: Request[Caller], body: EditProfile) -> Response:
-    """Changes the caller's profile, once. Raises Conflict."""
+    """Changes the caller's profile, once. Raises Invalid for a reserved user name, and Conflict."""
     base_url = request.settings.base_url
+    if body.username is not UNSET:
+        check_username(body.username, request.settings.reserved_usernames, own=request.caller.account.username)
     try:
         return await request.once.locking(partial(actions.lock_for_edit, account_id=request.caller.account.id))(
             actions.edit_profile, lambda account: account_shape(account, base_url), 200, request.caller, body.profile()
@@ -208,11 +213,12 @@ async def save_profile(request: Request[Caller], body: EditProfile) -> Response:
 
 
 async def make_account(request: Request[Caller], body: SignUp) -> tuple[Account, str]:
-    """Makes an account with a session; returns both the account and the session's token. Raises Conflict,
-    TooManyAttempts, NotFound where sign-up is closed, and Unavailable."""
+    """Makes an account with a session; returns both the account and the session's token. Raises Invalid for a reserved
+    user name, Conflict, TooManyAttempts, NotFound where sign-up is closed, and Unavailable."""
     settings = request.settings
     if settings.signup is Signup.CLOSED:
         raise NotFound(CLOSED)
+    check_username(body.username, settings.reserved_usernames)
     by_invitation = settings.signup is Signup.INVITE
     await request.db.read(hourly_attempts.check_sign_up, request.client, settings.signups_per_hour)
     attempted_at = await request.db.transact(hourly_attempts.attempt_sign_up, request.client, settings.signups_per_hour)

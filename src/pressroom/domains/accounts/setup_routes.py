@@ -9,6 +9,7 @@ from pressroom.domains.accounts.actions import NewAccount
 from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.entry_pages import sign_in_again
 from pressroom.domains.accounts.models import Account, Caller
+from pressroom.domains.accounts.reserved_usernames import check_username
 from pressroom.domains.accounts.routes import NEW_SESSION, TAG
 from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, SIGN_UP_EXAMPLE, AccountOut, SignUpFields, account_shape
 from pressroom.domains.accounts.signing_in import hash_new_password
@@ -99,6 +100,7 @@ async def send_set_up(request: Request[Caller], body: SetUp) -> Response:
 
 async def _set_up(request: Request[Caller], body: SetUp) -> tuple[Account, str]:
     await request.db.read(first_account.check_token, body.token)
+    check_username(body.username, request.settings.reserved_usernames)
     password_hash = await hash_new_password(request, "", body.password)
     new = NewAccount(body.username, body.email, password_hash, body.display_name)
     return await request.db.transact(

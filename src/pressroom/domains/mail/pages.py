@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from pressroom.errors import NotFound
 from pressroom.web.access import Visitor
+from pressroom.web.client_address import is_local
 from pressroom.web.origin import names_own_host
 from pressroom.web.rendering import render
 from pressroom.web.request import Request
@@ -13,9 +14,11 @@ from pressroom.web.routing import declare
 
 @declare("GET", "/dev/mail", Visitor(), summary="The mail that development mode sent")
 async def show_mail(request: Request[Any]) -> Response:
-    """The latest mails of this process, with their links; a 404 outside development mode and under foreign names."""
+    """The latest mails of this process, with their links; a 404 outside development mode, to other machines, and under
+    foreign names."""
     kept = request.services.mail.kept
-    if kept is None or not names_own_host(request.headers, request.settings.base_url):
+    is_here = is_local(request.peer, request.headers.forwarded_for)
+    if kept is None or not is_here or not names_own_host(request.headers, request.settings.base_url):
         raise NotFound("There is nothing at this address. The API reference is at /docs.")
     return await render(request, "mail/sent.html", {"mails": list(kept)}, secret=True)
 

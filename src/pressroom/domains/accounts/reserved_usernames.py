@@ -1,0 +1,54 @@
+"""User names that nobody can take, because others would take them for the service's own. Pure.
+
+The rule and the list: docs/people.md#reserved-user-names.
+"""
+
+from typing import Final
+
+from pressroom.domains.accounts.models import folded
+from pressroom.errors import Code, FieldError, Invalid
+from pressroom.names import username_shape
+
+PATHS: Final = """
+    about account accounts admin api auth avatars cards clip clips comment comments dashboard decisions dev
+    discover docs download downloads drafts events explore export favicon feed feeds follow followers following
+    follows forgot healthz home hub hubs inbox invitations invite join login logout me media messages metrics
+    notifications oembed openapi post posts preview privacy profile readyz register report reports reset robots
+    saved search settings setup signin signout signup sitemap static suggestions tag tags terms timeline tos
+    upload uploads user users verify wellknown
+"""
+"""First parts of our paths, those that may come, and what people expect to be one."""
+
+ROLES: Final = """
+    abuse accounting administrator administrators admins anonymous billing bot ceo compliance contact copyright
+    customerservice deleted deletedaccount dmca editorial everyone guest help helpdesk info legal mod moderation
+    moderator moderators mods nobody null official operator operators owner payments press pressroom safety sales
+    secretary security self service staff superuser support sysadmin sysop system team trust undefined unknown
+    verified
+"""
+"""People and offices that others trust."""
+
+INFRASTRUCTURE: Final = """
+    assets autoconfig autodiscover bin broadcasthost cache cdn cgi config console daemon database db dns email etc
+    ftp git graphql host hostmaster http https imap internal ip isatap localdomain localhost mail mailer
+    mailerdaemon mx noc noreply ns ns1 ns2 ns3 ns4 oauth pop pop3 postmaster proxy root router rpc sftp smtp ssh
+    ssl staging status subdomain sudo tls usenet uucp webhook webhooks webmail webmaster websocket wpad www www1
+    www2 www3
+"""
+"""Names of machines, services and mailboxes (RFC 2142 among them)."""
+
+RESERVED_USERNAMES: Final = frozenset(f"{PATHS} {ROLES} {INFRASTRUCTURE}".split())
+
+
+def check_username(username: str, also: frozenset[str], own: str = "") -> None:
+    """Raises Invalid for a reserved user name.
+
+    Args:
+        username: The name that an account is to have.
+        also: The names that the operator has reserved (PRESSROOM_RESERVED_USERNAMES), by their shapes.
+        own: The account's present name, which it may keep.
+    """
+    shape = username_shape(username)
+    if (shape in RESERVED_USERNAMES or shape in also) and folded(username) != folded(own):
+        message = f"The user name {username} is reserved. Choose another one."
+        raise Invalid([FieldError("username", Code.NOT_ALLOWED, message)])
