@@ -41,6 +41,7 @@ PURGES: Final[tuple[tuple[str, Purge], ...]] = (
     ("link cards", previews.purge_failures),
     ("dead jobs", queue.purge_dead),
     ("deliveries", webhooks.purge_deliveries),
+    ("deliveries to paused endpoints", webhooks.purge_paused),
     ("events", webhooks.purge_events),
     ("endpoints of expired keys", webhooks.close_expired),
     ("ended endpoints", webhooks.sweep_endpoints),

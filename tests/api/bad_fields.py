@@ -460,6 +460,7 @@ FIELDS: dict[str, Fields] = {
     },
     "create_webhook": WEBHOOK,
     "replace_webhook": WEBHOOK,
+    "edit_webhook": {name: field for name, field in WEBHOOK.items() if name != "url"},
     "redeliver_events": REDELIVERY,
     "read_notifications": {"upTo": text(26, null=REQUIRED, empty=TOO_SHORT)},
     "preview_redelivery": {

@@ -217,6 +217,10 @@ def acts(alice: Actor) -> Iterator[tuple[httpx.Response, list[str]]]:
     yield hook, ["endpoint.added"]
     endpoint = f"{key}/webhooks/{hook.json()['id']}"
     yield web.post(f"{endpoint}/rotate"), ["endpoint.rotated"]
+    yield web.patch(endpoint, json={"events": ["comment.created"]}), ["endpoint.changed"]
+    for act in ("pause", "resume"):
+        yield web.post(f"{endpoint}/{act}"), [f"endpoint.{act}d"]
+        yield web.post(f"{endpoint}/{act}"), []
     other = {"url": "http://127.0.0.1:9/y", "events": ["post.created"]}
     replaced = web.post(f"{endpoint}/replace", json=other)
     yield replaced, ["endpoint.removed", "endpoint.added"]

@@ -126,6 +126,13 @@ def _moment(at: int | str) -> str:
     return iso(at) if isinstance(at, int) else at
 
 
+def disable(hook: Endpoint) -> None:
+    """Has an admin disable the endpoint."""
+    admin = Actor(hook.owner.server).become_admin()
+    path = f"/api/admin/accounts/{hook.owner.account.username}/keys/{hook.key_id}/webhooks/{hook.id}/disable"
+    body_of(admin.web.post(path, json={"reason": "It floods."}))
+
+
 def let_go(*hooks: Endpoint) -> None:
     """Answers what is held, and from now on everything."""
     for hook in hooks:

@@ -3,7 +3,12 @@
 from collections.abc import Awaitable, Callable
 
 from pressroom.db import Tx
-from pressroom.domains.webhooks.actions.retention import purge_deliveries, purge_events, sweep_endpoints
+from pressroom.domains.webhooks.actions.retention import (
+    purge_deliveries,
+    purge_events,
+    purge_paused,
+    sweep_endpoints,
+)
 from pressroom.retention import purge_rows
 from tests.harness.local import LocalServer
 
@@ -12,7 +17,7 @@ Purge = Callable[[Tx, int], Awaitable[int]]
 
 def clean_up(server: LocalServer) -> None:
     """Does what a server does every minute."""
-    for purge in (purge_deliveries, purge_events, sweep_endpoints):
+    for purge in (purge_deliveries, purge_paused, purge_events, sweep_endpoints):
         server.run(purge_rows(server.runtime.db, purge))
 
 

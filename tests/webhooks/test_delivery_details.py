@@ -166,19 +166,6 @@ def test_a_delivery_is_sent_again_in_the_same_envelope(endpoint: MakeEndpoint, a
     assert hook.states() == ["delivered", "delivered"]
 
 
-def test_what_waits_is_told_and_not_sent_sooner(endpoint: MakeEndpoint, alice: Actor) -> None:
-    hook = endpoint("post.created")
-    hook.behave(answer(500), answer(200))
-    tick(alice, "a")
-    alice.server.deliver()
-    before = only(hook)
-
-    assert body_of(resend(hook, before["id"]), 202) == {"id": before["id"], "queued": False}
-    alice.server.deliver()
-
-    assert (only(hook), len(hook.received)) == (before, 1)
-
-
 def test_what_is_under_way_is_told(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hook.behave(hold(200))

@@ -16,7 +16,7 @@ from tests.harness.local import LocalServer
 from tests.harness.receiver import Receiver, answer, hold
 from tests.harness.roomy import ROOMY
 from tests.webhooks.clocked import post
-from tests.webhooks.endpoints import DELIVERING, Endpoint, let_go
+from tests.webhooks.endpoints import DELIVERING, Endpoint, disable, let_go
 from tests.webhooks.workers import settling
 
 SETTINGS = {**ROOMY, **DELIVERING}
@@ -51,12 +51,6 @@ def read_ahead(*hooks: Endpoint) -> None:
 
 def remove(hook: Endpoint) -> None:
     body_of(hook.remove())
-
-
-def disable(hook: Endpoint) -> None:
-    admin = Actor(hook.owner.server).become_admin()
-    path = f"/api/admin/accounts/{hook.owner.account.username}/keys/{hook.key_id}/webhooks/{hook.id}/disable"
-    body_of(admin.web.post(path, json={"reason": "It floods."}))
 
 
 def revoke(hook: Endpoint) -> None:

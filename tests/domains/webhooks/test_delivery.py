@@ -60,6 +60,7 @@ def stop_with(db: Results, ids: list[str]) -> None:
                 [],
                 more=False,
                 speed=Speed.QUICK,
+                recovered=False,
             )
             for each in ids
         ]

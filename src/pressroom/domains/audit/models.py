@@ -38,6 +38,9 @@ class Kind(StrEnum):
     KEY_MADE = "key.made"
     KEY_REVOKED = "key.revoked"
     ENDPOINT_ADDED = "endpoint.added"
+    ENDPOINT_CHANGED = "endpoint.changed"
+    ENDPOINT_PAUSED = "endpoint.paused"
+    ENDPOINT_RESUMED = "endpoint.resumed"
     ENDPOINT_REMOVED = "endpoint.removed"
     ENDPOINT_DISABLED = "endpoint.disabled"
     SECRET_ROTATED = "endpoint.rotated"  # noqa: S105  # a name

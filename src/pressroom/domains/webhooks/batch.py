@@ -85,6 +85,7 @@ class DeliveryBatch:
         self._attempts: list[AttemptResult] = []
         self._failed: list[DeliveryOutcome] = []
         self._ours = False
+        self._recovered = False
         self._under_way: dict[str, float] = {}
         self._longest: float | None = None
 
@@ -168,6 +169,8 @@ class DeliveryBatch:
             self._ours = True
         elif not is_test:
             self._attempts.append(AttemptResult(succeeded, gone, asked))
+        # What ended last counts: a probe that fails after a test succeeded says more than the test.
+        self._recovered = succeeded and (is_test or self._recovered)
         if succeeded or is_test:
             return outcome
         self.stopped = True
@@ -194,6 +197,7 @@ class DeliveryBatch:
             self._failed,
             more=healthy and (self._probing or not self._dry),
             speed=Speed.SLOW if self.slowed else slots.speed_after(self.endpoint.speed, self._longest),
+            recovered=self._recovered,
         )
 
     @property

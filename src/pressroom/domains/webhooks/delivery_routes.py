@@ -93,8 +93,8 @@ async def show_delivery(request: Request[Caller]) -> Response:
     response_example=RESENT_EXAMPLE,
 )
 async def resend_delivery(request: Request[Caller]) -> Response:
-    """Queues the same envelope once more, with its id, time and bytes; `queued` is false when it waited to be sent
-    already. Answers before it is sent."""
+    """Queues the same envelope once more, with its id, time and bytes; one that waits for its next attempt is sent
+    now. `queued` is false when it was due already, or under way. Answers before it is sent."""
     return await request.once(
         redelivery.resend,
         lambda resent: ResentOut(resent.id, resent.queued),
@@ -119,8 +119,9 @@ async def resend_delivery(request: Request[Caller]) -> Response:
 )
 async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> Response:
     """Sends again what happened in a span of time, oldest first: also what failed, what the endpoint never got, and
-    what happened while no endpoint stood. At most 1,000 events a call, from the last 30 days: ask for spans that
-    hold fewer. Envelopes keep their id, time and bytes. Answers before anything is sent."""
+    what happened while no endpoint stood. What waits for its next attempt is sent now. At most 1,000 events a call,
+    from the last 30 days: ask for spans that hold fewer. Envelopes keep their id, time and bytes. Answers before
+    anything is sent."""
     wanted = body.redelivery(request.clock.now())
     return await request.once(
         redelivery.redeliver,

@@ -53,7 +53,7 @@ class ResentOut(msgspec.Struct):
     """What became of asking for a delivery once more."""
 
     id: Annotated[str, Meta(description="The envelope's id, the same as before.")]
-    queued: Annotated[bool, Meta(description="false: it waited to be sent already.")]
+    queued: Annotated[bool, Meta(description="false: it was due already, or under way.")]
 
 
 class KindCountOut(msgspec.Struct):
@@ -70,7 +70,9 @@ class RedeliveryPreviewOut(msgspec.Struct, rename="camel"):
     kinds: Annotated[list[KindCountOut], Meta(description="The same, by kind.")]
     oldest: Annotated[Time | None, Meta(description="When the first of them happened.")]
     newest: Annotated[Time | None, Meta(description="When the last of them happened.")]
-    waiting: Annotated[int, Meta(ge=0, description="Of them, those that wait to be sent already and would be skipped.")]
+    waiting: Annotated[
+        int, Meta(ge=0, description="Of them, those that wait to be sent already; they would be sent now.")
+    ]
     more: Annotated[bool, Meta(description="Whether there are further ones, which it would leave out.")]
     until: Annotated[Time, Meta(description="Up to when: redeliver with this `until` takes no event that came later.")]
 

@@ -21,6 +21,7 @@ from pressroom.domains.webhooks.schemas import (
     CreatedWebhookOut,
     CreateWebhook,
     DeliveryOut,
+    EditWebhook,
     LatestOut,
     RedeliveredOut,
     RedeliverEvents,
@@ -57,6 +58,9 @@ CREATED_WEBHOOK_EXAMPLE = CreatedWebhookOut(
 REPLACED_WEBHOOK_EXAMPLE = ReplacedWebhookOut(
     **msgspec.structs.asdict(CREATED_WEBHOOK_EXAMPLE), missed_since="2026-11-20T16:08:12.345Z"
 )
+EDIT_WEBHOOK_EXAMPLE = EditWebhook(events=["post.created", "comment.created"])
+EDITED_WEBHOOK_EXAMPLE = msgspec.structs.replace(WEBHOOK_EXAMPLE, events=list(EDIT_WEBHOOK_EXAMPLE.events))
+PAUSED_WEBHOOK_EXAMPLE = msgspec.structs.replace(WEBHOOK_EXAMPLE, status=EndpointStatus.PAUSED)
 ROTATED_EXAMPLE = RotatedOut(
     id=WEBHOOK_EXAMPLE.id,
     secret=CREATED_WEBHOOK_EXAMPLE.secret,
@@ -64,7 +68,7 @@ ROTATED_EXAMPLE = RotatedOut(
     previous_secret_expires_at="2026-11-21T16:08:12.345Z",  # noqa: S106  # a time
 )
 REDELIVER_EXAMPLE = RedeliverEvents(since="2026-11-20T00:00:00.000Z", event_types=["post.created"])
-REDELIVERED_EXAMPLE = RedeliveredOut(queued=41, skipped_duplicates=1)
+REDELIVERED_EXAMPLE = RedeliveredOut(queued=42, skipped_duplicates=0)
 DELIVERY_EXAMPLE = DeliveryOut(
     id="evt_5f0c9a3e-7f4b-4f57-9a43-6f1f0b0f4d1c",
     event=EventType.POST_CREATED,

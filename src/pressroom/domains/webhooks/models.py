@@ -47,9 +47,10 @@ LATEST: Final = 100
 
 
 class EndpointStatus(StrEnum):
-    """The states of an endpoint. Disabled is final: it is removed and added again."""
+    """The states of an endpoint. Disabled is final: it is removed and added again. Paused lasts until it is resumed."""
 
     ENABLED = "enabled"
+    PAUSED = "paused"
     DISABLED = "disabled"
 
 
@@ -99,6 +100,7 @@ class Webhook(msgspec.Struct):
     secret_prefix: str
     previous_secret_expires_at: int | None
     created_at: int
+    paused_at: int | None
     disabled_at: int | None
     disabled_reason: str | None
     consecutive_failures: int
@@ -109,7 +111,9 @@ class Webhook(msgspec.Struct):
     @property
     def status(self) -> EndpointStatus:
         """The endpoint's state."""
-        return EndpointStatus.ENABLED if self.disabled_at is None else EndpointStatus.DISABLED
+        if self.disabled_at is not None:
+            return EndpointStatus.DISABLED
+        return EndpointStatus.ENABLED if self.paused_at is None else EndpointStatus.PAUSED
 
     def takes(self, kind: str) -> bool:
         """Returns whether it chose events of this kind."""
@@ -190,7 +194,10 @@ class AttemptRecord(Attempt, rename="camel", omit_defaults=True):
 
 
 class Delivery(msgspec.Struct):
-    """A delivery as the owner sees it; `attempts` is JSON. `due_at` has a meaning while it is pending."""
+    """A delivery as the owner sees it; `attempts` is JSON. `due_at` has a meaning while it is pending.
+
+    `paused`: its endpoint is, so nothing is sent before that is resumed.
+    """
 
     id: str
     event: str
@@ -199,6 +206,7 @@ class Delivery(msgspec.Struct):
     redelivery: bool
     due_at: int
     probe_at: int | None
+    paused: bool
     attempts: str
 
 

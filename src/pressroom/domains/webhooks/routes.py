@@ -1,25 +1,30 @@
 """Webhook endpoints over HTTP: for the signed-in owner alone."""
 
+from collections.abc import Callable
 from typing import Final
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.webhooks import adding
-from pressroom.domains.webhooks.actions import endpoints, queueing, status
+from pressroom.domains.webhooks.actions import changing, endpoints, queueing, status
 from pressroom.domains.webhooks.actions.endpoints import KEY_ENDED
 from pressroom.domains.webhooks.examples import (
     CREATE_WEBHOOK_EXAMPLE,
     CREATED_WEBHOOK_EXAMPLE,
+    EDIT_WEBHOOK_EXAMPLE,
+    EDITED_WEBHOOK_EXAMPLE,
+    PAUSED_WEBHOOK_EXAMPLE,
     REPLACED_WEBHOOK_EXAMPLE,
     ROTATED_EXAMPLE,
     STATUS_EXAMPLE,
     TEST_SENT_EXAMPLE,
     WEBHOOK_EXAMPLE,
 )
-from pressroom.domains.webhooks.models import SHOWN
+from pressroom.domains.webhooks.models import SHOWN, Webhook
 from pressroom.domains.webhooks.schemas import (
     CreatedWebhookOut,
     CreateWebhook,
+    EditWebhook,
     RemovedOut,
     ReplacedWebhookOut,
     RotatedOut,
@@ -135,6 +140,60 @@ async def show_status(request: Request[Caller]) -> Response:
 
 
 @declare_with_body(
+    "PATCH",
+    ONE,
+    SessionOnly(),
+    summary="Change what a webhook endpoint hears of",
+    takes=EditWebhook,
+    gives=WebhookOut,
+    fails=(Invalid([FieldError("events", Code.TOO_FEW, "Choose at least one.")]), NONE),
+    idempotent=True,
+    tag=TAG,
+    example=EDIT_WEBHOOK_EXAMPLE,
+    response_example=EDITED_WEBHOOK_EXAMPLE,
+)
+async def edit_webhook(request: Request[Caller], body: EditWebhook) -> Response:
+    """Has the endpoint hear of these events from now on, with the same secret. What was queued before stays queued, and
+    a disabled endpoint stays disabled."""
+    return await request.once(
+        changing.change_events, _shown(request), 200, *named(request), body.kinds(), request.caller.source
+    )
+
+
+@declare(
+    "POST",
+    ONE + "/pause",
+    SessionOnly(),
+    summary="Pause a webhook endpoint",
+    gives=WebhookOut,
+    fails=(NONE, DISABLED),
+    idempotent=True,
+    tag=TAG,
+    response_example=PAUSED_WEBHOOK_EXAMPLE,
+)
+async def pause_webhook(request: Request[Caller]) -> Response:
+    """Has all deliveries to the endpoint wait, tests too, and spend no attempt until it is resumed; at most what is
+    under way still arrives. What waits for more than 30 days is removed."""
+    return await request.once(changing.pause, _shown(request), 200, *named(request), request.caller.source)
+
+
+@declare(
+    "POST",
+    ONE + "/resume",
+    SessionOnly(),
+    summary="Resume a webhook endpoint",
+    gives=WebhookOut,
+    fails=(NONE, DISABLED),
+    idempotent=True,
+    tag=TAG,
+    response_example=WEBHOOK_EXAMPLE,
+)
+async def resume_webhook(request: Request[Caller]) -> Response:
+    """Sends what waited since the endpoint was paused, oldest first. A disabled endpoint is not enabled by it."""
+    return await request.once(changing.resume, _shown(request), 200, *named(request), request.caller.source)
+
+
+@declare_with_body(
     "POST",
     ONE + "/replace",
     SessionOnly(recent=True),
@@ -150,8 +209,8 @@ async def show_status(request: Request[Caller]) -> Response:
     response_example=REPLACED_WEBHOOK_EXAMPLE,
 )
 async def replace_webhook(request: Request[Caller], body: CreateWebhook) -> Response:
-    """Removes an endpoint and adds another in its place, both or neither: so a disabled one is enabled again, and what
-    it hears of is changed. With the same URL the new one continues the old one: `redeliver` since `missedSince` brings
+    """Removes an endpoint and adds another in its place, both or neither: so a disabled one is enabled again, and its
+    address is changed. With the same URL the new one continues the old one: `redeliver` since `missedSince` brings
     what that missed. The signing secret is in this answer and its replays, and nowhere else, ever again."""
     return await adding.replace_endpoint(request, request.once, body)
 
@@ -217,6 +276,11 @@ async def rotate_webhook(request: Request[Caller]) -> Response:
     return response
 
 
+def _shown(request: Request[Caller]) -> Callable[[Webhook], WebhookOut]:
+    now = request.clock.now()
+    return lambda webhook: webhook_shape(webhook, now)
+
+
 def named(request: Request[Caller]) -> tuple[str, str, str]:
     """Returns the ids of the caller's account and of the key and the endpoint in the path."""
     return request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
@@ -227,6 +291,9 @@ ROUTES: Final = (
     list_webhooks,
     show_webhook,
     show_status,
+    edit_webhook,
+    pause_webhook,
+    resume_webhook,
     replace_webhook,
     remove_webhook,
     send_test,

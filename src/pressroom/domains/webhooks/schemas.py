@@ -38,6 +38,17 @@ SecretPrefix = Annotated[str, Meta(description="The first 12 characters of the s
 Moment = Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})]
 
 
+EventChoice = Annotated[
+    list[EventName],
+    Meta(
+        min_length=1,
+        max_length=len(CHOOSABLE),
+        description="The events to receive. Reserved ones cannot be chosen; webhook.test always comes.",
+        extra_json_schema={"uniqueItems": True},
+    ),
+]
+
+
 class CreateWebhook(Body):
     """What an endpoint is made of."""
 
@@ -52,15 +63,7 @@ class CreateWebhook(Body):
             extra_json_schema={"format": "uri", "pattern": "^[hH][tT][tT][pP][sS]?://"},
         ),
     ]
-    events: Annotated[
-        list[EventName],
-        Meta(
-            min_length=1,
-            max_length=len(CHOOSABLE),
-            description="The events to receive. Reserved ones cannot be chosen; webhook.test always comes.",
-            extra_json_schema={"uniqueItems": True},
-        ),
-    ]
+    events: EventChoice
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
         if self.url:
@@ -70,6 +73,19 @@ class CreateWebhook(Body):
     def new_webhook(self) -> NewWebhook:
         """Returns the endpoint to add."""
         return NewWebhook(self.url, [EventType(kind) for kind in self.events])
+
+
+class EditWebhook(Body):
+    """What an endpoint is to hear of from now on."""
+
+    events: EventChoice
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from kind_errors("events", self.events)
+
+    def kinds(self) -> list[EventType]:
+        """Returns the kinds of event."""
+        return [EventType(kind) for kind in self.events]
 
 
 class RedeliverEvents(Body):
@@ -121,7 +137,11 @@ class WebhookOut(msgspec.Struct, rename="camel"):
     url: str
     events: list[EventName]
     status: Annotated[
-        EndpointStatus, Meta(description="disabled: sent nothing more. Remove the endpoint and add it again.")
+        EndpointStatus,
+        Meta(
+            description="paused: its deliveries wait until it is resumed. disabled: sent nothing more. Remove the "
+            "endpoint and add it again."
+        ),
     ]
     secret_prefix: SecretPrefix
     created_at: Time
@@ -177,8 +197,10 @@ class RotatedOut(msgspec.Struct, rename="camel"):
 class RedeliveredOut(msgspec.Struct, rename="camel"):
     """What a redelivery came to."""
 
-    queued: Annotated[int, Meta(ge=0, description="Events that will be sent.")]
-    skipped_duplicates: Annotated[int, Meta(ge=0, description="Events that waited to be sent already.")]
+    queued: Annotated[
+        int, Meta(ge=0, description="Events that will be sent, those that waited for their next attempt included.")
+    ]
+    skipped_duplicates: Annotated[int, Meta(ge=0, description="Events that this call had queued already.")]
 
 
 class DeliveryFields(msgspec.Struct, rename="camel"):
@@ -195,7 +217,10 @@ class DeliveryFields(msgspec.Struct, rename="camel"):
         ),
     ]
     redelivery: Annotated[bool, Meta(description="Whether it was sent again on demand.")]
-    next_attempt_at: Annotated[Time | None, Meta(description="When it is tried next; null unless it is pending.")]
+    next_attempt_at: Annotated[
+        Time | None,
+        Meta(description="When it is tried next; null unless it is pending, and while the endpoint is paused."),
+    ]
 
 
 class DeliveryOut(DeliveryFields, rename="camel"):
@@ -290,7 +315,8 @@ def created_webhook_shape(webhook: Webhook, secret: str, now: int) -> CreatedWeb
 
 def delivery_shape(delivery: Delivery) -> DeliveryOut:
     """Returns the delivery as the owner of the endpoint sees it."""
-    next_at = max(delivery.due_at, delivery.probe_at or 0) if delivery.state == State.PENDING else None
+    is_tried = delivery.state == State.PENDING and not delivery.paused
+    next_at = max(delivery.due_at, delivery.probe_at or 0) if is_tried else None
     return DeliveryOut(
         id=delivery.id,
         event=EventType(delivery.event),

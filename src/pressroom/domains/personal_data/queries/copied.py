@@ -157,6 +157,7 @@ class CopiedEndpoint(msgspec.Struct):
     url: str
     events: str
     created_at: int
+    paused_at: int | None
     disabled_at: int | None
     disabled_reason: str | None
 
@@ -302,7 +303,7 @@ LIST_KEYS: Final = Query(
 
 LIST_ENDPOINTS: Final = Query(
     CopiedEndpoint,
-    "SELECT id, key_id, url, events, created_at, disabled_at, disabled_reason FROM webhooks"
+    "SELECT id, key_id, url, events, created_at, paused_at, disabled_at, disabled_reason FROM webhooks"
     f" WHERE removed_at IS NULL AND {_NEXT}",
 )
 

@@ -120,16 +120,39 @@ async def _get_live(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, lo
     if webhook is None:
         raise NotFound("There is no such webhook endpoint.")
     check_active(key, tx.now)
-    if webhook.disabled_at is not None and not or_disabled:
+    if not or_disabled:
+        check_not_disabled(webhook)
+    return webhook
+
+
+async def lock_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:
+    """Returns an endpoint of one of the account's keys in whatever state, locked until the transaction ends.
+
+    Raises NotFound.
+    """
+    await get_key(tx, account_id, key_id)
+    webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=True)
+    if webhook is None:
+        raise NotFound("There is no such webhook endpoint.")
+    return webhook
+
+
+def check_not_disabled(webhook: Webhook) -> None:
+    """Raises Unprocessable for a disabled endpoint."""
+    if webhook.disabled_at is not None:
         message = "The endpoint is disabled. Remove it and add it again."
         raise Unprocessable([FieldError("webhookId", Code.NOT_ALLOWED, message)])
-    return webhook
 
 
 def check_active(key: ApiKey, now: int) -> None:
     """Raises Unprocessable for a key that is revoked or expired."""
     if key.status(now) is not KeyStatus.ACTIVE:
         raise Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
+
+
+async def record_change(tx: Tx, account_id: str, kind: Kind, source: Source, webhook: Webhook) -> None:
+    """Records what was done to an endpoint that stands."""
+    await _record(tx, account_id, kind, source, webhook.id, webhook.url)
 
 
 async def _record(tx: Tx, account_id: str, kind: Kind, source: Source, webhook_id: str, url: str) -> None:

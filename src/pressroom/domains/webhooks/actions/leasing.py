@@ -12,7 +12,7 @@ from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.webhooks.endpoint_health import EndpointHealth
 from pressroom.domains.webhooks.models import RETENTION, Endpoint, Speed
 from pressroom.domains.webhooks.queries import leases
-from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
+from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, LeasedEndpoint, PendingDelivery
 from pressroom.domains.webhooks.slots import AT_ONCE, Slots
 
 
@@ -26,13 +26,17 @@ class Batch(msgspec.Struct):
 
 
 class BatchResult(msgspec.Struct):
-    """What a batch came to: the endpoint's health and speed, outcomes still to be saved, and whether more is due."""
+    """What a batch came to: the endpoint's health and speed, outcomes still to be saved, and whether more is due.
+
+    `recovered`: a test succeeded and nothing failed after it, so what waits for the endpoint is brought forward.
+    """
 
     endpoint: Endpoint
     health: EndpointHealth
     outcomes: list[DeliveryOutcome]
     more: bool
     speed: Speed
+    recovered: bool
 
 
 class LeasedBatches(msgspec.Struct):
@@ -105,26 +109,39 @@ async def save_results(
 
 async def _end_batch(tx: Tx, token: str, result: BatchResult, saved: SavedResults) -> None:
     endpoint, health = result.endpoint, result.health
-    alive = await leases.lock_leased(tx, endpoint, token=token)
-    if alive is None:
+    found = await leases.lock_leased(tx, endpoint, token=token)
+    if found is None:
         if await leases.holds_lease(tx, endpoint, token=token):
             saved.postponed.append(result)
         return
     await leases.save_outcomes(tx, result.outcomes, token=token)
-    reason = health.disabled_reason if alive else None
+    reason = health.disabled_reason if found.alive else None
+    probe_at = _next_probe(tx, result, found)
     if reason is not None:
         await leases.disable(tx, endpoint.account_id, endpoint.id, reason=reason, sweep_at=tx.now + RETENTION)
         await notify(tx, endpoint.account_id, NotificationType.WEBHOOK_DISABLED, webhook_id=endpoint.id)
         await record(tx, endpoint.account_id, Kind.ENDPOINT_DISABLED, SERVICE, webhookId=endpoint.id, reason=reason)
         saved.disabled.append(result)
-    due_at = await _next_due(tx, result, token) if alive and reason is None else None
+    due_at = await _next_due(tx, result, probe_at, token) if found.alive and reason is None else None
     await leases.release(
-        tx, endpoint, failures=health.failures, probe_at=health.probe_at, next_due_at=due_at, speed=result.speed
+        tx, endpoint, failures=health.failures, probe_at=probe_at, next_due_at=due_at, speed=result.speed
     )
 
 
-async def _next_due(tx: Tx, result: BatchResult, token: str) -> int | None:
+def _next_probe(tx: Tx, result: BatchResult, found: LeasedEndpoint) -> int | None:
+    """Returns when the endpoint is probed next (milliseconds); None while it does not fail."""
+    endpoint, health = result.endpoint, result.health
+    if health != EndpointHealth(endpoint.consecutive_failures, endpoint.probe_at):
+        probe_at = health.probe_at
+    else:  # a batch of tests alone: the probe may have been brought forward meanwhile
+        probe_at = found.probe_at
+    return min(probe_at, tx.now) if result.recovered and probe_at is not None else probe_at
+
+
+async def _next_due(tx: Tx, result: BatchResult, probe_at: int | None, token: str) -> int | None:
+    if result.recovered:
+        await leases.bring_forward(tx, result.endpoint)
     if result.more or await leases.find_tests(tx, result.endpoint, token=token, limit=1):
         return tx.now
     earliest = await leases.earliest_due(tx, result.endpoint)
-    return None if earliest is None else max(earliest, result.health.probe_at or 0)
+    return None if earliest is None else max(earliest, probe_at or 0)

@@ -29,21 +29,22 @@ async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wante
     """Queues the oldest 1,000 of the wanted events for an endpoint, of the kinds that it chose.
 
     An event that was queued before, for the endpoint or for one that it continues, keeps its envelope, byte for byte;
-    any other gets a new envelope with the event's own time. Returns how many were queued, and how many were pending
-    already. Raises NotFound, Unprocessable when the key is not active or the endpoint is disabled.
+    any other gets a new envelope with the event's own time. One that is pending is sent now: where the endpoint fails,
+    its probe is (docs/webhooks.md#redeliver). Each event is found once, so none is a duplicate within a call. Raises
+    NotFound, Unprocessable when the key is not active or the endpoint is disabled.
     """
     webhook = await lock_live(tx, account_id, key_id, webhook_id)
     await deliveries.lock_continued(tx, account_id, webhook)
     events = await _find(tx, account_id, webhook, wanted, REDELIVERED)
     late = [event for event in events if event.state is None]
+    waiting = [event for event in events if _waits(event, webhook_id)]
     again = [event for event in events if event.state and not _waits(event, webhook_id)]
+    await deliveries.send_now(tx, account_id, webhook_id, waiting)
     await deliveries.queue_again(tx, account_id, webhook_id, again)
     await deliveries.queue_late(tx, account_id, webhook_id, late, [new_envelope_id() for _ in late])
-    queued = len(again) + len(late)
-    if queued:
-        await deliveries.make_due(tx, account_id, webhook_id, max(tx.now, webhook.probe_at or 0))
-        tx.signal()
-    return Redelivered(queued, len(events) - queued)
+    if events:
+        await _make_due(tx, account_id, webhook, now=bool(waiting))
+    return Redelivered(len(events), 0)
 
 
 async def preview(tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: Redelivery) -> RedeliveryPreview:
@@ -63,27 +64,42 @@ async def preview(tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted:
 
 
 async def resend(tx: Tx, account_id: str, key_id: str, webhook_id: str, delivery_id: str) -> Resent:
-    """Queues one delivery once more, the same envelope; one that waits to be sent already stays as it is.
+    """Queues one delivery once more, the same envelope; one that waits for its next attempt is sent now.
 
-    Raises NotFound, Unprocessable when the key is not active, the endpoint is disabled or the event too old.
+    `queued` is False for one that is due already, and may be under way. Raises NotFound, Unprocessable when the key is
+    not active, the endpoint is disabled or the event too old.
     """
     webhook = await lock_live(tx, account_id, key_id, webhook_id)
     delivery = await listing.find_delivery(tx, account_id, webhook_id, delivery_id)
     if delivery is None:
         raise NotFound("There is no such delivery to this endpoint.")
+    event = PastEvent(delivery.event_id, delivery.event, webhook_id, delivery.state)
     if delivery.state == State.PENDING:
-        return Resent(delivery_id, queued=False)
+        is_due = max(delivery.due_at, webhook.probe_at or 0) <= tx.now
+        if not is_due:
+            await deliveries.send_now(tx, account_id, webhook_id, [event])
+            await _make_due(tx, account_id, webhook, now=True)
+        return Resent(delivery_id, queued=not is_due)
     # Older events may be removed at any moment, and with them what would be sent.
     if (at := time_of(delivery.event_id)) <= tx.now - RETENTION:
         message = f"The event is of {iso(at)}. Events can be sent again for 30 days."
         raise Unprocessable([FieldError("deliveryId", Code.NOT_ALLOWED, message)])
-    event = PastEvent(delivery.event_id, delivery.event, webhook_id, delivery.state)
     await deliveries.queue_again(tx, account_id, webhook_id, [event])
-    is_test = delivery.event == EventType.WEBHOOK_TEST
-    due_at = tx.now if is_test else max(tx.now, webhook.probe_at or 0)
-    await deliveries.make_due(tx, account_id, webhook_id, due_at)
-    tx.signal()
+    if delivery.event == EventType.WEBHOOK_TEST:  # goes ahead of the queue, whether or not the endpoint fails
+        await deliveries.make_due(tx, account_id, webhook_id, tx.now)
+        tx.signal()
+    else:
+        await _make_due(tx, account_id, webhook, now=False)
     return Resent(delivery_id, queued=True)
+
+
+async def _make_due(tx: Tx, account_id: str, webhook: Webhook, *, now: bool) -> None:
+    """Wakes the workers for the endpoint. While it fails, its next probe is awaited, unless it is wanted `now`."""
+    if now:
+        await deliveries.probe_now(tx, account_id, webhook.id)
+    due_at = tx.now if now else max(tx.now, webhook.probe_at or 0)
+    await deliveries.make_due(tx, account_id, webhook.id, due_at)
+    tx.signal()
 
 
 async def _find(tx: Tx, account_id: str, webhook: Webhook, wanted: Redelivery, limit: int) -> Sequence[PastEvent]:

@@ -1,4 +1,4 @@
-"""Replacing an endpoint: the only way to enable it again, or to change what it hears of."""
+"""Replacing an endpoint: the only way to enable it again, or to change its address."""
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts

@@ -5,11 +5,18 @@ from pressroom.db import Tx
 from pressroom.domains.events.queries import delete_events, erase_events
 from pressroom.domains.webhooks.models import RETENTION
 from pressroom.domains.webhooks.queries import retention
+from pressroom.ids import first_id
 
 
 async def purge_deliveries(tx: Tx, batch: int) -> int:
     """Removes deliveries 30 days after they ended. Returns how many."""
     return await retention.purge_deliveries(tx, until=tx.now - RETENTION, batch=batch)
+
+
+async def purge_paused(tx: Tx, batch: int) -> int:
+    """Removes what waited for 30 days at a paused endpoint. Returns how many."""
+    until = tx.now - RETENTION
+    return await retention.purge_paused(tx, until=until, before=first_id(until + 1), batch=batch)
 
 
 async def purge_events(tx: Tx, batch: int) -> int:

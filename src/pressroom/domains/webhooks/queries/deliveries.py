@@ -22,14 +22,24 @@ QUEUE_DELIVERY: Final = Command(
     " 0, '[]', :now, '')"
 )
 
+# A paused endpoint is due when it is resumed.
 MAKE_DUE: Final = Command(
     "UPDATE webhooks SET next_due_at = :due_at WHERE account_id = :account_id AND id = :webhook_id"
-    " AND (next_due_at IS NULL OR next_due_at > :due_at)"
+    " AND paused_at IS NULL AND (next_due_at IS NULL OR next_due_at > :due_at)"
 )
 
-# Under the endpoint's lock nothing else is queued for it. A pending row of its own stays as it is: a worker that waits
-# for the lock may be about to save its outcome. A row of an endpoint that it continues becomes its own, so that an
-# event never has two envelopes in one line of endpoints.
+PROBE_NOW: Final = Command(
+    "UPDATE webhooks SET probe_at = :now WHERE account_id = :account_id AND id = :webhook_id AND probe_at > :now"
+)
+
+# Tries and attempts stay: the worker that has the delivery in flight saves its outcome over this, and counts on.
+SEND_NOW: Final = Command(
+    "UPDATE deliveries SET due_at = CASE WHEN due_at > :now THEN :now ELSE due_at END, redelivery = TRUE"
+    " WHERE account_id = :account_id AND webhook_id = :webhook_id AND event_id = :event_id AND state = 'pending'"
+)
+
+# Under the endpoint's lock nothing else is queued for it. A row of an endpoint that it continues becomes its own, so
+# that an event never has two envelopes in one line of endpoints.
 QUEUE_AGAIN: Final = Command(
     "UPDATE deliveries SET webhook_id = :webhook_id, state = 'pending', redelivery = TRUE, tries = 0, due_at = :now,"
     " finished_at = NULL WHERE account_id = :account_id AND webhook_id = :holder_id AND event_id = :event_id"
@@ -109,6 +119,17 @@ async def queue_delivery(
 async def make_due(tx: Tx, account_id: str, webhook_id: str, due_at: int) -> None:
     """Makes the endpoint due at `due_at` (milliseconds), if not before."""
     await tx.later(MAKE_DUE, account_id=account_id, webhook_id=webhook_id, due_at=due_at)
+
+
+async def probe_now(tx: Tx, account_id: str, webhook_id: str) -> None:
+    """Has a failing endpoint probed at once."""
+    await tx.run(PROBE_NOW, account_id=account_id, webhook_id=webhook_id, now=tx.now)
+
+
+async def send_now(tx: Tx, account_id: str, webhook_id: str, events: Sequence[PastEvent]) -> None:
+    """Makes pending deliveries of the endpoint due at once, in the order of `events`."""
+    common: dict[str, Value] = {"account_id": account_id, "webhook_id": webhook_id, "now": tx.now}
+    await tx.run_each(SEND_NOW, [common | {"event_id": event.id} for event in events])
 
 
 async def queue_again(tx: Tx, account_id: str, webhook_id: str, events: Sequence[PastEvent]) -> None:

@@ -7,7 +7,7 @@ from pressroom.domains.webhooks.models import SHOWN, Predecessor, Webhook
 
 _WEBHOOK: Final = (
     f"id, key_id, url, events, substr(secret, 1, {SHOWN}) AS secret_prefix, previous_secret_expires_at, created_at,"
-    " disabled_at, disabled_reason, consecutive_failures, probe_at, origin_id, closed_at"
+    " paused_at, disabled_at, disabled_reason, consecutive_failures, probe_at, origin_id, closed_at"
 )
 
 INSERT_WEBHOOK: Final = Command(
@@ -62,6 +62,17 @@ FORGET_REMOVED: Final = Command(
 ROTATE_SECRET: Final = Command(
     "UPDATE webhooks SET secret = :secret, previous_secret_expires_at = :previous_expires_at"
     " WHERE account_id = :account_id AND id = :webhook_id"
+)
+
+SET_EVENTS: Final = Command("UPDATE webhooks SET events = :events WHERE account_id = :account_id AND id = :webhook_id")
+
+PAUSE_WEBHOOK: Final = Command(
+    "UPDATE webhooks SET paused_at = :now, next_due_at = NULL WHERE account_id = :account_id AND id = :webhook_id"
+)
+
+# Whether anything is due, the worker sees: a probe may lie ahead, and a test goes before it.
+RESUME_WEBHOOK: Final = Command(
+    "UPDATE webhooks SET paused_at = NULL, next_due_at = :now WHERE account_id = :account_id AND id = :webhook_id"
 )
 
 CLOSE_WEBHOOKS: Final = Command(
@@ -147,6 +158,21 @@ async def rotate_secret(tx: Tx, account_id: str, webhook_id: str, *, secret: str
         secret=secret,
         previous_expires_at=previous_expires_at,
     )
+
+
+async def set_events(tx: Tx, account_id: str, webhook_id: str, events: str) -> None:
+    """Changes what an endpoint hears of."""
+    await tx.run(SET_EVENTS, account_id=account_id, webhook_id=webhook_id, events=events)
+
+
+async def pause_webhook(tx: Tx, account_id: str, webhook_id: str) -> None:
+    """Has nothing be due for an endpoint until it is resumed."""
+    await tx.run(PAUSE_WEBHOOK, account_id=account_id, webhook_id=webhook_id, now=tx.now)
+
+
+async def resume_webhook(tx: Tx, account_id: str, webhook_id: str) -> None:
+    """Has an endpoint looked after at once."""
+    await tx.run(RESUME_WEBHOOK, account_id=account_id, webhook_id=webhook_id, now=tx.now)
 
 
 async def close_webhooks(tx: Tx, account_id: str, key_id: str, *, sweep_at: int) -> None:

@@ -50,6 +50,14 @@ class DeliveryOutcome(msgspec.Struct):
     code: CodeClass
 
 
+class LeasedEndpoint(msgspec.Struct):
+    """A leased endpoint as its batch finds it at the end. `alive`: it was neither removed nor disabled meanwhile.
+    `probe_at` (milliseconds) may have been brought forward meanwhile."""
+
+    alive: bool
+    probe_at: int | None
+
+
 _ENDPOINT: Final = "account_id, id, url, consecutive_failures, probe_at, speed"
 
 # Accounts in rotation, of each account the oldest first. An endpoint whose batch has ended goes behind the others, so
@@ -110,15 +118,16 @@ RENEW_LEASES: Final = Command(
 
 FORGET_LEASES: Final = Command("UPDATE webhooks SET lease_token = NULL, leased_until = 0 WHERE lease_token IS NOT NULL")
 
-# Read under the lease, at most a tenth of a second before it is sent, so that an endpoint that was removed, disabled or
-# closed gets nothing more.
+# Read under the lease, at most a tenth of a second before it is sent, so that an endpoint that was removed, disabled,
+# paused or closed gets nothing more.
 _DUE: Final = (
     "SELECT d.account_id, d.webhook_id, d.event_id, d.envelope_id, d.event_type, e.data, w.secret, d.tries, d.attempts,"
     " e.trace"
     " FROM webhooks w JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
     " JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id"
     " WHERE w.account_id = :account_id AND w.id = :webhook_id AND w.lease_token = :token"
-    " AND w.removed_at IS NULL AND w.disabled_at IS NULL AND d.state = 'pending' AND d.event_id > :after"
+    " AND w.removed_at IS NULL AND w.disabled_at IS NULL AND w.paused_at IS NULL AND d.state = 'pending'"
+    " AND d.event_id > :after"
 )
 
 FIND_DUE: Final = Query(
@@ -134,8 +143,8 @@ FIND_TESTS: Final = Query(
 
 # Another transaction may hold the lock for a while; the worker has results of other endpoints to save meanwhile.
 LOCK_LEASED: Final = Query(
-    bool,
-    "SELECT disabled_at IS NULL AND removed_at IS NULL FROM webhooks"
+    LeasedEndpoint,
+    "SELECT disabled_at IS NULL AND removed_at IS NULL AS alive, probe_at FROM webhooks"
     " WHERE account_id = :account_id AND id = :webhook_id AND lease_token = :token FOR UPDATE SKIP LOCKED",
 )
 
@@ -160,9 +169,16 @@ EARLIEST_DUE: Final = Query(
     " AND (w.closed_at IS NULL OR d.event_type = 'apikey.revoked')",
 )
 
+BRING_FORWARD: Final = Command(
+    "UPDATE deliveries SET due_at = :now WHERE account_id = :account_id AND webhook_id = :webhook_id"
+    " AND state = 'pending' AND due_at > :now"
+)
+
+# One that was paused meanwhile is due when it is resumed.
 RELEASE: Final = Command(
     "UPDATE webhooks SET lease_token = NULL, leased_until = 0, consecutive_failures = :failures, probe_at = :probe_at,"
-    " next_due_at = :next_due_at, speed = :speed WHERE account_id = :account_id AND id = :webhook_id"
+    " next_due_at = CASE WHEN paused_at IS NULL THEN CAST(:next_due_at AS BIGINT) END, speed = :speed"
+    " WHERE account_id = :account_id AND id = :webhook_id"
 )
 
 DISABLE: Final = Command(
@@ -235,10 +251,10 @@ async def find_tests(tx: Tx, endpoint: Endpoint, *, token: str, limit: int) -> l
     )
 
 
-async def lock_leased(tx: Tx, endpoint: Endpoint, *, token: str) -> bool | None:
+async def lock_leased(tx: Tx, endpoint: Endpoint, *, token: str) -> LeasedEndpoint | None:
     """Locks a leased endpoint, so that nothing is queued for it meanwhile.
 
-    Returns whether it may still be sent to; None when the lease is lost or another transaction holds the lock.
+    Returns it; None when the lease is lost or another transaction holds the lock.
     """
     return await tx.one(LOCK_LEASED, account_id=endpoint.account_id, webhook_id=endpoint.id, token=token)
 
@@ -250,8 +266,17 @@ async def holds_lease(tx: Tx, endpoint: Endpoint, *, token: str) -> bool:
 
 
 async def save_outcomes(tx: Tx, outcomes: Sequence[DeliveryOutcome], *, token: str) -> None:
-    """Saves outcomes of attempts that were made under a lease that is still held."""
-    await tx.run_each(SAVE_OUTCOME, [msgspec.structs.asdict(outcome) | {"token": token} for outcome in outcomes])
+    """Saves outcomes of attempts that were made under a lease that is still held.
+
+    Rows are changed in the order in which a redelivery changes them, so that no two transactions wait in a circle.
+    """
+    ordered = sorted(outcomes, key=lambda each: (each.account_id, each.webhook_id, each.event_id))
+    await tx.run_each(SAVE_OUTCOME, [msgspec.structs.asdict(outcome) | {"token": token} for outcome in ordered])
+
+
+async def bring_forward(tx: Tx, endpoint: Endpoint) -> None:
+    """Makes all pending deliveries of the endpoint due at once."""
+    await tx.run(BRING_FORWARD, account_id=endpoint.account_id, webhook_id=endpoint.id, now=tx.now)
 
 
 async def earliest_due(tx: Tx, endpoint: Endpoint) -> int | None:

@@ -12,7 +12,7 @@ _DELIVERY: Final = (
     "d.envelope_id AS id, d.event_type AS event, d.event_id, CASE WHEN d.state <> 'pending' THEN d.state"
     " WHEN w.closed_at IS NOT NULL AND d.event_type <> 'apikey.revoked' THEN 'cancelled'"
     " WHEN w.disabled_at IS NOT NULL THEN 'held' ELSE 'pending' END AS state,"
-    " d.redelivery, d.due_at, w.probe_at, d.attempts"
+    " d.redelivery, d.due_at, w.probe_at, w.paused_at IS NOT NULL AS paused, d.attempts"
 )
 _ENDPOINT: Final = "JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id"
 

@@ -61,6 +61,13 @@ FORGET_WEBHOOK: Final = Command("DELETE FROM webhooks WHERE account_id = :accoun
 SWEPT: Final = Command("UPDATE webhooks SET sweep_at = NULL WHERE account_id = :account_id AND id = :webhook_id")
 
 
+# CROSS JOIN has SQLite begin with endpoints, of which few are paused for so long.
+PURGE_PAUSED: Final = Command(
+    "DELETE FROM deliveries WHERE (account_id, webhook_id, event_id) IN (SELECT d.account_id, d.webhook_id, d.event_id"
+    " FROM webhooks w CROSS JOIN deliveries d WHERE w.paused_at <= :until AND d.account_id = w.account_id"
+    " AND d.webhook_id = w.id AND d.state = 'pending' AND d.event_id < :before LIMIT :batch)"
+)
+
 HAS_NEWS: Final = Query(
     int,
     "SELECT 1 FROM webhooks w JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
@@ -94,6 +101,12 @@ async def erase_webhooks(tx: Tx, account_id: str) -> None:
 async def purge_deliveries(tx: Tx, *, until: int, batch: int) -> int:
     """Removes deliveries that ended up to `until` (milliseconds), oldest first. Returns how many."""
     return await tx.run(PURGE_DELIVERIES, until=until, batch=batch)
+
+
+async def purge_paused(tx: Tx, *, until: int, before: str, batch: int) -> int:
+    """Removes pending deliveries of events before the id `before` to endpoints that were paused up to `until`
+    (milliseconds). Returns how many."""
+    return await tx.run(PURGE_PAUSED, until=until, before=before, batch=batch)
 
 
 async def list_expired_events(tx: Tx, *, until: int, batch: int) -> list[EventKey]:

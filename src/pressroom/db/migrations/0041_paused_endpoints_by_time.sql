@@ -1,0 +1,1 @@
+CREATE INDEX webhooks_paused ON webhooks (paused_at) WHERE paused_at IS NOT NULL;
