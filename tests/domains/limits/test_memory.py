@@ -19,7 +19,7 @@ from pressroom.domains.keys.models import NewKey, Scope
 from pressroom.domains.limits.memory import FORGIVEN_SECONDS, IDLE, MemoryLimiter, Superseded, find_holder
 from pressroom.domains.limits.models import KeyWrite, Rates
 from pressroom.domains.limits.reserve import SIZE, Reserve
-from pressroom.domains.limits.windows import StoredWindows, merged, with_writes
+from pressroom.domains.limits.windows import StoredWindows, merged, moved, with_writes
 from pressroom.errors import Unavailable
 
 RATES = Rates(per_minute=5)
@@ -266,6 +266,55 @@ def test_a_reserve_that_is_torn_or_cannot_be_had_keeps_nothing(tmp_path: Path) -
         file.seek(12)
         file.write(b"?")
     assert torn.load() == away.load() == {}
+
+
+class Drifting(SettableClock):
+    """A clock that was set after the windows began: `ahead` milliseconds."""
+
+    ahead = 0
+
+    def now(self) -> int:
+        return self.time + self.ahead
+
+
+@pytest.mark.parametrize("ahead", [-HOUR, -MINUTE, 999, HOUR, 30 * HOUR])
+def test_a_clock_that_is_set_moves_what_is_told_and_admits_nothing_more(tmp_path: Path, ahead: int) -> None:
+    async def story(db: Database, _: SettableClock, key_id: str) -> None:
+        clock = Drifting()
+        limiter = MemoryLimiter(Rates(per_minute=5, per_day=8), db, clock)
+        assert await admitted(limiter, key_id, 5) == 5
+        clock.ahead = ahead
+        await limiter.flush()
+        told = ahead if abs(ahead) >= 1_000 else 0
+        verdict = await limiter.attempt(key_id, is_post=False)
+        assert verdict.refused_by == "minute"
+        assert verdict.now == clock.time + told
+        assert (verdict.reset_at, verdict.free_at) == (verdict.now + MINUTE, verdict.now + MINUTE)
+        assert (await limiter.peek(key_id, is_post=False)).reset_at == verdict.reset_at
+        clock.advance(IDLE + MINUTE)
+        await limiter.flush()
+        assert await admitted(limiter, key_id, 5) == 3, "loaded again, the day goes on"
+
+    with_key(tmp_path, story)
+
+
+def test_windows_saved_after_a_jump_count_in_the_next_process(tmp_path: Path) -> None:
+    async def story(db: Database, _: SettableClock, key_id: str) -> None:
+        clock = Drifting()
+        limiter = MemoryLimiter(RATES, db, clock)
+        clock.ahead = HOUR
+        assert await admitted(limiter, key_id, 5) == 5
+        await limiter.close()
+        after = MemoryLimiter(RATES, db, SettableClock(clock.now() + MINUTE - 1))
+        assert await admitted(after, key_id, 1) == 0
+
+    with_key(tmp_path, story)
+
+
+@pytest.mark.parametrize(("by", "minutes"), [(0, 0), (1, 1), (MINUTE, 1), (MINUTE + 1, 2), (-1, 0), (-MINUTE, -1)])
+def test_moved_windows_leave_no_day_early(by: int, minutes: int) -> None:
+    stored = StoredWindows([10], [20], [(7, 3)], [30], 40)
+    assert moved(stored, by) == StoredWindows([10 + by], [20 + by], [(7 + minutes, 3)], [30 + by], 40 + by)
 
 
 def test_a_request_waits_for_a_save_that_is_late(tmp_path: Path) -> None:

@@ -119,7 +119,6 @@ class MemoryLimiter:
 
         Saves nothing once another process has taken over: the rows are that one's then.
         """
-        self._note_drift()
         if self._may_save():
             with ahead_of_requests():  # which would all be refused while it waits behind them
                 await self._save_or_keep()
@@ -174,6 +173,7 @@ class MemoryLimiter:
 
     def _stored(self, changed: Mapping[str, Windows]) -> dict[str, StoredWindows]:
         """Returns windows as they are stored: by the time of the database's records."""
+        self._note_drift()
         now = self._clock.steady()
         return {key_id: moved(windows.stored(now), self._drift) for key_id, windows in changed.items()}
 
@@ -198,6 +198,7 @@ class MemoryLimiter:
         if stored.saved_at < self._recover_before:
             since = max(stored.saved_at, now - DAY)
             stored = with_writes(stored, await self._db.read(_written_since, self._written, key_id, since))
+        self._note_drift()
         stored, now = moved(stored, -self._drift), self._clock.steady()
         if (unsaved := self._unsaved.pop(key_id, None)) is not None:
             stored = merged(stored, unsaved)
