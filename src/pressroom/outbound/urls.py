@@ -17,6 +17,8 @@ from pressroom.outbound.failures import UrlRefused
 from pressroom.outbound.ip_ranges import IpAddress
 
 MOST_CHARACTERS: Final = 2_048
+LONGEST_NAME: Final = 253
+_TOO_LONG: Final = UrlRefused(f"The host name is longer than {LONGEST_NAME} characters.")
 _PORTS: Final = {"https": 443, "http": 80}
 
 _SHAPE: Final = re.compile(r"([^:/?#]*)://([^/?]*)(/[^?]*)?(?:\?(.*))?", re.DOTALL)
@@ -118,9 +120,11 @@ def _name(host: str) -> str:
     """Returns the host name in ASCII and lower case."""
     if host.endswith((".", "\u3002", "\uff0e", "\uff61")):
         raise UrlRefused("The host ends with a dot; leave it out.")
+    if len(host) > LONGEST_NAME:  # Before IDNA, which takes its time, and shortens nothing.
+        raise _TOO_LONG
     name = ".".join(_label(label) for label in host.split("."))
-    if len(name) > 253:
-        raise UrlRefused("The host name is longer than 253 characters.")
+    if len(name) > LONGEST_NAME:
+        raise _TOO_LONG
     return name
 
 

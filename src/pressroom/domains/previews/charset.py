@@ -45,6 +45,9 @@ _MORE_LABELS: Final = {
 _WIDE: Final = ("utf-16-le", "utf-16-be")
 _MULTIBYTE: Final = frozenset({*_WIDE, "gb18030", "big5hkscs", "cp932", "euc-jp", "iso-2022-jp", "cp949"})
 
+SLICE: Final = 65_536
+"""Bytes that are decoded in one piece."""
+
 BY_CHANCE: Final = 12
 """So many two-byte characters are never valid UTF-8 by chance; a single one is, one time in ten."""
 
@@ -88,13 +91,17 @@ def _by_labels(html: bytes, named: str | None) -> str:
     if first is None or first == "utf-8":
         text = _leniently(html, "utf-8")
         wrong = text.count("\ufffd")
-        first = "utf-8" if wrong * 2 < sum(not character.isascii() for character in text) else _WESTERN
+        first = "utf-8" if wrong * 2 < _beyond_ascii(text) else _WESTERN
     return _leniently(html, first)
 
 
 def _is_no_chance(as_utf8: str, encoding: str) -> bool:
     """Returns whether valid UTF-8 cannot be meant in the encoding. Letters of one byte never form valid UTF-8."""
-    return encoding not in _MULTIBYTE or sum(not character.isascii() for character in as_utf8) >= BY_CHANCE
+    return encoding not in _MULTIBYTE or _beyond_ascii(as_utf8) >= BY_CHANCE
+
+
+def _beyond_ascii(text: str) -> int:
+    return len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _labels(html: bytes, named: str | None) -> Iterator[str]:
@@ -144,10 +151,17 @@ def _wide(html: bytes) -> str | None:
 def _strictly(html: bytes, encoding: str) -> str | None:
     """Returns the text; None when the bytes are not valid in the encoding. A character cut off at the end is."""
     try:
-        return codecs.getincrementaldecoder(encoding)("strict").decode(html).replace("\0", "")
+        return _decoded(html, encoding, "strict")
     except UnicodeDecodeError:
         return None
 
 
 def _leniently(html: bytes, encoding: str) -> str:
-    return codecs.getincrementaldecoder(encoding)("replace").decode(html).replace("\0", "")
+    return _decoded(html, encoding, "replace")
+
+
+def _decoded(html: bytes, encoding: str, errors: str) -> str:
+    """Decodes in slices: a decoder keeps all other threads waiting until it returns."""
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    slices = (html[start : start + SLICE] for start in range(0, len(html), SLICE))
+    return "".join(map(decoder.decode, slices)).replace("\0", "")

@@ -1,9 +1,11 @@
 """Fetches a page, its oEmbed document and its image, all within one deadline (docs/previews.md#what-a-card-shows)."""
 
 import asyncio
+import functools
 import zlib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 import msgspec
 
@@ -16,6 +18,9 @@ from pressroom.outbound import OutboundClient, OutboundFailed, OutboundResponse,
 from pressroom.outbound.failures import Failure
 
 __all__ = ["CardPostponed", "CardUnavailable", "FetchedCard", "fetch_card", "normalised"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MOST_HTML: Final = 1_048_576
 MOST_OEMBED: Final = 65_536
@@ -127,7 +132,8 @@ class _Requests:
             url = leads_to
         if not 200 <= response.status < 300:
             raise CardUnavailable(f"The page answers with status {response.status}.")
-        response.body = unpacked(response.body, response.headers.get("content-encoding", ""), most)
+        if encoding := response.headers.get("content-encoding"):
+            response.body = await _apart(unpacked, response.body, encoding, most)
         return _Reached(url, response, redirects)
 
     async def _ask(self, url: str, accept: str, most: int, until: float) -> OutboundResponse:
@@ -169,6 +175,11 @@ def unpacked(body: bytes, encoding: str, most: int) -> bytes:
     raise CardUnavailable(f"The page is not the {named} that it says it is.")
 
 
+async def _apart(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    """Reads what a stranger made apart from the event loop: made to be slow, it takes as long as many requests."""
+    return await asyncio.get_running_loop().run_in_executor(_reader, functools.partial(work, *arguments, **named))
+
+
 async def _page(requests: _Requests, url: str) -> tuple[str, PageCard]:
     """Returns the page in the end and its address, after redirects by status and by refresh."""
     redirects = 0
@@ -176,10 +187,7 @@ async def _page(requests: _Requests, url: str) -> tuple[str, PageCard]:
         reached = await requests.get(url, _HTML, MOST_HTML, redirects=redirects)
         content_type = reached.response.headers.get("content-type", "")
         _check_type(content_type, reached.response.body)
-        # A page made to be slow takes a second to parse, too long for everything else on this event loop.
-        card = await asyncio.get_running_loop().run_in_executor(
-            _reader, read_card, reached.response.body, content_type, reached.url
-        )
+        card = await _apart(read_card, reached.response.body, content_type, reached.url)
         if card.refresh is None or card.declared:
             return reached.url, card
         redirects = one_more(reached.redirects)
@@ -197,7 +205,7 @@ async def _oembed(requests: _Requests, url: str) -> OEmbedDocument:
         reached = await requests.get(url, "application/json", MOST_OEMBED, share=OEMBED_SHARE)
     except CardUnavailable:
         return OEmbedDocument()
-    return read_oembed(reached.response.body, reached.url)
+    return await _apart(read_oembed, reached.response.body, reached.url)
 
 
 async def _image(requests: _Requests, url: str) -> bytes | None:

@@ -6,6 +6,7 @@ scripts as the HTML standard says; of the tree only this is known: whether a tag
 where it does not describe the page.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -18,6 +19,13 @@ _WS: Final = r" \t\n\r\f"
 
 # Every repetition is possessive: when a tag does not match, nothing is tried again.
 _VALUE: Final = rf"""=[{_WS}]*+(?:"[^"]*+"|'[^']*+'|[^{_WS}>"'][^{_WS}>]*+|(?=>))"""
+MOST_TAGS: Final = 10_000
+MOST_WANTED: Final = 500
+MOST_ATTRIBUTES: Final = 64
+MOST_CHARACTERS: Final = 16_384
+"""What is looked at of a page: places where a tag that matters may begin, tags that are wanted, attributes of one,
+characters of a value or title. A page of a megabyte that is made to be slow has 350,000 tags."""
+
 _OPENING: Final = re.compile(rf"<(?:(!--)|([!?]|/(?=[^A-Za-z]))|(/?)([A-Za-z][^{_WS}/>]*+))")
 _REST_OF_TAG: Final = re.compile(rf"(?>[^>=]++|{_VALUE})*+>")
 _ATTRIBUTE: Final = re.compile(
@@ -35,6 +43,13 @@ _WANTED: Final = frozenset({"meta", "link", "base", "title"})
 _FOREIGN: Final = frozenset({"svg", "math"})
 _RAW: Final = ("style", "xmp", "iframe", "noembed", "noframes", "noscript", "textarea", "title")
 """Elements that hold text and no tags, besides script. noscript is one of them in a browser that runs scripts."""
+_MATTER: Final = "|".join([*sorted(_WANTED), *sorted(_FOREIGN), *_RAW, "template", "script", "plaintext"])
+_OTHERS: Final = re.compile(
+    rf"(?>[^<]*+</?(?!(?:{_MATTER})[{_WS}/>])[A-Za-z][^{_WS}/>]*+(?>[^>=]++|{_VALUE})*+>){{1,1000}}+",
+    re.ASCII | re.IGNORECASE,
+)
+"""Tags that do not matter, as many as are skipped in one step: no other thread runs meanwhile."""
+
 _RAW_END: Final = {name: re.compile(rf"</{name}(?=[{_WS}/>])", re.ASCII | re.IGNORECASE) for name in _RAW}
 
 
@@ -56,8 +71,8 @@ def scan(html: str, *, xml: bool = False) -> Iterator[HtmlTag]:
 
 
 def unescaped(text: str) -> str:
-    """Returns text with its character references replaced."""
-    return _REFERENCE.sub(lambda found: unescape(found[0]), text)
+    """Returns the beginning of a text with its character references replaced."""
+    return _REFERENCE.sub(lambda found: unescape(found[0]), text[:MOST_CHARACTERS])
 
 
 class _Scanner:
@@ -70,8 +85,16 @@ class _Scanner:
         self._titles_close = True
 
     def tags(self) -> Iterator[HtmlTag]:
-        html = self._html
-        while (opening := _OPENING.search(html, self._position)) is not None:
+        html, wanted = self._html, 0
+        for _ in range(MOST_TAGS):
+            if (others := _OTHERS.match(html, self._position)) is not None:
+                self._position = others.end()
+                continue
+            if (at := html.find("<", self._position)) < 0 or wanted == MOST_WANTED:
+                return
+            if (opening := _OPENING.match(html, at)) is None:
+                self._position = at + 1
+                continue
             self._position = opening.end()
             if opening[4] is None:
                 self._skip_declaration(comment=opening[1] is not None)
@@ -84,6 +107,7 @@ class _Scanner:
             if opening[3]:
                 self._close(name)
             elif (tag := self._open(name, rest.start(), rest.end() - 1)) is not None:
+                wanted += 1
                 yield tag
 
     def _skip_declaration(self, *, comment: bool) -> None:
@@ -163,8 +187,8 @@ def _script_end(html: str, start: int) -> int:
 def _attributes(html: str, start: int, end: int) -> dict[str, str]:
     """Returns the attributes at `[start, end)`; of a name given twice the first counts."""
     found: dict[str, str] = {}
-    for match in _ATTRIBUTE.finditer(html, start, end):
-        value = match[2] or match[3] or match[4] or ""
+    for match in itertools.islice(_ATTRIBUTE.finditer(html, start, end), MOST_ATTRIBUTES):
+        value = (match[2] or match[3] or match[4] or "")[:MOST_CHARACTERS]
         found.setdefault(match[1].lower(), _REFERENCE_IN_VALUE.sub(_referred, value))
     return found
 
