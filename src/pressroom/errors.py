@@ -78,6 +78,7 @@ class Limit(StrEnum):
     SIGNUPS_PER_HOUR = "signups_per_hour"
     RESETS_PER_HOUR = "resets_per_hour"
     MAILS_PER_HOUR = "mails_per_hour"
+    EMAIL_CHANGES_PER_HOUR = "email_changes_per_hour"
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def test_a_password_is_changed_once_under_one_key(mira: Person) -> None:
 def test_a_password_that_is_refused_changes_nothing(mira: Person) -> None:
     before = kinds(mira)
     mira.server.clock.advance(31 * MINUTE)
-    assert refusal(change_password(mira)) == (403, "Session required")
+    assert refusal(change_password(mira)) == (403, "Password required")
     assert refusal(change_password(mira, "short"))[0] in (400, 403)
     assert mira.sign_in().status_code == 200
     assert kinds(mira) == [*before, "session.started"]

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from pressroom.clock import MINUTE
+from pressroom.clock import HOUR, MINUTE
 from pressroom.db import Command, Query, Tx
 from pressroom.db.postgres_tx import PostgresTx
 from pressroom.db.sqlite_tx import SqliteTx
@@ -235,3 +235,19 @@ def test_sign_ins_at_once_make_no_more_than_50_sessions(
         assert set(threads.map(sign_in, range(24))) == {200}
 
     assert twins[0].run(twins[0].runtime.db.one(SESSIONS, account_id=account_id)) == 50
+
+
+def test_email_addresses_that_an_account_asks_for_are_limited(server: LocalServer) -> None:
+    mira, olga = Person(server), Person(server)
+
+    def ask(email: str) -> httpx.Response:
+        return mira.request("POST", "/api/auth/email", token=mira.token, json={"email": email})
+
+    assert [ask(f"{olga.name}@example.org").status_code for _ in range(5)] == [409] * 5
+    assert [ask(f"{mira.name}.{n}@example.org").status_code for n in range(5)] == [200] * 5
+
+    for email in (f"{olga.name}@example.org", f"{mira.name}.9@example.org"):
+        assert label(ask(email)) == (429, "Too many attempts")
+    assert ask(email).json()["limit"] == "email_changes_per_hour"
+    server.clock.advance(HOUR)
+    assert label(ask(email)) == (403, "Password required")

@@ -235,7 +235,7 @@ async def _lock(tx: Tx, account_id: str, attempt: SignInAttempt) -> bool:
 
 def _too_many_sign_ins(attempts: queries.Attempts, now: int) -> TooManyAttempts:
     seconds = seconds_until(attempts.window_ends_at, now)
-    return TooManyAttempts(f"Too many sign-ins; try again in {seconds} s.", seconds)
+    return TooManyAttempts(f"Too many attempts to sign in; try again in {seconds} s.", seconds)
 
 
 async def _attempt_of_login(tx: Tx, login: str, client: str, limits: SignInLimits) -> SignInAttempt:

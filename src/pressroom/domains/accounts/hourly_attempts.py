@@ -20,10 +20,14 @@ WINDOW: Final = HOUR
 MAILS: Final = 3
 """Mails of one kind to one address in any hour, asked for by whomever."""
 
+EMAIL_CHANGES: Final = 10
+"""E-mail addresses that one account may ask for in any hour."""
+
 _OF_LIMIT: Final = {
     Limit.SIGNUPS_PER_HOUR: "sign-ups an hour from one address",
     Limit.RESETS_PER_HOUR: "requests an hour from one address",
     Limit.MAILS_PER_HOUR: "mails an hour to one address",
+    Limit.EMAIL_CHANGES_PER_HOUR: "other e-mail addresses an hour",
 }
 
 _decoder: Final = msgspec.json.Decoder(list[int])
@@ -68,6 +72,14 @@ async def attempt_reset(tx: Tx, email: str, client: str, per_address: int) -> No
     """
     for subject, most, limit in _reset_subjects(email, client, per_address):
         await _count_in_hour(tx, subject, most, limit)
+
+
+async def attempt_email_change(tx: Tx, account_id: str) -> None:
+    """Counts an e-mail address that an account asks for, whether it is taken or not: the answer tells which.
+
+    Raises TooManyAttempts after EMAIL_CHANGES in an hour.
+    """
+    await _count_in_hour(tx, f"email of {account_id}", EMAIL_CHANGES, Limit.EMAIL_CHANGES_PER_HOUR)
 
 
 async def attempt_verification(tx: Tx, account_id: str) -> None:

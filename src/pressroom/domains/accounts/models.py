@@ -41,8 +41,8 @@ _EMAIL: Final = re.compile(
 )
 
 WRONG_CREDENTIALS: Final = (
-    "The user name, e-mail address, password or code is wrong. After several failures even right ones are refused for a"
-    " while."
+    "The user name, e-mail address, password or code is wrong. After several failures, even the right ones are refused"
+    " for up to 15 minutes."
 )
 """The one sentence of a sign-in that fails (docs/sign-in.md#one-answer)."""
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions, sessions
+from pressroom.domains.accounts.hourly_attempts import attempt_email_change
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, AccountOut, MessageOut, account_shape
@@ -171,6 +172,9 @@ async def set_new_email(request: Request[Caller], body: ChangeEmail) -> Response
     def shape(account: Account) -> AccountOut:
         return account_shape(account, base_url)
 
+    if (stored := await request.once.stored()) is not None:
+        return stored
+    await request.db.transact(attempt_email_change, request.caller.account.id)
     once = request.once.locking(partial(actions.lock_for_edit, account_id=request.caller.account.id))
     try:
         return await once(

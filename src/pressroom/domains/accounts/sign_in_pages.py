@@ -36,8 +36,8 @@ from pressroom.web.routing import Route, declare, declare_form
 PASSWORDS: Final = FormFields(secrets={"password"})
 CODES: Final = FormFields(secrets={"code"})
 WRONG_LOGIN: Final = (
-    "The user name, e-mail address or password is wrong. After several failures even right ones are refused for a"
-    " while."
+    "The user name, e-mail address or password is wrong. After several failures, even the right ones are refused for up"
+    " to 15 minutes."
 )
 WRONG_CODE: Final = "This code is wrong, or it was used already. The app shows another one soon."
 

@@ -128,6 +128,7 @@ _LIMITS: Final = {
     Limit.SIGNUPS_PER_HOUR: "sign-ups from the address",
     Limit.RESETS_PER_HOUR: "requests for a new password from the address",
     Limit.MAILS_PER_HOUR: "mails of one kind to one address",
+    Limit.EMAIL_CHANGES_PER_HOUR: "e-mail addresses that an account asks for",
 }
 
 PROBLEM_FIELDS: Final = {

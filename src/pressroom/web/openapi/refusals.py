@@ -198,8 +198,8 @@ def _typical(settings: Settings) -> list[PressroomError]:
         ExpiredKey("This key has expired. Create another one, signed in: POST /api/auth/api-keys."),
         NotSignedIn("Sign in first: this is done with a session, not with an API key."),
         WrongCredentials(
-            "The user name, e-mail address, password or code is wrong. After several failures even right ones are"
-            " refused for a while."
+            "The user name, e-mail address, password or code is wrong. After several failures, even the right ones"
+            " are refused for up to 15 minutes."
         ),
         AddressNotAllowed("The address 198.51.100.7 is not in this key's allowlist."),
         SessionRequired("Only a session may do this: sign in (POST /api/auth/login). No API key may."),
@@ -223,7 +223,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
             28_308,
             Limit.CONTENT_PER_DAY,
         ),
-        TooManyAttempts("Too many sign-ins; try again in 540 s.", 540),
+        TooManyAttempts("Too many attempts to sign in; try again in 540 s.", 540),
         Unavailable("The database does not answer."),
     ]
 
