@@ -205,6 +205,13 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             },
         ),
     },
+    "edit_webhook": {
+        "nothing": ({}, {"events": "required"}),
+        "a number, a test and a double": (
+            {"events": [5, "webhook.test", "post.created", "post.created"]},
+            {"events[0]": "type", "events[1]": "invalid_choice", "events[3]": "duplicate"},
+        ),
+    },
     "redeliver_events": {
         "nothing": ({}, {"since": "required"}),
         "until alone": ({"until": "2027-01-01T00:00Z"}, {"since": "required"}),

@@ -78,6 +78,7 @@ def _shown() -> Iterator[Shown]:
         ("/settings/keys/{key}/webhooks/{hook}", "failing", "full"),
         ("/settings/keys/{key}/webhooks/{shaky}", "full"),
         ("/settings/keys/{key}/webhooks/{hook}?state=failed", "failing", "full"),
+        ("/settings/keys/{key}/webhooks/{hook}/events", "full"),
         ("/settings/keys/{key}/webhooks/{hook}/rotate", "full"),
         ("/settings/keys/{key}/webhooks/{hook}/replace", "failing"),
         ("/settings/keys/{key}/webhooks/{hook}/remove", "failing"),

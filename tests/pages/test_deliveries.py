@@ -222,11 +222,11 @@ def test_redelivery_is_previewed_confirmed_and_told(endpoint: MakeEndpoint, alic
     replies = [alice.web.post(f"{base}/redeliver", data=confirm) for _ in range(2)]
 
     assert {reply.headers["location"] for reply in replies} == {
-        f"{base}/redeliver?queued=2&skipped=1&done=events-redelivered"
+        f"{base}/redeliver?queued=3&skipped=0&done=events-redelivered"
     }
     done = page(alice.web.get(replies[0].headers["location"]))
-    assert "Queued2" in words(done)
-    assert "wait already1" in words(done)
+    assert "Queued3" in words(done)
+    assert "Skipped as duplicates0" in words(done)
     alice.server.deliver()
     assert len(hook.received) == 4 + 3
 

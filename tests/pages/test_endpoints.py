@@ -431,3 +431,38 @@ def test_a_hostile_address_is_text(alice: Actor, receiver: Receiver) -> None:
     for act in ("rotate", "remove"):
         assert text_of(read(alice, path_of(alice.record.id, made["id"], act)), ".lede code") == url
     assert fields_of(read(alice, path_of(alice.record.id, made["id"], "replace")))["url"] == [url]
+
+
+def test_endpoint_is_paused_and_resumed_on_its_page(endpoint: MakeEndpoint, alice: Actor) -> None:
+    hook = endpoint("post.created")
+
+    paused = send(alice, page_path(hook, "pause"), action="/pause", at=page_path(hook))
+    assert paused.status_code == 303
+    page = read(alice, page_path(hook))
+    assert "Paused" in text_of(page, ".endpoint-head .badge")
+    assert hook.show()["status"] == "paused"
+    post(alice)
+    alice.server.deliver()
+    assert hook.received == []
+
+    assert send(alice, page_path(hook, "resume"), action="/resume", at=page_path(hook)).status_code == 303
+    alice.server.deliver()
+    assert (hook.show()["status"], len(hook.received)) == ("enabled", 1)
+
+
+def test_events_of_an_endpoint_are_changed_on_a_page(endpoint: MakeEndpoint, alice: Actor) -> None:
+    hook = endpoint("post.created")
+
+    assert send(alice, page_path(hook, "events"), {"events": ["comment.created"]}).status_code == 303
+    assert hook.show()["events"] == ["comment.created"]
+    refused = send(alice, page_path(hook, "events"), {"events": []})
+    assert refused.status_code == 400
+    assert hook.show()["events"] == ["comment.created"]
+
+
+def test_disabled_endpoint_cannot_be_resumed_on_its_page(endpoint: MakeEndpoint, alice: Actor) -> None:
+    hook = endpoint("post.created")
+    fail_until_disabled(hook)
+
+    assert alice.web.post(page_path(hook, "resume")).status_code == 422
+    assert hook.show()["status"] == "disabled"

@@ -13,11 +13,12 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey
 from pressroom.domains.webhooks import adding, delivery_pages
-from pressroom.domains.webhooks.actions import endpoints, queueing, status
-from pressroom.domains.webhooks.models import ENDPOINTS, EndpointReport
+from pressroom.domains.webhooks.actions import changing, endpoints, queueing, status
+from pressroom.domains.webhooks.models import ENDPOINTS, EndpointReport, Webhook
 from pressroom.domains.webhooks.routes import named
 from pressroom.domains.webhooks.schemas import (
     CreateWebhook,
+    EditWebhook,
     TestSentOut,
     status_shape,
     webhook_shape,
@@ -106,6 +107,46 @@ async def send_test(request: Request[Caller], body: NoFields) -> Response:
     """Queues a test; its outcome appears in the head of the endpoint's page."""
     await request.once(queueing.send_test, TestSentOut, 202, *named(request))
     return redirect(_path(request, _ONE), done="test-sent")
+
+
+@declare_form(f"{_ONE}/pause", Page(), takes=NoFields, again=show_endpoint, summary="Pause a webhook endpoint")
+async def pause(request: Request[Caller], body: NoFields) -> Response:
+    """Pauses the endpoint."""
+    await request.once(changing.pause, _id_of, 200, *named(request), request.caller.source)
+    return redirect(_path(request, _ONE), done="endpoint-paused")
+
+
+@declare_form(f"{_ONE}/resume", Page(), takes=NoFields, again=show_endpoint, summary="Resume a webhook endpoint")
+async def resume(request: Request[Caller], body: NoFields) -> Response:
+    """Resumes the endpoint."""
+    await request.once(changing.resume, _id_of, 200, *named(request), request.caller.source)
+    return redirect(_path(request, _ONE), done="endpoint-resumed")
+
+
+@declare("GET", f"{_ONE}/events", Page(), summary="What a webhook endpoint hears of")
+async def events(request: Request[Caller]) -> Response:
+    """The form, filled in with what the endpoint hears of."""
+    return await show_events(request, FormState())
+
+
+async def show_events(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page with the form in its state."""
+    report = await request.db.read(status.get_status, *named(request))
+    return await render(request, "webhooks/events.html", _head_of(request, report), form=form)
+
+
+@declare_form(
+    f"{_ONE}/events",
+    Page(),
+    takes=EditWebhook,
+    fields=_ENDPOINT,
+    again=show_events,
+    summary="Change what a webhook endpoint hears of",
+)
+async def change_events(request: Request[Caller], body: EditWebhook) -> Response:
+    """Changes what the endpoint hears of."""
+    await request.once(changing.change_events, _id_of, 200, *named(request), body.kinds(), request.caller.source)
+    return redirect(_path(request, _ONE), done="endpoint-changed")
 
 
 @declare("GET", f"{_ONE}/rotate", Page(recent=True), summary="What rotating a signing secret does")
@@ -240,6 +281,10 @@ async def _show_secret(request: Request[Caller], answer: Response, act: str) -> 
     return await render(request, "webhooks/secret.html", values, secret=True)
 
 
+def _id_of(webhook: Webhook) -> dict[str, str]:
+    return {"id": webhook.id}
+
+
 def _path(request: Request[Caller], pattern: str) -> str:
     return pattern.format(**request.parameters)
 
@@ -250,6 +295,10 @@ ROUTES: Final[tuple[Route[Caller], ...]] = (
     endpoint,
     endpoint_head,
     send_test,
+    pause,
+    resume,
+    events,
+    change_events,
     rotation,
     rotate_secret,
     replacement,
