@@ -9,6 +9,7 @@ from pressroom.db.connector import Connector, PostgresOptions
 from pressroom.db.migrate import check_migrated, migrate
 from pressroom.db.postgres import open_postgres
 from pressroom.db.replica import Replica, make_replica
+from pressroom.db.schema import check_schema
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.webhooks.actions.queueing import fan_out
 from pressroom.errors import SettingError
@@ -29,6 +30,16 @@ def check_files(settings: Settings) -> None:
         return  # opening the folder says what is wrong with it
     if cut_off:
         raise SettingError(f"A restore into {settings.data_dir} was cut off: run pressroom restore once more.")
+
+
+async def check_to_serve(db: Database) -> None:
+    """Raises what `check_whole` raises, and SettingError when a database of PostgreSQL lacks a part of its schema.
+
+    A file of SQLite is not looked at: nothing makes one in parts, and this would take a tenth of a start.
+    """
+    await check_whole(db)
+    if db.engine == "postgres":
+        await check_schema(db)
 
 
 async def check_whole(db: Database) -> None:

@@ -18,6 +18,7 @@ from pressroom.clock_watch import SKEW
 from pressroom.database import check_files, open_database, open_directly
 from pressroom.db import Database, Query
 from pressroom.db.migrate import applied_version, check_migrated, newest_schema, touch
+from pressroom.db.schema import check_schema
 from pressroom.db.sqlite import open_sqlite
 from pressroom.domains.events.queries import find_latest_time
 from pressroom.domains.limits.guard import rates_of
@@ -258,6 +259,7 @@ async def _database(db: Database) -> Finding:
         return Finding("database", good=False, says=error.message)
     newer = "" if version == (own := newest_schema()) else f" (this version's is {own}, and it may serve)"
     await check_target(db)
+    await check_schema(db)
     try:
         await db.transact(touch)
     except Unavailable:

@@ -8,7 +8,7 @@ from functools import partial
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
 from pressroom.clock_watch import ClockWatch, start_clock
-from pressroom.database import check_whole, open_database, open_replica
+from pressroom.database import check_to_serve, open_database, open_replica
 from pressroom.db import Database
 from pressroom.db.replica import Replica
 from pressroom.domains.accounts.jobs import mail_handlers
@@ -183,7 +183,7 @@ async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blob
         opened.push_async_callback(blobs.close)
         db = await open_database(settings, clock)
         opened.push_async_callback(db.close)
-        await check_whole(db)
+        await check_to_serve(db)
         await start_clock(db, clock)
         # Read first: a file that another program has locked for a while must not keep the server from starting.
         secrets = [

@@ -36,15 +36,20 @@ _ALONE: Final = (
     " set PRESSROOM_REDIS_URL to run several."
 )
 
+_ALONE_ON_FILE: Final = _ALONE.replace("set PRESSROOM_REDIS_URL", "move to PostgreSQL and Redis")
+
 
 @contextlib.contextmanager
-def alone_on_file(settings: Settings) -> Generator[None]:
-    """Locks the file of a SQLite database, which one process alone serves. Raises SettingError when it is locked."""
+def alone_on_file(settings: Settings, served: str = _ALONE_ON_FILE) -> Generator[None]:
+    """Locks the file of a SQLite database, which one process alone serves.
+
+    Raises SettingError, with `served` and the file in place of {file}, when another process has locked it.
+    """
     if not settings.database_url.startswith("sqlite:///"):
         yield
         return
-    served = _ALONE.replace("set PRESSROOM_REDIS_URL", "move to PostgreSQL and Redis")
-    with alone_with(Path(settings.database_url.removeprefix("sqlite:///")), served):
+    file = Path(settings.database_url.removeprefix("sqlite:///"))
+    with alone_with(file, served.format(file=file)):
         yield
 
 

@@ -31,6 +31,7 @@ _FOLLOWS: Final = "the condition follows_sql: what a reader may see depends on w
 _STEPS: Final = "which of the first steps an account has done"
 
 _OVERVIEW: Final = "how much there is and what waits, for admins"
+_SCHEMA: Final = "what the schema lacks"
 _FEED: Final = "whether a feed has changed is told by one read along an index"
 _NOTICE: Final = "the page of notifications shows each with what it is about, in one statement"
 _COPY: Final = "the copy of everything that an owner takes away"
@@ -97,7 +98,8 @@ READERS: Final = {
     ("reading", "hubs"): _FEED,
     ("reading", "post_tags"): _FEED,
     **{("clock_watch", table): _NEWEST for table in _IN_ORDER},
-    ("db", "sqlite_master"): "whether the table of migrations is there yet",
+    ("db", "sqlite_master"): "whether the table of migrations is there yet, and what the schema lacks",
+    **{("db", f"pragma_{name}"): _SCHEMA for name in ("table_info", "index_list", "index_xinfo", "foreign_key_list")},
 }
 """Who reads tables of another package, and why."""
 

@@ -26,6 +26,18 @@ from tests.services.postgres import PostgresServer
 NEVER_NULL: Final = {
     "pressroom.domains.posts.queries.writing.EDITS_BY_KEY": {"at"},  # WHERE replaced_at >= :since
     "pressroom.domains.posts.queries.writing.DELETIONS_BY_KEY": {"at"},  # WHERE deleted_at >= :since
+    # SQLite describes its tables in columns that it does not declare.
+    "pressroom.db.schema.COLUMNS[sqlite]": {"table_name", "name"},
+    "pressroom.db.schema.INDEXES[sqlite]": {
+        "table_name",
+        "name",
+        "origin",
+        "is_unique",
+        "is_partial",
+        "place",
+        "descending",
+    },
+    "pressroom.db.schema.REFERENCES[sqlite]": {"table_name", "place", "column_name", "other_table", "other_column"},
 }
 """Columns whose table may hold NULL, and whose statement's condition leaves those rows out."""
 

@@ -225,3 +225,54 @@ def test_a_database_that_goes_away_is_a_503_and_comes_back(tmp_path: Path, run: 
         run(db.transact(insert, "back"))
         assert run(db.one(COUNT)) == 1
         run(db.close())
+
+
+def test_row_that_refers_to_none_is_refused(db: Database, run: Run) -> None:
+    run(db.script("CREATE TABLE parts (name TEXT PRIMARY KEY, thing TEXT NOT NULL REFERENCES things (name))"))
+
+    async def insert_part(tx: Tx) -> None:
+        await tx.run(Command("INSERT INTO parts (name, thing) VALUES ('part', 'nothing')"))
+
+    with pytest.raises(ConstraintViolated):
+        run(db.transact(insert_part))
+
+
+class FailingSyncs(apsw.VFS):
+    """SQLite's own files, on a disk that syncs nothing while `fails` is set."""
+
+    def __init__(self) -> None:
+        self.fails = False
+        super().__init__("failing syncs", "unix", makedefault=True)
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> "FailingFile":  # noqa: N802  # SQLite's name
+        return FailingFile(self, name, flags)
+
+
+class FailingFile(apsw.VFSFile):
+    def __init__(self, disk: FailingSyncs, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
+        super().__init__("unix", name, flags)
+        self._disk = disk
+
+    def xSync(self, flags: int) -> None:  # noqa: N802  # SQLite's name
+        if self._disk.fails:
+            raise apsw.IOError("The disk is away.")
+        super().xSync(flags)
+
+
+def test_commit_that_fails_is_told_to_its_whole_group_and_undone(tmp_path: Path, run: Run) -> None:
+    disk = FailingSyncs()
+    try:
+        db = open_sqlite(tmp_path / "failing.db", SettableClock())
+    finally:
+        disk.unregister()
+    run(db.script("CREATE TABLE things (name TEXT PRIMARY KEY, size BIGINT NOT NULL)"))
+
+    async def together() -> list[object]:
+        return await asyncio.gather(*(db.transact(insert, name) for name in "abc"), return_exceptions=True)
+
+    disk.fails = True
+    assert {type(outcome) for outcome in run(together())} == {DatabaseAway}
+    disk.fails = False
+    assert run(together()) == [None, None, None]
+    assert run(db.one(COUNT)) == 3
+    run(db.close())

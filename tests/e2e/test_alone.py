@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.e2e.processes import serves
+from tests.e2e.processes import one_line, serves
 from tests.harness.process import ServerProcess
 from tests.services.postgres import PostgresServer
 from tests.services.process import wait_until
@@ -22,3 +22,12 @@ def test_a_server_stays_alone_when_postgres_was_killed(
     assert wait_until(lambda: second.ended or serves(second))
     assert wait_until(lambda: not (serves(first) and serves(second)), 5), "both serve"
     assert wait_until(lambda: serves(first) or serves(second)), "neither serves"
+
+
+def test_migrate_beside_a_server_on_sqlite_tells_that_the_file_is_served(
+    process_server: Callable[..., ServerProcess],
+) -> None:
+    server = process_server().start()
+    assert "pressroom.db is being served" in one_line(server, "migrate")
+    server.stop()
+    assert "up to date" in server.command("migrate").stdout

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.backups import back_up_under_load, recipe, run_recipe
+from tests.e2e.processes import one_line
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.services.base_backup import RestoredPostgres
@@ -50,6 +51,52 @@ def test_a_dump_under_load_holds_all_that_was_acknowledged_before_it(
     assert copy.command("migrate").returncode == 0
     before.check_held(copy.start(), key)
     before.observe("`pg_dump`")
+
+
+CUTS = {
+    "the tables alone": lambda toc: first(toc, "TABLE DATA"),
+    "half of the rows": lambda toc: (first(toc, "TABLE DATA") + first(toc, "CONSTRAINT")) // 2,
+    "all rows": lambda toc: first(toc, "CONSTRAINT"),
+    "the primary keys": lambda toc: first(toc, "INDEX"),
+    "half of the indexes": lambda toc: (first(toc, "INDEX") + first(toc, "FK CONSTRAINT")) // 2,
+    "the indexes": lambda toc: first(toc, "FK CONSTRAINT"),
+    "all but the last foreign key": lambda toc: len(toc) - 1,
+}
+"""What a restore without a transaction had restored when it was cut off: how many entries of the dump."""
+
+
+def first(toc: list[str], kind: str) -> int:
+    """The place of the first entry of a kind."""
+    return next(place for place, entry in enumerate(toc) if f" {kind} public " in entry)
+
+
+@pytest.fixture(scope="module")
+def dump(postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dump of a database with an account."""
+    folder = tmp_path_factory.mktemp("dump")
+    server = ServerProcess(folder, DATABASE_URL=postgres_server.create_database(f"whole_{os.getpid()}")).migrate()
+    server.create_account()
+    url = server.settings["DATABASE_URL"]
+    run_recipe(
+        'pg_dump --format=custom --file=pressroom.dump "$URL"; pg_restore --list pressroom.dump > toc', folder, URL=url
+    )
+    return folder
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_restore_that_was_cut_off_is_not_served(
+    dump: Path, postgres_server: PostgresServer, process_server: MakeServer, cut: str
+) -> None:
+    toc = [line for line in (dump / "toc").read_text().splitlines() if not line.startswith(";")]
+    (dump / "cut").write_text("\n".join(toc[: CUTS[cut](toc)]))
+    url = postgres_server.create_database(f"cut_{os.getpid()}_{[*CUTS].index(cut)}")
+    run_recipe('pg_restore --no-owner --use-list=cut --dbname="$URL" pressroom.dump', dump, URL=url)
+    server = process_server(DATABASE_URL=url)
+
+    refusal = one_line(server, "migrate")
+    assert "restore into it was cut off" in refusal or "is not whole: it lacks the " in refusal
+    assert "migrate" in one_line(server, "serve") or one_line(server, "serve") == refusal
+    assert "bad  database" in server.command("doctor", check=False).stdout
 
 
 def test_a_base_backup_under_load_holds_all_that_was_acknowledged_before_it(

@@ -241,6 +241,58 @@ def test_a_transfer_that_is_killed_five_times_goes_on_and_its_target_serves(
     )
 
 
+async def kill_at_mark(target: ServerProcess, origin: Origin, moment: str) -> None:
+    """Starts a transfer, and kills it with -9 where it marks the target: at the INSERT or the UPDATE."""
+    waits = f"BEGIN PERFORM pg_advisory_xact_lock({LOCK}); RETURN NEW; END"
+    async with connected(target) as connection:
+        await connection.execute(f"CREATE FUNCTION wait_here() RETURNS trigger LANGUAGE plpgsql AS '{waits}'")
+        trigger = f"CREATE TRIGGER mark BEFORE {moment} ON transfers FOR EACH ROW EXECUTE FUNCTION wait_here()"
+        await connection.execute(trigger)
+        await connection.execute("SELECT pg_advisory_lock($1)", LOCK)
+        moving = fork(
+            origin.arguments, folder=target.folder, environment=target.environment, log=target.folder / "marking.log"
+        )
+        while not await connection.fetchval("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'"):
+            assert moving.poll() is None
+            await asyncio.sleep(0.02)
+        moving.send_signal(signal.SIGKILL)
+        moving.wait(20)
+        others = "datname = current_database() AND pid <> pg_backend_pid()"
+        await connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")  # noqa: S608
+        await connection.execute("SELECT pg_advisory_unlock($1)", LOCK)
+        while await connection.fetchval(f"SELECT count(*) FROM pg_stat_activity WHERE {others}"):  # noqa: S608
+            await asyncio.sleep(0.02)
+        await connection.execute("DROP FUNCTION wait_here() CASCADE")
+
+
+@pytest.mark.parametrize("moment", ["INSERT", "UPDATE"])
+def test_source_is_marked_before_the_target_and_until_after_it(
+    origin: Origin, target: ServerProcess, moment: str
+) -> None:
+    source = ServerProcess(origin.folder.parent / "source", DATA_DIR=origin.folder, DEV=1, **ROOMY)
+    target.folder.mkdir()
+    asyncio.run(kill_at_mark(target, origin, moment))
+
+    assert "has not ended" in one_line(source, "serve")
+
+    assert "both sides are equal" in target.command(*origin.arguments).stdout
+    assert_it_serves(origin, target)
+
+
+def test_transfer_killed_at_its_last_moment_is_told_to_have_ended(origin: Origin, target: ServerProcess) -> None:
+    assert "both sides are equal" in target.command(*origin.arguments).stdout
+    done = "The transfer has ended before; nothing is left to do.\n"
+    mark = origin.database.with_name("pressroom.db.transferring")
+    assert not mark.exists()
+    assert target.command(*origin.arguments).stdout == done
+    ((transfer_id,),) = rows(target, "SELECT id FROM transfers")
+    mark.write_text(str(transfer_id))
+    assert target.command(*origin.arguments).stdout == done
+    assert not mark.exists()
+    of_sqlite(origin.database, "UPDATE accounts SET bio = 'changed since'")
+    assert "not empty" in one_line(target, *origin.arguments)
+
+
 def assert_it_serves(origin: Origin, target: ServerProcess) -> None:
     """Keys, sessions, stored answers, files and endpoints work as they did."""
     target.start()

@@ -15,6 +15,11 @@ ALONE = {
     "pressroom.doctor.SERVER_TIME": "postgres",
     "pressroom.db.migrate.HAS_TABLE[sqlite]": "sqlite",
     "pressroom.db.migrate.HAS_TABLE[postgres]": "postgres",
+    **{
+        f"pressroom.db.schema.{name}[{engine}]": engine
+        for name in ("COLUMNS", "INDEXES", "REFERENCES")
+        for engine in ("sqlite", "postgres")
+    },
     "benchmarks.growth.BACKEND": "postgres",
 }
 """Statements of one engine alone."""

@@ -14,19 +14,26 @@ def migrate_command() -> None:
     from pressroom.clock import SystemClock
     from pressroom.database import open_to_migrate
     from pressroom.db.migrate import check_migrated, migrate
+    from pressroom.db.schema import check_not_cut_off, check_schema
+    from pressroom.sole_counter import alone_on_file
+
+    settings = current_settings()
 
     async def bring_up_to_date() -> None:
-        db = await open_to_migrate(current_settings(), SystemClock())
+        db = await open_to_migrate(settings, SystemClock())
         try:
+            await check_not_cut_off(db)
             applied = await migrate(db)
             await check_migrated(db)
+            await check_schema(db)
         finally:
             await db.close()
         for migration in applied:
             click.echo(f"applied {migration.version:04d} {migration.name}")
         click.echo("The database is up to date.")
 
-    run(bring_up_to_date())
+    with alone_on_file(settings, served="{file} is being served: stop that server, which migrates when it starts."):
+        run(bring_up_to_date())
 
 
 @click.command("backup")
@@ -68,6 +75,9 @@ def transfer_command(source: str, target: str | None, blobs_from: str | None) ->
     # A database that is named here is reached by no other way than this.
     named = {f"PRESSROOM_DATABASE_{each}": target for each in ("URL", "DIRECT_URL")} if target is not None else None
     moved = run(transfer(current_settings(named), source, blobs_from))
+    if moved is None:
+        click.echo("The transfer has ended before; nothing is left to do.")
+        return
     for key in moved.missing:
         errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
     for name in moved.skipped:

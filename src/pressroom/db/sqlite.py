@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import contextvars
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
@@ -295,6 +295,19 @@ def open_sqlite(file: Path, clock: Clock, subscribers: Sequence[Subscriber] = ()
         return SqliteDatabase(connect(file), connect(file), clock, subscribers)
     except (OSError, apsw.Error) as error:
         raise SettingError(f"The database file {file} cannot be opened: {error}") from error
+
+
+def read_in_memory(
+    scripts: Iterable[str], action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+) -> R:
+    """Returns what `action(tx, …)` reads from a database of its own that the scripts have made."""
+    connection = connect(Path(":memory:"))
+    try:
+        for script in scripts:
+            connection.execute(script)
+        return drive(action(SqliteTx(connection, 0), *args, **kwargs))
+    finally:
+        connection.close()
 
 
 def connect(file: Path) -> SqliteConnection:

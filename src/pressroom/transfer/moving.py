@@ -38,20 +38,20 @@ class Transferred(msgspec.Struct):
     skipped: list[str]
 
 
-async def transfer(settings: Settings, from_url: str, blobs_from: str | None) -> Transferred:
+async def transfer(settings: Settings, from_url: str, blobs_from: str | None) -> Transferred | None:
     """Copies the SQLite database at `from_url` into the configured PostgreSQL database, and files into the store.
 
-    Goes on where an earlier run was cut off. Args: `blobs_from`: the folder of the media as file:///FOLDER; None when
-    the configured store has them already. Raises SettingError.
+    Goes on where an earlier run was cut off. Returns None when one had ended. Args: `blobs_from`: the folder of the
+    media as file:///FOLDER; None when the configured store has them already. Raises SettingError.
     """
     file, folder = _file(from_url), _folder(blobs_from, settings.blobs_url)
     if settings.database_url.startswith("sqlite:///"):
         raise SettingError("The target is SQLite: a transfer fills PostgreSQL (--to or PRESSROOM_DATABASE_URL).")
     with open_source(file) as source:
         async with open_target(settings.database_direct_url) as target, _opened(settings) as blobs:
-            if await _has_ended(file, target):
+            if await _has_ended(file, source, target):
                 remove_mark(file)
-                return Transferred([], 0, [], [])
+                return None
             transfer_id = await _begin(file, source, target)
             for table in source.tables:
                 await _copy(table, source, target)
@@ -63,10 +63,16 @@ async def transfer(settings: Settings, from_url: str, blobs_from: str | None) ->
     return Transferred(tables, files, missing, skipped)
 
 
-async def _has_ended(file: Path, target: Target) -> bool:
-    """Returns whether all was done but for the removal of the file beside the source."""
+async def _has_ended(file: Path, source: Source, target: Target) -> bool:
+    """Returns whether a transfer of this source has ended, whatever its last moment was."""
     mark = await target.mark()
-    return mark is not None and mark.finished_at is not None and mark.id == marks.read_file(file)
+    if mark is None or mark.finished_at is None:
+        return False
+    given = marks.read_file(file)
+    if given is None:  # the file is removed last, so that only the rows tell whether it was this source
+        digests = [await _digests(table, source, target) for table in source.tables]
+        return all(ours == theirs for ours, theirs in digests)
+    return mark.id == given
 
 
 async def _begin(file: Path, source: Source, target: Target) -> str:
@@ -90,13 +96,17 @@ async def _copy(table: Table, source: Source, target: Target) -> None:
 
 async def _compare(table: Table, source: Source, target: Target) -> TableDigest:
     """Returns what both sides hold. Raises SettingError when they differ."""
-    ours, theirs = await digest(table, _each(source.rows(table))), await digest(table, _each(target.rows(table)))
+    ours, theirs = await _digests(table, source, target)
     if ours != theirs:
         raise SettingError(
             f"The table {table.name} differs: {ours.rows:,} rows of SHA-256 {ours.sha256} became {theirs.rows:,} of"
             f" {theirs.sha256}. Transfer into another, empty database."
         )
     return ours
+
+
+async def _digests(table: Table, source: Source, target: Target) -> tuple[TableDigest, TableDigest]:
+    return await digest(table, _each(source.rows(table))), await digest(table, _each(target.rows(table)))
 
 
 async def _each(batches: AsyncIterator[list[Row]]) -> AsyncGenerator[Row]:
