@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pressroom.clock import DAY, MINUTE, SECOND, SettableClock, seconds_until
 from pressroom.domains.limits.models import Rates, Verdict
 from pressroom.domains.limits.redis import RedisLimiter
-from pressroom.domains.limits.windows import StoredWindows, Windows
+from pressroom.domains.limits.windows import StoredWindows, Windows, latest_of
 from tests.domains.limits.naive import NaiveLog
 from tests.services.redis import RedisServer
 
@@ -62,6 +62,31 @@ def test_sixty_pass_in_any_sixty_seconds_and_the_sixty_first_does_not() -> None:
     verdicts = [windows.attempt(START + 500 * number, is_post=False) for number in range(61)]
     assert [verdict.refused_by for verdict in verdicts] == [None] * 60 + ["minute"]
     assert verdicts[-1].free_at == START + 500 + MINUTE
+
+
+@pytest.mark.parametrize(("after", "refused_by"), [(MINUTE - 1, "posts"), (MINUTE, None)])
+def test_a_post_leaves_its_window_after_sixty_seconds_to_the_millisecond(after: int, refused_by: str | None) -> None:
+    windows = Windows(Rates())
+    for _ in range(10):
+        windows.attempt(START, is_post=True)
+    assert windows.attempt(START + after, is_post=True).refused_by == refused_by
+
+
+def test_the_latest_counts_are_those_of_two_minutes_of_the_day() -> None:
+    """A second may lie in two of them."""
+    stored = StoredWindows([1, 2], [2], [(7, 1), (8, 2), (9, 3)], [4], 5)
+    assert latest_of(stored) == StoredWindows([1, 2], [2], [(8, 2), (9, 3)], [], 5)
+
+
+def test_each_minute_leaves_the_day_by_itself() -> None:
+    windows, start = Windows(Rates(per_day=2)), START // MINUTE * MINUTE
+    for at in (start, start + 30 * MINUTE):
+        assert windows.attempt(at, is_post=False).refused_by is None
+    first_leaves = start + MINUTE + DAY
+    assert windows.attempt(first_leaves - 1, is_post=False).free_at == first_leaves
+    verdicts = [windows.attempt(first_leaves, is_post=False) for _ in range(2)]
+    assert [verdict.refused_by for verdict in verdicts] == [None, "day"]
+    assert verdicts[1].free_at == first_leaves + 30 * MINUTE
 
 
 def test_hot_looping_extends_the_lock_out() -> None:
