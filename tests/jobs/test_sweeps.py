@@ -90,6 +90,20 @@ def test_a_process_that_lost_its_lease_stops(db: Database, run: Run, clock: Sett
     assert run(db.transact(renew, "database", "another"))
 
 
+def test_process_that_lost_its_lease_in_its_last_sweep_gives_none_back(
+    db: Database, run: Run, clock: SettableClock, log: Log
+) -> None:
+    async def freeze() -> None:
+        clock.advance(LEASE)
+        assert await db.transact(claim, "database", "another")
+
+    (group,) = groups(db, log, Sweep("one", freeze), count=1)
+    run(group.run())
+    clock.advance(2 * MINUTE)
+
+    assert not run(db.transact(claim, "database", "a third"))
+
+
 class Doubtful(SettableClock):
     """A clock that was set ahead when `doubts` of its looks are over."""
 
