@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import feedparser
 import pytest
 
-from pressroom.web.sliced_rendering import SLICE, Slices
+from pressroom.web.sliced_rendering import Slices
 from tests.api.actors import Actor, Json, body_of
 from tests.api.conftest import one_engine
 from tests.harness.local import LocalServer
@@ -89,7 +89,7 @@ def test_feed_is_at_most_twice_its_page(alice: Actor, unit: str, monkeypatch: py
 
     feeds = {path: fetch(wall.server, f"{path}/feed.atom") for path in wall.lists}
 
-    assert most.stop() < 8 * SLICE
+    assert most.stop() < 32_768
     for path, feed in feeds.items():
         assert feed.headers["Content-Type"] == "application/atom+xml; charset=utf-8"
         assert 5_000 < len(feed.content) <= 2 * pages[path]
@@ -144,8 +144,8 @@ def test_nobody_waits_for_the_whole_of_a_page(alice: Actor, unit: str, monkeypat
     for reader in readers:
         reader.join()
 
-    assert most.stop() < 8 * SLICE
-    assert most.made > 50 * SLICE
+    assert most.stop() < 32_768
+    assert most.made > 204_800
 
 
 class Most:

@@ -4,12 +4,13 @@ import asyncio
 import itertools
 from collections.abc import Iterator
 
+from pressroom.turns import Turn, Turns
 from pressroom.web.sliced_rendering import SLICE, Slices
 
 PIECE = "x" * 100
 
 
-def test_pages_are_rendered_in_turn_one_slice_in_each_round_of_the_loop() -> None:
+def test_clients_pages_are_rendered_in_turn_one_slice_in_each_round_of_the_loop() -> None:
     made: list[int] = []
     rounds: list[int] = []
 
@@ -19,14 +20,18 @@ def test_pages_are_rendered_in_turn_one_slice_in_each_round_of_the_loop() -> Non
             yield PIECE
 
     async def run() -> list[str]:
-        loop, slices = asyncio.get_running_loop(), Slices()
+        loop, slices, turns = asyncio.get_running_loop(), Slices(), Turns()
+
+        async def page(number: int, client: str, count: int) -> str:
+            return await turns.run(Turn(client), slices.join(pieces(number, count)))
 
         def beat() -> None:
             rounds.append(len(made))
             beating[0] = loop.call_soon(beat)
 
         beating = [loop.call_soon(beat)]
-        done = await asyncio.gather(*(slices.join(pieces(page, 1_000)) for page in range(4)), slices.join(pieces(4, 1)))
+        crowd = [page(number, client, 1_000) for number, client in enumerate("aaab")]
+        done = await asyncio.gather(*crowd, page(4, "c", 1))
         beating[0].cancel()
         return done
 
@@ -35,7 +40,9 @@ def test_pages_are_rendered_in_turn_one_slice_in_each_round_of_the_loop() -> Non
     assert [len(page) for page in done] == [100_000] * 4 + [100]
     between = [after - before for before, after in itertools.pairwise(rounds)]
     assert max(between) * len(PIECE) < SLICE + len(PIECE)
-    assert made.index(4) * len(PIECE) < 5 * SLICE, "a short page waits for one slice of each that is long"
+    assert made.index(4) * len(PIECE) < 3 * (SLICE + len(PIECE)), "a short page waits for one slice of each client"
+    end = len(made) - 1 - made[::-1].index(3)
+    assert end <= 2 * 1_000 + 2 * SLICE / len(PIECE), "b's page waits for a's as if there were only one"
 
 
 def test_what_fails_leaves_the_others_their_turn() -> None:
@@ -44,8 +51,12 @@ def test_what_fails_leaves_the_others_their_turn() -> None:
         raise LookupError
 
     async def run() -> str:
-        slices = Slices()
-        failed, whole = await asyncio.gather(slices.join(broken()), slices.join([PIECE] * 200), return_exceptions=True)
+        slices, turns = Slices(), Turns()
+        failed, whole = await asyncio.gather(
+            turns.run(Turn("a"), slices.join(broken())),
+            turns.run(Turn("a"), slices.join([PIECE] * 200)),
+            return_exceptions=True,
+        )
         assert isinstance(failed, LookupError)
         assert isinstance(whole, str)
         return whole

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, given out in the order in which they were asked for, except to what goes first.
+"""Connections to PostgreSQL, given out to clients in turn, except to what goes first.
 
 A connection is not reset when it comes back: nothing of a session's state is changed outside a transaction, and a
 transaction's end undoes what was changed inside (docs/architecture.md#the-database).
@@ -11,13 +11,17 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Generic, Protocol, TypeVar
 
 from pressroom import metrics
-from pressroom.db import goes_first, request_waits
+from pressroom.db import goes_first, line_of_request, request_waits
+from pressroom.fair_queue import FairQueue
 
 PATIENCE: Final = 5.0
 """Seconds to wait for a connection while none comes back: the database does nothing."""
 
 LONGEST_WAIT: Final = 30.0
 """Seconds to wait for a connection in any case, unless the settings say otherwise."""
+
+QUEUE: Final = 65_536
+"""Waits for a connection that may be under way. One more ends the last one of the client that has most."""
 
 CLOSE_PATIENCE: Final = 1.0
 """Seconds to wait at a stop for connections to end in order."""
@@ -55,7 +59,8 @@ class Connections(Generic[C]):
         self._open: set[C] = set()
         self._opening = 0
         self._idle: list[tuple[C, float]] = []
-        self._waiting: deque[asyncio.Future[C | None]] = deque()
+        self._first: deque[asyncio.Future[C | None]] = deque()
+        self._waiting = FairQueue[asyncio.Future[C | None]](QUEUE)
         self._returned = 0
         self._came_back = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -72,7 +77,7 @@ class Connections(Generic[C]):
             recorder.pool_waited(self._loop.time() - began)
 
     async def _take(self) -> C:
-        while self._idle and not self._waiting:
+        while self._idle and not self._first and not self._waiting:
             connection, since = self._idle.pop()
             if not connection.is_closed() and self._loop.time() - since < STALE:
                 return connection
@@ -86,16 +91,14 @@ class Connections(Generic[C]):
         return await self._make()
 
     def give_back(self, connection: C) -> None:
-        """Takes a connection back, and hands it to whoever has waited longest. One that was left amid a transaction is
-        closed."""
+        """Takes a connection back and hands it to the next waiter. One that was left amid a transaction is closed."""
         self._returned += 1
         self._came_back.set()
         if connection not in self._open or connection.is_closed() or connection.is_in_transaction():
             self._discard(connection)
             self._let_open()
             return
-        while self._waiting:
-            waiter = self._waiting.popleft()
+        while (waiter := self._next()) is not None:
             if not waiter.done():
                 waiter.set_result(connection)
                 return
@@ -132,10 +135,11 @@ class Connections(Generic[C]):
     async def _wait(self) -> C | None:
         """Returns a connection that came back, or None: one may be opened, and is counted as such."""
         waiter: asyncio.Future[C | None] = self._loop.create_future()
+        line = line_of_request()
         if goes_first.get():
-            self._waiting.appendleft(waiter)
-        else:
-            self._waiting.append(waiter)
+            self._first.appendleft(waiter)
+        elif (displaced := self._waiting.join(line, waiter)) is not None and not displaced.done():
+            displaced.set_exception(TimeoutError("Too many wait for a connection to the database."))
         began = self._loop.time()
         waits = request_waits.get()
         if waits is not None and waits.is_over:
@@ -150,17 +154,20 @@ class Connections(Generic[C]):
                 if self._returned == returned or self._loop.time() >= end:
                     raise TimeoutError("No connection to the database became free.")
         except BaseException:
-            self._leave(waiter)
+            self._leave(line, waiter)
             raise
         finally:
             if waits is not None:
                 waits.seconds += self._loop.time() - began
 
-    def _leave(self, waiter: "asyncio.Future[C | None]") -> None:
+    def _leave(self, line: str, waiter: "asyncio.Future[C | None]") -> None:
         """Passes on what a waiter was given that no longer waits."""
         if not waiter.done():
             waiter.cancel()
-            self._waiting.remove(waiter)
+            if not self._waiting.leave(line, waiter):
+                self._first.remove(waiter)
+            return
+        if waiter.exception() is not None:
             return
         given = waiter.result()
         if given is not None:
@@ -170,15 +177,17 @@ class Connections(Generic[C]):
             self._let_open()
 
     def _let_open(self) -> None:
-        """Lets whoever has waited longest open a connection, since there is one less."""
+        """Lets the next that waits open a connection, since there is one less."""
         if len(self._open) + self._opening >= self._most:
             return
-        while self._waiting:
-            waiter = self._waiting.popleft()
+        while (waiter := self._next()) is not None:
             if not waiter.done():
                 self._opening += 1
                 waiter.set_result(None)
                 return
+
+    def _next(self) -> "asyncio.Future[C | None] | None":
+        return self._first.popleft() if self._first else self._waiting.next()
 
     def _discard(self, connection: C) -> None:
         self._open.discard(connection)

@@ -1,16 +1,16 @@
 """SQLite: one writer, group commit, reads beside it (docs/architecture.md, The database).
 
-The writer's connection lives on the event loop's own thread. Transactions that wait are run one after the other, and
-one COMMIT covers them all; its fsync happens in a thread, and the next group forms meanwhile. A transaction returns
-only after the COMMIT that covers it. When an action is refused after it has written, its group is undone and run again,
-each action in a savepoint.
+The writer's connection lives on the event loop's own thread. Transactions that wait are run one after the other, their
+clients in turn, and one COMMIT covers them all; its fsync happens in a thread, and the next group forms meanwhile. A
+transaction returns only after the COMMIT that covers it. When an action is refused after it has written, its group is
+undone and run again, each action in a savepoint.
 """
 
 import asyncio
 import contextlib
 import contextvars
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
@@ -30,10 +30,12 @@ from pressroom.db import (
     Tx,
     Value,
     check_columns,
+    line_of_request,
 )
 from pressroom.db.rows import Column
 from pressroom.db.sqlite_tx import SqliteConnection, SqliteTx, bind, columns_of
 from pressroom.errors import SettingError
+from pressroom.fair_queue import FairQueue
 from pressroom.folders import make_folder
 
 R = TypeVar("R")
@@ -42,11 +44,14 @@ P = ParamSpec("P")
 GROUP: Final = 64
 """Transactions per COMMIT at the most: bounds what one failed COMMIT takes down and how long a group runs."""
 
+GROUP_SECONDS: Final = 0.008
+"""Seconds after which a group takes no further transaction: it runs in one step of the event loop."""
+
 CAREFUL: Final = 64
 """Groups that are run in savepoints after an action has failed that had written."""
 
 QUEUE: Final = 4_096
-"""Transactions that may wait; one more raises DatabaseAway instead of waiting without end."""
+"""Transactions that may wait. One more raises DatabaseAway, for itself or the last of the client that has most."""
 
 LOCK_WAIT: Final = 5.0
 """Seconds to wait for another process (the command line) to unlock the file."""
@@ -75,7 +80,7 @@ class SqliteDatabase:
         self._reader = reader
         self._clock = clock
         self._subscribers = subscribers
-        self._queue: deque[_QueuedTransaction] = deque()
+        self._queue = FairQueue[_QueuedTransaction](QUEUE)
         self._committer: asyncio.Task[None] | None = None
         self._careful = 0
         self._thread = ThreadPoolExecutor(1, "commit")
@@ -84,10 +89,11 @@ class SqliteDatabase:
     async def transact(
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        if len(self._queue) >= QUEUE:
-            raise DatabaseAway("Too many writes wait for the database.")
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._queue.append(_QueuedTransaction(action, args, kwargs, answer, contextvars.copy_context()))
+        queued = _QueuedTransaction(action, args, kwargs, answer, contextvars.copy_context())
+        if (displaced := self._queue.join(line_of_request(), queued)) is not None:
+            displaced.error = DatabaseAway("Too many writes wait for the database.")
+            _resolve(displaced)
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit_groups())
         # A client that goes away cancels this wait, not the action: its group commits all the same.
@@ -142,14 +148,14 @@ class SqliteDatabase:
 
     async def _commit_groups(self) -> None:
         try:
-            while self._queue:
-                group = [self._queue.popleft() for _ in range(min(GROUP, len(self._queue)))]
+            while (first := self._queue.next()) is not None:
+                group = [first]
                 try:
                     await self._commit(group)
                 except DatabaseAway as error:
-                    # Those that wait behind have waited as long: the file is locked for all of them.
-                    group += self._queue
-                    self._queue.clear()
+                    # Those that wait have waited as long: the file is locked for all of them.
+                    while (waiting := self._queue.next()) is not None:
+                        group.append(waiting)
                     _fail(group, error)
                 except Exception as error:  # every waiting request must hear of it
                     _fail(group, error)
@@ -165,8 +171,14 @@ class SqliteDatabase:
         with translated():
             await self._begin()
             try:
-                if self._careful or not self._run_all(group):
-                    await self._run_apart(group)
+                if self._careful:
+                    self._careful -= 1
+                    self._run_apart(self._take(group))
+                elif not self._run_all(self._take(group)):
+                    self._careful = CAREFUL
+                    self._rollback()
+                    await self._begin()
+                    self._run_apart(group)
                 if all(waiting.error for waiting in group):
                     self._rollback()
                 else:
@@ -175,7 +187,17 @@ class SqliteDatabase:
                 self._rollback()
                 raise
 
-    def _run_all(self, group: list[_QueuedTransaction]) -> bool:
+    def _take(self, group: list[_QueuedTransaction]) -> Iterator[_QueuedTransaction]:
+        """Yields the first of a group and adds to it what waits, until it is full or has taken its time."""
+        began = time.perf_counter()
+        yield group[0]
+        while len(group) < GROUP and time.perf_counter() - began < GROUP_SECONDS:
+            if (waiting := self._queue.next()) is None:
+                return
+            group.append(waiting)
+            yield waiting
+
+    def _run_all(self, group: Iterable[_QueuedTransaction]) -> bool:
         """Runs the actions of a group. Returns False when one that failed had written: then none may stand."""
         for waiting in group:
             before = self._writer.total_changes()
@@ -184,17 +206,11 @@ class SqliteDatabase:
                 return False
         return True
 
-    async def _run_apart(self, group: list[_QueuedTransaction]) -> None:
+    def _run_apart(self, group: Iterable[_QueuedTransaction]) -> None:
         """Runs the actions of a group, each in a savepoint, so that the others stand when one fails that has written.
 
-        What was run of the group before is undone. Groups to come are run so for a while: such failures come together.
+        Groups after such a failure are run so for a while: such failures come together.
         """
-        if self._careful:
-            self._careful -= 1
-        else:
-            self._careful = CAREFUL
-            self._rollback()
-            await self._begin()
         for waiting in group:
             waiting.error = None
             self._writer.execute("SAVEPOINT action")

@@ -68,6 +68,12 @@ def is_within(peer: str, networks: Networks) -> bool:
 
 
 @lru_cache(4096)
+def network_of(client: str) -> str:
+    """Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address."""
+    return str(ipaddress.ip_network((client, 64), strict=False)) if ":" in client else client
+
+
+@lru_cache(4096)
 def _shown(peer: str) -> str:
     return str(parse(peer) or peer)
 

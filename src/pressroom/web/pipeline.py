@@ -14,10 +14,11 @@ from pressroom.db import Database, RequestWaits
 from pressroom.errors import CrossOrigin, FieldError, Invalid, MissingKey, NotFound, NotSignedIn, Unavailable
 from pressroom.logs import Log
 from pressroom.settings import Settings
+from pressroom.turns import Turn, Turns
 from pressroom.web import json_bodies
 from pressroom.web.access import Access, AdminOnly, AdminPage, Anyone, Keyed, Page, Public, SessionOnly, Visitor
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
-from pressroom.web.client_address import client_address
+from pressroom.web.client_address import client_address, network_of
 from pressroom.web.compression import encode, may_be_encoded
 from pressroom.web.error_labels import LONGEST_TARGET, TARGET_TOO_LONG, MethodNotAllowed, UriTooLong
 from pressroom.web.error_responses import error_response
@@ -59,6 +60,9 @@ HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 FOR_PROGRAMS: Final = frozenset({"/healthz", "/readyz", "/openapi.json"})
 """Paths outside of the API that programs read, errors included."""
 
+PROBES: Final = frozenset({"/healthz", "/readyz"})
+"""Paths that are answered ahead of all turns: whoever asks decides whether this process is sent any requests."""
+
 API_HEADERS: Final[HeaderList] = [(b"x-service-api-version", b"1"), (b"cache-control", b"no-store")]
 
 
@@ -88,6 +92,7 @@ class Pipeline(Generic[C]):
         self._trusted = settings.trusted_proxies
         self._bodies = BodyReader(settings)
         self._budget = SendBudget(settings.answers_bytes)
+        self._turns = Turns()
         self._always: HeaderList = [HSTS] if self._base_url.startswith("https://") else []
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
@@ -95,29 +100,30 @@ class Pipeline(Generic[C]):
         self.under_way += 1
         try:
             request = self._begin(scope, receive)
-            with RequestWaits():
-                response = await self._respond(scope, request)
-            shown_path = self._router.without_token(request.path)
-            if shown_path is not request.path:
-                hide_address(response)
-            response = await self._send(request, response, receive, send)
-            now = self._clock.now()
-            self._log.request(
-                now,
-                request.id,
-                request.method,
-                shown_path,
-                response.status,
-                now - request.started,
-                request.client,
-                account_id=request.account_id,
-                key_id=request.key_id,
-            )
-            observe(request.method, request.route, response.status, now - request.started)
-            if request.body.unread and request.headers.announces_body:
-                await request.body.drain()
+            turn = Turn(network_of(request.client))
+            with RequestWaits(turn):
+                serving = self._serve(scope, request, turn, receive, send)
+                await (serving if request.path in PROBES else self._turns.run(turn, serving))
         finally:
             self.under_way -= 1
+
+    async def _serve(self, scope: HttpScope, request: Request[C], turn: Turn, receive: Receive, send: Send) -> None:
+        """Responds to a request and logs it."""
+        try:
+            response = await self._respond(scope, request, turn)
+        finally:
+            self._turns.leave(turn)
+        shown_path = self._router.without_token(request.path)
+        if shown_path is not request.path:
+            hide_address(response)
+        response = await self._send(request, response, receive, send)
+        now = self._clock.now()
+        method, status, took = request.method, response.status, now - request.started
+        who = {"account_id": request.account_id, "key_id": request.key_id}
+        self._log.request(now, request.id, method, shown_path, status, took, request.client, **who)
+        observe(method, request.route, status, took)
+        if request.body.unread and request.headers.announces_body:
+            await request.body.drain()
 
     def _begin(self, scope: HttpScope, receive: Receive) -> Request[C]:
         request_id = f"{random.getrandbits(64):016x}"  # a name, no secret
@@ -140,18 +146,22 @@ class Pipeline(Generic[C]):
             response_headers=[(b"x-request-id", request_id.encode()), *self._always],
         )
 
-    async def _respond(self, scope: HttpScope, request: Request[C]) -> Response:
+    async def _respond(self, scope: HttpScope, request: Request[C], turn: Turn) -> Response:
         """Returns the response of the route, or the one to whatever was raised on the way there."""
         if _in_api(request.path):
             request.response_headers += API_HEADERS
         route = None
         try:
+            if turn.refusal is not None:
+                raise turn.refusal
             _check_length(scope)
             check_host(scope["http_version"], request.headers)
             route = self._find(scope, request)
             if request.query and not _in_api(route.path):
                 parse_query(request.query)  # refuses it before a page looks into it
             request.who = await self._who(request, route)
+            if request.account_id is not None:
+                self._turns.identify(turn, request.account_id)
             if request.query and _in_api(route.path):
                 check_known(request.query, route.parameters)
             if route.page_form is not None:

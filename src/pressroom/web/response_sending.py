@@ -5,12 +5,12 @@ hold at once is limited, in all and for one address. The kernel ends connections
 """
 
 import asyncio
-import ipaddress
 from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Final
 
 from pressroom.web.asgi import HeaderList, Receive, Send
+from pressroom.web.client_address import network_of
 from pressroom.web.response import Response
 
 PIECE: Final = 16 * 1024
@@ -38,7 +38,7 @@ class SendBudget:
 
     def take(self, client: str, size: int) -> bool:
         """Takes `size` bytes for a response to `client`. Returns False when too little is left, in all or for it."""
-        network = _network(client)
+        network = network_of(client)
         held = self._by_network.get(network, 0)
         # One response always passes, however large: it has been made already.
         if (self._held and self._held + size > self._most) or (held and held + size > self._most // SHARE):
@@ -51,7 +51,7 @@ class SendBudget:
         """Gives back `size` bytes that were taken."""
         if not size:
             return
-        network = _network(client)
+        network = network_of(client)
         self._held -= size
         self._by_network[network] -= size
         if not self._by_network[network]:
@@ -137,8 +137,3 @@ async def _hung_up(receive: Receive) -> None:
 
 async def _pieces(body: bytes) -> AsyncIterator[bytes]:
     yield body
-
-
-def _network(client: str) -> str:
-    """Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address."""
-    return str(ipaddress.ip_network((client, 64), strict=False)) if ":" in client else client
