@@ -237,14 +237,14 @@ def test_sign_ins_at_once_make_no_more_than_50_sessions(
     assert twins[0].run(twins[0].runtime.db.one(SESSIONS, account_id=account_id)) == 50
 
 
-def test_email_addresses_that_an_account_asks_for_are_limited(server: LocalServer) -> None:
+def test_email_addresses_of_others_that_an_account_asks_for_are_limited(server: LocalServer) -> None:
     mira, olga = Person(server), Person(server)
 
     def ask(email: str) -> httpx.Response:
         return mira.request("POST", "/api/auth/email", token=mira.token, json={"email": email})
 
-    assert [ask(f"{olga.name}@example.org").status_code for _ in range(5)] == [409] * 5
-    assert [ask(f"{mira.name}.{n}@example.org").status_code for n in range(5)] == [200] * 5
+    assert [ask(f"{mira.name}.{n}@example.org").status_code for n in range(5)] == [200] * 5, "these are not counted"
+    assert [ask(f"{olga.name}@example.org").status_code for _ in range(10)] == [409] * 10
 
     for email in (f"{olga.name}@example.org", f"{mira.name}.9@example.org"):
         assert label(ask(email)) == (429, "Too many attempts")

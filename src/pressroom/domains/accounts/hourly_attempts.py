@@ -20,14 +20,14 @@ WINDOW: Final = HOUR
 MAILS: Final = 3
 """Mails of one kind to one address in any hour, asked for by whomever."""
 
-EMAIL_CHANGES: Final = 10
-"""E-mail addresses that one account may ask for in any hour."""
+TAKEN_EMAILS: Final = 10
+"""E-mail addresses of others that one account may ask for in any hour: each answer shows that somebody has one."""
 
 _OF_LIMIT: Final = {
     Limit.SIGNUPS_PER_HOUR: "sign-ups an hour from one address",
     Limit.RESETS_PER_HOUR: "requests an hour from one address",
     Limit.MAILS_PER_HOUR: "mails an hour to one address",
-    Limit.EMAIL_CHANGES_PER_HOUR: "other e-mail addresses an hour",
+    Limit.EMAIL_CHANGES_PER_HOUR: "e-mail addresses of others an hour",
 }
 
 _decoder: Final = msgspec.json.Decoder(list[int])
@@ -74,12 +74,15 @@ async def attempt_reset(tx: Tx, email: str, client: str, per_address: int) -> No
         await _count_in_hour(tx, subject, most, limit)
 
 
-async def attempt_email_change(tx: Tx, account_id: str) -> None:
-    """Counts an e-mail address that an account asks for, whether it is taken or not: the answer tells which.
+async def check_email_change(tx: Tx, account_id: str) -> None:
+    """Raises TooManyAttempts when an account has asked for TAKEN_EMAILS within the last hour; counts nothing."""
+    stored = await queries.find_sign_ups(tx, _taken_emails(account_id))
+    _within_hour(stored, tx.now, TAKEN_EMAILS, Limit.EMAIL_CHANGES_PER_HOUR)
 
-    Raises TooManyAttempts after EMAIL_CHANGES in an hour.
-    """
-    await _count_in_hour(tx, f"email of {account_id}", EMAIL_CHANGES, Limit.EMAIL_CHANGES_PER_HOUR)
+
+async def count_taken_email(tx: Tx, account_id: str) -> None:
+    """Counts an e-mail address that an account asked for and another has. Raises TooManyAttempts after TAKEN_EMAILS."""
+    await _count_in_hour(tx, _taken_emails(account_id), TAKEN_EMAILS, Limit.EMAIL_CHANGES_PER_HOUR)
 
 
 async def attempt_verification(tx: Tx, account_id: str) -> None:
@@ -90,6 +93,10 @@ async def attempt_verification(tx: Tx, account_id: str) -> None:
 def _refuse_sign_up(stored: str, now: int, per_hour: int) -> list[int]:
     """Returns the sign-ups of the last hour (milliseconds). Raises TooManyAttempts when there are `per_hour`."""
     return _within_hour(stored, now, per_hour, Limit.SIGNUPS_PER_HOUR)
+
+
+def _taken_emails(account_id: str) -> str:
+    return f"email of {account_id}"
 
 
 def _reset_subjects(email: str, client: str, per_address: int) -> tuple[tuple[str, int, Limit], ...]:

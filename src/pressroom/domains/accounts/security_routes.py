@@ -5,7 +5,7 @@ from typing import Final
 
 from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions, sessions
-from pressroom.domains.accounts.hourly_attempts import attempt_email_change
+from pressroom.domains.accounts.hourly_attempts import check_email_change, count_taken_email
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, AccountOut, MessageOut, account_shape
@@ -174,7 +174,7 @@ async def set_new_email(request: Request[Caller], body: ChangeEmail) -> Response
 
     if (stored := await request.once.stored()) is not None:
         return stored
-    await request.db.transact(attempt_email_change, request.caller.account.id)
+    await request.db.read(check_email_change, request.caller.account.id)
     once = request.once.locking(partial(actions.lock_for_edit, account_id=request.caller.account.id))
     try:
         return await once(
@@ -185,7 +185,8 @@ async def set_new_email(request: Request[Caller], body: ChangeEmail) -> Response
             body.email,
             verify=request.services.mail.is_available,
         )
-    except ConstraintViolated:
+    except (Conflict, ConstraintViolated):
+        await request.db.transact(count_taken_email, request.caller.account.id)
         raise _TAKEN from None
 
 
