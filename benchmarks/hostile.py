@@ -1,8 +1,9 @@
-"""What strangers wait while somebody attacks: `.venv/bin/python -m benchmarks.hostile [--only NAME] [--seconds 20]`.
+"""Response times of other clients during an attack: `.venv/bin/python -m benchmarks.hostile [--only NAME]`.
 
 For each attack of `benchmarks/attacks/` a server of its own on a fresh database: strangers are measured while nothing
-else happens, then while the attack runs. `--source DIR` serves another checkout, such as a worktree of the revision
-before a change; the attacks are those of this one. How to write an attack is said in `benchmarks/attacks/__init__.py`.
+else happens, then while the attack runs. `--source DIR` serves another checkout; `--before DIR` measures that checkout
+as well, such as a worktree of the revision before a change. The attacks are those of this checkout. `--page` renews
+the table in docs/reliability.md. `benchmarks/attacks/__init__.py` shows how to write an attack.
 """
 
 import argparse
@@ -28,6 +29,21 @@ BEGINNING: Final = 2.0
 """Seconds for an attack to unfold before strangers are measured."""
 
 PREPARING: Final = 300.0
+
+PAGE: Final = ROOT / "docs" / "reliability.md"
+HEADING: Final = "## Attacks\n"
+INTRODUCTION: Final = """
+Response times of strangers while somebody attacks, in milliseconds, by
+`.venv/bin/python -m benchmarks.hostile --before DIR --page`: for each attack of `benchmarks/attacks/` a server of its
+own on a fresh database, measured by a process of its own while nothing else happens, then while the attack runs. A
+stranger sends each request every 50 ms, whether or not those before were answered. Server, attacker and stranger share
+the machine.
+
+"""
+TABLE: Final = (
+    "| attack | request of a stranger | alone, p50 and p99 | before | now | times | server, MB |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+)
 
 
 class Held(msgspec.Struct):
@@ -91,22 +107,40 @@ def _role(role: str) -> list[str]:
     return [sys.executable, "-m", "benchmarks.attacks._roles", role]
 
 
-def rows(held: Held) -> list[str]:
-    """The lines of the table for one attack."""
+def rows(held: Held, before: Held | None) -> list[str]:
+    """Returns the lines of the table for one attack; `before` is the same attack on the earlier revision."""
     memory = f"{held.memory_before:.0f} → {held.memory_most:.0f}"
     return [
-        f"| {held.name} | {name} | {_shown(held.idle[name])} | {_shown(waited)} | {waited.failed} of"
-        f" {len(waited.milliseconds)} | {memory} |"
+        f"| {held.name} | {name} | {_shown(held.idle[name])} | {_shown(before.attacked[name]) if before else ''}"
+        f" | {_shown(waited)} | {_slower(held.idle[name], waited)} | {memory} |"
         for name, waited in held.attacked.items()
     ]
 
 
+def renew_page(lines: list[str]) -> None:
+    """Puts the table in place of the one in docs/reliability.md."""
+    kept = PAGE.read_text("utf-8").partition(HEADING)[0]
+    PAGE.write_text(kept + HEADING + INTRODUCTION + "\n".join(lines) + "\n", "utf-8")
+
+
 def _shown(waited: Waited) -> str:
-    times = waited.milliseconds
-    if len(times) < 2:
+    if len(waited.milliseconds) < 2:
         return "none"
-    of_100 = statistics.quantiles(times, n=100, method="inclusive")
-    return f"{of_100[49]:,.1f} and {of_100[98]:,.1f}"
+    p50, p99 = _percentiles(waited)
+    failed = f"; {waited.failed} of {len(waited.milliseconds)} failed" if waited.failed else ""
+    return f"{p50:,.1f} and {p99:,.1f}{failed}"
+
+
+def _slower(idle: Waited, attacked: Waited) -> str:
+    """Returns how many times longer strangers wait, of p50."""
+    if min(len(idle.milliseconds), len(attacked.milliseconds)) < 2:
+        return ""
+    return f"{_percentiles(attacked)[0] / _percentiles(idle)[0]:.1f}"
+
+
+def _percentiles(waited: Waited) -> tuple[float, float]:
+    of_100 = statistics.quantiles(waited.milliseconds, n=100, method="inclusive")
+    return of_100[49], of_100[98]
 
 
 def names() -> dict[str, str]:
@@ -121,6 +155,8 @@ def main() -> None:
     parser.add_argument("--only", action="append", help="a module or a part of a name; may be repeated")
     parser.add_argument("--seconds", type=float, default=20, help="of each of the two measurements")
     parser.add_argument("--source", type=Path, default=ROOT, help="the checkout that is served")
+    parser.add_argument("--before", type=Path, help="a checkout to measure as well, first")
+    parser.add_argument("--page", action="store_true", help="renew the table in docs/reliability.md")
     given = parser.parse_args()
     chosen = [
         module
@@ -131,13 +167,17 @@ def main() -> None:
         parser.error(f"no such attack; there are {', '.join(f'{m} ({n})' for m, n in names().items())}")
     OUT.mkdir(exist_ok=True)
     print(f"{load_average():.1f} processes wanted a core before it began.\n")
-    print("| attack | stranger | idle: p50 and p99, ms | attacked: p50 and p99, ms | failed | server, MB |")
-    print("| --- | --- | --- | --- | --- | --- |", flush=True)
+    lines = [*TABLE]
+    print("\n".join(lines), flush=True)
     every: list[Held] = []
     for module in chosen:
-        with tempfile.TemporaryDirectory(dir=OUT) as folder:
-            every.append(measure(module, given.seconds, given.source.resolve(), Path(folder)))
-        print("\n".join(rows(every[-1])), flush=True)
+        with tempfile.TemporaryDirectory(dir=OUT) as old, tempfile.TemporaryDirectory(dir=OUT) as new:
+            before = measure(module, given.seconds, given.before.resolve(), Path(old)) if given.before else None
+            every.append(measure(module, given.seconds, given.source.resolve(), Path(new)))
+        lines += rows(every[-1], before)
+        print("\n".join(rows(every[-1], before)), flush=True)
+    if given.page:
+        renew_page(lines)
     (OUT / "hostile.json").write_bytes(msgspec.json.format(msgspec.json.encode(every)))
     for held in every:
         for name, waited in held.attacked.items():

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import TypedDict
 
 PAGE = Path(__file__).parent / "reliability.md"
-NOTE = "<!-- Made by `make reliability` from a run of the tests; do not edit. -->\n"
+NOTE = "<!-- Made by `make reliability` from a run of the tests, and by `benchmarks.hostile`; do not edit. -->\n"
+ATTACKS = "## Attacks\n"
+"""Where the part begins that `benchmarks.hostile` makes."""
+
 HEAD = """\
 # What faults do
 
@@ -62,4 +65,5 @@ if __name__ == "__main__":
     found = read(Path(sys.argv[1]))
     if not found:
         raise SystemExit(f"{sys.argv[1]}: no test left an observation there")
-    PAGE.write_text(page(found), "utf-8")
+    _, heading, attacks = PAGE.read_text("utf-8").partition(ATTACKS)
+    PAGE.write_text(f"{page(found)}\n{heading}{attacks}", "utf-8")

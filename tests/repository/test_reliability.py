@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.hostile import names
+
 TESTS = Path(__file__).parents[1]
 PAGE = TESTS.parent / "docs" / "reliability.md"
 
@@ -32,7 +34,7 @@ def pattern(name: ast.expr, module: ast.Module) -> re.Pattern[str]:
 
 def rows() -> list[str]:
     """The faults that the page names."""
-    lines = PAGE.read_text("utf-8").splitlines() if PAGE.exists() else []
+    lines = PAGE.read_text("utf-8").partition("## Attacks")[0].splitlines()
     cells = [line.removeprefix("| ").split(" | ")[0] for line in lines if line.startswith("| ")]
     return [cell.replace("\\|", "|") for cell in cells[2:]]
 
@@ -41,3 +43,8 @@ def test_each_fault_that_a_test_observes_has_its_row() -> None:
     shown = rows()
     missing = [where for where, fault in faults() if not any(fault.fullmatch(row) for row in shown)]
     assert missing == [], "run `make reliability`"
+
+
+def test_each_attack_has_its_row() -> None:
+    table = PAGE.read_text("utf-8").partition("## Attacks")[2]
+    assert [name for name in names().values() if f"| {name} |" not in table] == [], "run `benchmarks.hostile --page`"
