@@ -33,14 +33,19 @@ def load(module: str) -> Attack:
     return importlib.import_module(f"benchmarks.attacks.{module}").ATTACK()
 
 
-def client() -> ClientSession:
-    """A client with as many connections as are asked for."""
-    return ClientSession(connector=TCPConnector(limit=0), timeout=ClientTimeout(total=LATE))
+STRANGER: Final = "127.0.0.2"
+ATTACKER: Final = "127.0.0.3"
+"""Addresses of their own: what one client is allowed must not count for the other."""
+
+
+def client(address: str = "127.0.0.1") -> ClientSession:
+    """A client at an address of this machine, with as many connections as are asked for."""
+    return ClientSession(connector=TCPConnector(limit=0, local_addr=(address, 0)), timeout=ClientTimeout(total=LATE))
 
 
 async def be_stranger(attack: Attack, stage: Stage, seconds: float) -> dict[str, Waited]:
     """Takes each measure every INTERVAL seconds for `seconds`."""
-    async with client() as http, attack.strangers(stage, http) as measures:
+    async with client(STRANGER) as http, attack.strangers(stage, http) as measures:
         found = {name: Waited() for name in measures}
         began = time.perf_counter()
         async with asyncio.TaskGroup() as group:
@@ -67,7 +72,7 @@ async def be_attacker(attack: Attack, stage: Stage) -> None:
     """Attacks until standard input ends."""
     ended = asyncio.Event()
     asyncio.get_running_loop().add_reader(sys.stdin, ended.set)
-    async with client() as http:
+    async with client(ATTACKER) as http:
         attacking = asyncio.create_task(attack.run(stage, http))
         print("ready", flush=True)
         stopped = asyncio.create_task(ended.wait())

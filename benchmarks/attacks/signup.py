@@ -24,7 +24,7 @@ class SignUp(Attack):
     """A password's hash takes tens of milliseconds of a processor: many sign-ups make others wait."""
 
     name = "sign-ups in a loop"
-    settings: ClassVar[dict[str, object]] = {"TRUSTED_PROXIES": "127.0.0.1/32", "SIGNUPS_PER_HOUR": 5}
+    settings: ClassVar[dict[str, object]] = {"TRUSTED_PROXIES": "127.0.0.0/8", "SIGNUPS_PER_HOUR": 5}
 
     async def prepare(self, stage: Stage, http: ClientSession) -> None:
         for number in range(REGULARS):
