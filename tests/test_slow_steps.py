@@ -33,6 +33,15 @@ async def in_one_step() -> None:
     spin(4 * SLOW)
 
 
+def call_c() -> None:
+    """Holds the interpreter's lock in a single call."""
+    sum(range(10_000_000))
+
+
+async def in_one_c_call() -> None:
+    call_c()
+
+
 async def in_a_callback() -> None:
     done = asyncio.Event()
 
@@ -66,11 +75,13 @@ def watched(work: Callable[[], Coroutine[Any, Any, None]]) -> list[SlowStep]:
     return reported
 
 
-@pytest.mark.parametrize("work", [in_one_step, in_a_callback])
-def test_slow_step_is_reported_with_its_function(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+@pytest.mark.parametrize(("work", "function"), [(in_one_step, spin), (in_a_callback, spin), (in_one_c_call, call_c)])
+def test_slow_step_is_reported_with_its_function(
+    work: Callable[[], Coroutine[Any, Any, None]], function: Callable[..., None]
+) -> None:
     (step,) = watched(work)
 
-    assert step.function == f"{__name__}.spin"
+    assert step.function == f"{__name__}.{function.__name__}"
     assert step.seconds >= SLOW
 
 

@@ -35,7 +35,8 @@ class SlowSteps:
     """Watches one event loop from a thread of its own, and reports each step that takes too long.
 
     The thread has the loop call it back. While the call waits, a step is under way, and the thread notes which function
-    runs. A loop without slow steps pays for a few calls a second.
+    runs. A call of a C function can hold the interpreter's lock, so that the thread itself must wait: then it looks
+    late, and the loop's own timer has not gone on either. A loop without slow steps pays for a few calls a second.
 
     Args:
         seconds: The length from which a step is slow.
@@ -54,6 +55,7 @@ class SlowSteps:
         self._returned_at: float | None = 0.0
         self._began = self._seen_at = 0.0
         self._step = 0
+        self._beats = self._beats_seen = 0
         self._functions: Counter[str] = Counter()
 
     async def start(self) -> None:
@@ -66,6 +68,8 @@ class SlowSteps:
         self._now = self._clock
         stack = _stack(inspect.currentframe())
         self._base = next(place for place, frame in enumerate(stack) if frame.f_code.co_flags & _COROUTINES)
+        self._looked_at = self._now()
+        self._beat()
         self._thread = threading.Thread(target=self._watch, name="slow steps", daemon=True)
         self._thread.start()
 
@@ -81,15 +85,29 @@ class SlowSteps:
             except RuntimeError:  # The loop was closed.
                 return
 
+    def _beat(self) -> None:
+        """Counts on the loop's own timer, until the end."""
+        self._beats += 1
+        if not self._stopped.is_set():
+            self._loop.call_later(self._seconds / LOOKS, self._beat)
+
     def _look(self) -> None:
+        now, beats = self._now(), self._beats
+        late, has_stood = now - self._looked_at, beats - self._beats_seen <= LOOKS // 2
+        self._looked_at, self._beats_seen = now, beats
+        if late >= self._seconds and has_stood:
+            # The thread gets the lock as soon as the C function returns, while its caller still runs.
+            if stack := self._running():
+                self._loop.call_soon_threadsafe(self._report, SlowStep(_name(stack), late))
+            self._functions.clear()
+            self._began = now
+            return
         if self._returned_at is not None:
             self._end_step(self._returned_at)
             self._returned_at, self._began, self._step = None, self._now(), 0
             self._loop.call_soon_threadsafe(self._return)
             return
-        # Documented, its name notwithstanding; nothing else gives the frame of another thread.
-        frames = sys._current_frames()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        stack = _stack(frames.get(self._thread_id))[self._base :]
+        stack = self._running()
         step = id(stack[0]) if stack else 0
         if step != self._step:  # A round of the loop has several steps.
             if self._step:
@@ -99,6 +117,12 @@ class SlowSteps:
         self._seen_at = self._now()
         if stack:
             self._functions[_name(stack)] += 1
+
+    def _running(self) -> list[FrameType]:
+        """Returns the frames of the step that runs, the outermost first."""
+        # Documented, its name notwithstanding; nothing else gives the frame of another thread.
+        frames = sys._current_frames()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return _stack(frames.get(self._thread_id))[self._base :]
 
     def _return(self) -> None:
         self._returned_at = self._now()

@@ -361,7 +361,8 @@ async def _told_apart(
 
 def _check_length(scope: HttpScope) -> None:
     """Raises UriTooLong before any part of a long request target is looked at."""
-    if len(scope["raw_path"]) + len(scope["query_string"]) >= LONGEST_TARGET:  # with the question mark
+    query = scope["query_string"]
+    if len(scope["raw_path"]) + len(query) + bool(query) > LONGEST_TARGET:  # with the question mark
         raise UriTooLong(TARGET_TOO_LONG)
 
 
