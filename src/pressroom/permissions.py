@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pressroom.domains.limits.reserve import RESERVE
-from pressroom.settings import Settings
+from pressroom.settings import RESERVE, Settings
 
 UMASK: Final = 0o077
 """New files are readable and writable by their owner alone."""

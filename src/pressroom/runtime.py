@@ -24,7 +24,7 @@ from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.local import LocalWhenAway
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.models import Rates
-from pressroom.domains.limits.reserve import RESERVE, Reserve
+from pressroom.domains.limits.reserve import Reserve
 from pressroom.domains.mail.mailer import Mailer
 from pressroom.domains.media.actions import SIGNING, make_secret
 from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
@@ -47,7 +47,7 @@ from pressroom.outbound import OutboundClient, policy_of
 from pressroom.outbound.lookups import Resolve
 from pressroom.retention import PURGES, purge_rows
 from pressroom.setting_values import WhenAway
-from pressroom.settings import Settings
+from pressroom.settings import RESERVE, Settings
 from pressroom.threads import run_apart
 
 WRITE_SECONDS = 1.0

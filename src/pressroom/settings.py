@@ -87,6 +87,10 @@ class Setting(Generic[T]):
         return self if instance is None else instance.value(self)
 
 
+RESERVE: Final = "limits.reserve"
+"""File in the data folder for counts that the database cannot take (docs/limits.md#after-a-crash)."""
+
+
 class Settings:
     """The settings of one process, read once from `variables`, by their full names. Raises SettingError."""
 

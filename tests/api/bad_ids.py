@@ -45,8 +45,8 @@ MALFORMED: dict[str, Callable[[str], str]] = {
     "a number": lambda right: "0",
     "null": lambda right: "null",
     "braces": lambda right: "%7Bid%7D",
-    "10,000 characters": lambda right: "A" * 10_000,
-    "10,000 characters, beyond ASCII": lambda right: "%C3%A9" * 5_000,
+    "8,000 characters": lambda right: "A" * 8_000,
+    "1,300 characters, beyond ASCII": lambda right: "%C3%A9" * 1_300,
 }
 """Parts of a path, as they are sent."""
 
@@ -71,6 +71,6 @@ STRINGS: dict[str, Callable[[str], str]] = {
     "a wildcard": lambda right: "%",
     "a parameter of SQL": lambda right: ":hub_id",
     "an escaped NUL": lambda right: f"{right}\\u0000",
-    "10,000 characters": lambda right: "A" * 10_000,
+    "8,000 characters": lambda right: "A" * 8_000,
 }
 """Strings in a body."""

@@ -219,7 +219,7 @@ IN_API = {
     "/api/%2e%2e/api/posts": "two encoded dots",
     "/api/Posts": "another case",
     "/api/posts;v=1": "a parameter",
-    "/api/" + "a" * 10_000: "10,000 characters",
+    "/api/" + "a" * 8_000: "8,000 characters",
     "/api/auth/api-keys/a/b": "one segment too many",
     "/api/auth/api-keys/": "no id",
     "/api/auth/api-keys/a%2Fb/c": "an encoded slash in an id",
@@ -250,7 +250,7 @@ ELSEWHERE = {
     "/static/%00": "NUL",
     "/avatars/%00.svg": "NUL in an avatar",
     "/%ff": "not UTF-8",
-    "/" + "a" * 10_000: "10,000 characters",
+    "/" + "a" * 8_000: "8,000 characters",
     "*": "the asterisk",
     "/%3Cscript%3Ealert(1)%3C/script%3E": "a script",
 }
@@ -268,7 +268,7 @@ def test_a_page_that_does_not_exist(server: LocalServer, method: str, target: st
 
 
 def test_an_absolute_target_means_its_path(alice: Actor) -> None:
-    reply = exchange(alice.server, "GET", "http://elsewhere.example/api/auth/me?x=1", alice.bearer)
+    reply = exchange(alice.server, "GET", "http://elsewhere.example/api/auth/me", alice.bearer)
 
     assert reply.status == 200
     assert "elsewhere" not in reply.json()["avatar"]

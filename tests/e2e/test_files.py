@@ -27,9 +27,9 @@ AS_NOBODY = f"""
 import os
 import asyncio, concurrent.futures.thread, encodings.idna, importlib.readers, importlib.resources, uvloop
 import rich._emoji_codes, rich.console
-import pressroom.cli, pressroom.db.migrate, pressroom.doctor
+import pressroom.cli, pressroom.db.migrate, pressroom.db.schema, pressroom.doctor
 known = pressroom.db.migrate.all_migrations()
-pressroom.db.migrate.all_migrations = lambda: known
+pressroom.db.migrate.all_migrations = pressroom.db.schema.all_migrations = lambda: known
 if os.geteuid() == 0:
     os.setgroups([]), os.setresgid({NOBODY}, {NOBODY}, {NOBODY}), os.setresuid({NOBODY}, {NOBODY}, {NOBODY})
 pressroom.cli.main()

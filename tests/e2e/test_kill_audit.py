@@ -91,8 +91,8 @@ def test_acts_and_their_entries_are_one_through_kills_on_postgres(
 def keep_through_kills(server: ServerProcess, kills: int, seed: int) -> None:
     """Owners and an admin go on while the server dies so often; then acts and entries are compared."""
     keepers = [Keeper(server, Owner(server, f"owner{number}")) for number in range(2)]
-    root = Owner(server, "root")
-    in_database(settings_of(server.settings), lambda db: admin(db, "root", revoke=False))
+    root = Owner(server, "warden")
+    in_database(settings_of(server.settings), lambda db: admin(db, "warden", revoke=False))
     wardens = [Warden(server, root, Owner(server, f"guest{number}") and f"guest{number}") for number in range(2)]
 
     asyncio.run(_keep([*keepers, *wardens], kill_server_often(server, kills, Random(seed))))

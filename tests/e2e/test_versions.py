@@ -39,8 +39,8 @@ def test_a_program_that_crashed_is_started_again_on_the_schema_of_the_next_versi
     assert ask(publish(server, key, "On a newer schema.", "once")).status == 201
     assert ask(publish(server, key, "On a newer schema.", "once")).status == 200
     assert f"schema {OWN + 1} (this version's is {OWN}, and it may serve)" in server.command("doctor").stdout
-    assert server.command("migrate").stdout == "The database is up to date.\n"
     server.kill()
+    assert server.command("migrate").stdout == "The database is up to date.\n"
     assert following.start().stop() == 0, "which begins with what the older one wrote"
     assert rows(server, "SELECT content, language FROM posts") == [("On a newer schema.", None)]
 

@@ -87,7 +87,7 @@ def test_a_signed_address_cannot_be_altered(server: LocalServer, alice: Actor, a
         (name, media_id, reader.lower(), time_, mac),
         (name, media_id, reader[:-1], time_, mac),
         (name, media_id, reader + "0", time_, mac),
-        (name, media_id, reader * 1000, time_, mac),
+        (name, media_id, reader * 100, time_, mac),
         (name, media_id, "", time_, mac),
         (name, media_id, "%00" * 26, time_, mac),
         (name, media_id, "%D9%A1" * 26, time_, mac),

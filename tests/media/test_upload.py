@@ -67,6 +67,7 @@ def test_the_whole_answer(server: LocalServer, alice: Actor) -> None:
         "sourceApiKey": {"id": alice.record.id, "label": "test key", "keyPrefix": alice.record.key_prefix},
         "isBounce": False,
         "bouncedBy": None,
+        "permalink": f"{alice.server.base_url}/post/{post['id']}",
         "originalPost": None,
         "poll": None,
         "stats": {"likes": 0, "comments": 0, "shares": 0, "shareCount": 0, "views": 0},

@@ -100,8 +100,9 @@ FILL: Final = (
 COMMENT: Final = Command(
     "INSERT INTO comments (id, account_id, post_id, thread_id, content, created_at)"
     " WITH RECURSIVE n(i) AS (SELECT CAST(:first AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < :last)"
-    " SELECT :account_id || CAST(1000000 + i AS TEXT), :account_id, :account_id || '1',"
-    " :account_id || CAST(1000000 + i AS TEXT), 'x', i FROM n"
+    " SELECT substr(:account_id, 1, 10) || substr(:account_id, 18) || CAST(1000000 + i AS TEXT),"
+    " :account_id, :account_id || '1',"
+    " substr(:account_id, 1, 10) || substr(:account_id, 18) || CAST(1000000 + i AS TEXT), 'x', i FROM n"
 )
 DISCUSS: Final = Command("UPDATE posts SET comments = :last WHERE account_id = :account_id AND id = :account_id || '1'")
 

@@ -18,7 +18,9 @@ HEADERS = ["X-Service-Signature", "X-Service-Event", "X-Service-Delivery-Id"]
 BASE = "/api/auth/api-keys/{keyId}/webhooks"
 ROUTES = {
     BASE: {"get": "200", "post": "201"},
-    BASE + "/{webhookId}": {"get": "200", "delete": "200"},
+    BASE + "/{webhookId}": {"get": "200", "delete": "200", "patch": "200"},
+    BASE + "/{webhookId}/pause": {"post": "200"},
+    BASE + "/{webhookId}/resume": {"post": "200"},
     BASE + "/{webhookId}/status": {"get": "200"},
     BASE + "/{webhookId}/replace": {"post": "201"},
     BASE + "/{webhookId}/test": {"post": "202"},

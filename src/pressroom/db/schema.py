@@ -139,7 +139,8 @@ async def check_schema(db: Database) -> None:
 
 async def check_not_cut_off(db: Database) -> None:
     """Raises SettingError when a database without migrations has tables of this version (docs/backup.md#postgresql)."""
-    if await applied_version(db) == 0 and (found := sorted(_expected() & await db.read(_tables, db.engine))):
+    found = sorted(_expected() & await db.read(_tables, db.engine))
+    if found and await applied_version(db) == 0:  # asked last: another process may migrate at the same time
         raise SettingError(
             f"The database has {found[0]} and no migrations: a restore into it was cut off. Restore into another, empty"
             " database, in one transaction."

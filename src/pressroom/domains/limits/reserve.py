@@ -16,9 +16,6 @@ import msgspec
 
 from pressroom.domains.limits.windows import StoredWindows, latest_of
 
-RESERVE: Final = "limits.reserve"
-"""Its name in the data folder."""
-
 SIZE: Final = 4 * 1024 * 1024
 """Bytes of the file: the latest counts of some 4,000 keys, more than a process admits requests in a second."""
 
