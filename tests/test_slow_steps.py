@@ -54,7 +54,7 @@ async def in_a_callback() -> None:
 
 
 async def in_many_tasks() -> None:
-    await asyncio.gather(*(in_steps() for _ in range(10)))
+    await asyncio.gather(*(in_steps() for _ in range(3)))
 
 
 def watched(work: Callable[[], Coroutine[Any, Any, None]]) -> list[SlowStep]:

@@ -266,7 +266,10 @@ class Connector:
 
     async def _open(self, address: str) -> PostgresConnection:
         connect = cast("Callable[..., Awaitable[PostgresConnection]]", asyncpg.connect)
-        connection = await connect(address, **self._arguments)
+        try:
+            connection = await connect(address, **self._arguments)
+        except RuntimeError as error:  # of uvloop: the server hung up while the connection was made
+            raise ConnectionResetError(str(error)) from error
         if not self._options.by_transaction:
             try:
                 await connection.execute(self._options.session, timeout=self._options.connect_seconds)
