@@ -1,6 +1,7 @@
 """Slow steps of an event loop are named, quick ones are not."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -62,7 +63,8 @@ def watched(work: Callable[[], Coroutine[Any, Any, None]]) -> list[SlowStep]:
     reported: list[SlowStep] = []
 
     async def story() -> None:
-        steps = SlowSteps(SLOW, reported.append, clock=None)
+        cpu = time.pthread_getcpuclockid(threading.get_ident())
+        steps = SlowSteps(SLOW, reported.append, lambda: time.clock_gettime(cpu))
         await steps.start()
         await asyncio.create_task(work())
         for _ in range(3):  # A step is reported at the next looks after its end.

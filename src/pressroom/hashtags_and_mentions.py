@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -94,6 +95,7 @@ def ends_surely(entity: Entity, text: str) -> bool:
     return bool(text[entity.end :].strip(_TRAILING))
 
 
+@lru_cache(maxsize=4_096)
 def tag_identity(name: str) -> str:
     """Returns the identity of a hashtag from its name without the sign: NFKC and case-folded.
 

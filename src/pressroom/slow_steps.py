@@ -41,16 +41,15 @@ class SlowSteps:
     Args:
         seconds: The length from which a step is slow.
         report: Called on the loop, after the step.
-        clock: Seconds by which steps are measured; None: the CPU time of the loop's thread, which does not grow while
-            other processes have the CPU.
+        clock: Seconds by which steps are measured; read by the loop's thread and by the watching one.
     """
 
     def __init__(
-        self, seconds: float, report: Callable[[SlowStep], None], clock: Callable[[], float] | None = time.monotonic
+        self, seconds: float, report: Callable[[SlowStep], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._seconds = seconds
         self._report = report
-        self._clock = clock
+        self._now = clock
         self._stopped = threading.Event()
         self._returned_at: float | None = 0.0
         self._began = self._seen_at = 0.0
@@ -62,10 +61,6 @@ class SlowSteps:
         """Begins to watch the running loop."""
         self._loop = asyncio.get_running_loop()
         self._thread_id = threading.get_ident()
-        if self._clock is None:
-            cpu = time.pthread_getcpuclockid(self._thread_id)
-            self._clock = lambda: time.clock_gettime(cpu)
-        self._now = self._clock
         stack = _stack(inspect.currentframe())
         self._base = next(place for place, frame in enumerate(stack) if frame.f_code.co_flags & _COROUTINES)
         self._looked_at = self._now()

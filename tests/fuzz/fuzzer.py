@@ -14,17 +14,14 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import seed as seeded
 
-from pressroom.slow_steps import SlowStep, SlowSteps
+from pressroom.slow_steps import SlowStep
 from tests.fuzz.cases import WAYS_PER_CASE, Operation, Plan, Way, plans, request_of
 from tests.fuzz.curl import curl
-from tests.fuzz.slow_steps import REASONS
+from tests.fuzz.slow_steps import REASONS, watch
 from tests.fuzz.subjects import Subjects
 from tests.harness.documented import Documented, Json
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
-
-SLOW = 0.02
-"""Seconds of CPU time from which a step of the server's event loop needs a reason (tests/fuzz/slow_steps.py)."""
 
 SHOWN = 10
 """Complaints that a report shows; the rest are mostly the same once more."""
@@ -75,9 +72,7 @@ def fuzz(folder: Path, requests: int, seed: int) -> Report:
         stack.callback(server.stop)
         document = httpx.get(f"{server.base_url}/openapi.json").json()
         fuzzer = Fuzzer(server, document, seed)
-        watching = SlowSteps(SLOW, fuzzer.report.slow_steps.append, clock=None)
-        server.run(watching.start())
-        stack.callback(watching.stop)
+        fuzzer.report.slow_steps = stack.enter_context(watch(server))
         stack.callback(fuzzer.subjects.close)
         operations = list(keyed_operations(document))
         for operation in operations:

@@ -15,4 +15,4 @@ def test_thousands_of_fuzzed_requests_are_answered_as_documented(tmp_path: Path)
     assert not report.complaints, str(report)
     assert not report.unreached, f"nothing succeeded here; give tests/fuzz/subjects.py what it takes\n{report}"
     assert report.sent >= REQUESTS, str(report)
-    assert report.too_slow == []
+    assert not report.too_slow, report.too_slow

@@ -8,12 +8,11 @@ import pytest
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.routes import ROUTES
-from pressroom.slow_steps import SlowStep, SlowSteps
+from pressroom.slow_steps import SlowStep
 from pressroom.web.routing import Route
 from tests.api.actors import Actor, body_of, publish
 from tests.api.conftest import MakeActor, one_engine
-from tests.fuzz.fuzzer import SLOW
-from tests.fuzz.slow_steps import REASONS
+from tests.fuzz.slow_steps import REASONS, watch
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 
@@ -77,12 +76,9 @@ class Writer:
 
 @pytest.fixture
 def watched(server: LocalServer) -> Iterator[list[SlowStep]]:
-    """The steps that take too long, measured by the CPU time of the loop's thread."""
-    found: list[SlowStep] = []
-    watching = SlowSteps(SLOW, found.append, clock=None)
-    server.run(watching.start())
-    yield found
-    watching.stop()
+    """The server's slow steps."""
+    with watch(server) as found:
+        yield found
 
 
 @one_engine
