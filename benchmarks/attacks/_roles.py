@@ -6,6 +6,7 @@ The attacker prints `ready` and attacks until its standard input ends; the stran
 import asyncio
 import contextlib
 import importlib
+import os
 import sys
 import time
 from pathlib import Path
@@ -90,6 +91,7 @@ def main() -> None:
     role, module, file = sys.argv[1:4]
     stage = msgspec.json.decode(Path(file).read_bytes(), type=Stage)
     if role == "attacker":
+        os.nice(19)  # An attacker has a machine of its own: it gets only processor time that the server leaves.
         uvloop.run(be_attacker(load(module), stage))
     else:
         print(msgspec.json.encode(uvloop.run(be_stranger(load(module), stage, float(sys.argv[4])))).decode())

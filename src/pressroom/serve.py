@@ -42,6 +42,13 @@ RECORD_SECONDS: Final = 1.0
 QUIET_SECONDS: Final = 0.5
 """Seconds without a request under way after which a stop closes idle connections."""
 
+SWITCH_SECONDS: Final = 0.0005
+"""Seconds until another thread that waits for the interpreter gets it.
+
+The server's sockets and the COMMIT have threads of their own. By Python's default each of their steps would wait for
+5 ms while somebody's page is rendered.
+"""
+
 RETRY_SECONDS: Final = 0.5
 TELL_SECONDS: Final = 300.0
 """How often it is logged again why the database is waited for."""
@@ -156,6 +163,7 @@ async def _work(
     async with sole_counter(runtime, stopping):
         await announce(runtime)
         _freeze_heap()
+        sys.setswitchinterval(SWITCH_SECONDS)
         drained = asyncio.Event()
         delivering = asyncio.create_task(_deliver(runtime, drained, concurrency)) if only is None else None
         if delivering is not None:
