@@ -83,7 +83,7 @@ class DeliveryBatch:
         self._soon = soon
         self._jitter = jitter
         self._attempts: list[AttemptResult] = []
-        self._failed: list[DeliveryOutcome] = []
+        self._unsaved: list[DeliveryOutcome] = []
         self._ours = False
         self._recovered = False
         self._under_way: dict[str, float] = {}
@@ -171,10 +171,12 @@ class DeliveryBatch:
             self._attempts.append(AttemptResult(succeeded, gone, asked))
         # What ended last counts: a probe that fails after a test succeeded says more than the test.
         self._recovered = succeeded and (is_test or self._recovered)
-        if succeeded or is_test:
+        if is_test or (succeeded and not self._probing):
             return outcome
-        self.stopped = True
-        self._failed.append(outcome)
+        # Saved with the endpoint's health: a probe that succeeded and was saved alone would leave the endpoint failing,
+        # with nothing left to probe it by, if this worker were killed before the batch ends.
+        self.stopped = self.stopped or not succeeded
+        self._unsaved.append(outcome)
         return None
 
     def _next_try(self, tries: int, asked: int, now: int) -> int:
@@ -186,7 +188,7 @@ class DeliveryBatch:
         before = EndpointHealth(self.endpoint.consecutive_failures, self.endpoint.probe_at)
         health = health_after(before, self._attempts, now, self._waits, self._jitter)
         if health.failures >= MOST_FAILURES and not any(attempt.gone for attempt in self._attempts):
-            for outcome in self._failed:
+            for outcome in self._unsaved:
                 outcome.state, outcome.finished_at = State.FAILED, now
         if self._ours and health.disabled_reason is None:
             health = EndpointHealth(health.failures, max(health.probe_at or 0, now + self._pause()))
@@ -194,7 +196,7 @@ class DeliveryBatch:
         return BatchResult(
             self.endpoint,
             health,
-            self._failed,
+            self._unsaved,
             more=healthy and (self._probing or not self._dry),
             speed=Speed.SLOW if self.slowed else slots.speed_after(self.endpoint.speed, self._longest),
             recovered=self._recovered,
