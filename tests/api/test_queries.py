@@ -25,7 +25,6 @@ API = {
     "/api/posts?cursor=%00": "cursor",
     "/api/posts?%00=x": "query",
     "/api/posts?a%00": "query",
-    "/api/auth/me?x=%00": "x",
 }
 PAGES = (
     "/admin/accounts?search=%00",
@@ -97,6 +96,23 @@ def test_unknown_parameter_of_a_route_without_any_is_named(alice: Actor) -> None
         "query.limit",
         "There is no such parameter. This route takes none.",
     )
+
+
+@one_engine
+@pytest.mark.parametrize(
+    ("query", "faults"),
+    {
+        "x=%00": [("query.x", "unknown_field")],
+        "x=%00&limit=%00": [("query.x", "unknown_field"), ("limit", "invalid_format")],
+        "limit=%00&cursor=%00": [("limit", "invalid_format"), ("cursor", "invalid_format")],
+        "x=1&%00=1": [("query.x", "unknown_field"), ("query", "invalid_format")],
+        "x=1&limit=0": [("query.x", "unknown_field")],
+    }.items(),
+)
+def test_nul_is_named_after_a_parameter_that_the_route_takes(
+    alice: Actor, query: str, faults: list[tuple[str, str]]
+) -> None:
+    assert field_errors(alice.web.get(f"/api/posts?{query}")) == faults
 
 
 @one_engine

@@ -17,23 +17,16 @@ MOST_GUESSES: Final = 10
 """Unknown names for which the nearest known name is looked up: each takes about 0.1 ms."""
 
 
-@lru_cache(64)
 def parse_query(query: str) -> Mapping[str, str]:
     """Returns the parameters of a query string, decoded. Of a name given twice the last value counts.
 
     Raises:
-        Invalid: There are more than MOST parameters, or one holds a NUL, which no text of PostgreSQL can.
+        Invalid: There are more than MOST parameters, or some hold a NUL, which no text of PostgreSQL can.
     """
-    try:
-        given = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=MOST))
-    except ValueError:
-        raise Invalid([FieldError("query", Code.TOO_MANY, f"A query has at most {MOST} parameters.")]) from None
-    if "%00" in query:
-        for name, text in given.items():
-            if "\0" in name or "\0" in text:
-                field = name[:LONGEST_NAME] if name.isidentifier() else "query"
-                raise Invalid([FieldError(field, Code.INVALID_FORMAT, "A query must not hold the NUL character.")])
-    return MappingProxyType(given)
+    given = _decode(query)
+    if "%00" in query and (field_errors := _nul_field_errors(given)):
+        raise Invalid(field_errors)
+    return given
 
 
 def parse_filled(query: str) -> dict[str, str]:
@@ -42,9 +35,15 @@ def parse_filled(query: str) -> dict[str, str]:
 
 
 def check_known(query: str, known: Sequence[str]) -> None:
-    """Raises Invalid with each parameter of a query string that is not among `known`, and the nearest that is."""
-    unknown = [name for name in parse_query(query) if name not in known]
+    """Checks that a route takes all parameters of a query string (docs/errors.md#query-strings).
+
+    Raises:
+        Invalid: With each parameter that is not among `known` and the nearest that is, and with each that holds a NUL.
+    """
+    given = _decode(query)
+    unknown = [name for name in given if name not in known and "\0" not in name]
     if not unknown:
+        parse_query(query)
         return
     takes = ", ".join(known) or "none"
     field_errors: list[FieldError] = []
@@ -53,4 +52,25 @@ def check_known(query: str, known: Sequence[str]) -> None:
         hint = f"; did you mean {nearest}?" if nearest else f". This route takes {takes}."
         message = f"There is no such parameter{hint}"
         field_errors.append(FieldError(f"query.{name[:LONGEST_NAME]}", Code.UNKNOWN_FIELD, message))
+    field_errors += _nul_field_errors({name: text for name, text in given.items() if name not in unknown})
     raise Invalid(field_errors)
+
+
+@lru_cache(64)
+def _decode(query: str) -> Mapping[str, str]:
+    try:
+        return MappingProxyType(dict(parse_qsl(query, keep_blank_values=True, max_num_fields=MOST)))
+    except ValueError:
+        raise Invalid([FieldError("query", Code.TOO_MANY, f"A query has at most {MOST} parameters.")]) from None
+
+
+def _nul_field_errors(given: Mapping[str, str]) -> list[FieldError]:
+    return [
+        FieldError(
+            name[:LONGEST_NAME] if name.isidentifier() else "query",
+            Code.INVALID_FORMAT,
+            "A query must not hold the NUL character.",
+        )
+        for name, text in given.items()
+        if "\0" in name or "\0" in text
+    ]
