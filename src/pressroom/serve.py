@@ -249,13 +249,8 @@ async def _log_limiter(runtime: Runtime) -> None:
     """Logs a warning when Redis does not answer. Every request and `/readyz` try it again."""
     if runtime.settings.redis_url is None:
         return
-    try:
-        await runtime.limiter.ping()
-    except Unavailable:
-        address = parse_redis(runtime.settings.redis_url).shown
-        runtime.log.warning(
-            "Redis does not answer; not ready, and requests with a key are 503 until it does", redis=address
-        )
+    if notice := await runtime.limiter.ping():
+        runtime.log.warning(notice.removesuffix("."), redis=parse_redis(runtime.settings.redis_url).shown)
 
 
 def _raise_file_limit() -> None:

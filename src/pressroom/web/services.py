@@ -61,8 +61,8 @@ class Left(Protocol):
 class RateLimits(Protocol):
     """The limiter, as routes see it. Methods raise Unavailable while it is away."""
 
-    async def ping(self) -> None:
-        """Returns if requests can be counted."""
+    async def ping(self) -> str | None:
+        """Returns what an operator should know while not all requests can be counted, None otherwise."""
         ...
 
     async def look(self, key_id: str, /) -> "tuple[Left, Left]":

@@ -48,17 +48,16 @@ async def health(request: Request[Any]) -> Response:
 
 @declare("GET", "/readyz", Public(), summary="Can it serve")
 async def ready(request: Request[Any]) -> Response:
-    """Answers 503 while the database or the rate limiter is away (docs/operations.md#watching), and before a stop."""
+    """Answers 503 while this server is to get no requests, and a warning of the rest (docs/operations.md#watching)."""
     if request.services.is_draining():
         raise Unavailable("This server is about to stop.")
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             await request.db.one(ALIVE)
-            await request.services.limiter.ping()
     except TimeoutError:
-        raise Unavailable("The database or the rate limiter does not answer.") from None
-    notice = request.services.clock_notice()
-    return json_response({"status": "ready", **({"warning": notice} if notice else {})})
+        raise Unavailable("The database does not answer.") from None
+    notices = [notice for notice in (request.services.clock_notice(), await request.services.limiter.ping()) if notice]
+    return json_response({"status": "ready", **({"warning": " ".join(notices)} if notices else {})})
 
 
 @declare("GET", "/openapi.json", Public(), summary="The OpenAPI document")

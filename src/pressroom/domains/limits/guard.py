@@ -44,8 +44,8 @@ class Limiter(Protocol):
         """Saves what was counted, for the next start."""
         ...
 
-    async def ping(self) -> None:
-        """Raises Unavailable while the limiter cannot count."""
+    async def ping(self) -> str | None:
+        """Returns what an operator should know while not all can be counted. Raises Unavailable while nothing can."""
         ...
 
     async def close(self) -> None:

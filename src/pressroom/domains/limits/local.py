@@ -78,14 +78,14 @@ class LocalWhenAway:
         for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
             del self._touched[key_id], self._windows[key_id]
 
-    async def ping(self) -> None:
-        """Raises Unavailable while requests with a key are refused; the log tells when this process has to count."""
+    async def ping(self) -> str | None:
+        """Returns what an operator should know while the shared limiter is away; what can be served is served."""
         try:
-            await self._shared.ping()
+            return await self._shared.ping()
         except Unavailable:
-            if not self._counts_keys:
-                raise
-            self._note_failure()
+            if self._counts_keys:
+                return "Redis does not answer: each process counts requests for itself until it does."
+            return "Redis does not answer: requests with a key are 503 until it does, nothing else."
 
     async def close(self) -> None:
         """Closes the shared limiter."""

@@ -132,10 +132,11 @@ class MemoryLimiter:
         """Refuses every request until `take_over`: another process may be counting soon."""
         self._suspended = True
 
-    async def ping(self) -> None:
-        """Raises Unavailable while every request is refused."""
+    async def ping(self) -> str | None:
+        """Raises Unavailable while every request is refused. Returns None."""
         self._check_counting()
         self._check_saved()
+        return None
 
     async def close(self) -> None:
         """Refuses every request from now on, saves what is left, and records that this process stopped cleanly."""

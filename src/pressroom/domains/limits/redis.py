@@ -78,9 +78,10 @@ class RedisLimiter:
     async def flush(self) -> None:
         """Does nothing: Redis stores what it counts."""
 
-    async def ping(self) -> None:
-        """Raises Unavailable when Redis does not count."""
+    async def ping(self) -> str | None:
+        """Raises Unavailable when Redis does not count. Returns None."""
         await self._run("ping", self.rates, is_post=False, charge=False)
+        return None
 
     async def close(self) -> None:
         """Closes the connections."""
