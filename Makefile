@@ -5,8 +5,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Tests wait for processes about a fifth of their time. Bytecode is kept between these processes.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+ORDER ?= fixed
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --order $(ORDER)
 
-.PHONY: help install tools run test test-random reliability coverage test-pythons fuzz check bench bench-growth dist docs format lock
+.PHONY: help install tools run test test-all test-random reliability coverage test-pythons fuzz check bench bench-growth dist docs format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,11 +39,15 @@ tools: .venv/bin/python ## Build the programs, written in Go, that tests of faul
 run: .venv/.serve ## Start the server on 127.0.0.1:8000 in development mode
 	@PRESSROOM_DEV=$${PRESSROOM_DEV-1} exec $(BIN)/pressroom serve
 
-test: .venv/.develop ## Run the whole suite: SQLite, PostgreSQL and Redis, real processes
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+# With ARGS, all tests that they name.
+test: .venv/.develop ## Run the quick suite: every function of the tests, on SQLite or PostgreSQL
+	@$(PYTEST) $(or $(ARGS),--suite quick)
 
-test-random: ## Run the whole suite in an order drawn at random; the header of the run shows how to repeat it
-	@$(MAKE) --no-print-directory test ARGS='--order random $(ARGS)'
+test-all: test ## Run the quick suite, then the rest: both engines, killed processes, races, browsers
+	@$(PYTEST) --suite rest
+
+test-random: ## Run the quick suite in an order drawn at random; the header of the run shows how to repeat it
+	@$(MAKE) --no-print-directory test ORDER=random
 
 reliability: .venv/.develop ## Make docs/reliability.md anew from a run of the tests of faults
 	@folder=$$(mktemp -d) && PRESSROOM_OBSERVATIONS=$$folder $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS) $$(grep -rl --include='test_*.py' 'observations import\|before\.observe' tests) && $(BIN)/python docs/generate_reliability.py $$folder && rm -r $$folder

@@ -14,6 +14,7 @@ from xdist.remote import Producer
 from tests.harness.databases import migrated_database
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess
+from tests.harness.quick import choose_quick
 from tests.harness.shares import ByModule, in_turn
 from tests.harness.trust import TRUST
 from tests.services import postgres, redis
@@ -33,14 +34,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Lets an order of the tests be repeated."""
     parser.addoption(
         "--order",
-        default=str(FIXED_ORDER),
+        default="fixed",
         help="Shuffle by this number, which the header of a run shows; 'random' draws one.",
     )
+    parser.addoption("--suite", choices=("quick", "rest", "all"), default="all", help="Which tests to run.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Chooses the order of the tests; a worker of pytest-xdist is given that of its run."""
     given: str = getattr(config, "workerinput", {}).get("order", config.option.order)
+    if given == "fixed":
+        given = str(FIXED_ORDER)
     config.option.order = str(random.SystemRandom().randrange(10_000)) if given == "random" else given
 
 
@@ -68,6 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Tests of a module stay together, and pytest sees to it afterwards that those of one server do.
     """
+    _choose(config, items)
     for item in items:
         if item.path.relative_to(config.rootpath).parts[1] in WHOLE_PROCESSES:
             item.add_marker(pytest.mark.timeout(900))
@@ -81,6 +86,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chance.shuffle(tests)
     items[:] = [item for name in in_turn(order) for item in modules[name]]
     return (yield)
+
+
+def _choose(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the tests of the suite that the run names."""
+    suite: str = config.option.suite
+    if suite == "all":
+        return
+    quick = choose_quick(items)
+    config.hook.pytest_deselected(items=[item for item in items if (item in quick) is (suite == "rest")])
+    items[:] = [item for item in items if (item in quick) is (suite == "quick")]
 
 
 @pytest.fixture(scope="session")

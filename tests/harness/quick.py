@@ -1,0 +1,95 @@
+"""The quick suite, which `make test` runs, and the rest of the whole one (docs/development.md#two-suites)."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from zlib import crc32
+
+import pytest
+
+PROCESSES = ("tests/clients/", "tests/deploy/", "tests/e2e/", "tests/fuzz/", "tests/races/", "tests/services/")
+"""Tests that start, kill and install whole processes, or race for long."""
+
+BROWSERS = (
+    "tests/pages/test_admin_journey.py",
+    "tests/pages/test_data_journey.py",
+    "tests/pages/test_every_page.py",
+    "tests/pages/test_inspection.py",
+    "tests/pages/test_journey.py",
+    "tests/pages/test_links.py",
+    "tests/pages/test_media_browser.py",
+    "tests/pages/test_reader_journey.py",
+    "tests/pages/test_typed_text.py",
+)
+"""Tests in a browser. Of the journeys, `test_publishing_journey.py` belongs to the quick suite."""
+
+LARGE = (
+    "tests/api/test_deletion_killed.py",
+    "tests/blobs/test_blobs.py::test_the_loop_goes_on",
+    "tests/db/test_connector.py",
+    "tests/db/test_migrate.py::test_every_earlier_version",
+    "tests/domains/keys/test_scale.py",
+    "tests/domains/media/test_videos.py",
+    "tests/domains/personal_data/test_archive.py",
+    "tests/domains/reading/test_scale.py",
+    "tests/domains/webhooks/test_filter_scale.py",
+    "tests/domains/webhooks/test_redelivery_scale.py",
+    "tests/domains/webhooks/test_retention_scale.py",
+    "tests/domains/webhooks/test_status_scale.py",
+    "tests/jobs/test_scale.py",
+    "tests/media/test_audience_narrowed.py",
+    "tests/media/test_colour_profiles.py",
+    "tests/media/test_long_videos.py",
+    "tests/media/test_processing.py",
+    "tests/media/test_store_faults.py",
+    "tests/pages/test_hostile_texts.py",
+    "tests/pages/test_page_costs.py",
+    "tests/test_hashtags_and_mentions.py::test_twice_the_text",
+    "tests/test_retention.py",
+    "tests/web/test_json_bodies.py::test_both_ways",
+    "tests/web/test_stalled_readers.py",
+)
+"""Tests of many rows, long texts, large files and time-outs, which take seconds each."""
+
+BOTH_ENGINES = (
+    "tests/db/",
+    "tests/jobs/",
+    "tests/api/test_idempoten",
+    "tests/api/test_limits",
+    "tests/domains/limits/",
+)
+"""Tests that run on both engines in the quick suite as well: the engines differ here."""
+
+ENGINES = ("sqlite", "postgres")
+
+
+def choose_quick(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Returns the tests of the quick suite: each function on the engine of its module, or on the only one it has."""
+    quick = [item for item in items if not item.nodeid.startswith(PROCESSES + BROWSERS + LARGE)]
+    engines = {item: _engine(item) for item in quick}
+    engines_of: defaultdict[str, set[str | None]] = defaultdict(set)
+    for item, engine in engines.items():
+        engines_of[_function(item)].add(engine)
+    return {
+        item
+        for item, engine in engines.items()
+        if item.nodeid.startswith(BOTH_ENGINES)
+        or engine == (chosen := _engine_of_module(item.nodeid))
+        or chosen not in engines_of[_function(item)]
+    }
+
+
+def _function(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
+def _engine(item: pytest.Item) -> str | None:
+    """Returns the engine that a test runs on; None for a test that runs once for both."""
+    if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+        return None
+    values = [value for value in item.callspec.params.values() if isinstance(value, str)]
+    return next((engine for engine in ENGINES for value in values if value.startswith(engine)), None)
+
+
+def _engine_of_module(nodeid: str) -> str:
+    """Returns the engine of a module in the quick suite, fixed by its name."""
+    return ENGINES[crc32(nodeid.partition("::")[0].encode()) % len(ENGINES)]
