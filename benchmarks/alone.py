@@ -19,6 +19,7 @@ from typing import Final
 import uvloop
 
 from benchmarks.processes import RAISED
+from pressroom import turns
 from pressroom.app import create_app
 from pressroom.logs import Log
 from pressroom.runtime import Runtime, open_runtime
@@ -97,7 +98,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where benchmarks.seed has made a database, which is written to")
     parser.add_argument("--kind", choices=KINDS, required=True)
     parser.add_argument("--count", type=int, default=1_600)
+    parser.add_argument("--slowed", type=float, default=1, help="how many times slower the program runs than usual")
     given = parser.parse_args()
+    setattr(turns, "SHARE", turns.SHARE * given.slowed)  # noqa: B010 (Final for all others)
     print(f"{given.kind}: {uvloop.run(run(given.folder, given.kind, given.count)):.1f} µs")
 
 

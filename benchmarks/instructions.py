@@ -23,6 +23,10 @@ from benchmarks.processes import ROOT
 FEW: Final = 320
 MORE: Final = 1_280
 
+SLOWED: Final = 100
+"""How many times slower a program runs in valgrind, at most. Otherwise each request would wait for a turn, because the
+one before has taken more than the time that one round of the event loop has."""
+
 
 def count(source: Path, folder: Path, kind: str, requests: int) -> int:
     """Returns the instructions of a whole run with so many requests."""
@@ -31,7 +35,7 @@ def count(source: Path, folder: Path, kind: str, requests: int) -> int:
         [
             "valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null",
             f"--log-file={report}", sys.executable, "-m", "benchmarks.alone", str(folder), "--kind", kind,
-            "--count", str(requests),
+            "--count", str(requests), "--slowed", str(SLOWED),
         ],
         env={**os.environ, "PYTHONPATH": str(source / "src"), "PYTHONHASHSEED": "0"},
         cwd=ROOT, check=True, stdout=subprocess.DEVNULL,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressroom.turns import SHARE, Turn, Turns
+from pressroom.turns import PLACES, SHARE, Turn, Turns
 
 
 class Kitchen:
@@ -238,7 +238,6 @@ def test_account_waits_in_one_line_whatever_its_addresses() -> None:
             for _ in range(10):
                 await asyncio.sleep(0)
                 kitchen.served.append(account)
-            turns.leave(turn)
 
         async def request(address: str, account: str) -> None:
             turn = Turn(address)
@@ -251,16 +250,34 @@ def test_account_waits_in_one_line_whatever_its_addresses() -> None:
     assert last <= 2 * 10 + 8
 
 
-def test_line_of_an_account_is_forgotten_with_its_last_request() -> None:
+def test_line_of_an_account_is_forgotten_when_nobody_waits() -> None:
+    async def scene(kitchen: Kitchen) -> None:
+        turns, lines = kitchen.turns, dict[str, str]()
+
+        async def signed_in(turn: Turn) -> None:
+            address = turn.line
+            turns.identify(turn, "ann")
+            lines[address] = turn.line
+            await asyncio.sleep(0)
+
+        async def request(address: str) -> None:
+            turn = Turn(address)
+            await turns.run(turn, signed_in(turn))
+
+        await asyncio.gather(request("first"), request("second"), request("third"))
+        while turns.waiting:
+            await asyncio.sleep(0)
+        await request("fourth")
+        assert lines == {"first": "first", "second": "first", "third": "first", "fourth": "fourth"}
+
+    in_kitchen(scene)
+
+
+def test_lines_of_accounts_are_bounded_while_requests_wait() -> None:
     turns = Turns()
-    first, second, third = (Turn(f"address {number}") for number in range(3))
-    turns.identify(first, "ann")
-    turns.identify(second, "ann")
-    turns.leave(first)
-    assert second.line == "address 0"
-    turns.leave(second)
-    turns.identify(third, "ann")
-    assert third.line == "address 2"
+    for number in range(2 * PLACES):
+        turns.identify(Turn("address"), str(number))
+    assert len(turns._lines) <= PLACES  # pyright: ignore[reportPrivateUsage]
 
 
 Script = list[tuple[str, int, int | None]]

@@ -3,8 +3,11 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Generator
+from contextvars import ContextVar
 from types import coroutine
 from typing import Any, Final, TypeVar
+
+import msgspec
 
 from pressroom.errors import Unavailable
 from pressroom.fair_queue import FairQueue
@@ -26,21 +29,32 @@ DELAY: Final = 1.0
 """Seconds until a request is refused. Answered at once, clients would come again at once, and take more time so."""
 
 
-class Turn:
+class Turn(msgspec.Struct):
     """One request among those that are taken in turn.
 
     Attributes:
         line: The client that the request counts as: its address, or another one of its account.
-        account_id: The account whose request it was found to be.
         refusal: Why the request is not served; None if it is.
+        has_turn: Whether the others wait until the step that it runs, or begins next, is done.
+        is_over: Whether the request is finished. What it left behind is no client's.
+        waited: For how many seconds it has waited for connections to the database (docs/operations.md#postgresql).
     """
 
-    __slots__ = ("account_id", "line", "refusal")
+    line: str = ""
+    refusal: Unavailable | None = None
+    has_turn: bool = False
+    is_over: bool = False
+    waited: float = 0.0
 
-    def __init__(self, line: str = "") -> None:
-        self.line = line
-        self.account_id: str | None = None
-        self.refusal: Unavailable | None = None
+
+_latest: Final = ContextVar[Turn | None]("turn", default=None)
+"""The request that is served now, or was the last in this context."""
+
+
+def current_turn() -> Turn | None:
+    """Returns the request that this work is done for, or None for all other work."""
+    turn = _latest.get()
+    return None if turn is None or turn.is_over else turn
 
 
 class Turns:
@@ -68,8 +82,8 @@ class Turns:
         self._is_given = False
         """Whether a step has been chosen to run and is not done, or one will be chosen in the next round."""
         self._spent = 0.0
-        self._accounts: dict[str, tuple[str, int]] = {}
-        """Of accounts with requests under way, the line that they wait in, and how many requests there are."""
+        self._lines: dict[str, str] = {}
+        """The lines of accounts that have come since nobody waited."""
 
     @property
     def waiting(self) -> int:
@@ -78,17 +92,9 @@ class Turns:
 
     def identify(self, turn: Turn, account_id: str) -> None:
         """Notes whose request it is. Requests of one account wait in one line, whatever their addresses."""
-        turn.line, count = self._accounts.get(account_id, (turn.line, 0))
-        turn.account_id = account_id
-        self._accounts[account_id] = turn.line, count + 1
-
-    def leave(self, turn: Turn) -> None:
-        """Notes that a request is finished."""
-        if turn.account_id is None:
-            return
-        line, count = self._accounts.pop(turn.account_id)
-        if count > 1:
-            self._accounts[turn.account_id] = line, count - 1
+        if len(self._lines) >= PLACES:
+            self._lines.clear()
+        turn.line = self._lines.setdefault(account_id, turn.line)
 
     @coroutine
     def run(self, turn: Turn, work: Coroutine[Any, None, R]) -> Generator[Any, None, R]:
@@ -96,68 +102,66 @@ class Turns:
 
         Sets `turn.refusal` before the first step when too many wait. A request that is cancelled hears of it at once.
         """
-        is_begun = has_turn = gives_way = False
+        _latest.set(turn)
+        is_begun = gives_way = False
         error: BaseException | None = None
-        while True:
-            if gives_way or self._is_given or self._spent > SHARE:
+        try:
+            while True:
+                if gives_way or self._is_given or self._spent > SHARE:
+                    try:
+                        yield from self._wait(turn, is_begun=is_begun)
+                    except BaseException as cut_off:
+                        error = cut_off
+                is_begun, began = True, self._clock()
                 try:
-                    has_turn = yield from self._wait(turn, is_begun=is_begun, has_turn=has_turn)
-                except GeneratorExit:
-                    work.close()
-                    raise
-                except BaseException as cut_off:
-                    error, has_turn = cut_off, False
-            is_begun, began = True, self._clock()
-            try:
-                awaited = work.send(None) if error is None else work.throw(error)
+                    awaited = work.send(None) if error is None else work.throw(error)
+                finally:
+                    error = None  # It would hold this frame, which holds it.
+                    self._spent += self._clock() - began
                 gives_way = awaited is None
-            except StopIteration as done:
-                gives_way = False
-                return done.value
-            except BaseException:
-                gives_way = False
-                raise
-            finally:
-                error = None  # It would hold this frame, which holds it.
-                self._spent += self._clock() - began
-                if has_turn and not gives_way:
-                    has_turn = False
-                    self._give()
-            if not gives_way:
-                try:
-                    yield awaited
-                except GeneratorExit:
-                    work.close()
-                    raise
-                except BaseException as failure:
-                    error = failure
+                if not gives_way:
+                    if turn.has_turn:
+                        self._give_after(turn)
+                    try:
+                        yield awaited
+                    except BaseException as failure:
+                        error = failure
+        except StopIteration as done:
+            return done.value
+        finally:
+            turn.is_over = True
+            if turn.has_turn:
+                self._give_after(turn)
 
-    def _wait(self, turn: Turn, *, is_begun: bool, has_turn: bool) -> Generator[Any, None, bool]:
-        """Waits until the step is chosen; `has_turn`: after one that was. Returns False for a request that is
-        refused: it takes none."""
+    def _wait(self, turn: Turn, *, is_begun: bool) -> Generator[Any, None, None]:
+        """Waits until the next step is chosen. A refused request is not served."""
         loop = asyncio.get_running_loop()
         given: asyncio.Future[bool] = loop.create_future()
         if is_begun:
             self._queue.rejoin(turn.line, given)
         elif (displaced := self._queue.join(turn.line, given)) is not None and not displaced.done():
             displaced.set_result(False)
-        if has_turn:
-            self._give()
+        if turn.has_turn:
+            self._give_after(turn)
         elif not self._is_given:
             self._is_given = True
             loop.call_soon(self._give)
         try:
             if given.done():
                 yield  # Nobody else waits. The loop still gets its round.
-            is_served = yield from given
+            turn.has_turn = yield from given
         except BaseException:
             if not self._queue.leave(turn.line, given) and not given.cancelled() and given.done() and given.result():
                 self._give()  # The turn came at the very moment of leaving.
             raise
-        if not is_served:
+        if not turn.has_turn:
             turn.refusal = Unavailable("Too many requests wait to be served, in all or of this address.", RETRY_SECONDS)
             yield from asyncio.sleep(self._delay).__await__()
-        return is_served
+
+    def _give_after(self, turn: Turn) -> None:
+        """Chooses the step after that of `turn`."""
+        turn.has_turn = False
+        self._give()
 
     def _give(self) -> None:
         """Chooses the next step among those that wait."""
@@ -168,3 +172,4 @@ class Turns:
                 given.set_result(True)
                 return
         self._is_given = False
+        self._lines.clear()

@@ -16,16 +16,15 @@ from pressroom.db import (
     Database,
     DatabaseAway,
     Query,
-    RequestWaits,
     Tx,
     ahead_of_requests,
     pool,
-    request_waits,
 )
 from pressroom.db.connector import PostgresOptions
 from pressroom.db.pool import Connections
 from pressroom.db.postgres import PostgresDatabase, open_postgres
 from pressroom.errors import Conflict
+from pressroom.turns import Turn, Turns
 from tests.harness.statements import statements
 from tests.services.postgres import PostgresServer
 
@@ -150,15 +149,17 @@ def test_the_waits_of_a_request_have_one_bound(run: Run) -> None:
     async def work() -> None:
         connections = Connections(line, 1, 0.02)
         held = await connections.take()
-        with RequestWaits():
+        turn = Turn()
+
+        async def request() -> None:
             with pytest.raises(TimeoutError, match="No connection"):
                 await connections.take()
-            connections._longest_wait, waits = 1_000.0, request_waits.get()
-            assert waits is not None
-            assert waits.seconds > 0
-            waits.seconds = 1_000.0
+            assert turn.waited > 0
+            connections._longest_wait = turn.waited = 1_000.0
             with pytest.raises(TimeoutError, match="No connection"):
                 await connections.take()
+
+        await Turns().run(turn, request())
         left_behind = asyncio.ensure_future(connections.take())
         await asyncio.sleep(0)
         connections.give_back(held)

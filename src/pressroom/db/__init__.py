@@ -17,7 +17,6 @@ from pressroom.db.dialect import statement_for_sqlite
 from pressroom.db.params import in_order, numbered
 from pressroom.db.rows import Builder, Column, ColumnsDoNotFit, row_builder
 from pressroom.errors import PressroomError, SettingError, Unavailable
-from pressroom.turns import Turn
 
 Value = str | int | float | bool | None
 R = TypeVar("R")
@@ -160,37 +159,6 @@ def ahead_of_requests() -> Generator[None]:
         yield
     finally:
         goes_first.reset(token)
-
-
-class RequestWaits:
-    """For how many seconds a request has waited for connections, from `with` on to the end of the block.
-
-    All its waits together have one bound (docs/operations.md#postgresql). What the request began and left behind is
-    bounded by itself. Its `turn` tells in which line it waits (docs/architecture.md#fairness).
-    """
-
-    __slots__ = ("is_over", "seconds", "turn")
-
-    def __init__(self, turn: Turn | None = None) -> None:
-        self.turn = turn
-        self.seconds = 0.0
-        self.is_over = False
-
-    def __enter__(self) -> None:
-        request_waits.set(self)
-
-    def __exit__(self, *_: object) -> None:
-        self.is_over = True
-
-
-request_waits: Final = ContextVar[RequestWaits | None]("request_waits", default=None)
-"""The waits of the request that is served now, or was the last in this context."""
-
-
-def line_of_request() -> str:
-    """Returns the line in which this work waits: that of the request's client, or the one of all other work."""
-    waits = request_waits.get()
-    return "" if waits is None or waits.is_over or waits.turn is None else waits.turn.line
 
 
 Subscriber = Callable[[Tx, Any], Awaitable[None]]

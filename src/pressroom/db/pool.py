@@ -11,8 +11,9 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Generic, Protocol, TypeVar
 
 from pressroom import metrics
-from pressroom.db import goes_first, line_of_request, request_waits
+from pressroom.db import goes_first
 from pressroom.fair_queue import FairQueue
+from pressroom.turns import current_turn
 
 PATIENCE: Final = 5.0
 """Seconds to wait for a connection while none comes back: the database does nothing."""
@@ -135,16 +136,14 @@ class Connections(Generic[C]):
     async def _wait(self) -> C | None:
         """Returns a connection that came back, or None: one may be opened, and is counted as such."""
         waiter: asyncio.Future[C | None] = self._loop.create_future()
-        line = line_of_request()
+        turn = current_turn()
+        line = turn.line if turn else ""
         if goes_first.get():
             self._first.appendleft(waiter)
         elif (displaced := self._waiting.join(line, waiter)) is not None and not displaced.done():
             displaced.set_exception(TimeoutError("Too many wait for a connection to the database."))
         began = self._loop.time()
-        waits = request_waits.get()
-        if waits is not None and waits.is_over:
-            waits = None
-        end = began + self._longest_wait - (waits.seconds if waits else 0.0)
+        end = began + self._longest_wait - (turn.waited if turn else 0.0)  # All waits of a request have one bound.
         try:
             while True:
                 returned = self._returned
@@ -157,8 +156,8 @@ class Connections(Generic[C]):
             self._leave(line, waiter)
             raise
         finally:
-            if waits is not None:
-                waits.seconds += self._loop.time() - began
+            if turn is not None:
+                turn.waited += self._loop.time() - began
 
     def _leave(self, line: str, waiter: "asyncio.Future[C | None]") -> None:
         """Passes on what a waiter was given that no longer waits."""

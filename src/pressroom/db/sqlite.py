@@ -30,13 +30,13 @@ from pressroom.db import (
     Tx,
     Value,
     check_columns,
-    line_of_request,
 )
 from pressroom.db.rows import Column
 from pressroom.db.sqlite_tx import SqliteConnection, SqliteTx, bind, columns_of
 from pressroom.errors import SettingError
 from pressroom.fair_queue import FairQueue
 from pressroom.folders import make_folder
+from pressroom.turns import current_turn
 
 R = TypeVar("R")
 P = ParamSpec("P")
@@ -91,7 +91,8 @@ class SqliteDatabase:
     ) -> R:
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         queued = _QueuedTransaction(action, args, kwargs, answer, contextvars.copy_context())
-        if (displaced := self._queue.join(line_of_request(), queued)) is not None:
+        turn = current_turn()
+        if (displaced := self._queue.join(turn.line if turn else "", queued)) is not None:
             displaced.error = DatabaseAway("Too many writes wait for the database.")
             _resolve(displaced)
         if self._committer is None:

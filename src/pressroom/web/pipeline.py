@@ -10,7 +10,7 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 from pressroom.clock import Clock
-from pressroom.db import Database, RequestWaits
+from pressroom.db import Database
 from pressroom.errors import CrossOrigin, FieldError, Invalid, MissingKey, NotFound, NotSignedIn, Unavailable
 from pressroom.logs import Log
 from pressroom.settings import Settings
@@ -101,18 +101,14 @@ class Pipeline(Generic[C]):
         try:
             request = self._begin(scope, receive)
             turn = Turn(network_of(request.client))
-            with RequestWaits(turn):
-                serving = self._serve(scope, request, turn, receive, send)
-                await (serving if request.path in PROBES else self._turns.run(turn, serving))
+            serving = self._serve(scope, request, turn, receive, send)
+            await (serving if request.path in PROBES else self._turns.run(turn, serving))
         finally:
             self.under_way -= 1
 
     async def _serve(self, scope: HttpScope, request: Request[C], turn: Turn, receive: Receive, send: Send) -> None:
         """Responds to a request and logs it."""
-        try:
-            response = await self._respond(scope, request, turn)
-        finally:
-            self._turns.leave(turn)
+        response = await self._respond(scope, request, turn)
         shown_path = self._router.without_token(request.path)
         if shown_path is not request.path:
             hide_address(response)
