@@ -18,7 +18,7 @@ from pressroom.outbound.ip_ranges import IpAddress
 
 MOST_CHARACTERS: Final = 2_048
 LONGEST_NAME: Final = 253
-_TOO_LONG: Final = UrlRefused(f"The host name is longer than {LONGEST_NAME} characters.")
+_TOO_LONG: Final = f"The host name is longer than {LONGEST_NAME} characters."
 _PORTS: Final = {"https": 443, "http": 80}
 
 _SHAPE: Final = re.compile(r"([^:/?#]*)://([^/?]*)(/[^?]*)?(?:\?(.*))?", re.DOTALL)
@@ -121,10 +121,10 @@ def _name(host: str) -> str:
     if host.endswith((".", "\u3002", "\uff0e", "\uff61")):
         raise UrlRefused("The host ends with a dot; leave it out.")
     if len(host) > LONGEST_NAME:  # Before IDNA, which takes its time, and shortens nothing.
-        raise _TOO_LONG
+        raise UrlRefused(_TOO_LONG)
     name = ".".join(_label(label) for label in host.split("."))
     if len(name) > LONGEST_NAME:
-        raise _TOO_LONG
+        raise UrlRefused(_TOO_LONG)
     return name
 
 
