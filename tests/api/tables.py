@@ -24,7 +24,6 @@ _TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n(.*?)^\);", re.MULTILINE | re.DOTA
 _TYPE = r"(TEXT|BIGINT|INTEGER|BOOLEAN|DOUBLE PRECISION)"
 _COLUMN = re.compile(rf"^    ([a-z_]+) {_TYPE}", re.MULTILINE)
 _ADDED = re.compile(rf"^ALTER TABLE (\w+) ADD COLUMN ([a-z_]+) {_TYPE}", re.MULTILINE)
-_RENAMED = re.compile(r"^ALTER TABLE (\w+) RENAME TO (\w+);", re.MULTILINE)
 _WEIGHTS = {
     "TEXT": "length({})",
     "BIGINT": "{}",
@@ -50,8 +49,6 @@ def columns() -> dict[str, dict[str, str]]:
             found[table] = dict(_COLUMN.findall(inside))
         for table, column, kind in _ADDED.findall(migration.sql):
             found[table][column] = kind
-        for before, after in _RENAMED.findall(migration.sql):
-            found[after] = found.pop(before)
     return found
 
 

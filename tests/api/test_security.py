@@ -180,15 +180,6 @@ def test_all_other_sessions_are_ended_by_one_request(mira: Person) -> None:
     assert kinds(mira).count("sessions.ended") == 1
 
 
-def test_a_session_of_an_older_version_is_listed_and_can_be_ended(alice: Actor) -> None:
-    server = alice.server
-    server.run(server.runtime.db.script("UPDATE sessions SET id = NULL"))
-    shown = body_of(alice.web.get("/api/auth/sessions"))["sessions"]
-    assert [len(each["id"]) for each in shown] == [26]
-    assert body_of(alice.web.delete(f"/api/auth/sessions/{shown[0]['id']}"))["id"] == shown[0]["id"]
-    assert refusal(alice.web.get("/api/auth/sessions"))[0] == 401
-
-
 def test_sessions_are_listed_a_page_at_a_time(alice: Actor) -> None:
     server = alice.server
     for number in range(4):

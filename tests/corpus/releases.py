@@ -85,6 +85,7 @@ def dump_postgres(server: ServerProcess) -> str:
 
 def keep(folder: Path, version: str) -> None:
     """Writes the databases of this version to a folder."""
+    folder.mkdir(exist_ok=True)
     known: dict[str, dict[str, str]] = {}
     dumps: dict[str, Callable[[ServerProcess], str]] = {"sqlite": dump_sqlite, "postgres": dump_postgres}
     with tempfile.TemporaryDirectory() as name, PostgresServer.start(Path(name) / "postgres") as postgres:

@@ -1,5 +1,6 @@
-"""The database of each earlier release is brought up to date, and serves its clients on."""
+"""The database of each release is migrated to the schema of the next version, and goes on serving its clients."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -11,12 +12,15 @@ import apsw
 import httpx
 import pytest
 
-from pressroom.db.migrate import all_migrations
-from tests.corpus.releases import FOLDER, program
+from pressroom.db.migrate import newest_schema
+from tests.corpus.releases import FOLDER, dump_postgres, dump_sqlite, populate, program
+from tests.harness import versions
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows, sqlite_file
 from tests.harness.roomy import ROOMY
 from tests.services.postgres import PostgresServer
+
+_numbers = itertools.count()
 
 DUMPS: Final = sorted(FOLDER.glob("*.sql"))
 
@@ -37,26 +41,40 @@ def load_postgres(dump: Path, server: ServerProcess) -> None:
     subprocess.run([*command, url], check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
 
 
-@pytest.mark.parametrize("dump", DUMPS, ids=[dump.name for dump in DUMPS])
-def test_the_database_of_a_release_is_migrated_and_serves(
-    dump: Path, process_server: Callable[..., ServerProcess], request: pytest.FixtureRequest
+def kept(release: str, folder: Path, new: Callable[..., ServerProcess]) -> tuple[Path, dict[str, str]]:
+    """Returns the dump of a release, or of the program of today, and what clients of that database know."""
+    version, _, engine = release.rpartition(".")
+    if version != "today":
+        return FOLDER / f"{release}.sql", json.loads((FOLDER / f"{version}.json").read_text("utf-8"))[engine]
+    server = new().migrate()
+    known = populate(server)
+    dump = folder / f"{release}.sql"
+    dump.write_text((dump_sqlite if engine == "sqlite" else dump_postgres)(server), "utf-8")
+    return dump, known
+
+
+@pytest.mark.parametrize("release", [*(dump.stem for dump in DUMPS), "today.sqlite", "today.postgres"])
+def test_database_of_a_release_is_migrated_and_serves(
+    release: str, process_server: Callable[..., ServerProcess], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    version, _, engine = dump.stem.rpartition(".")
-    known = json.loads((FOLDER / f"{version}.json").read_text("utf-8"))[engine]
-    if engine == "sqlite":
-        server = process_server(**ROOMY, DEV=1)
-        load_sqlite(dump, server)
-    else:
+    engine = release.rpartition(".")[2]
+
+    def new() -> ServerProcess:
+        if engine == "sqlite":
+            return process_server(**ROOMY, DEV=1)
         postgres: PostgresServer = request.getfixturevalue("postgres_server")
-        name = f"release_{os.getpid()}_{version}"
-        server = process_server(**ROOMY, DEV=1, DATABASE_URL=postgres.create_database(name))
-        load_postgres(dump, server)
+        url = postgres.create_database(f"release_{os.getpid()}_{next(_numbers)}")
+        return process_server(**ROOMY, DEV=1, DATABASE_URL=url)
+
+    dump, known = kept(release, tmp_path, new)
+    server = versions.of(versions.later_source(tmp_path / "later", versions.LATER), new())
+    (load_sqlite if engine == "sqlite" else load_postgres)(dump, server)
     posts = rows(server, "SELECT count(*) FROM posts")
 
     assert "up to date" in server.command("migrate").stdout
     server.start()
 
-    assert rows(server, "SELECT max(version) FROM schema_migrations") == [(all_migrations()[-1].version,)]
+    assert rows(server, "SELECT max(version) FROM schema_migrations") == [(newest_schema() + len(versions.LATER),)]
     assert rows(server, "SELECT count(*) FROM posts") == posts
     assert_it_serves(server, known)
 
@@ -77,7 +95,3 @@ def assert_it_serves(server: ServerProcess, known: dict[str, str]) -> None:
             page = browser.get(path)
             assert page.status_code == 200, path
         assert "After the upgrade." in browser.get("/@alice").text
-
-
-def test_there_is_a_database_of_each_engine() -> None:
-    assert {dump.name.split(".")[-2] for dump in DUMPS} == {"sqlite", "postgres"}

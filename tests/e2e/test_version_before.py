@@ -52,9 +52,9 @@ ENOUGH: Final = 20
 def run_tests(
     folder: Path, tests: list[str], later: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Runs tests of the version before, on what its program and today's migrations make."""
+    """Runs tests of the version before on the schema that its migrations, today's and `later` ones make."""
     source = versions.previous_source(folder)
-    versions.put_migrations(source, later)
+    versions.put_migrations(source, later or versions.LATER)
     # A random order would be another one each time.
     options = ["-q", "--order", "0", "-p", "no:cacheprovider", f"--basetemp={folder.parent / 'temporary'}"]
     return subprocess.run(
@@ -76,6 +76,11 @@ def test_the_version_before_passes_its_own_tests_on_the_schema_of_today(tmp_path
     done = run_tests(folder, chosen)
     assert done.returncode == 0, done.stdout
     assert " skipped" not in done.stdout.splitlines()[-1], done.stdout
+
+
+def test_source_of_a_commit_is_read_from_the_history(tmp_path: Path) -> None:
+    versions.unpack("HEAD", tmp_path)
+    assert (tmp_path / "src/pressroom/__init__.py").is_file()
 
 
 def test_its_tests_find_a_migration_that_takes_away_what_it_uses(tmp_path: Path) -> None:
@@ -105,7 +110,7 @@ def test_no_request_to_the_version_before_fails_while_the_database_is_migrated(
         "REDIS_URL": redis_server.url,
         "BLOBS_URL": f"file://{tmp_path}/blobs",
     }
-    today = process_server(**shared)
+    today = versions.of(versions.later_source(tmp_path / "today", versions.LATER), process_server(**shared))
     before = [versions.of(source, process_server(**shared)) for _ in range(2)]
     before[0].command("migrate")
     schema = "SELECT max(version) FROM schema_migrations"
@@ -135,6 +140,6 @@ def test_no_request_to_the_version_before_fails_while_the_database_is_migrated(
             await asyncio.gather(*working)
 
     asyncio.run(story())
-    assert rows(today, schema) == [(newest_schema(),)]
+    assert rows(today, schema) == [(newest_schema() + len(versions.LATER),)]
     assert all({*each.outcomes} <= {"201", "200"} and not each.surprises for each in publishers), told(publishers)
     assert count(today, "posts") == sum(len(each.sent) for each in publishers)

@@ -18,8 +18,7 @@ from tests.harness.wire import ask
 MakeServer = Callable[..., ServerProcess]
 
 OWN = newest_schema()
-ADDED = {"language": "ALTER TABLE posts ADD COLUMN language TEXT;"}
-TWO_VERSIONS_ON = {**ADDED, "another": f"UPDATE oldest_program SET schema_version = {OWN + 1};"}  # noqa: S608  # a number
+TWO_VERSIONS_ON = {**versions.LATER, "another": f"UPDATE oldest_program SET schema_version = {OWN + 1};"}  # noqa: S608  # a number
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
@@ -31,7 +30,7 @@ def test_a_program_that_crashed_is_started_again_on_the_schema_of_the_next_versi
     key = Owner(server).key()
     server.kill()
 
-    following = versions.of(versions.later_source(tmp_path / "next", ADDED), process_server(**shared))
+    following = versions.of(versions.later_source(tmp_path / "next", versions.LATER), process_server(**shared))
     assert following.command("migrate").stdout.endswith("The database is up to date.\n")
     assert rows(server, "SELECT max(version) FROM schema_migrations") == [(OWN + 1,)]
     server.start()

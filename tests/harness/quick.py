@@ -26,7 +26,6 @@ LARGE = (
     "tests/api/test_deletion_killed.py",
     "tests/blobs/test_blobs.py::test_the_loop_goes_on",
     "tests/db/test_connector.py",
-    "tests/db/test_migrate.py::test_every_earlier_version",
     "tests/domains/keys/test_scale.py",
     "tests/domains/media/test_videos.py",
     "tests/domains/personal_data/test_archive.py",

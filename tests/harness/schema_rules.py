@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db.migrate import BEFORE_RELEASES, Migration
+from pressroom.db.migrate import Migration
 
 _UNUSED: Final = re.compile(r"^-- Unused since (\S+): (.+)$", re.MULTILINE)
 
@@ -21,18 +21,17 @@ _SETS: Final = re.compile(r"\bSET (.+?)(?: WHERE |$)", re.IGNORECASE)
 
 
 def faults_in(migrations: Sequence[Migration]) -> list[str]:
-    """Returns what is wrong with those that came after the first release, a sentence each.
+    """Returns what is wrong with migrations, a sentence each.
 
     Each is judged by the schema of the version before its own, which `oldest_program` holds.
     """
-    before = BEFORE_RELEASES
+    before = 0
     faults: list[str] = []
     for migration in migrations:
         if oldest := _OLDEST.search(migration.sql):
             before = int(oldest[1])
-        if migration.version > BEFORE_RELEASES:
-            new = [step for each in migrations if before < each.version < migration.version for step in each.statements]
-            faults += [f"{migration.version:04d}: {fault}" for fault in faults_of(migration, new)]
+        new = [step for each in migrations if before < each.version < migration.version for step in each.statements]
+        faults += [f"{migration.version:04d}: {fault}" for fault in faults_of(migration, new)]
     return faults
 
 

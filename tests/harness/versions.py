@@ -18,13 +18,19 @@ from tests.harness.process import ServerProcess
 ROOT: Final = Path(__file__).parents[2]
 MIGRATIONS: Final = Path("src/pressroom/db/migrations")
 
-PREVIOUS: Final = (ROOT / "tests/corpus/releases/previous").read_text("utf-8").split()[0]
-"""The tag or commit of the version before this one (docs/releasing.md#checklist)."""
+PREVIOUS_FILE: Final = ROOT / "tests/corpus/releases/previous"
+PREVIOUS: Final = PREVIOUS_FILE.read_text("utf-8").strip() if PREVIOUS_FILE.exists() else None
+"""The tag of the version before this one (docs/releasing.md#checklist). None before the first release: then today's
+program stands for it, and `LATER` for the migrations of the next version."""
+
+LATER: Final[Mapping[str, str]] = {"language": "ALTER TABLE posts ADD COLUMN language TEXT;"}
 
 
 @cache
 def absent() -> str | None:
     """Why the version before cannot be had, or None if it can."""
+    if PREVIOUS is None:
+        return None
     if shutil.which("git") is None:
         return "git is not installed, which the version before is read with"
     try:
@@ -37,16 +43,26 @@ def absent() -> str | None:
 
 def previous_schema() -> int:
     """The newest migration of the version before."""
+    if PREVIOUS is None:
+        return newest_schema()
     names = _git("ls-tree", "--name-only", PREVIOUS, f"{MIGRATIONS}/").decode().split()
     return max(int(Path(name).name[:4]) for name in names)
 
 
 def previous_source(folder: Path) -> Path:
     """Puts the source of the version before, with its tests, into `folder`; returns that."""
-    with tarfile.open(fileobj=io.BytesIO(_git("archive", PREVIOUS))) as archive:
+    if PREVIOUS is None:
+        shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist"), dirs_exist_ok=True)
+    else:
+        unpack(PREVIOUS, folder)
+    return folder
+
+
+def unpack(commit: str, folder: Path) -> None:
+    """Puts the source of a commit into `folder`."""
+    with tarfile.open(fileobj=io.BytesIO(_git("archive", commit))) as archive:
         archive.extraction_filter = getattr(tarfile, "data_filter", None)  # which Python has from 3.11.4 on
         archive.extractall(folder)  # noqa: S202  # our own
-    return folder
 
 
 def put_migrations(source: Path, later: Mapping[str, str] | None = None) -> None:

@@ -30,9 +30,6 @@ PATIENCE_SECONDS: Final = 600.0
 LOCK: Final = 7238001
 """The advisory lock of PostgreSQL that one process at a time migrates under."""
 
-BEFORE_RELEASES: Final = 38
-"""Migrations up to this one are older than the first release: no program of a version before serves meanwhile."""
-
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -49,9 +46,7 @@ class Migration:
 
     @property
     def indexes(self) -> list[str]:
-        """Returns the names of the indexes that it makes, if it does nothing else and programs may serve meanwhile."""
-        if self.version <= BEFORE_RELEASES:
-            return []
+        """Returns the names of the indexes that it makes, if it does nothing else."""
         matches = [re.match(r"CREATE INDEX (\w+) ON ", each) for each in self.statements]
         return [match[1] for match in matches if match] if all(matches) else []
 

@@ -1,4 +1,4 @@
-"""The sessions of an account: SQL. Sessions begun by a version before they had ids go by part of their hash."""
+"""The sessions of an account: SQL."""
 
 from typing import Final
 
@@ -6,8 +6,6 @@ import msgspec
 
 from pressroom.db import Command, Query, Tx
 from pressroom.domains.accounts.models import Session
-
-_ID: Final = "coalesce(id, upper(substr(token_hash, 1, 26)))"
 
 
 class EndedSession(msgspec.Struct):
@@ -19,18 +17,18 @@ class EndedSession(msgspec.Struct):
 
 LIST_SESSIONS: Final = Query(
     Session,
-    f"SELECT {_ID} AS id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
-    f" WHERE account_id = :account_id AND {_ID} < :before AND expires_at > :now ORDER BY {_ID} DESC LIMIT :limit",
+    "SELECT id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
+    " WHERE account_id = :account_id AND id < :before AND expires_at > :now ORDER BY id DESC LIMIT :limit",
 )
 
 FIND_BY_TOKEN: Final = Query(
     Session,
-    f"SELECT {_ID} AS id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
+    "SELECT id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
     " WHERE token_hash = :token_hash",
 )
 
 END_SESSION: Final = Query(
-    str, f"DELETE FROM sessions WHERE account_id = :account_id AND {_ID} = :session_id RETURNING agent"
+    str, "DELETE FROM sessions WHERE account_id = :account_id AND id = :session_id RETURNING agent"
 )
 
 END_OTHERS: Final = Command("DELETE FROM sessions WHERE account_id = :account_id AND token_hash <> :token_hash")
@@ -39,8 +37,8 @@ END_OTHERS: Final = Command("DELETE FROM sessions WHERE account_id = :account_id
 END_OLDEST: Final = Query(
     EndedSession,
     "DELETE FROM sessions WHERE token_hash IN (SELECT token_hash FROM sessions WHERE account_id = :account_id"
-    f" AND expires_at > :now ORDER BY created_at DESC, {_ID} DESC LIMIT 1000000 OFFSET :but)"
-    f" RETURNING {_ID} AS id, agent",
+    " AND expires_at > :now ORDER BY created_at DESC, id DESC LIMIT 1000000 OFFSET :but)"
+    " RETURNING id, agent",
 )
 
 TOUCH_SESSION: Final = Command(

@@ -316,9 +316,7 @@ LIST_NOTIFICATIONS: Final = Query(
 
 LIST_SESSIONS: Final = Query(
     CopiedSession,
-    "SELECT id, agent, address, created_at, renewed_at, expires_at FROM"
-    " (SELECT account_id, coalesce(id, upper(substr(token_hash, 1, 26))) AS id, agent, address, created_at, renewed_at,"
-    f" expires_at FROM sessions) AS listed WHERE {_NEXT}",
+    f"SELECT id, agent, address, created_at, renewed_at, expires_at FROM sessions WHERE {_NEXT}",
 )
 
 # Where an admin acted from is the admin's, and that somebody reported the account is the reporter's.
