@@ -10,6 +10,7 @@ import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.domains.keys.models import Scope
+from pressroom.domains.limits.actions import purge_limits
 from tests.api.actors import Actor, nobody
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -322,3 +323,26 @@ def test_windows_outlive_the_server(tmp_path: Path, engine_settings: dict[str, o
         assert refused(try_(server, "GET", "/api/auth/me"), "60 requests per 24 hours") == 24 * 3600 - 30
     with serving(tmp_path, start + DAY + MINUTE, settings) as server:
         assert try_(server, "POST", "/api/posts").status_code == 201
+
+
+def test_purge_keeps_the_windows_and_quotas_that_still_count(
+    tmp_path: Path, engine_settings: dict[str, object]
+) -> None:
+    settings = {**engine_settings, "REQUESTS_PER_DAY": 10, "DAILY_CONTENT_QUOTA": 10}
+    start = 1_800_000_000_000
+
+    def post_with(server: LocalServer, key: str) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {key}"}
+        return nobody.post(f"{server.base_url}/api/posts", json={"content": "a"}, headers=headers)
+
+    with serving(tmp_path, start, settings) as server:
+        account = server.account()
+        (_, first), (_, second) = server.key(account), server.key(account)
+        assert {post_with(server, first).status_code for _ in range(10)} == {201}
+        server.run(server.runtime.limiter.flush())
+        server.clock.time = (start // DAY + 1) * DAY - 1
+        server.run(server.runtime.db.transact(purge_limits, 500))
+        assert post_with(server, second).json()["limit"] == "content_per_day"
+    with serving(tmp_path, start + DAY + MINUTE - 1, settings) as server:
+        server.run(server.runtime.db.transact(purge_limits, 500))
+        assert refused(post_with(server, first), "10 requests per 24 hours") == 1

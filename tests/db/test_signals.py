@@ -22,8 +22,10 @@ from tests.services.postgres import PostgresServer
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
 INSERT = Command("INSERT INTO things (name, size) VALUES (:name, :size)")
+INSERT_PART = Command("INSERT INTO parts (name, thing) VALUES (:name, :thing)")
 GROW = Command("UPDATE things SET size = size + :size WHERE name = :name")
 COUNT = Query(int, "SELECT count(*) FROM things")
+COUNT_PARTS = Query(int, "SELECT count(*) FROM parts")
 SIZE = Query(int, "SELECT size FROM things WHERE name = :name")
 LISTENERS = "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
 
@@ -112,6 +114,30 @@ def test_who_is_woken_sees_what_was_written(db: Database, run: Run) -> None:
             await heard(event)
             assert await db.one(SIZE, name=name) == 1
             await writing
+
+    run(work())
+
+
+def test_failed_commit_writes_nothing_and_sends_no_signal(db: Database, run: Run) -> None:
+    run(
+        db.script(
+            "CREATE TABLE parts (name TEXT PRIMARY KEY,"
+            " thing TEXT NOT NULL REFERENCES things (name) DEFERRABLE INITIALLY DEFERRED)"
+        )
+    )
+
+    async def refer_to_nothing(tx: Tx) -> None:
+        await tx.run(INSERT_PART, name="part", thing="missing")  # refused by the COMMIT, not by the statement
+        tx.signal()
+
+    async def work() -> None:
+        event = await listen(db)
+        with pytest.raises(ConstraintViolated):
+            await db.transact(refer_to_nothing)
+        assert not event.is_set()
+        await db.transact(signal, "afterwards")
+        await heard(event)
+        assert await db.one(COUNT_PARTS) == 0
 
     run(work())
 
