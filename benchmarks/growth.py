@@ -59,9 +59,11 @@ MORE_KEYS: Final = Command(
     " 'filler' || i, 'svc_live_', 'key', 'posts:write', '', :now FROM n"
 )
 MORE_ENDPOINTS: Final = Command(
-    "INSERT INTO webhooks (id, account_id, key_id, url, events, secret, created_at, consecutive_failures, leased_until)"
-    f" {_NUMBERS} SELECT '0000003' || (1000000000000000000 + i), '0000001' || (1000000000000000000 + i),"
-    " '0000002' || (1000000000000000000 + i), 'https://example.org/', 'post.created', 'secret', :now, 0, 0 FROM n"
+    "INSERT INTO webhooks (id, origin_id, account_id, key_id, url, events, secret, speed, created_at,"
+    f" consecutive_failures, leased_until) {_NUMBERS}"
+    " SELECT '0000003' || (1000000000000000000 + i), '0000003' || (1000000000000000000 + i),"
+    " '0000001' || (1000000000000000000 + i), '0000002' || (1000000000000000000 + i), 'https://example.org/',"
+    " 'post.created', 'secret', 'new', :now, 0, 0 FROM n"
 )
 MORE_POSTS: Final = Command(
     "INSERT INTO posts (id, account_id, type, content, visibility, created_at, updated_at)"

@@ -51,9 +51,9 @@ POSTS = [f"post {number}" for number in range(20)]
 
 # In the order of the key, which is that of the text, so that the stops come in the middle of a table.
 BULK = (
-    "INSERT INTO idempotent_answers (account_id, method, path, idempotency_key, body, created_at)"
+    "INSERT INTO idempotent_answers (account_id, method, path, idempotency_key, body, body_hash, created_at)"
     " WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 4200)"
-    " SELECT (SELECT min(id) FROM accounts), 'POST', '/api/posts', 'bulk ' || i, '{}', 1 FROM n"
+    " SELECT (SELECT min(id) FROM accounts), 'POST', '/api/posts', 'bulk ' || i, '{}', '', 1 FROM n"
 )
 
 

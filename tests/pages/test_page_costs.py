@@ -51,13 +51,13 @@ FILL: Final = (
         " CASE WHEN i % 10 = 0 THEN 1 END FROM n"
     ),
     Command(
-        "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
-        " attempts, due_at)"
+        "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, code, redelivery,"
+        " tries, attempts, due_at)"
         " WITH RECURSIVE n(i) AS (SELECT CAST(:first AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < :last)"
         " SELECT :account_id, :webhook_id,"
         " '01KW2F3B6E' || substr('0000000000000000' || CAST(i AS TEXT), length(CAST(i AS TEXT)) + 1),"
         " 'evt_' || substr('000000000000000000000000000000000000' || CAST(i AS TEXT), length(CAST(i AS TEXT)) + 1),"
-        " 'post.created', 'failed', FALSE, 1, '[]', 1 FROM n"
+        " 'post.created', 'failed', '2xx', FALSE, 1, '[]', 1 FROM n"
     ),
     Command(
         "INSERT INTO events (id, account_id, type, created_at, data, key_id)"
@@ -76,10 +76,10 @@ FILL: Final = (
         " SELECT :account_id || 'C' || CAST(i AS TEXT), :account_id, 'x', 'PUBLIC', i FROM n"
     ),
     Command(
-        "INSERT INTO media (id, account_id, owner_id, position, token, kind, status, created_at)"
+        "INSERT INTO media (id, account_id, owner_id, position, token, kind, status, stored_bytes, created_at)"
         " WITH RECURSIVE n(i) AS (SELECT CAST(:first AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < :last)"
         " SELECT :account_id || 'M' || CAST(i AS TEXT), :account_id, :account_id || 'C' || CAST(i AS TEXT), 0,"
-        " :account_id || CAST(i AS TEXT), 'video/mp4', 'READY', i FROM n"
+        " :account_id || CAST(i AS TEXT), 'video/mp4', 'READY', 0, i FROM n"
     ),
     Command(
         "INSERT INTO audit_entries (account_id, id, kind, at, times, actor, address, detail)"
@@ -89,11 +89,12 @@ FILL: Final = (
         " 'key.made', i, 1, 'self', '', '{}' FROM n"
     ),
     Command(
-        "INSERT INTO sessions (account_id, token_hash, id, created_at, renewed_at, expires_at)"
+        "INSERT INTO sessions (account_id, token_hash, id, agent, address, created_at, confirmed_at, renewed_at,"
+        " seen_at, expires_at)"
         " WITH RECURSIVE n(i) AS (SELECT CAST(:first AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < :last)"
         " SELECT :account_id, :account_id || CAST(i AS TEXT),"
         " '01KW2F3B6E' || substr('0000000000000000' || CAST(i AS TEXT), length(CAST(i AS TEXT)) + 1),"
-        " 1, 1, 4000000000000 FROM n"
+        " '', '', 1, 0, 1, 0, 4000000000000 FROM n"
     ),
 )
 

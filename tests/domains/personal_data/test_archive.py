@@ -28,8 +28,8 @@ FILL = Command(
 )
 
 ADD_VIDEO = Command(
-    "INSERT INTO media (id, account_id, owner_id, position, token, kind, status, created_at)"
-    " VALUES (:id, :account_id, 'x', 0, 't', 'video/mp4', 'READY', 1)"
+    "INSERT INTO media (id, account_id, owner_id, position, token, kind, status, stored_bytes,"
+    " created_at) VALUES (:id, :account_id, 'x', 0, 't', 'video/mp4', 'READY', 0, 1)"
 )
 
 

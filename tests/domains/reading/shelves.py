@@ -38,7 +38,8 @@ FILL: Final = Command(
     " FROM n JOIN accounts a ON a.username_key = CAST(:owner AS TEXT) || CAST(i % :owners AS TEXT)"
 )
 TAG: Final = Command(
-    "INSERT INTO post_tags (account_id, post_id, tag) SELECT account_id, id, hub_id FROM posts WHERE hub_id = :hub_id"
+    "INSERT INTO post_tags (account_id, post_id, tag, hidden)"
+    " SELECT account_id, id, hub_id, FALSE FROM posts WHERE hub_id = :hub_id"
 )
 LIKE: Final = Command(
     "INSERT INTO likes (post_id, account_id, created_at) SELECT p.id, a.id, 1 FROM posts p JOIN accounts a"
@@ -50,8 +51,8 @@ LIST: Final = Command(
     " WHERE p.visibility = 'CUSTOM'"
 )
 ONCE_LISTED: Final = Command(
-    "INSERT INTO post_audiences (post_id, account_id, author_id) SELECT p.id, l.id, p.account_id FROM posts p"
-    " JOIN accounts a ON a.id = p.account_id JOIN accounts l ON l.username_key = 'listed'"
+    "INSERT INTO post_audiences (post_id, account_id, author_id, live) SELECT p.id, l.id, p.account_id, FALSE"
+    " FROM posts p JOIN accounts a ON a.id = p.account_id JOIN accounts l ON l.username_key = 'listed'"
     " WHERE a.username_key LIKE 'private%'"
 )
 HIDE_IN_HUB: Final = Command(

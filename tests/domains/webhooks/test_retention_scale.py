@@ -32,9 +32,9 @@ EVENTS: Final = Command(
 )
 
 DELIVERIES: Final = Command(
-    "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"  # noqa: S608  # our own
+    "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, code, redelivery, tries,"  # noqa: S608  # our own
     f" attempts, due_at) {_NUMBERS} SELECT CAST(:account_id AS TEXT), CAST(:webhook_id AS TEXT), 'new ' ||"
-    " CAST(i AS TEXT), 'evt_' || CAST(i AS TEXT), 'post.created', 'pending', FALSE, 1, '[]', 1 FROM n"
+    " CAST(i AS TEXT), 'evt_' || CAST(i AS TEXT), 'post.created', 'pending', '', FALSE, 1, '[]', 1 FROM n"
 )
 
 PENDS: Final = Command("UPDATE deliveries SET event_id = 'old 1' WHERE event_id = 'new 1'")

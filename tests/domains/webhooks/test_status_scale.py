@@ -35,11 +35,11 @@ WALK: Final = 10_000
 PORTION: Final = 20_000
 
 FILL: Final = Command(
-    "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries,"
+    "INSERT INTO deliveries (account_id, webhook_id, event_id, envelope_id, event_type, state, code, redelivery, tries,"
     " attempts, due_at) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
     " SELECT CAST(:account_id AS TEXT), CAST(:webhook_id AS TEXT), '01KW2F3B6E0000000' || CAST(:first + i AS TEXT),"
     " 'evt_', CASE WHEN :first + i = 100000007 THEN 'webhook.test' ELSE 'post.created' END, CAST(:state AS TEXT),"
-    " FALSE, 1, '[]', 1 FROM n"
+    " '2xx', FALSE, 1, '[]', 1 FROM n"
 )
 FIRST: Final = 100_000_000
 """What the number in an event's id begins from."""
