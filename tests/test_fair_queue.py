@@ -40,6 +40,16 @@ def test_who_leaves_is_not_served() -> None:
     assert (len(queue), queue.next(), queue.next(), len(queue)) == (1, "a2", None, 0)
 
 
+def test_rejoined_item_needs_no_place_and_goes_first_in_its_line() -> None:
+    queue = FairQueue[str](1, 1)
+    queue.join("a", "new")
+    queue.rejoin("a", "begun")
+    queue.rejoin("b", "begun too")
+
+    assert queue.join("c", "c") == "c"
+    assert [queue.next() for _ in range(4)] == ["begun", "begun too", "new", None]
+
+
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.booleans()), max_size=60), st.integers(1, 6))
 def test_places_are_shared(steps: list[Step], places: int) -> None:
     queue, waiting = FairQueue[tuple[str, int]](places), list[tuple[str, int]]()

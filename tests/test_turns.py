@@ -33,6 +33,8 @@ class Kitchen:
         for number in range(steps):
             if number:
                 await asyncio.sleep(0)
+            if turn.refusal is not None:
+                self.refused.append(client)
             self.served.append(client)
 
     async def busy(self) -> None:
@@ -160,6 +162,20 @@ def test_begun_request_is_never_refused() -> None:
 
     kitchen = in_kitchen(scene, places=6, places_of_one=2)
     assert Counter(kitchen.served) == {"a": 10, "b": 10, "c": 10}
+    assert not kitchen.refused
+
+
+def test_begun_request_gives_its_place_to_another() -> None:
+    async def scene(kitchen: Kitchen) -> None:
+        async def late() -> None:
+            while not kitchen.served:
+                await asyncio.sleep(0)
+            await kitchen.request("a")
+
+        await asyncio.gather(kitchen.request("a", 5), late())
+
+    kitchen = in_kitchen(scene, places=1)
+    assert Counter(kitchen.served) == {"a": 6}
     assert not kitchen.refused
 
 

@@ -92,6 +92,28 @@ def test_connections_are_given_out_in_turn(run: Run) -> None:
     run(work())
 
 
+def test_connections_are_given_to_waiting_clients_in_turn(run: Run) -> None:
+    async def work() -> None:
+        connections, served = Connections(line, 1), list[str]()
+        held = await connections.take()
+
+        async def use(client: str) -> None:
+            connection = await connections.take()
+            served.append(client)
+            connections.give_back(connection)
+
+        async def request(client: str) -> None:
+            await Turns().run(Turn(line=client), use(client))
+
+        waiting = [asyncio.ensure_future(request(client)) for client in ("crowd", "crowd", "crowd", "other")]
+        await asyncio.sleep(0)
+        connections.give_back(held)
+        await asyncio.gather(*waiting)
+        assert served == ["crowd", "other", "crowd", "crowd"]
+
+    run(work())
+
+
 def test_leases_and_counts_go_before_requests_that_wait(run: Run) -> None:
     """Behind them for longer than a lease, work would be done twice, and unsaved counts refuse every request."""
 

@@ -23,6 +23,7 @@ from pressroom.db import (
 from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import open_sqlite
 from pressroom.errors import Conflict
+from pressroom.turns import Turn, Turns
 from tests.services.postgres import PostgresServer
 
 Run = Callable[[Any], Any]
@@ -75,6 +76,25 @@ def test_refusals_among_many_actions_undo_nothing_but_their_own(db: Database, ru
     outcomes = run(together())
     assert [isinstance(outcome, Conflict) for outcome in outcomes] == [place % 7 == 0 for place in range(300)]
     assert run(db.one(COUNT)) == sum(place % 7 != 0 for place in range(300))
+
+
+@pytest.mark.parametrize("db", ["sqlite"], indirect=True)
+def test_writes_of_waiting_clients_are_run_in_turn(db: Database, run: Run) -> None:
+    served: list[str] = []
+
+    async def write(tx: Tx, client: str) -> None:
+        served.append(client)
+        await insert(tx, f"{client} {len(served)}")
+
+    async def request(client: str) -> None:
+        await Turns().run(Turn(line=client), db.transact(write, client))
+
+    async def together() -> None:
+        await asyncio.gather(*(request(client) for client in ("crowd", "crowd", "crowd", "other")))
+
+    run(together())
+    assert served == ["crowd", "other", "crowd", "crowd"]
+    assert run(db.one(COUNT)) == 4
 
 
 def test_an_action_that_awaits_something_foreign_fails_loudly(db: Database, run: Run) -> None:

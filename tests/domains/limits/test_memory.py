@@ -238,6 +238,27 @@ def test_what_could_not_be_saved_counts_in_the_next_process(tmp_path: Path) -> N
     with_key(tmp_path, story)
 
 
+def test_reserve_leaves_saved_minutes_of_the_day_counted(tmp_path: Path) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        full, rates = Full(db), Rates(per_day=4)
+        killed = MemoryLimiter(rates, full.as_database(), clock, reserve=Reserve(tmp_path / "reserve"))
+        await killed.take_over("killed")
+        for _ in range(3):
+            assert await admitted(killed, key_id, 1) == 1
+            clock.advance(MINUTE)
+        await killed.flush()
+        full.is_full = True
+        assert await admitted(killed, key_id, 1) == 1
+        with pytest.raises(DiskFull):
+            await killed.flush()
+
+        after = MemoryLimiter(rates, db, clock, reserve=Reserve(tmp_path / "reserve"))
+        await after.take_over("after")
+        assert await admitted(after, key_id, 1) == 0
+
+    with_key(tmp_path, story)
+
+
 def test_a_save_that_succeeds_empties_the_reserve(tmp_path: Path) -> None:
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         full, reserve = Full(db), Reserve(tmp_path / "reserve")

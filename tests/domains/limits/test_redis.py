@@ -1,10 +1,13 @@
 """The limiter in Redis: what it does to the connections, and how often it tries a Redis that is away."""
 
 import asyncio
+import uuid
+from typing import Any, cast
 
 import psutil
 import pytest
 
+from pressroom.clock import DAY, MINUTE, SettableClock
 from pressroom.domains.limits.models import Rates
 from pressroom.domains.limits.redis import PAUSE, RedisLimiter
 from pressroom.errors import Unavailable
@@ -23,6 +26,45 @@ def test_a_limiter_that_is_closed_holds_no_connection(redis_server: RedisServer)
 
     before = connections_to(redis_server.port)
     assert asyncio.run(use()) == (before + 1, before)
+
+
+def test_keys_in_redis_outlive_their_windows(redis_server: RedisServer) -> None:
+    async def use() -> None:
+        clock, key_id = SettableClock(), uuid.uuid4().hex
+        limiter = RedisLimiter(RATES, redis_server.url, 5, clock)
+
+        async def life(part: str) -> int:
+            return await limiter._redis.pttl(f"pressroom:{{{key_id}}}:{part}")
+
+        await limiter.attempt(key_id, is_post=True)
+        for part in ("attempts", "posts"):
+            assert await life(part) > MINUTE
+        for part in ("day", "total"):
+            assert await life(part) > DAY + MINUTE
+        clock.advance(DAY)
+        await limiter.attempt(key_id, is_post=False)
+        clock.advance(MINUTE)
+        await limiter.peek(key_id, is_post=False)  # drops the first minute from the day, and writes the total anew
+        assert await life("total") > DAY + MINUTE
+        await limiter.close()
+
+    asyncio.run(use())
+
+
+def test_attempts_count_at_the_millisecond_of_the_clock_of_redis(redis_server: RedisServer) -> None:
+    async def use() -> None:
+        limiter = RedisLimiter(RATES, redis_server.url, 5)
+
+        async def time() -> int:
+            seconds, microseconds = cast("tuple[int, int]", await cast("Any", limiter._redis).time())
+            return seconds * 1000 + microseconds // 1000
+
+        before = await time()
+        verdict = await limiter.attempt(uuid.uuid4().hex, is_post=False)
+        assert before <= verdict.now <= await time()
+        await limiter.close()
+
+    asyncio.run(use())
 
 
 def test_a_limiter_without_its_redis_says_so() -> None:

@@ -137,6 +137,8 @@ def test_without_a_limit_of_the_day_the_minute_decides_alone(steps: list[int]) -
 
 
 @given(REQUESTS, st.sampled_from([RATES, SIGNED_IN]))
+@example([(MINUTE // 6, False)] * 30, RATES).via("a day that is full")
+@example([(0, False)] * 6 + [(-DAY, False)] * 2, RATES).via("a clock that goes back")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_redis_decides_as_memory_does(redis_url: str, requests: list[tuple[int, bool]], rates: Rates) -> None:
     asyncio.run(compare_with_redis(redis_url, requests, rates))
