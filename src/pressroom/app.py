@@ -137,7 +137,7 @@ class PackageGuards(Guards[Caller]):
 
 
 def _spent_by(access: Access) -> Spent:
-    """Returns what a request of a route takes besides a request."""
+    """Returns the limits that a request spends besides those of every request."""
     if not isinstance(access, Keyed) or not access.spends_content:
         return _REQUEST_ALONE
     return Spent(access.counts_as_post, access.spends_content)

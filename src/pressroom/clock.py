@@ -13,10 +13,10 @@ DAY = 24 * HOUR
 
 
 JUMP: Final = MINUTE * 1_000_000
-"""Nanoseconds by which a clock must be set ahead to be doubted."""
+"""Nanoseconds; a clock that is set ahead by more is not followed at once."""
 
 STANDS: Final = HOUR * 1_000_000
-"""Nanoseconds for which it must stand there to be believed."""
+"""Nanoseconds after which a clock that was set ahead is followed all the same."""
 
 _AWAKE: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -68,7 +68,7 @@ class Clock(Protocol):
 
     @property
     def is_settled(self) -> bool:
-        """Returns whether the time has run without a jump for STANDS, so that what it ends may be removed."""
+        """Returns whether the time has run without a jump for STANDS, so that expired rows may be removed."""
         ...
 
 
@@ -145,7 +145,7 @@ class SystemClock:
 
     @property
     def is_settled(self) -> bool:
-        """Returns whether the time has run without a jump for STANDS, so that what it ends may be removed."""
+        """Returns whether the time has run without a jump for STANDS, so that expired rows may be removed."""
         return self.held == 0 and nanoseconds_awake() >= self._settled_at
 
     def _read(self) -> int:
@@ -163,7 +163,7 @@ class SystemClock:
 
 
 def nanoseconds_awake() -> int:
-    """Returns a time that nobody sets, and that goes on while the process, or the machine, is asleep."""
+    """Returns a time that cannot be set, and that runs on while the process or the machine sleeps."""
     return time.clock_gettime_ns(_AWAKE)
 
 
@@ -182,14 +182,14 @@ class SettableClock:
         return self.time
 
     def follow(self, now: int) -> None:
-        """Does nothing: the test says what the time is."""
+        """Does nothing: the test sets the time."""
 
     def steady(self) -> int:
         """Returns the time that was set."""
         return self.time
 
     def start_after(self, newest: int) -> None:
-        """Does nothing: the test says what the time is."""
+        """Does nothing: the test sets the time."""
 
     @property
     def skew(self) -> int:

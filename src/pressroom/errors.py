@@ -194,7 +194,7 @@ class Unprocessable(Refused):
 
 
 class TooMany(PressroomError):
-    """Too much, too soon; `retry_after` is in whole seconds, and `limit` names for programs what was reached."""
+    """Too much, too soon; `retry_after` is in whole seconds, and `limit` is the name of the limit, for programs."""
 
     def __init__(self, message: str, retry_after: int, limit: Limit) -> None:
         super().__init__(message)

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class _Line(Generic[T]):
-    """What waits of one client: those that have been served before go first."""
+    """The waiting items of one client; those that have been served before go first."""
 
     __slots__ = ("again", "first")
 
@@ -35,7 +35,7 @@ class FairQueue(Generic[T]):
         return self._taken + self._again
 
     def join(self, line: str, item: T) -> T | None:
-        """Adds an item to a line. Returns the item that must leave because the queue is full, or None.
+        """Adds an item to a line. Returns the item that is displaced because the queue is full, or None.
 
         That is the last item of the longest line, or `item` itself when its own line would be as long.
         """
@@ -57,8 +57,8 @@ class FairQueue(Generic[T]):
         return displaced
 
     def rejoin(self, line: str, item: T) -> None:
-        """Adds an item that has been served before. It goes before those of its line that have not, and never leaves
-        for others."""
+        """Adds an item that has been served before. It goes ahead of those of its line that have not, and is never
+        displaced."""
         own = self._lines.get(line)
         if own is None:
             own = self._lines[line] = _Line()

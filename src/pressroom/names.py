@@ -24,5 +24,5 @@ def name_errors(field: str, name: str | None, what: str) -> Iterator[FieldError]
 
 
 def username_shape(username: str) -> str:
-    """Returns what a user name is read as: without regard to case and to `_` (docs/people.md#reserved-user-names)."""
+    """Returns a user name in lower case and without `_`, for comparison (docs/people.md#reserved-user-names)."""
     return username.lower().replace("_", "")

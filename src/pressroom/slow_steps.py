@@ -1,4 +1,4 @@
-"""Names the functions that keep the event loop from everything else for too long (docs/operations.md#slow-steps)."""
+"""Finds slow steps of the event loop and names their functions (docs/operations.md#slow-steps)."""
 
 import asyncio
 import inspect
@@ -16,7 +16,7 @@ from pressroom import metrics
 from pressroom.logs import Log
 
 LOOKS: Final = 4
-"""How often a step is looked at within the time from which it counts as slow."""
+"""Samples taken of a step in the time from which it counts as slow."""
 
 LOG_SECONDS: Final = 60.0
 """Seconds between two lines of the log about the same function."""
@@ -34,9 +34,10 @@ class SlowStep(msgspec.Struct, frozen=True):
 class SlowSteps:
     """Watches one event loop from a thread of its own, and reports each step that takes too long.
 
-    The thread has the loop call it back. While the call waits, a step is under way, and the thread notes which function
-    runs. A call of a C function can hold the interpreter's lock, so that the thread itself must wait: then it looks
-    late, and the loop's own timer has not gone on either. A loop without slow steps pays for a few calls a second.
+    The thread schedules a callback on the loop. While the callback is pending, a step is under way, and the thread
+    notes the running function. A C function can hold the interpreter's lock, so that the thread itself must wait: then
+    it looks late, and the loop's own timer has not advanced either. A loop without slow steps pays for a few calls a
+    second.
 
     Args:
         seconds: The length from which a step is slow.
@@ -81,7 +82,7 @@ class SlowSteps:
                 return
 
     def _beat(self) -> None:
-        """Counts on the loop's own timer, until the end."""
+        """Increments a counter by the loop's own timer, until the watch ends."""
         self._beats += 1
         if not self._stopped.is_set():
             self._loop.call_later(self._seconds / LOOKS, self._beat)
@@ -156,6 +157,6 @@ def _stack(frame: FrameType | None) -> list[FrameType]:
 
 
 def _name(stack: list[FrameType]) -> str:
-    """Returns the innermost function of ours, `package.module.function`; the innermost of all when there is none."""
+    """Returns the innermost function of Pressroom as `package.module.function`, or else the innermost of all."""
     names = [f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}" for frame in reversed(stack)]
     return next((name for name in names if name.startswith("pressroom.")), names[0])

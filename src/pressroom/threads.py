@@ -26,8 +26,7 @@ class Abandoned(Exception):
 def lower_priority() -> None:
     """Has the calling thread, and the threads that it starts, give way to all others of the process.
 
-    Of the systems that we know Linux alone has priorities of threads; elsewhere the number of a thread could be that of
-    another process.
+    Only Linux has priorities of threads; elsewhere the id of a thread could be that of another process.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # the process may be forbidden to: it works without

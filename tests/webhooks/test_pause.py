@@ -1,4 +1,4 @@
-"""Endpoints that are changed and paused: what they hear of and what waits (docs/webhooks.md#change-or-pause)."""
+"""Changed and paused endpoints: their event types and their waiting deliveries (docs/webhooks.md#change-or-pause)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,7 +29,7 @@ def resume(hook: Endpoint) -> Json:
 
 
 def hear(hook: Endpoint, *events: str) -> Json:
-    """Changes what an endpoint hears of; returns it."""
+    """Changes the event types of an endpoint; returns it."""
     return body_of(hook.owner.web.patch(hook.base, json={"events": events}))
 
 

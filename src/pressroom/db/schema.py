@@ -1,8 +1,8 @@
-"""What the schema of a database lacks, compared with the one that the migrations make.
+"""Finds the missing parts of a database's schema, compared with the one that the migrations make.
 
 A restore that was cut off leaves a database whose table of migrations is complete, but not its indexes and constraints.
-What migrations make is read from a database in memory, to which they are applied; so no description of the schema is
-kept anywhere. Both are read as facts in words, which mean the same on both engines. Only missing facts count: an
+The migrations are applied to a database in memory and the schema is read from there, so that no second description of
+it is kept. Both are read as facts in words, which mean the same on both engines. Only missing facts count: an
 operator may add tables, columns and indexes.
 """
 
@@ -157,7 +157,7 @@ async def _tables(tx: Tx, engine: str) -> frozenset[str]:
 
 
 async def _facts(tx: Tx, engine: str) -> frozenset[str]:
-    """Returns what a schema consists of, each part in words."""
+    """Returns the parts of a schema, each in words."""
     tables, columns = await _tables(tx, engine), await tx.all(COLUMNS[engine])
     indexes = _grouped(await tx.all(INDEXES[engine]))
     references = _grouped(await tx.all(REFERENCES[engine]))

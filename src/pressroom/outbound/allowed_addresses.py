@@ -19,7 +19,7 @@ DEVELOPMENT: Final[Networks] = tuple(
 """What development mode may reach besides public addresses."""
 
 NOT_PUBLIC: Final = "The host does not resolve, or not to public addresses alone; use a public host."
-"""The one refusal of hosts for what a look-up of them came to."""
+"""The refusal of a host for any result of its look-up: it reveals nothing of an internal network."""
 
 _THIS_MACHINE: Final = frozenset(
     {

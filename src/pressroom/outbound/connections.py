@@ -1,7 +1,7 @@
 """Connections to other hosts: made only to addresses that were checked, kept alive for a little while, bounded.
 
-aiohttp makes and keeps connections; what it lacks is added here. It does not limit what a response costs, nor notice
-all that a peer sends between requests, and it does not say whether a connection that broke had been used before.
+aiohttp makes and keeps connections. It does not limit the cost of a response, does not notice all bytes that a peer
+sends between requests, and does not tell whether a broken connection had been used before; this module does.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ READ_BYTES: Final = 512
 
 GATHER_SECONDS: Final = 0.05
 GATHER_BYTES: Final = 16_384
-"""How long, and up to how many bytes, what such a peer sends gathers in the kernel before it is read."""
+"""How long, and up to how many bytes, the data of such a peer gathers in the kernel before it is read."""
 
 ADDRESSES_TRIED: Final = 8
 
@@ -105,7 +105,7 @@ class KeepAliveCount:
 
 
 class Wire(ResponseHandler):
-    """One connection. It gives what it receives to the reader of a response, and to nobody between requests.
+    """One connection. Bytes received go to the reader of a response; bytes between requests close the connection.
 
     Attributes:
         heard: Bytes that came since the latest request began.
@@ -233,7 +233,7 @@ class Wire(ResponseHandler):
             self.force_close()
 
     def _read_less_often(self) -> None:
-        """Has the kernel gather what comes next: a read of one byte costs as much time as one of some kilobytes."""
+        """Makes the kernel gather further bytes: a read of one byte costs as much time as one of some kilobytes."""
         if self._gathering is None and self._set_low_water(GATHER_BYTES):
             self._gathering = self._loop.call_later(GATHER_SECONDS, self._read_at_once)
 

@@ -1,7 +1,7 @@
-"""Reads one response out of the bytes of a connection, as they come, and finds its end. Knows no connection.
+"""Reads one response from the bytes of a connection, as they arrive, and finds its end. Does no I/O.
 
-aiohttp's parser reads heads. Bodies are read here: that parser has no limit of what a body may cost, and does not tell
-how many bytes of what it was given belong to the response (docs/architecture.md#requests-to-other-hosts).
+aiohttp's parser reads heads. Bodies are read here: that parser does not limit the cost of a body, nor tell how many of
+the given bytes belong to the response (docs/architecture.md#requests-to-other-hosts).
 """
 
 import re
@@ -25,7 +25,7 @@ that begins a chunk, may have as many."""
 CHUNKS: Final = 2_048
 CHUNK_BYTES: Final = 512
 """After so many chunks a body is cut off unless they hold so many bytes each on average: a chunk costs as much time as
-some kilobytes do in a large one. It is enough for what a delivery keeps of a body, even in chunks of one byte."""
+some kilobytes do in a large one. The part of a body that a delivery keeps fits even in chunks of one byte."""
 
 _NO_BODY: Final = frozenset({204, 304})
 _HEAD_END: Final = re.compile(rb"\n\r?\n")
@@ -97,9 +97,10 @@ class ResponseReader:
         return {name: _clean(found[name]) for name in names if name in found}
 
     def feed(self, data: bytes) -> bool:
-        """Reads further bytes and returns `ended`. What is cut off is not looked at any further.
+        """Reads further bytes and returns `ended`. Bytes behind the end are not looked at.
 
-        Raises OutboundFailed (PROTOCOL) and aiohttp's HttpProcessingError for what is no HTTP response, or has no end.
+        Raises OutboundFailed (PROTOCOL) or aiohttp's HttpProcessingError for bytes that are no HTTP response, or that
+        never end.
         """
         if self._held:
             data, self._held = self._held + data, b""
@@ -220,7 +221,7 @@ class ResponseReader:
         return at
 
     def _read_trailers(self, data: bytes, at: int) -> int:
-        """Skips what may follow the last chunk, up to an empty line."""
+        """Skips the trailers, up to an empty line."""
         end = _LINE_END.match(data, at) or _HEAD_END.search(data, at)
         waiting = (len(data) if end is None else end.end()) - at
         if self.framing + waiting > 2 * self._payload + FRAMING_BYTES or waiting > HEAD_BYTES:

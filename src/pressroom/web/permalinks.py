@@ -1,4 +1,4 @@
-"""Permalinks: the addresses at which people find what was published."""
+"""Permalinks: the public addresses of posts, clips and comments."""
 
 import msgspec
 

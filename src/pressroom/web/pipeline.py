@@ -61,7 +61,7 @@ FOR_PROGRAMS: Final = frozenset({"/healthz", "/readyz", "/openapi.json"})
 """Paths outside of the API that programs read, errors included."""
 
 PROBES: Final = frozenset({"/healthz", "/readyz"})
-"""Paths that are answered ahead of all turns: whoever asks decides whether this process is sent any requests."""
+"""Paths that are answered ahead of all turns: load balancers ask them whether to send requests to this process."""
 
 API_HEADERS: Final[HeaderList] = [(b"x-service-api-version", b"1"), (b"cache-control", b"no-store")]
 

@@ -62,7 +62,7 @@ class RateLimits(Protocol):
     """The limiter, as routes see it. Methods raise Unavailable while it is away."""
 
     async def ping(self) -> str | None:
-        """Returns what an operator should know while not all requests can be counted, None otherwise."""
+        """Returns a notice for the operator while some requests cannot be counted, None otherwise."""
         ...
 
     async def look(self, key_id: str, /) -> "tuple[Left, Left]":

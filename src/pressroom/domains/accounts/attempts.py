@@ -45,10 +45,10 @@ class SignInAttempt(msgspec.Struct):
 
     Attributes:
         credentials: The account that the login names, if it names one.
-        login: What the login is counted as; empty where the account is known already, by a session or a link.
-        account: What the account is counted as. An unknown login has one too, so that it costs the same work.
-        address: What the client's address is counted as.
-        limits: What it is held to.
+        login: The subject that counts the login; empty where a session or a link names the account.
+        account: The subject that counts the account. An unknown login has one too, so that it costs the same work.
+        address: The subject that counts the client's address.
+        limits: The limits of these counts.
         is_locked: Too many attempts at the account have failed, by whichever of its names. The password is then not
             looked at, and the answer is that of a wrong one (docs/sign-in.md#one-answer).
         is_verified: Whether its password was right.
@@ -91,7 +91,7 @@ async def attempt_sign_in(
     """Counts an attempt from the address `client` to sign in as `login`, and looks whether `code` is right.
 
     An address from which the account was signed in to before has counts of its own for that account, so that failures
-    from elsewhere do not lock the owner out. Raises TooManyAttempts by what was typed and by the address alone: the
+    from elsewhere do not lock the owner out. Raises TooManyAttempts by the login as typed and by the address alone: the
     account's own count would show which user name and e-mail address belong together (docs/sign-in.md#one-answer).
     """
     return await _count(tx, await _attempt_of_login(tx, login, client, limits), code)
@@ -239,7 +239,7 @@ def _too_many_sign_ins(attempts: queries.Attempts, now: int) -> TooManyAttempts:
 
 
 async def _attempt_of_login(tx: Tx, login: str, client: str, limits: SignInLimits) -> SignInAttempt:
-    """Returns the attempt at what was typed. Known and unknown logins take the same statements."""
+    """Returns the attempt for a login as typed. Known and unknown logins take the same statements."""
     credentials = await queries.find_credentials(tx, folded(login))
     account_id = credentials.id if credentials else ""
     typed = login_subject(folded(login))
@@ -255,7 +255,7 @@ async def _attempt_of_account(tx: Tx, account_id: str, client: str, limits: Sign
 
 
 async def _own_count(tx: Tx, account_id: str, client: str) -> str:
-    """Returns what is added to the account's subjects for an address from which it was signed in to; else nothing."""
+    """Returns the suffix of the account's subjects for a known address of the account, "" for any other address."""
     known = await actions.find_known_address(tx, account_id, client)
     return f":{known}" if known else ""
 
@@ -277,7 +277,7 @@ async def _check(tx: Tx, attempt: SignInAttempt) -> None:
 
 
 async def _count(tx: Tx, attempt: SignInAttempt, code: str | None) -> SignInAttempt:
-    """Counts an attempt as failed until it is known to be right; returns it with what the account demands of it.
+    """Counts an attempt as failed until it is known to be right; returns it with the account's demand for a code.
 
     Logins, accounts and addresses are locked in this order, here and in `_succeed`.
     """

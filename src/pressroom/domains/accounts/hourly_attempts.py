@@ -18,7 +18,7 @@ from pressroom.errors import Limit, TooManyAttempts
 WINDOW: Final = HOUR
 
 MAILS: Final = 3
-"""Mails of one kind to one address in any hour, asked for by whomever."""
+"""Mails of one kind to one address in any hour, whoever asks for them."""
 
 TAKEN_EMAILS: Final = 10
 """E-mail addresses of others that one account may ask for in any hour: each answer shows that somebody has one."""
@@ -100,7 +100,7 @@ def _taken_emails(account_id: str) -> str:
 
 
 def _reset_subjects(email: str, client: str, per_address: int) -> tuple[tuple[str, int, Limit], ...]:
-    """Returns what a request for a new password is counted against, always in the same order, with the limits."""
+    """Returns the subjects that count a request for a new password, with their limits, always in the same order."""
     hashed = hashlib.sha256(folded(email).encode()).hexdigest()
     return (
         (f"reset from {network_of(client)}", per_address, Limit.RESETS_PER_HOUR),

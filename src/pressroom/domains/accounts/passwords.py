@@ -98,8 +98,8 @@ class _ThreadQueue:
 
     Args:
         threads: How many threads it has.
-        at_work: Addresses of which a password is worked on, here or in another queue.
-        ended: Called when one is done: the first that waits in any queue may begin.
+        at_work: Addresses with a password in a thread, of this queue or another.
+        ended: Called when a password is done, so that the next one of any queue may begin.
     """
 
     def __init__(self, threads: int, at_work: set[str], ended: Callable[[], None]) -> None:

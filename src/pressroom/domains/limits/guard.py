@@ -14,7 +14,7 @@ DIGITS: Final = 4_096
 
 
 class Spent(NamedTuple):
-    """What a request takes besides a request: a post of the minute, content of the day."""
+    """The limits that a request spends besides requests: posts per minute, content per day."""
 
     is_post: bool = False
     is_content: bool = False
@@ -45,7 +45,7 @@ class Limiter(Protocol):
         ...
 
     async def ping(self) -> str | None:
-        """Returns what an operator should know while not all can be counted. Raises Unavailable while nothing can."""
+        """Returns a notice for the operator while some requests cannot be counted. Raises Unavailable if none can."""
         ...
 
     async def close(self) -> None:

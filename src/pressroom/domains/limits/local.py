@@ -79,7 +79,7 @@ class LocalWhenAway:
             del self._touched[key_id], self._windows[key_id]
 
     async def ping(self) -> str | None:
-        """Returns what an operator should know while the shared limiter is away; what can be served is served."""
+        """Returns a notice for the operator while the shared limiter is away."""
         try:
             return await self._shared.ping()
         except Unavailable:

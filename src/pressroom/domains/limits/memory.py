@@ -158,7 +158,7 @@ class MemoryLimiter:
         return not self._suspended or self._holder is not None
 
     async def _save_or_keep(self) -> None:
-        """Saves what was counted; when the database cannot take it, keeps it where a kill does not lose it."""
+        """Saves the counts; when the database cannot store them, writes them to the reserve."""
         try:
             await self._changed.flush()
         except PressroomError:
@@ -244,7 +244,7 @@ async def _merge(
     encoder: msgspec.json.Encoder,
     decoder: msgspec.json.Decoder[StoredWindows],
 ) -> None:
-    """Saves what a process before kept elsewhere, on top of what it had saved."""
+    """Merges counts from the reserve of an earlier process into the saved windows."""
     states: dict[str, str] = {}
     for key_id, windows in kept.items():
         row = await tx.one(queries.FIND_WINDOWS, key_id=key_id)

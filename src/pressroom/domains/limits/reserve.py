@@ -1,6 +1,6 @@
-"""Counts that the database cannot take, as while the disk is full, in a file whose space is taken beforehand.
+"""Stores counts that the database cannot, as on a full disk, in a file whose space is allocated beforehand.
 
-Without it a process that is killed then would forget requests of long ago (docs/limits.md#after-a-crash).
+Without it, a process that is killed then would lose counts of any age (docs/limits.md#after-a-crash).
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class Reserve:
         self._is_used = False
 
     def allocate(self) -> None:
-        """Takes the space, so that a write needs none later."""
+        """Allocates the space, so that later writes need none."""
         with contextlib.suppress(OSError), self._opened() as descriptor:
             os.posix_fallocate(descriptor, 0, SIZE)
 
@@ -46,7 +46,7 @@ class Reserve:
             await asyncio.to_thread(self._write, body)
 
     def load(self) -> dict[str, StoredWindows]:
-        """Returns what was kept and not cleared."""
+        """Returns the counts that were kept and not cleared."""
         try:
             with self._file.open("rb") as file:
                 length, checksum = _HEAD.unpack(file.read(_HEAD.size))
@@ -58,7 +58,7 @@ class Reserve:
         return kept
 
     async def clear(self) -> None:
-        """Forgets what was kept, because the database has it."""
+        """Removes the counts, which the database has stored."""
         if self._is_used:
             await asyncio.to_thread(self._write, b"")
             self._is_used = False

@@ -194,7 +194,7 @@ def moved(stored: StoredWindows, by: int) -> StoredWindows:
 
 
 def latest_of(stored: StoredWindows) -> StoredWindows:
-    """Returns what a second's requests can have changed of a key's windows, without the other minutes of the day."""
+    """Returns the part of a key's windows that requests of the last second can have changed."""
     return StoredWindows(stored.attempts, stored.posts, stored.day[-2:], [], stored.saved_at)
 
 

@@ -176,7 +176,7 @@ def unpacked(body: bytes, encoding: str, most: int) -> bytes:
 
 
 async def _apart(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-    """Reads what a stranger made apart from the event loop: made to be slow, it takes as long as many requests."""
+    """Runs `work` on a stranger's data in a thread: data made to be slow would hold the event loop for too long."""
     return await asyncio.get_running_loop().run_in_executor(_reader, functools.partial(work, *arguments, **named))
 
 

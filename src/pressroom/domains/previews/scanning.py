@@ -23,7 +23,7 @@ MOST_TAGS: Final = 10_000
 MOST_WANTED: Final = 500
 MOST_ATTRIBUTES: Final = 64
 MOST_CHARACTERS: Final = 16_384
-"""What is looked at of a page: places where a tag that matters may begin, tags that are wanted, attributes of one,
+"""Limits of a scan: places where a tag that matters may begin, tags that are wanted, attributes of one,
 characters of a value or title. A page of a megabyte that is made to be slow has 350,000 tags."""
 
 _OPENING: Final = re.compile(rf"<(?:(!--)|([!?]|/(?=[^A-Za-z]))|(/?)([A-Za-z][^{_WS}/>]*+))")

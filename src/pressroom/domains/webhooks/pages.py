@@ -123,9 +123,9 @@ async def resume(request: Request[Caller], body: NoFields) -> Response:
     return redirect(_path(request, _ONE), done="endpoint-resumed")
 
 
-@declare("GET", f"{_ONE}/events", Page(), summary="What a webhook endpoint hears of")
+@declare("GET", f"{_ONE}/events", Page(), summary="The events of a webhook endpoint")
 async def events(request: Request[Caller]) -> Response:
-    """The form, filled in with what the endpoint hears of."""
+    """The form, filled in with the endpoint's event types."""
     return await show_events(request, FormState())
 
 
@@ -141,10 +141,10 @@ async def show_events(request: Request[Caller], form: FormState) -> Response:
     takes=EditWebhook,
     fields=_ENDPOINT,
     again=show_events,
-    summary="Change what a webhook endpoint hears of",
+    summary="Change the events of a webhook endpoint",
 )
 async def change_events(request: Request[Caller], body: EditWebhook) -> Response:
-    """Changes what the endpoint hears of."""
+    """Changes the endpoint's event types."""
     await request.once(changing.change_events, _id_of, 200, *named(request), body.kinds(), request.caller.source)
     return redirect(_path(request, _ONE), done="endpoint-changed")
 

@@ -143,7 +143,7 @@ async def show_status(request: Request[Caller]) -> Response:
     "PATCH",
     ONE,
     SessionOnly(),
-    summary="Change what a webhook endpoint hears of",
+    summary="Change the events of a webhook endpoint",
     takes=EditWebhook,
     gives=WebhookOut,
     fails=(Invalid([FieldError("events", Code.TOO_FEW, "Choose at least one.")]), NONE),
@@ -153,8 +153,8 @@ async def show_status(request: Request[Caller]) -> Response:
     response_example=EDITED_WEBHOOK_EXAMPLE,
 )
 async def edit_webhook(request: Request[Caller], body: EditWebhook) -> Response:
-    """Has the endpoint hear of these events from now on, with the same secret. What was queued before stays queued, and
-    a disabled endpoint stays disabled."""
+    """Changes the event types of the endpoint from now on and keeps the secret. Deliveries queued before stay queued. A
+    disabled endpoint stays disabled."""
     return await request.once(
         changing.change_events, _shown(request), 200, *named(request), body.kinds(), request.caller.source
     )
@@ -172,8 +172,8 @@ async def edit_webhook(request: Request[Caller], body: EditWebhook) -> Response:
     response_example=PAUSED_WEBHOOK_EXAMPLE,
 )
 async def pause_webhook(request: Request[Caller]) -> Response:
-    """Has all deliveries to the endpoint wait, tests too, and spend no attempt until it is resumed; at most what is
-    under way still arrives. What waits for more than 30 days is removed."""
+    """Makes all deliveries to the endpoint, tests included, wait without spending an attempt until it is resumed. Only
+    deliveries under way still arrive. Deliveries that wait for more than 30 days are removed."""
     return await request.once(changing.pause, _shown(request), 200, *named(request), request.caller.source)
 
 
@@ -189,7 +189,7 @@ async def pause_webhook(request: Request[Caller]) -> Response:
     response_example=WEBHOOK_EXAMPLE,
 )
 async def resume_webhook(request: Request[Caller]) -> Response:
-    """Sends what waited since the endpoint was paused, oldest first. A disabled endpoint is not enabled by it."""
+    """Sends the deliveries that waited since the pause, oldest first. A disabled endpoint stays disabled."""
     return await request.once(changing.resume, _shown(request), 200, *named(request), request.caller.source)
 
 

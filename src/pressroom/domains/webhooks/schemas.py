@@ -76,7 +76,7 @@ class CreateWebhook(Body):
 
 
 class EditWebhook(Body):
-    """What an endpoint is to hear of from now on."""
+    """The new event types of an endpoint."""
 
     events: EventChoice
 

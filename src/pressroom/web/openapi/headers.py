@@ -87,7 +87,7 @@ def components(settings: Settings) -> dict[str, Json]:
             f'"requests_per_minute";q={per_minute};w=60, "requests_per_day";q={per_day};w=86400',
         ),
         RATE_LIMITS[4]: _of_key(
-            "What is left (`r`) of each that is counted per key, and after how many seconds there is more (`t`).",
+            "The rest (`r`) of each limit that is counted per key, and the seconds until it grows (`t`).",
             {"type": "string"},
             f'"requests_per_minute";r={max(0, per_minute - 3)};t=12,'
             f' "requests_per_day";r={max(0, per_day - 3)};t=85020',

@@ -135,7 +135,7 @@ SET_PASSWORD: Final = Command(
 
 
 class Logins(msgspec.Struct):
-    """What an account is signed in to by, folded."""
+    """The logins of an account, folded."""
 
     username_key: str
     email_key: str

@@ -1,4 +1,4 @@
-"""Changing an endpoint that stands: what it hears of, and pausing it (docs/webhooks.md#change-or-pause)."""
+"""Changes the event types of an endpoint, pauses and resumes it (docs/webhooks.md#change-or-pause)."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from pressroom.domains.webhooks.queries import endpoints
 async def change_events(
     tx: Tx, account_id: str, key_id: str, webhook_id: str, events: Sequence[EventType], source: Source = UNKNOWN
 ) -> Webhook:
-    """Has an endpoint hear of these kinds from now on, and returns it. What was queued before stays queued.
+    """Changes the event types of an endpoint and returns it. Deliveries queued before stay queued.
 
     A disabled endpoint stays disabled. Raises NotFound.
     """
@@ -25,7 +25,7 @@ async def change_events(
 
 
 async def pause(tx: Tx, account_id: str, key_id: str, webhook_id: str, source: Source = UNKNOWN) -> Webhook:
-    """Pauses an endpoint and returns it: its deliveries wait and spend no attempt; what is in flight ends.
+    """Pauses an endpoint and returns it: its deliveries wait and spend no attempt; those in flight end.
 
     One that is paused stays so. Raises NotFound, Unprocessable when it is disabled.
     """

@@ -151,7 +151,7 @@ def check_active(key: ApiKey, now: int) -> None:
 
 
 async def record_change(tx: Tx, account_id: str, kind: Kind, source: Source, webhook: Webhook) -> None:
-    """Records what was done to an endpoint that stands."""
+    """Records a change of an endpoint in the account's log."""
     await _record(tx, account_id, kind, source, webhook.id, webhook.url)
 
 

@@ -26,9 +26,9 @@ class Batch(msgspec.Struct):
 
 
 class BatchResult(msgspec.Struct):
-    """What a batch came to: the endpoint's health and speed, outcomes still to be saved, and whether more is due.
+    """The result of a batch: the endpoint's health and speed, outcomes still to be saved, and whether more is due.
 
-    `recovered`: a test succeeded and nothing failed after it, so what waits for the endpoint is brought forward.
+    `recovered`: a test succeeded and nothing failed after it, so waiting deliveries are brought forward.
     """
 
     endpoint: Endpoint

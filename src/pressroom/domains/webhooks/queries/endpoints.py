@@ -70,7 +70,7 @@ PAUSE_WEBHOOK: Final = Command(
     "UPDATE webhooks SET paused_at = :now, next_due_at = NULL WHERE account_id = :account_id AND id = :webhook_id"
 )
 
-# Whether anything is due, the worker sees: a probe may lie ahead, and a test goes before it.
+# The worker finds out whether anything is due: a probe may lie ahead, and a test goes before it.
 RESUME_WEBHOOK: Final = Command(
     "UPDATE webhooks SET paused_at = NULL, next_due_at = :now WHERE account_id = :account_id AND id = :webhook_id"
 )
@@ -161,17 +161,17 @@ async def rotate_secret(tx: Tx, account_id: str, webhook_id: str, *, secret: str
 
 
 async def set_events(tx: Tx, account_id: str, webhook_id: str, events: str) -> None:
-    """Changes what an endpoint hears of."""
+    """Changes the event types of an endpoint."""
     await tx.run(SET_EVENTS, account_id=account_id, webhook_id=webhook_id, events=events)
 
 
 async def pause_webhook(tx: Tx, account_id: str, webhook_id: str) -> None:
-    """Has nothing be due for an endpoint until it is resumed."""
+    """Pauses an endpoint: nothing is due for it until it is resumed."""
     await tx.run(PAUSE_WEBHOOK, account_id=account_id, webhook_id=webhook_id, now=tx.now)
 
 
 async def resume_webhook(tx: Tx, account_id: str, webhook_id: str) -> None:
-    """Has an endpoint looked after at once."""
+    """Resumes an endpoint and makes it due at once."""
     await tx.run(RESUME_WEBHOOK, account_id=account_id, webhook_id=webhook_id, now=tx.now)
 
 

@@ -61,7 +61,7 @@ FORGET_WEBHOOK: Final = Command("DELETE FROM webhooks WHERE account_id = :accoun
 SWEPT: Final = Command("UPDATE webhooks SET sweep_at = NULL WHERE account_id = :account_id AND id = :webhook_id")
 
 
-# CROSS JOIN has SQLite begin with endpoints, of which few are paused for so long.
+# CROSS JOIN makes SQLite begin with endpoints: few are paused for so long.
 PURGE_PAUSED: Final = Command(
     "DELETE FROM deliveries WHERE (account_id, webhook_id, event_id) IN (SELECT d.account_id, d.webhook_id, d.event_id"
     " FROM webhooks w CROSS JOIN deliveries d WHERE w.paused_at <= :until AND d.account_id = w.account_id"
