@@ -6,7 +6,7 @@ import pytest
 from pressroom.clock import DAY
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy, Scope
-from tests.api.actors import NOTHING, Actor, nobody
+from tests.api.actors import NOTHING, Actor, field_errors, nobody
 from tests.api.conftest import MakeActor, one_engine
 
 SETTINGS = {
@@ -111,6 +111,20 @@ def test_a_missing_scope_comes_before_the_body(actor: MakeActor) -> None:
 def test_the_smallest_scopes_suffice(actor: MakeActor) -> None:
     assert actor(Scope.POSTS_WRITE).post().status_code == 201
     assert actor(Scope.CLIPS_WRITE).api.get("/api/auth/me").status_code == 200
+
+
+def test_unknown_parameter_comes_before_header_and_body(alice: Actor) -> None:
+    header = {"Idempotency-Key": ""}
+
+    for kind in ("application/json", "text/plain"):
+        answer = alice.api.post("/api/posts?visibilty=x", content=b"{", headers={**header, "Content-Type": kind})
+        assert field_errors(answer) == [("query.visibilty", "unknown_field")]
+    assert field_errors(alice.api.post("/api/posts", json=BAD, headers=header)) == [
+        ("header.Idempotency-Key", "invalid_format"),
+        ("visibilty", "unknown_field"),
+        ("content", "required"),
+    ]
+    assert alice.written() == NOTHING
 
 
 def test_the_body_comes_before_the_replay(alice: Actor) -> None:
