@@ -12,7 +12,9 @@ from pressroom.db import Command, Query, Tx
 from pressroom.db.postgres_tx import PostgresTx
 from pressroom.db.sqlite_tx import SqliteTx
 from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.accounts.attempts import SignInAttempt, SignInLimits, attempt_sign_in, forget_failures
 from pressroom.domains.accounts.links import issue_reset
+from pressroom.errors import TooManyAttempts
 from tests.api.people import PASSWORD, Person, new_address, next_number, token_of
 from tests.harness.local import LocalServer
 
@@ -76,6 +78,34 @@ def test_right_passwords_at_once_are_limited_exactly(mira: Person) -> None:
         answers = list(threads.map(lambda _: mira.sign_in(), range(12)))
 
     assert sorted(answer.status_code for answer in answers) == [200] * 5 + [429] * 7
+
+
+def test_attempts_that_were_checked_at_once_are_counted_exactly(mira: Person) -> None:
+    limits = SignInLimits(failures_per_account=3, failures_per_address=5, per_account=2, per_address=100)
+
+    def attempt(login: str, client: str) -> SignInAttempt:
+        return mira.server.run(mira.server.runtime.db.transact(attempt_sign_in, login, client, limits))
+
+    def succeed(attempt: SignInAttempt) -> None:
+        attempt.is_verified = True
+        mira.server.run(mira.server.runtime.db.transact(forget_failures, attempt))
+
+    address, unknown = new_address(), [f"nobody{next_number()}" for _ in range(3)]
+    for login in [unknown[0]] * 3 + [unknown[1]] * 2:
+        attempt(login, address)
+    for login, client in ((unknown[0], new_address()), (unknown[2], address)):
+        with pytest.raises(TooManyAttempts):
+            attempt(login, client)
+
+    attempts = [attempt(mira.name, new_address()) for _ in range(3)]
+    assert [each.is_locked for each in attempts] == [False] * 3
+    assert attempt(f"{mira.name}@example.org", new_address()).is_locked
+    succeed(attempts[0])
+    succeed(attempts[1])
+    with pytest.raises(TooManyAttempts):
+        succeed(attempts[2])
+    with pytest.raises(TooManyAttempts):
+        attempt(mira.name, new_address())
 
 
 def test_failures_do_not_count_as_right_passwords(mira: Person) -> None:

@@ -221,6 +221,20 @@ def test_who_leaves_the_queue_passes_its_turn_on(run: Run) -> None:
     run(work())
 
 
+def test_leave_to_open_a_connection_is_passed_on(run: Run) -> None:
+    async def work() -> None:
+        connections = Connections(line, 1)
+        lost = await connections.take()
+        first, second = (asyncio.ensure_future(connections.take()) for _ in range(2))
+        await asyncio.sleep(0)
+        lost.closed = True
+        connections.give_back(lost)
+        first.cancel()  # after it was let open one, and before it knows
+        assert await second is not lost
+
+    run(work())
+
+
 def test_a_stop_waits_for_what_is_under_way(run: Run) -> None:
     async def work() -> None:
         connections = Connections(line, 2)
@@ -287,6 +301,19 @@ def test_a_connection_that_cannot_be_used_again_is_replaced(run: Run, fault: str
         connections.give_back(fresh)
         fresh.closed = True
         assert await connections.take() is not fresh
+
+    run(work())
+
+
+def test_connection_unused_for_too_long_is_replaced(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "STALE", 0.0)
+
+    async def work() -> None:
+        connections = Connections(line, 1)
+        unused = await connections.take()
+        connections.give_back(unused)
+        assert await connections.take() is not unused
+        assert unused.closed
 
     run(work())
 

@@ -9,6 +9,7 @@ from tests.api.actors import Actor, body_of, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
 from tests.harness.receiver import answer, hold
+from tests.services.process import wait_until
 from tests.webhooks.clocked import fail_until_disabled, pass_time, post
 from tests.webhooks.conftest import MakeEndpoint
 from tests.webhooks.endpoints import DELIVERING, Endpoint, disable, let_go
@@ -27,6 +28,12 @@ def tries(hook: Endpoint) -> list[int]:
 def attempts(hook: Endpoint) -> list[list[tuple[int, str]]]:
     """Returns number and status of each attempt of each delivery, newest event first."""
     return [[(each["number"], each["status"]) for each in delivery["attempts"]] for delivery in hook.deliveries()]
+
+
+def has_failed(hook: Endpoint) -> bool:
+    """Returns whether the log tells of a failed attempt."""
+    lines = hook.owner.server.stream.getvalue().splitlines()
+    return any("delivery failed" in line and hook.id in line for line in lines)
 
 
 def test_waiting_envelope_is_redelivered_now_and_counts_as_queued(endpoint: MakeEndpoint, alice: Actor) -> None:
@@ -185,6 +192,24 @@ def test_delivery_that_waits_at_an_endpoint_that_recovered_is_brought_forward(
 
     assert hook.states() == ["delivered"] * 3
     assert len(hook.received) == 5
+
+
+def test_event_is_sent_at_once_while_an_earlier_one_waits_at_a_healthy_endpoint(
+    endpoint: MakeEndpoint, alice: Actor
+) -> None:
+    hook = endpoint("post.created")
+    hook.behave(answer(500), hold(200), answer(200))
+    post(alice, 2)
+    with settling(alice.server):
+        hook.receiver.wait(lambda receiver: receiver.count(hook.path) == 2)
+        assert wait_until(lambda: has_failed(hook))
+        hook.receiver.release(hook.path)
+    assert (sorted(hook.states()), hook.show()["consecutiveFailures"]) == (["delivered", "pending"], 0)
+
+    post(alice)
+    alice.server.deliver()
+
+    assert (sorted(hook.states()), len(hook.received)) == (["delivered"] * 2 + ["pending"], 3)
 
 
 def test_test_beside_a_probe_in_flight_does_not_begin_another(endpoint: MakeEndpoint, alice: Actor) -> None:
