@@ -26,7 +26,7 @@ class ChunkedCards(Attack):
     async def run(self, stage: Stage, http: ClientSession) -> None:
         page = HEAD % b"text/html" + b"%x\r\n%b\r\n" % (len(CARD), CARD) + b"1\r\n \r\n" * 400_000 + END
         image = HEAD % b"image/png" + b"1\r\na\r\n" * 250_000 + END
-        async with answering(stage.notes["port"], lambda path: image if path == b"/image" else page):
+        async with answering(stage.notes["port"], lambda path, _: image if path == b"/image" else page):
             for number in itertools.count():
                 link = f"http://127.0.0.1:{stage.notes['port']}/{number}"
                 await publish(http, stage, stage.notes["session"], link)

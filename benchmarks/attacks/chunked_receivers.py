@@ -30,7 +30,7 @@ class ChunkedReceivers(Attack):
                 await call(http, stage, f"/api/auth/api-keys/{key_id}/webhooks", body, session)
 
     async def run(self, stage: Stage, http: ClientSession) -> None:
-        async with answering(stage.notes["port"], lambda path: ANSWER):
+        async with answering(stage.notes["port"], lambda _path, _body: ANSWER):
             while True:
                 await publish(http, stage, stage.notes["key"], "Told to 25 endpoints.")
                 await asyncio.sleep(PAUSE_SECONDS)

@@ -1,13 +1,10 @@
 """Four connections reload the pages that cost most to render of all that the limits allow."""
 
-import asyncio
-import itertools
-
 from aiohttp import ClientSession
 
-from benchmarks.attacks import Attack, Stage, call, get, make_key, publish, sign_up
+from benchmarks.attacks import Attack, Stage, call, make_key, publish, sign_up
+from benchmarks.attacks._reloading import reload
 
-CONNECTIONS = 4
 POSTS = 20
 COMMENTS = 100
 KINDS = {"tags": "#a ", "ligatures": "#ﷺ ", "mentions": "@abc ", "links": "http://a ", "marks": "&<>\"'"}
@@ -37,15 +34,7 @@ class DensePages(Attack):
         stage.notes["pages"] = [*pages, "/tag/a"]
 
     async def run(self, stage: Stage, http: ClientSession) -> None:
-        pages = itertools.cycle(stage.notes["pages"])
-        async with asyncio.TaskGroup() as group:
-            for _ in range(CONNECTIONS):
-                group.create_task(_reload(stage, http, pages))
-
-
-async def _reload(stage: Stage, http: ClientSession, pages: "itertools.cycle[str]") -> None:
-    while True:
-        await get(http, stage.url(next(pages)))
+        await reload(stage, http, stage.notes["pages"])
 
 
 ATTACK = DensePages

@@ -1,13 +1,10 @@
 """Four connections ask for the feeds of dense posts and quotes, again and again."""
 
-import asyncio
-import itertools
-
 from aiohttp import ClientSession
 
-from benchmarks.attacks import Attack, Stage, call, get, make_key, publish, sign_up
+from benchmarks.attacks import Attack, Stage, call, make_key, publish, sign_up
+from benchmarks.attacks._reloading import reload
 
-CONNECTIONS = 4
 POSTS = 10
 TEXT = ("#\ufdfa " * 1_667)[:5_000]
 
@@ -27,15 +24,7 @@ class Feeds(Attack):
         stage.notes["feeds"] = ["/@dense/feed.atom", "/hub/dense/feed.atom", "/tag/dense/feed.atom"]
 
     async def run(self, stage: Stage, http: ClientSession) -> None:
-        feeds = itertools.cycle(stage.notes["feeds"])
-        async with asyncio.TaskGroup() as group:
-            for _ in range(CONNECTIONS):
-                group.create_task(_ask(stage, http, feeds))
-
-
-async def _ask(stage: Stage, http: ClientSession, feeds: "itertools.cycle[str]") -> None:
-    while True:
-        await get(http, stage.url(next(feeds)))
+        await reload(stage, http, stage.notes["feeds"])
 
 
 ATTACK = Feeds

@@ -1,14 +1,13 @@
 """Forty accounts have a thousand endpoints that answer after 9.5 seconds, and events never stop."""
 
 import asyncio
-import contextlib
-from asyncio import StreamReader, StreamWriter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from aiohttp import ClientSession
 
 from benchmarks.attacks import Attack, Measure, Stage, call, make_key, publish, sign_up, usual
+from benchmarks.attacks._answering import answering
 from benchmarks.processes import free_port
 
 ACCOUNTS = 40
@@ -40,7 +39,7 @@ class SlowReceivers(Attack):
         await _add(http, stage, session, key_id, f"http://127.0.0.1:{quick}/")
 
     async def run(self, stage: Stage, http: ClientSession) -> None:
-        async with _listening(stage.notes["slow"], SLOW_SECONDS, lambda body: None):
+        async with answering(stage.notes["slow"], lambda _path, _body: ANSWER, SLOW_SECONDS):
             while True:
                 async with asyncio.TaskGroup() as group:
                     for key in stage.notes["keys"]:
@@ -51,9 +50,10 @@ class SlowReceivers(Attack):
     async def strangers(self, stage: Stage, http: ClientSession) -> AsyncGenerator[dict[str, Measure]]:
         arrived: dict[str, asyncio.Event] = {}
 
-        def came(body: bytes) -> None:
+        def came(_path: bytes, body: bytes) -> bytes:
             for name in [name for name in arrived if name.encode() in body]:
                 arrived.pop(name).set()
+            return ANSWER
 
         numbers = iter(range(1_000_000))
 
@@ -63,32 +63,12 @@ class SlowReceivers(Attack):
             await publish(http, stage, stage.notes["quick_key"], name)
             await event.wait()
 
-        async with _listening(stage.notes["quick"], 0, came):
+        async with answering(stage.notes["quick"], came):
             yield usual(stage, http) | {"publish until the webhook arrives": publish_and_hear}
 
 
 async def _add(http: ClientSession, stage: Stage, session: dict[str, str], key_id: str, url: str) -> None:
     await call(http, stage, f"/api/auth/api-keys/{key_id}/webhooks", {"url": url, "events": ["post.created"]}, session)
-
-
-@asynccontextmanager
-async def _listening(port: int, seconds: float, came: Callable[[bytes], None]) -> AsyncGenerator[None]:
-    async def serve(reader: StreamReader, writer: StreamWriter) -> None:
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            while head := await reader.readuntil(b"\r\n\r\n"):
-                length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
-                body = await reader.readexactly(length)
-                await asyncio.sleep(seconds)
-                came(body)
-                writer.write(ANSWER)
-                await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", port, backlog=1024)
-    try:
-        yield
-    finally:
-        server.close()
 
 
 ATTACK = SlowReceivers

@@ -3,8 +3,8 @@
 import socket
 import ssl
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import pytest
@@ -17,6 +17,8 @@ from tests.outbound.peers import LOOPBACK, run
 OK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 POISON: Final = b"HTTP/1.1 418 Not asked\r\nContent-Length: 0\r\n\r\n"
 CHUNKED: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+
+Contexts = tuple[ssl.SSLContext | None, ssl.SSLContext]
 
 
 class Hostile:
@@ -75,78 +77,63 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-@contextmanager
-def hostile(answer: bytes, more: bytes, tls: ssl.SSLContext | None) -> Generator[Hostile]:
-    it = Hostile(answer, more, tls)
+@pytest.fixture(params=[False, True], ids=["plain", "tls"])
+def contexts(request: pytest.FixtureRequest, authority: trustme.CA) -> Contexts:
+    """The TLS contexts of a receiver, None without TLS, and of a client that trusts it."""
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    return serving(authority.issue_cert("127.0.0.1")) if request.param else None, trusting
+
+
+@asynccontextmanager
+async def hostile(answer: bytes, more: bytes, contexts: Contexts) -> AsyncGenerator[tuple[Hostile, OutboundClient]]:
+    """Yields a receiver and a client that trusts it."""
+    tls, trusting = contexts
+    it, client = Hostile(answer, more, tls), OutboundClient(LOOPBACK, tls=trusting)
     try:
-        yield it
+        yield it, client
     finally:
+        await client.close()
         it.close()
 
 
-@pytest.mark.parametrize("over_tls", [False, True], ids=["plain", "tls"])
 @pytest.mark.parametrize("answer", [OK, CHUNKED, b"HTTP/1.1 204 No Content\r\n\r\n"], ids=["length", "chunks", "none"])
-def test_bytes_that_wait_before_a_request_are_not_taken_for_its_answer(
-    authority: trustme.CA, over_tls: bool, answer: bytes
-) -> None:
+def test_bytes_that_wait_before_a_request_are_not_taken_for_its_answer(contexts: Contexts, answer: bytes) -> None:
     """The event loop does not turn between their arrival and the next request, so that nobody has read them."""
 
     async def work() -> None:
-        with hostile(answer, POISON, tls) as it:
-            client = OutboundClient(LOOPBACK, tls=trusting)
-            try:
-                first = await client.request("POST", it.url(), {}, b"x")
-                it.go_on.set()
-                assert it.said.wait(20)
-                second = await client.request("POST", it.url(), {}, b"x")
-                assert first.status == second.status != 418
-                assert it.connections == 2
-            finally:
-                await client.close()
+        async with hostile(answer, POISON, contexts) as (it, client):
+            first = await client.request("POST", it.url(), {}, b"x")
+            it.go_on.set()
+            assert it.said.wait(20)
+            second = await client.request("POST", it.url(), {}, b"x")
+            assert first.status == second.status != 418
+            assert it.connections == 2
 
-    tls = serving(authority.issue_cert("127.0.0.1")) if over_tls else None
-    trusting = ssl.create_default_context()
-    authority.configure_trust(trusting)
     run(work())
 
 
-@pytest.mark.parametrize("over_tls", [False, True], ids=["plain", "tls"])
 @pytest.mark.parametrize("answer", [OK, CHUNKED, b"HTTP/1.1 204 No Content\r\n\r\n"], ids=["length", "chunks", "none"])
 @pytest.mark.parametrize("more", [b"\r\n", b"H", b"HTTP/1.1 418 Not asked\r\nX: ", POISON])
 def test_a_connection_with_bytes_behind_the_response_is_not_kept(
-    authority: trustme.CA, over_tls: bool, answer: bytes, more: bytes
+    contexts: Contexts, answer: bytes, more: bytes
 ) -> None:
     async def work() -> None:
-        with hostile(answer + more, b"", tls) as it:
+        async with hostile(answer + more, b"", contexts) as (it, client):
             it.go_on.set()
-            client = OutboundClient(LOOPBACK, tls=trusting)
-            try:
-                for number in (1, 2, 3):
-                    assert (await client.request("POST", it.url(), {}, b"x")).status in (200, 204)
-                    assert it.connections == number
-            finally:
-                await client.close()
+            for number in (1, 2, 3):
+                assert (await client.request("POST", it.url(), {}, b"x")).status in (200, 204)
+                assert it.connections == number
 
-    tls = serving(authority.issue_cert("127.0.0.1")) if over_tls else None
-    trusting = ssl.create_default_context()
-    authority.configure_trust(trusting)
     run(work())
 
 
-@pytest.mark.parametrize("over_tls", [False, True], ids=["plain", "tls"])
-def test_a_connection_with_nothing_behind_the_response_is_kept(authority: trustme.CA, over_tls: bool) -> None:
+def test_a_connection_with_nothing_behind_the_response_is_kept(contexts: Contexts) -> None:
     async def work() -> None:
-        with hostile(OK, b"", tls) as it:
+        async with hostile(OK, b"", contexts) as (it, client):
             it.go_on.set()
-            client = OutboundClient(LOOPBACK, tls=trusting)
-            try:
-                for _ in range(5):
-                    assert (await client.request("POST", it.url(), {}, b"x")).body == b"ok"
-                assert it.connections == 1
-            finally:
-                await client.close()
+            for _ in range(5):
+                assert (await client.request("POST", it.url(), {}, b"x")).body == b"ok"
+            assert it.connections == 1
 
-    tls = serving(authority.issue_cert("127.0.0.1")) if over_tls else None
-    trusting = ssl.create_default_context()
-    authority.configure_trust(trusting)
     run(work())
