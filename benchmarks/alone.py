@@ -20,9 +20,9 @@ import uvloop
 
 from benchmarks.processes import RAISED
 from pressroom import turns
-from pressroom.app import create_app
 from pressroom.logs import Log
-from pressroom.runtime import Runtime, open_runtime
+from pressroom.server.app import create_app
+from pressroom.server.runtime import Runtime, open_runtime
 from pressroom.settings import Settings
 from pressroom.web.asgi import Application, HttpScope, ReceiveMessage, SendMessage
 

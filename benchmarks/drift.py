@@ -8,10 +8,10 @@ import apsw
 
 from benchmarks import limit_db
 from benchmarks.load import BODY
-from pressroom.app import create_app
 from pressroom.clock import SettableClock
 from pressroom.logs import Log
-from pressroom.runtime import open_runtime
+from pressroom.server.app import create_app
+from pressroom.server.runtime import open_runtime
 from pressroom.settings import Settings
 
 OURS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE", "PRAGMA")

@@ -1,4 +1,4 @@
-"""Rows whose time is over, made by the thousand: one table for each rule of `pressroom.retention`."""
+"""Rows whose time is over, made by the thousand: one table for each rule of `pressroom.operations.retention`."""
 
 from typing import Final
 
@@ -15,14 +15,17 @@ _BODY: Final = '{"content": "' + 700 * "x" + '"}'
 
 _ROWS: Final[dict[str, tuple[str, str]]] = {
     "idempotent_answers": (
-        "account_id, method, path, idempotency_key, body, created_at",
-        f"account, 'POST', '/api/posts', 'old ' || i, '{_BODY}', i",
+        "account_id, method, path, idempotency_key, body, body_hash, created_at",
+        f"account, 'POST', '/api/posts', 'old ' || i, '{_BODY}', '', i",
     ),
-    "sessions": ("account_id, token_hash, created_at, renewed_at, expires_at", "account, 'old ' || i, i, i, i"),
+    "sessions": (
+        "account_id, token_hash, id, agent, address, created_at, confirmed_at, renewed_at, seen_at, expires_at",
+        "account, 'old ' || i, 'old ' || i, '', '', i, i, i, i, i",
+    ),
     "reserved_usernames": ("username_key, account_id, reserved_until", "'old ' || i, account, i"),
     "invitations": ("id, token_hash, account_id, created_at, expires_at", "'old ' || i, 'old ' || i, account, i, i"),
     "one_time_tokens": ("token_hash, account_id, purpose, created_at, expires_at", "'old ' || i, account, 'x', i, i"),
-    "sign_in_attempts": ("subject, failures, window_ends_at", "'old ' || i, 1, i"),
+    "sign_in_attempts": ("subject, failures, successes, window_ends_at", "'old ' || i, 1, 0, i"),
     "sign_up_attempts": ("subject, times, updated_at", "'old ' || i, '[]', i"),
     "known_addresses": ("account_id, address_hash, seen_at", "account, 'old ' || i, i"),
     "rate_windows": ("key_id, state, updated_at", "'old ' || i, '{}', i"),
@@ -48,10 +51,10 @@ _ROWS: Final[dict[str, tuple[str, str]]] = {
     ),
     "deliveries": (
         (
-            "account_id, webhook_id, event_id, envelope_id, event_type, state, redelivery, tries, attempts, due_at,"
-            " finished_at"
+            "account_id, webhook_id, event_id, envelope_id, event_type, state, code, redelivery, tries, attempts,"
+            " due_at, finished_at"
         ),
-        "account, 'old', 'old ' || i, 'evt_' || i, 'post.created', 'delivered', FALSE, 1, '[]', i, i",
+        "account, 'old', 'old ' || i, 'evt_' || i, 'post.created', 'delivered', '2xx', FALSE, 1, '[]', i, i",
     ),
     "events": (
         "id, account_id, type, data, created_at",

@@ -27,14 +27,14 @@ from benchmarks.expired import FILLINGS, fill
 from benchmarks.postgres import seed as seed_postgres
 from benchmarks.processes import RAISED, load_average
 from benchmarks.seed import seed
-from pressroom.app import create_app
 from pressroom.clock import SystemClock
 from pressroom.db.postgres import open_postgres
 from pressroom.ids import new_id
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.logs import Log
-from pressroom.retention import PURGES, purge_rows
-from pressroom.runtime import Runtime, open_runtime
+from pressroom.operations.retention import PURGES, purge_rows
+from pressroom.server.app import create_app
+from pressroom.server.runtime import Runtime, open_runtime
 from pressroom.settings import Settings
 
 FILL: Final = 5_000

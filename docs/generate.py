@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pressroom.cli import main as command_line
-from pressroom.routes import API_ROUTES
+from pressroom.server.routes import API_ROUTES
 from pressroom.settings import all_settings
 from pressroom.web.access import Access, Anyone, Keyed, SessionOnly
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE, SettableClock, SystemClock, iso, next_midnight, parse_iso, seconds_until
-from pressroom.clock_watch import skew_notice
+from pressroom.server.clock_watch import skew_notice
 
 
 @pytest.mark.parametrize(

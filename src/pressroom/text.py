@@ -1,14 +1,13 @@
-"""Text as people write it, and its one normal form. Pure, in time linear in the length of the text.
-
-What hashtags, mentions and URLs are: `hashtags_and_mentions`.
-"""
+"""Text as people write it: its normal form, and the rules of names (docs/people.md#names). Pure, in linear time."""
 
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
+
+from pressroom.errors import Code, FieldError
 
 SHORT: Final = 64
 """Text of so few characters is normalised at once whatever it holds."""
@@ -49,6 +48,28 @@ def has_controls(text: str) -> bool:
     In a name that stands in a line of its own they would move or hide what follows.
     """
     return _CONTROL.search(text) is not None
+
+
+def name_errors(field: str, name: str | None, what: str) -> Iterator[FieldError]:
+    """Yields an error when a name shows nothing, or holds what would move or hide what stands beside it.
+
+    Args:
+        field: Where the name was given.
+        name: The name; None when there is none. An empty one is left to the type of its field.
+        what: What the message calls it, with its article: `A display name`.
+    """
+    if not name:
+        return
+    if is_invisible(name):
+        yield FieldError(field, Code.TOO_SHORT, f"{what} must show something.")
+    elif has_controls(name):
+        message = f"{what} is one line, without control characters and marks of the direction of writing."
+        yield FieldError(field, Code.INVALID_FORMAT, message)
+
+
+def username_shape(username: str) -> str:
+    """Returns a user name in lower case and without `_`, for comparison (docs/people.md#reserved-user-names)."""
+    return username.lower().replace("_", "")
 
 
 def find_nearest(name: str, known: Iterable[str]) -> str | None:

@@ -7,7 +7,7 @@ import pytest
 from pressroom.db import Command, Query
 from pressroom.domains.moderation import actions as moderation
 from pressroom.jobs import queue
-from pressroom.routes import API_ROUTES
+from pressroom.server.routes import API_ROUTES
 from pressroom.web.access import AdminOnly
 from tests.api.actors import Actor, body_of, field_errors, new_client, objections, publish, refusal, rows
 from tests.api.conftest import MakeActor

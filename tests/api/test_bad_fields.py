@@ -11,7 +11,7 @@ from msgspec import inspect
 
 from pressroom.db import Command
 from pressroom.domains.accounts.models import Caller
-from pressroom.routes import API_ROUTES
+from pressroom.server.routes import API_ROUTES
 from pressroom.web.access import Anyone, Keyed
 from pressroom.web.routing import Route
 from tests.api.actors import Actor, body_of, field_errors, new_client, objections, publish

@@ -10,7 +10,7 @@ from pressroom.clock import MINUTE
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.moderation.actions import set_admin
 from pressroom.ids import new_id
-from pressroom.routes import API_ROUTES
+from pressroom.server.routes import API_ROUTES
 from pressroom.web.access import AdminOnly, SessionOnly
 from pressroom.web.routing import Route
 from tests.api.people import PASSWORD, Person, new_address, token_of

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from pressroom.routes import API_ROUTES
+from pressroom.server.routes import API_ROUTES
 from tests.api.actors import Actor, body_of, new_client
 from tests.api.conftest import MakeActor
 from tests.harness.roomy import ROOMY

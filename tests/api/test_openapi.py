@@ -11,12 +11,12 @@ import httpx
 import pytest
 from openapi_spec_validator import validate
 
-from pressroom.document import openapi_document
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy, Scope
 from pressroom.domains.moderation.actions import set_admin
 from pressroom.errors import Code, Unavailable
-from pressroom.routes import API_ROUTES, SITE_ROUTES
+from pressroom.server.document import openapi_document
+from pressroom.server.routes import API_ROUTES, SITE_ROUTES
 from pressroom.settings import Settings
 from pressroom.web.error_labels import INTERNAL, LABELS
 from tests.harness.documented import Documented, Json, altered, examples, operations, validator, without_unknown_fields

@@ -6,7 +6,7 @@ import pytest
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.ids import new_id
-from pressroom.routes import API_ROUTES
+from pressroom.server.routes import API_ROUTES
 from pressroom.web.access import Anyone, Public
 from pressroom.web.routing import Route
 from tests.api.actors import Actor, field_errors

@@ -10,7 +10,7 @@ import pytest
 from pressroom.domains.accounts.actions import NewAccount, begin_session, create_account
 from pressroom.domains.accounts.first_account import issue_token
 from pressroom.domains.accounts.reserved_usernames import RESERVED_USERNAMES
-from pressroom.routes import ROUTES
+from pressroom.server.routes import ROUTES
 from tests.api.actors import nobody
 from tests.api.conftest import MakeActor, one_engine
 from tests.api.people import next_number

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from pressroom import hashtags_and_mentions
-from pressroom.hashtags_and_mentions import Entity
+from pressroom import entities
+from pressroom.entities import Entity
 from tests.api.actors import Actor, publish
 from tests.api.conftest import MakeActor
 from tests.corpus.pictures import noise, saved
@@ -38,7 +38,7 @@ class Scans:
 @pytest.fixture
 def scans(monkeypatch: pytest.MonkeyPatch) -> Scans:
     """Notes each scan, whichever module asks for it."""
-    made, scan = Scans(), hashtags_and_mentions.find_entities
+    made, scan = Scans(), entities.find_entities
     for name, module in list(sys.modules.items()):
         if name.startswith("pressroom") and getattr(module, "find_entities", None) is scan:
             monkeypatch.setattr(module, "find_entities", made.spy(scan))

@@ -10,7 +10,7 @@ import pytest
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys.models import Scope
 from pressroom.ids import new_id
-from pressroom.routes import API_ROUTES
+from pressroom.server.routes import API_ROUTES
 from pressroom.web.access import Anyone, Keyed, SessionOnly
 from pressroom.web.routing import Route
 from tests.api.actors import Actor, new_client, refusal

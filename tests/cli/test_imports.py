@@ -5,7 +5,7 @@ import sys
 
 HEAVY = (
     *("aiohttp", "apsw", "argon2", "asyncio", "asyncpg", "av", "granian", "jinja2", "obstore", "pyvips", "redis"),
-    *("rich", "structlog", "uvloop", "pressroom.runtime", "pressroom.web", "pressroom.db"),
+    *("rich", "structlog", "uvloop", "pressroom.server.runtime", "pressroom.web", "pressroom.db"),
 )
 
 
@@ -28,36 +28,37 @@ def test_help_loads_no_server_and_no_database():
 
 
 def test_a_server_without_redis_does_not_load_its_client():
-    assert "redis" not in loaded_by("import pressroom.serve")
+    assert "redis" not in loaded_by("import pressroom.server.serve")
 
 
 def test_a_server_that_sends_no_mail_does_not_load_its_client():
-    assert "aiosmtplib" not in loaded_by("import pressroom.serve")
+    assert "aiosmtplib" not in loaded_by("import pressroom.server.serve")
 
 
 def test_a_server_loads_what_two_factor_sign_in_needs_when_somebody_does():
-    assert not loaded_by("import pressroom.serve") & {"pyotp", "segno"}
+    assert not loaded_by("import pressroom.server.serve") & {"pyotp", "segno"}
 
 
 def test_a_command_on_the_database_loads_no_server():
-    loaded = loaded_by("import pressroom.cli.console, pressroom.database")
-    assert not loaded & {"granian", "jinja2", "pressroom.blobs", "pressroom.runtime"}
+    loaded = loaded_by("import pressroom.cli.console, pressroom.server.database")
+    assert not loaded & {"granian", "jinja2", "pressroom.blobs", "pressroom.server.runtime"}
 
 
 def test_a_server_that_is_not_measured_loads_nothing_for_it():
-    assert not loaded_by("import pressroom.serve, pressroom.supervise") & {"prometheus_client", "opentelemetry"}
+    loaded = loaded_by("import pressroom.server.serve, pressroom.server.supervise")
+    assert not loaded & {"prometheus_client", "opentelemetry"}
 
 
 def test_a_server_loads_what_it_sends_requests_by_when_it_sends_one():
     """All that a server with one SQLite file and no webhooks opens."""
     opened = """
 import asyncio, io, tempfile
-from pressroom.app import create_app
+from pressroom.server.app import create_app
 from pressroom.cli.serving import _announce
 from pressroom.logs import Log
-from pressroom.runtime import make_job_worker, make_worker, open_runtime
+from pressroom.server.runtime import make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
-import pressroom.serve
+import pressroom.server.serve
 
 async def open_all(folder):
     runtime = await open_runtime(Settings({"PRESSROOM_DATA_DIR": folder}), Log(requests=False, stream=io.StringIO()))

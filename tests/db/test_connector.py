@@ -14,7 +14,7 @@ from pressroom.db.connector import Connector, PostgresOptions, addresses_of
 from pressroom.db.migrate import migrate
 from pressroom.db.postgres import open_postgres
 from pressroom.errors import SettingError
-from pressroom.transfer.target import open_target
+from pressroom.operations.transfer.target import open_target
 from tests.db.conftest import Run
 from tests.harness.proxy import Proxy
 from tests.services import postgres

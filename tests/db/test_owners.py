@@ -97,7 +97,7 @@ READERS: Final = {
     ("reading", "accounts"): _FEED,
     ("reading", "hubs"): _FEED,
     ("reading", "post_tags"): _FEED,
-    **{("clock_watch", table): _NEWEST for table in _IN_ORDER},
+    **{("server", table): _NEWEST for table in _IN_ORDER},
     ("db", "sqlite_master"): "whether the table of migrations is there yet, and what the schema lacks",
     **{("db", f"pragma_{name}"): _SCHEMA for name in ("table_info", "index_list", "index_xinfo", "foreign_key_list")},
 }
@@ -106,7 +106,7 @@ READERS: Final = {
 ENGINES: Final = {
     f"pressroom.db.{name}"
     for name in ("sqlite", "sqlite_tx", "postgres", "postgres_tx", "connector", "lock", "signals")
-} | {*("pressroom.transfer.source", "pressroom.transfer.target")}
+} | {*("pressroom.operations.transfer.source", "pressroom.operations.transfer.target")}
 """Modules that hand SQL to a driver: all else goes through a Query or a Command."""
 
 

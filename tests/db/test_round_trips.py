@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from pressroom.app import create_app
 from pressroom.clock import SettableClock
 from pressroom.db import Database, Tx
 from pressroom.db.migrate import migrate
@@ -23,7 +22,8 @@ from pressroom.domains.keys.models import NewKey, Scope
 from pressroom.domains.webhooks.actions.endpoints import add_webhook
 from pressroom.domains.webhooks.models import NewWebhook
 from pressroom.logs import Log
-from pressroom.runtime import open_runtime
+from pressroom.server.app import create_app
+from pressroom.server.runtime import open_runtime
 from tests.harness.databases import in_database, settings_of
 from tests.services.postgres import PostgresServer
 from tests.services.redis import RedisServer

@@ -27,7 +27,7 @@ AS_NOBODY = f"""
 import os
 import asyncio, concurrent.futures.thread, encodings.idna, importlib.readers, importlib.resources, uvloop
 import rich._emoji_codes, rich.console
-import pressroom.cli, pressroom.db.migrate, pressroom.db.schema, pressroom.doctor
+import pressroom.cli, pressroom.db.migrate, pressroom.db.schema, pressroom.operations.doctor
 known = pressroom.db.migrate.all_migrations()
 pressroom.db.migrate.all_migrations = pressroom.db.schema.all_migrations = lambda: known
 if os.geteuid() == 0:

@@ -14,7 +14,7 @@ import psutil
 from pressroom.domains.media.jobs import LEFTOVER, sweep_folders
 from pressroom.jobs.worker import LEASE
 from pressroom.logs import Log
-from pressroom.runtime import open_runtime
+from pressroom.server.runtime import open_runtime
 from pressroom.settings import Settings
 from tests.corpus.clips import Recipe
 from tests.harness.owners import Owner

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pressroom.verification import verify
+from pressroom.receivers.verification import verify
 from tests.e2e.processes import one_line
 from tests.harness.beside import Command
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, wait_until_settled

@@ -15,7 +15,7 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from pressroom.hashtags_and_mentions import _hashtag  # pyright: ignore[reportPrivateUsage]
+from pressroom.entities import _hashtag  # pyright: ignore[reportPrivateUsage]
 from tests.e2e.processes import one_line
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint
 from tests.harness.observations import observe

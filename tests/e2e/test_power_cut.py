@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pressroom.backup import back_up
-from pressroom.restore import restore
-from pressroom.transfer import marks
-from pressroom.transfer.source import remove_mark, write_mark
+from pressroom.operations.backup import back_up
+from pressroom.operations.restore import restore
+from pressroom.operations.transfer import marks
+from pressroom.operations.transfer.source import remove_mark, write_mark
 from tests.e2e.kills import STORY_SECONDS
 from tests.harness import volatile_disk
 from tests.harness.databases import settings_of

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from pressroom.db.migrate import all_migrations
-from pressroom.transfer.tables import OF_THE_SCHEMA
+from pressroom.operations.transfer.tables import OF_THE_SCHEMA
 from tests.blobs.conftest import bucket_url, credentials, s3_server
 from tests.e2e.processes import one_line
 from tests.harness.databases import migrated_database

@@ -14,7 +14,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import seed as seeded
 
-from pressroom.slow_steps import SlowStep
+from pressroom.server.slow_steps import SlowStep
 from tests.fuzz.cases import WAYS_PER_CASE, Operation, Plan, Way, plans, request_of
 from tests.fuzz.curl import curl
 from tests.fuzz.slow_steps import REASONS, watch

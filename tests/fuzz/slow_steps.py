@@ -7,14 +7,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-from pressroom.slow_steps import SlowStep, SlowSteps
+from pressroom.server.slow_steps import SlowStep, SlowSteps
 from tests.harness.local import LocalServer
 
 SLOW: Final = 0.02
 """Seconds of CPU time from which a step of the server's event loop needs a reason."""
 
 REASONS: Final[dict[str, str]] = {}
-"""Functions that may hold the event loop for longer, each with its reason; named as `pressroom.slow_steps` does."""
+"""Functions that may hold the event loop for longer, each with its reason, by the names of the slow-step log."""
 
 
 class LoopClock:

@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from pressroom.clock import SystemClock
-from pressroom.database import open_database
 from pressroom.db import Database
 from pressroom.db.migrate import migrate
+from pressroom.server.database import open_database
 from pressroom.settings import Settings
 from tests.services.postgres import PostgresServer
 from tests.services.process import alone

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pressroom.verification import VerificationFailed, verify
+from pressroom.receivers.verification import VerificationFailed, verify
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.harness.receiver import Behaviour, Received, Receiver, answer, hold

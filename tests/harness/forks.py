@@ -132,7 +132,7 @@ def serve(control: socket.socket) -> None:
         importlib.import_module(f"pressroom.{name}")
 
     # Made once for all of them: half of the work of a start.
-    sys.modules["pressroom.document"].describe_api(sys.modules["pressroom.settings"].Settings({}))
+    sys.modules["pressroom.server.document"].describe_api(sys.modules["pressroom.settings"].Settings({}))
     threads = list(Path("/proc/self/task").iterdir())
     assert len(threads) == 1, "a process with threads cannot be forked safely"
     gc.collect()

@@ -10,9 +10,7 @@ from typing import Any, Final, TypeVar
 import argon2
 import uvloop
 
-from pressroom.app import create_app
 from pressroom.clock import SettableClock
-from pressroom.database import open_database
 from pressroom.db.migrate import migrate
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.models import Account
@@ -23,7 +21,9 @@ from pressroom.jobs.schedule import Every, Schedule
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
 from pressroom.outbound.lookups import Resolve
-from pressroom.runtime import Runtime, make_job_worker, make_worker, open_runtime
+from pressroom.server.app import create_app
+from pressroom.server.database import open_database
+from pressroom.server.runtime import Runtime, make_job_worker, make_worker, open_runtime
 from pressroom.settings import Settings
 from pressroom.web.server import make_server
 from tests.harness.databases import migrated_file

@@ -42,8 +42,8 @@ LARGE = (
     "tests/media/test_store_faults.py",
     "tests/pages/test_hostile_texts.py",
     "tests/pages/test_page_costs.py",
-    "tests/test_hashtags_and_mentions.py::test_twice_the_text",
-    "tests/test_retention.py",
+    "tests/test_entities.py::test_twice_the_text",
+    "tests/operations/test_retention.py",
     "tests/web/test_json_bodies.py::test_both_ways",
     "tests/web/test_stalled_readers.py",
 )

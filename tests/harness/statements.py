@@ -11,8 +11,8 @@ import pressroom
 from pressroom.db import Command
 
 ALONE = {
-    "pressroom.doctor.INTEGRITY": "sqlite",
-    "pressroom.doctor.SERVER_TIME": "postgres",
+    "pressroom.operations.doctor.INTEGRITY": "sqlite",
+    "pressroom.operations.doctor.SERVER_TIME": "postgres",
     "pressroom.db.migrate.HAS_TABLE[sqlite]": "sqlite",
     "pressroom.db.migrate.HAS_TABLE[postgres]": "postgres",
     **{

@@ -13,7 +13,6 @@ from PIL import Image
 
 from pressroom.clock import DAY, MINUTE, SECOND
 from pressroom.db import Command, Query, Tx
-from pressroom.doctor import examine
 from pressroom.domains.media import sandbox
 from pressroom.domains.media.jobs import LOST, STARVED
 from pressroom.domains.media.models import source
@@ -22,6 +21,7 @@ from pressroom.errors import Unavailable
 from pressroom.jobs import queue
 from pressroom.jobs.outages import LONGEST_DEFERRAL, LONGEST_PAUSE
 from pressroom.jobs.worker import KILLS, LEASE
+from pressroom.operations.doctor import examine
 from tests.api.actors import Actor, Json, body_of, objections, read
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.local import LocalServer

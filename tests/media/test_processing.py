@@ -17,7 +17,7 @@ from pressroom.domains.media.models import TRANSITIONS, Media, ProcessingStatus
 from pressroom.domains.media.sandbox import ChildDied
 from pressroom.errors import Unavailable
 from pressroom.jobs import queue
-from pressroom.runtime import make_job_worker
+from pressroom.server.runtime import make_job_worker
 from tests.api.actors import Actor, Json, body_of, field_errors, nobody, read
 from tests.api.conftest import one_engine
 from tests.corpus import make

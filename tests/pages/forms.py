@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeGuard
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.routes import API_ROUTES, ROUTES
+from pressroom.server.routes import API_ROUTES, ROUTES
 from pressroom.web.access import Page
 from pressroom.web.multipart_rules import MOST_PARTS
 from pressroom.web.routing import PageForm, Route

@@ -6,7 +6,7 @@ from typing import Any
 import psutil
 import pytest
 
-from pressroom.routes import ROUTES
+from pressroom.server.routes import ROUTES
 from tests.api.actors import nobody
 from tests.harness.local import LocalServer
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, Request
 
-from pressroom.routes import PAGE_ROUTES, SITE_ROUTES
+from pressroom.server.routes import PAGE_ROUTES, SITE_ROUTES
 from pressroom.web.router import Router
 from tests.harness.axe import Inspection, needs_axe
 from tests.harness.browser import OpenTab, Tab, needs_chromium

@@ -7,8 +7,8 @@ from itertools import chain
 import pytest
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.routes import ROUTES
-from pressroom.slow_steps import SlowStep
+from pressroom.server.routes import ROUTES
+from pressroom.server.slow_steps import SlowStep
 from pressroom.web.routing import Route
 from tests.api.actors import Actor, body_of, publish
 from tests.api.conftest import MakeActor, one_engine

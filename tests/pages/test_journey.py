@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page
 
 from pressroom.clock import MINUTE, SECOND
-from pressroom.verification import verify
+from pressroom.receivers.verification import verify
 from tests.api.actors import body_of, new_client
 from tests.harness.browser import Chromium, Tab, needs_chromium
 from tests.harness.local import LocalServer

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from pressroom.routes import ROUTES
+from pressroom.server.routes import ROUTES
 from tests.api.actors import Actor, body_of, nobody, publish
 from tests.harness.roomy import ROOMY
 from tests.pages.files import filmed

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import jinja2
 import pytest
 
-import pressroom.app
-from pressroom.routes import ROUTES
+import pressroom.server.app
+from pressroom.server.routes import ROUTES
 from pressroom.web import templating
 from tests.api.actors import Actor
 from tests.api.conftest import MakeActor
@@ -29,7 +29,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with pytest.MonkeyPatch.context() as patch:
         examples = jinja2.DictLoader(dict(example_pages.TEMPLATES))
         patch.setattr(templating._environment, "loader", jinja2.ChoiceLoader([loader, examples]))
-        patch.setattr(pressroom.app, "ROUTES", (*ROUTES, *example_pages.ROUTES))
+        patch.setattr(pressroom.server.app, "ROUTES", (*ROUTES, *example_pages.ROUTES))
         server = LocalServer(tmp_path_factory.mktemp("server"), **database_settings(request, "sqlite")).start()
         yield server
         server.stop()

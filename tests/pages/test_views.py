@@ -12,7 +12,7 @@ from pressroom.db import Command, Query, Tx, Value
 from pressroom.domains.reading.view_counter import POSTS_OF_VISITOR, SEEN, ViewCounter
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.logs import Log
-from pressroom.runtime import Runtime, open_runtime
+from pressroom.server.runtime import Runtime, open_runtime
 from tests.api.actors import Actor, Json, body_of, nobody, publish, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.routes import API_ROUTES
+from pressroom.server.routes import API_ROUTES
 from pressroom.web import compression
 from pressroom.web.codings import ZSTD_FROM, Coding, accepted, best_of
 from pressroom.web.routing import Route

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE, SECOND
-from pressroom.routes import API_ROUTES, ROUTES
+from pressroom.server.routes import API_ROUTES, ROUTES
 from pressroom.web.access import Page
 from pressroom.web.template_filters import short_age
 from tests.api.actors import nobody

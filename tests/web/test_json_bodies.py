@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec import Meta
 
 from pressroom.errors import Code, FieldError, Invalid
-from pressroom.routes import API_ROUTES
+from pressroom.server.routes import API_ROUTES
 from pressroom.web.access import Anyone
 from pressroom.web.json_bodies import DECOMPOSED, Body, decode
 from pressroom.web.routing import declare_with_body

@@ -6,9 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-import pressroom.app
+import pressroom.server.app
 from pressroom.errors import Code, FieldError
-from pressroom.routes import ROUTES
+from pressroom.server.routes import ROUTES
 from pressroom.web.page_words import field_errors_for_people
 from tests.api.actors import Actor, nobody
 from tests.api.conftest import actor, alice
@@ -26,7 +26,7 @@ GOOD = {"label": "One", "scopes": ["a"]}
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
     """A server that has the example's routes as well."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pressroom.app, "ROUTES", (*ROUTES, *example_pages.ROUTES))
+        patch.setattr(pressroom.server.app, "ROUTES", (*ROUTES, *example_pages.ROUTES))
         server = LocalServer(tmp_path_factory.mktemp("server"), **database_settings(request, "sqlite")).start()
     yield server
     server.stop()

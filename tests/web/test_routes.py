@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pressroom
-from pressroom.routes import ROUTES
+from pressroom.server.routes import ROUTES
 from pressroom.web.routing import Route
 from pressroom.web.site import STATIC_ROUTES, VERIFIER_ROUTES
 
@@ -78,11 +78,11 @@ def test_no_two_routes_are_at_one_place() -> None:
 def test_listing_routes_opens_nothing() -> None:
     program = """
 import sys, threading
-from pressroom.document import openapi_document
-from pressroom.routes import ROUTES
+from pressroom.server.document import openapi_document
+from pressroom.server.routes import ROUTES
 from pressroom.settings import Settings
 assert ROUTES and openapi_document(Settings({}))
-opened = {"apsw", "asyncpg", "redis", "granian", "pressroom.runtime", "pressroom.db.sqlite"} & sys.modules.keys()
+opened = {"apsw", "asyncpg", "redis", "granian", "pressroom.server.runtime", "pressroom.db.sqlite"} & sys.modules.keys()
 print(threading.active_count(), sorted(opened))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)

@@ -7,7 +7,7 @@ import httpx
 
 from pressroom.clock import SECOND, iso
 from pressroom.domains.events.models import EventType
-from pressroom.verification import verify
+from pressroom.receivers.verification import verify
 from tests.api.actors import Actor, Json, body_of
 from tests.harness.receiver import Behaviour, Received, Receiver, Script, answer
 

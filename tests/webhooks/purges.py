@@ -9,7 +9,7 @@ from pressroom.domains.webhooks.actions.retention import (
     purge_paused,
     sweep_endpoints,
 )
-from pressroom.retention import purge_rows
+from pressroom.operations.retention import purge_rows
 from tests.harness.local import LocalServer
 
 Purge = Callable[[Tx, int], Awaitable[int]]

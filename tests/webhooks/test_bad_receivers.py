@@ -16,7 +16,7 @@ import psutil
 import pytest
 import trustme
 
-import pressroom.runtime
+import pressroom.server.runtime
 from pressroom.clock import MINUTE, parse_iso
 from pressroom.outbound import OutboundClient, Policy
 from tests.api.actors import Actor, Json, body_of
@@ -223,7 +223,7 @@ def authority(known: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch) -> t
         options |= {"resolve": names(known), "tls": trusting}
         return OutboundClient(policy, **options)
 
-    monkeypatch.setattr(pressroom.runtime, "OutboundClient", open_client)
+    monkeypatch.setattr(pressroom.server.runtime, "OutboundClient", open_client)
     return authority
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 import stripe
 
-from pressroom import __version__, verification
+from pressroom import __version__
 from pressroom.clock import MINUTE, SECOND, iso
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import ApiKey, RevokedBy
+from pressroom.receivers import verification
 from tests.api.actors import Actor, Json, body_of, publish
 from tests.api.conftest import MakeActor
 from tests.harness.receiver import Received, Receiver, answer

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pressroom.clock import DAY, MINUTE, SECOND, iso
-from pressroom.verification import VerificationFailed, verify
+from pressroom.receivers.verification import VerificationFailed, verify
 from tests.api.actors import Actor, body_of, publish
 from tests.harness.receiver import Received, answer, hold
 from tests.webhooks.conftest import MakeEndpoint

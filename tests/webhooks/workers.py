@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from pressroom.domains.webhooks.delivery import DeliveryWorker
-from pressroom.runtime import Runtime, make_worker
+from pressroom.server.runtime import Runtime, make_worker
 from tests.harness.local import LocalServer
 
 

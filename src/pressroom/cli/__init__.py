@@ -19,7 +19,7 @@ from pressroom.cli.operations import job, stats, webhook
 from pressroom.cli.serving import listen_command, serve, worker
 from pressroom.cli.upkeep import backup_command, doctor, migrate_command, openapi, restore_command, transfer_command
 from pressroom.errors import Invalid, PressroomError
-from pressroom.permissions import UMASK
+from pressroom.operations.permissions import UMASK
 
 CANNOT: Final = 2
 """Exit status of a command that failed."""

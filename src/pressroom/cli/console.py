@@ -55,8 +55,8 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def with_database(work: "Callable[[Database], Awaitable[T]]", settings: Settings | None = None) -> T:
     """Returns the result of `work` on the open, migrated database of the settings, which are read unless given."""
     from pressroom.clock import SystemClock
-    from pressroom.clock_watch import start_clock
-    from pressroom.database import check_whole, open_database
+    from pressroom.server.clock_watch import start_clock
+    from pressroom.server.database import check_whole, open_database
 
     async def use() -> T:
         clock = SystemClock()

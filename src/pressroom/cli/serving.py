@@ -10,7 +10,7 @@ from pressroom.cli.console import current_settings, run
 from pressroom.settings import all_settings
 
 if TYPE_CHECKING:
-    from pressroom.runtime import Runtime
+    from pressroom.server.runtime import Runtime
 
 
 def _settings_help() -> str:
@@ -36,9 +36,9 @@ def _settings_help() -> str:
 def serve(workers: int, only: str | None, place: int | None) -> None:
     """Serve the API and the pages and deliver webhooks, until SIGTERM."""
     from pressroom.logs import Log
-    from pressroom.serve import Part
-    from pressroom.serve import serve as serve_one
-    from pressroom.supervise import supervise
+    from pressroom.server.serve import Part
+    from pressroom.server.serve import serve as serve_one
+    from pressroom.server.supervise import supervise
 
     settings, part = current_settings(), Part(only) if only else None
     log = Log(requests=settings.access_log)
@@ -56,8 +56,8 @@ def serve(workers: int, only: str | None, place: int | None) -> None:
 def worker(concurrency: int | None) -> None:
     """Deliver webhooks for servers that run with --only api. Needs PostgreSQL."""
     from pressroom.logs import Log
-    from pressroom.serve import Part
-    from pressroom.serve import serve as serve_one
+    from pressroom.server.serve import Part
+    from pressroom.server.serve import serve as serve_one
 
     settings = current_settings()
     run(serve_one(settings, Log(requests=False), _say_nothing, only=Part.WORKER, concurrency=concurrency))
@@ -74,7 +74,7 @@ def listen_command(host: str, port: int, secrets: tuple[str, ...], fail: int, sl
     """Receive, verify and print webhooks, to try them out."""
     from rich.console import Console
 
-    from pressroom.listen import Misbehaviour, listen, parse_duration
+    from pressroom.receivers.listen import Misbehaviour, listen, parse_duration
 
     try:
         misbehaviour = Misbehaviour(fail=fail, slow=parse_duration(slow))

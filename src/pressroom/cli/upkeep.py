@@ -12,10 +12,10 @@ from pressroom.cli.console import current_settings, errors, plain, run
 def migrate_command() -> None:
     """Bring the database's schema up to date."""
     from pressroom.clock import SystemClock
-    from pressroom.database import open_to_migrate
     from pressroom.db.migrate import check_migrated, migrate
     from pressroom.db.schema import check_not_cut_off, check_schema
-    from pressroom.sole_counter import alone_on_file
+    from pressroom.server.database import open_to_migrate
+    from pressroom.server.sole_counter import alone_on_file
 
     settings = current_settings()
 
@@ -40,7 +40,7 @@ def migrate_command() -> None:
 @click.option("--to", required=True, type=click.Path(path_type=Path), help="A folder that is empty or not there yet.")
 def backup_command(to: Path) -> None:
     """Copy the database and media of an installation on SQLite, also while it serves."""
-    from pressroom.backup import back_up
+    from pressroom.operations.backup import back_up
 
     manifest = run(back_up(current_settings(), to))
     for key in manifest.missing:
@@ -54,7 +54,7 @@ def backup_command(to: Path) -> None:
 @click.option("--from", "source", required=True, type=click.Path(path_type=Path), help="A folder that backup filled.")
 def restore_command(source: Path) -> None:
     """Put a backup into PRESSROOM_DATA_DIR, which must be empty."""
-    from pressroom.restore import restore
+    from pressroom.operations.restore import restore
 
     manifest = restore(current_settings(), source)
     click.echo(f"Restored {len(manifest.files):,} files as of {manifest.created_at}.")
@@ -70,7 +70,7 @@ def restore_command(source: Path) -> None:
 )
 def transfer_command(source: str, target: str | None, blobs_from: str | None) -> None:
     """Move an installation from SQLite into an empty, migrated PostgreSQL; again, if cut off, to go on."""
-    from pressroom.transfer.moving import transfer
+    from pressroom.operations.transfer.moving import transfer
 
     # A database that is named here is reached by no other way than this.
     named = {f"PRESSROOM_DATABASE_{each}": target for each in ("URL", "DIRECT_URL")} if target is not None else None
@@ -91,7 +91,7 @@ def transfer_command(source: str, target: str | None, blobs_from: str | None) ->
 @click.command()
 def openapi() -> None:
     """Print the OpenAPI document."""
-    from pressroom.document import openapi_document
+    from pressroom.server.document import openapi_document
 
     click.echo(openapi_document(current_settings()))
 
@@ -101,7 +101,7 @@ def doctor() -> None:
     """Check settings, database, disk and clock; exit 1 if something is wrong."""
     from rich.console import Console
 
-    from pressroom.doctor import examine
+    from pressroom.operations.doctor import examine
 
     out = Console(highlight=False, soft_wrap=True)
     findings = run(examine(current_settings()))

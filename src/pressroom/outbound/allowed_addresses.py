@@ -9,8 +9,8 @@ from pressroom.errors import SettingError
 from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.ip_ranges import NEVER, IpAddress, embedded, is_public, not_public, parse_address
 from pressroom.outbound.urls import Target, read_url
-from pressroom.setting_values import Networks
 from pressroom.settings import Settings
+from pressroom.settings.values import Networks
 
 DEVELOPMENT: Final[Networks] = tuple(
     ipaddress.ip_network(network)

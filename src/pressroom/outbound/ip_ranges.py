@@ -7,7 +7,7 @@ import ipaddress
 from collections.abc import Iterator
 from typing import Final
 
-from pressroom.setting_values import Networks
+from pressroom.settings.values import Networks
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 

@@ -3,7 +3,7 @@
 import ipaddress
 from functools import lru_cache
 
-from pressroom.setting_values import Networks
+from pressroom.settings.values import Networks
 
 
 @lru_cache(4096)  # the same clients come again

@@ -1,7 +1,7 @@
 """What is measured and traced of requests, if anything is (docs/operations.md#metrics)."""
 
 from pressroom import metrics, tracing
-from pressroom.setting_values import Networks
+from pressroom.settings.values import Networks
 from pressroom.web.asgi import Application, HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import is_within
 

@@ -1,6 +1,6 @@
 """Routes as constants: path, access, body and response of an operation, and the function that carries it out.
 
-Every package has one tuple `ROUTES`; `pressroom.routes` puts them together. The OpenAPI document is made from them.
+Every package has one tuple `ROUTES`; `pressroom.server.routes` puts them together, and the OpenAPI document follows.
 
     @declare_with_body("POST", "/api/posts", Keyed("posts:write"), takes=CreatePost, gives=PostOut, summary="…")
     async def create_post(request: Request[Caller], body: CreatePost) -> Response: ...

@@ -107,7 +107,7 @@ async def hub_avatar(request: Request[Any]) -> Response:
 def verifier(name: str) -> Response:
     """Returns one of `VERIFIERS`, ready to be sent."""
     headers = [(b"cache-control", b"public, max-age=3600"), (b"x-content-type-options", b"nosniff")]
-    content = (files("pressroom") / name).read_bytes()
+    content = (files("pressroom.receivers") / name).read_bytes()
     return Response(200, content, VERIFIERS[name], headers, cached=CachedBody(content))
 
 

@@ -20,7 +20,7 @@ SHOWN = rf"[^{INVISIBLE}]"
 """A pattern for text of which something is seen."""
 
 ONE_LINE = rf"^(?=.*[^{INVISIBLE}])[^{CONTROLS}]*$"
-"""A pattern for names: `pressroom.names`."""
+"""A pattern for names: `pressroom.text`."""
 
 EXAMPLE_BASE = "https://press.example"
 """The base address that examples show."""

@@ -16,7 +16,7 @@ from pressroom.domains.reading.markup import (
     linked_parts,
     shortened,
 )
-from pressroom.hashtags_and_mentions import EntityKind, entities
+from pressroom.entities import EntityKind, entities
 
 REL = 'rel="nofollow noopener ugc"'
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pressroom.domains.webhooks.models import SHOWN
 from pressroom.domains.webhooks.signing import PREFIX, new_secret, sign
-from pressroom.verification import verify
+from pressroom.receivers.verification import verify
 
 SECRET = "whsec_0123456789ABCDEFGHIJKLMNOPQRSTUV"
 OTHER = "whsec_zyxwvutsrqponmlkjihgfedcba987654"

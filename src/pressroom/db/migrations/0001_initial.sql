@@ -737,7 +737,7 @@ CREATE TABLE exports (
 );
 CREATE INDEX exports_expiry ON exports (expires_at) WHERE expires_at IS NOT NULL;
 
--- transfer --------------------------------------------------------------------------------------------------------------
+-- operations ------------------------------------------------------------------------------------------------------------
 
 -- A transfer from SQLite into this database. Until it has ended, no server starts on the database. Retention: for good.
 CREATE TABLE transfers (

@@ -19,7 +19,7 @@ from pressroom.domains.accounts.signing_in import (
 )
 from pressroom.domains.accounts.tokens import find_form, find_token
 from pressroom.errors import AccountSuspended, Conflict, TooManyAttempts, Unprocessable, WrongCredentials
-from pressroom.setting_values import Signup
+from pressroom.settings.values import Signup
 from pressroom.web.access import Visitor
 from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.query import parse_query

@@ -12,8 +12,7 @@ import msgspec
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.domains.audit.models import UNKNOWN, Source
 from pressroom.errors import Code, FieldError
-from pressroom.names import name_errors
-from pressroom.text import has_controls
+from pressroom.text import has_controls, name_errors
 
 SESSION_LIFE: Final = 30 * DAY
 SESSION_RECENT: Final = 30 * MINUTE

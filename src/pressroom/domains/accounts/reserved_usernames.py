@@ -7,7 +7,7 @@ from typing import Final
 
 from pressroom.domains.accounts.models import folded
 from pressroom.errors import Code, FieldError, Invalid
-from pressroom.names import username_shape
+from pressroom.text import username_shape
 
 PATHS: Final = """
     about account accounts admin api auth avatars cards clip clips comment comments dashboard decisions dev

@@ -44,7 +44,7 @@ from pressroom.errors import (
     Unprocessable,
     WrongCredentials,
 )
-from pressroom.setting_values import Signup
+from pressroom.settings.values import Signup
 from pressroom.web.access import Anyone, Keyed, SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response

@@ -22,7 +22,7 @@ from pressroom.domains.accounts.signing_in import (
 )
 from pressroom.domains.accounts.tokens import find_token
 from pressroom.errors import AccountSuspended, WrongCredentials
-from pressroom.setting_values import Signup
+from pressroom.settings.values import Signup
 from pressroom.web.access import Page, Visitor
 from pressroom.web.headers import cookie_value
 from pressroom.web.json_bodies import Body

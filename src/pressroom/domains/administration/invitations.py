@@ -12,7 +12,7 @@ from pressroom.domains.accounts.queries.invitations import Invitation
 from pressroom.domains.administration.pages import page_of, pager_values
 from pressroom.domains.administration.routes import PAGING, TAG, source_of
 from pressroom.errors import Conflict, NotFound
-from pressroom.setting_values import Signup
+from pressroom.settings.values import Signup
 from pressroom.web.access import AdminOnly, AdminPage
 from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormState, NoFields

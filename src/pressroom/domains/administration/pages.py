@@ -22,7 +22,7 @@ from pressroom.domains.administration.schemas import (
     setting_shape,
 )
 from pressroom.domains.moderation.schemas import record_shape
-from pressroom.shown_settings import shown_settings
+from pressroom.settings.shown import shown_settings
 from pressroom.web.access import AdminPage
 from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.paging import Page, place_of, split

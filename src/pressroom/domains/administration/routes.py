@@ -41,7 +41,7 @@ from pressroom.domains.media.models import source
 from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.jobs.overview import find_dead
-from pressroom.shown_settings import shown_settings
+from pressroom.settings.shown import shown_settings
 from pressroom.web.access import AdminOnly
 from pressroom.web.paging import Page, read_page, split
 from pressroom.web.query import parse_filled

@@ -15,7 +15,7 @@ from pressroom.domains.moderation.schemas import RecordOut, record_shape
 from pressroom.domains.webhooks.models import Webhook
 from pressroom.errors import Code, FieldError
 from pressroom.jobs.overview import DeadJob, Depth, shown_subject
-from pressroom.shown_settings import ShownSetting
+from pressroom.settings.shown import ShownSetting
 from pressroom.text import is_invisible
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import SHOWN, Id, Time, some_given

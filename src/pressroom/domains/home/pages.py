@@ -29,7 +29,7 @@ from pressroom.domains.reading.markup import linked, shortened
 from pressroom.domains.reading.preview_routes import find_card
 from pressroom.domains.reading.rendering import host_of
 from pressroom.ids import BEYOND
-from pressroom.setting_values import Signup
+from pressroom.settings.values import Signup
 from pressroom.web.access import Page, Visitor
 from pressroom.web.page_forms import FormState, NoFields
 from pressroom.web.paging import place_of

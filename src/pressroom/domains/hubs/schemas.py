@@ -9,7 +9,7 @@ from msgspec import Meta
 from pressroom.clock import iso
 from pressroom.domains.hubs.models import Hub, NewHub, slug_errors
 from pressroom.errors import FieldError
-from pressroom.names import name_errors
+from pressroom.text import name_errors
 from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormState
 from pressroom.web.paging import is_id

@@ -9,7 +9,7 @@ from msgspec import Meta
 from pressroom.clock import iso, parse_iso
 from pressroom.domains.keys.models import EXPIRIES, ApiKey, KeyStatus, NewKey, RevokedBy, Scope, canonical_network
 from pressroom.errors import Code, FieldError
-from pressroom.names import name_errors
+from pressroom.text import name_errors
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import ONE_LINE, Id, Time
 

@@ -8,7 +8,7 @@ from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
 
-from pressroom.redis_address import RedisAddress, RedisKind
+from pressroom.settings.redis_address import RedisAddress, RedisKind
 
 CONNECTIONS = 1_000
 """More than ever are open: whoever calls bounds how many calls run at once."""

@@ -3,7 +3,7 @@
 import msgspec
 
 from pressroom.domains.previews.links import card_url
-from pressroom.hashtags_and_mentions import EntityKind, entities, hashtags, mentions
+from pressroom.entities import EntityKind, entities, hashtags, mentions
 
 
 class ParsedText(msgspec.Struct, frozen=True):

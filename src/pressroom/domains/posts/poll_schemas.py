@@ -9,8 +9,7 @@ from msgspec import Meta
 from pressroom.clock import MINUTE, iso
 from pressroom.domains.posts.models import NewPoll, Poll
 from pressroom.errors import Code, FieldError
-from pressroom.names import name_errors
-from pressroom.text import is_blank
+from pressroom.text import is_blank, name_errors
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import ONE_LINE, VISIBLE, Time
 

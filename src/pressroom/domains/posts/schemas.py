@@ -21,9 +21,8 @@ from pressroom.domains.previews.links import LINK_LIMIT
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
 from pressroom.domains.previews.urls import normalised
 from pressroom.errors import Code, FieldError
-from pressroom.names import name_errors
 from pressroom.outbound import UrlRefused
-from pressroom.text import is_blank
+from pressroom.text import is_blank, name_errors
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import ONE_LINE, VISIBLE, Id, Permalink, Time, some_given
 

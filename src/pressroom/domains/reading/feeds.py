@@ -23,8 +23,8 @@ from pressroom.domains.reading import actions
 from pressroom.domains.reading.markup import excerpt, shortened
 from pressroom.domains.reading.queries import OF_ACCOUNT, OF_HUB, OF_TAG, FeedRow, list_rows
 from pressroom.domains.reading.rendering import read_for_page
+from pressroom.entities import tag_identity
 from pressroom.errors import NotFound
-from pressroom.hashtags_and_mentions import tag_identity
 from pressroom.ids import BEYOND
 from pressroom.web.access import Public
 from pressroom.web.request import Request

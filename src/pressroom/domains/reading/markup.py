@@ -8,7 +8,7 @@ from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 
-from pressroom.hashtags_and_mentions import Entity, EntityKind, count_signs, ends_surely, find_entities
+from pressroom.entities import Entity, EntityKind, count_signs, ends_surely, find_entities
 
 ZERO_WIDTH_JOINER: Final = "\u200d"
 

@@ -28,8 +28,8 @@ from pressroom.domains.reading.rendering import (
     reader_id,
     reading_page,
 )
+from pressroom.entities import tag_identity
 from pressroom.errors import NotFound
-from pressroom.hashtags_and_mentions import tag_identity
 from pressroom.web.access import Page, Visitor
 from pressroom.web.permalinks import Permalinks
 from pressroom.web.request import Request

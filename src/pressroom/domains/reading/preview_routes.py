@@ -16,7 +16,7 @@ from pressroom.domains.previews.actions import find_cards
 from pressroom.domains.previews.models import Card
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
 from pressroom.domains.reading.markup import linked
-from pressroom.hashtags_and_mentions import Entity, find_entities
+from pressroom.entities import Entity, find_entities
 from pressroom.web.access import SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response

@@ -237,7 +237,7 @@ async def remove_endpoint(request: Request[Caller], body: NoFields) -> Response:
 @cache
 def receiver_code() -> dict[str, str]:
     """Returns the programs by which receivers verify what they get, by name (docs/webhooks.md#signatures)."""
-    shown, modules = files("pressroom.web") / "templates" / "webhooks" / "code", files("pressroom")
+    shown, modules = files("pressroom.web") / "templates" / "webhooks" / "code", files("pressroom.receivers")
     programs = {file.name.removesuffix(".txt"): file for file in shown.iterdir() if file.name.endswith(".txt")}
     programs |= {name: modules / name for name in ("verification.py", "verification.mjs")}
     return {name: file.read_text("utf-8") for name, file in programs.items()}

@@ -1,0 +1,307 @@
+"""`pressroom doctor` checks an installation. It removes again whatever it writes to do so."""
+
+import asyncio
+import secrets
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from pressroom.blobs import Blobs, open_blobs
+from pressroom.clock import SECOND, SystemClock, iso
+from pressroom.db import Database, Query
+from pressroom.db.migrate import applied_version, check_migrated, newest_schema, touch
+from pressroom.db.schema import check_schema
+from pressroom.db.sqlite import open_sqlite
+from pressroom.domains.events.queries import find_latest_time
+from pressroom.domains.limits.guard import rates_of
+from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.domains.mail.smtp import check_server
+from pressroom.domains.media.actions import expected_blobs
+from pressroom.domains.media.confinement import check_confinement, find_confinement
+from pressroom.errors import PressroomError, SettingError, Unavailable
+from pressroom.jobs import queue
+from pressroom.operations.permissions import find_problems
+from pressroom.operations.transfer.marks import check_target
+from pressroom.outbound import policy_of
+from pressroom.server.clock_watch import SKEW
+from pressroom.server.database import check_files, open_database, open_directly
+from pressroom.server.serve import check_port_is_free
+from pressroom.settings import Settings
+
+LITTLE_SPACE: Final = 256 * 1024 * 1024
+PROBE_SECONDS: Final = 2.0
+PROBE_BYTES: Final = 4_096
+STORE_SECONDS: Final = 20.0
+WORKING_FOLDERS: Final = ("incoming", "processing")
+MISSING: Final = "The first serve creates it; if it existed, it was moved, or its disk is not mounted."
+
+INTEGRITY: Final = Query(str, "PRAGMA quick_check(1)")
+SERVER_TIME: Final = Query(int, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check."""
+
+    subject: str
+    good: bool
+    says: str
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Checks settings, disk, stores, database, limiter and clock. A failed check does not stop the others."""
+    findings = [_settings(settings), _disk(settings), _files(settings), _media(settings)]
+    findings.append(await _port(settings))
+    try:
+        check_files(settings)
+    except SettingError as error:
+        return [*findings, Finding("database", good=False, says=error.message)]
+    findings.append(await _attempt("blobs", lambda: _blobs(settings)))
+    findings.append(await _attempt("mail", lambda: _mail(settings)))
+    if not _is_there(settings):
+        return [*findings, Finding("database", good=True, says="It does not exist yet; serve will create it.")]
+    if settings.redis_url:
+        findings.append(await _attempt("limiter", lambda: _redis(settings)))
+    if settings.database_url != settings.database_direct_url:
+        findings.append(await _attempt("pooler", lambda: _pooler(settings)))
+    try:
+        db = await _open(settings)
+    except PressroomError as error:
+        return [*findings, Finding("database", good=False, says=error.message)]
+    try:
+        findings.append(await _attempt("database", lambda: _database(db)))
+        if findings[-1].good:
+            findings.append(await _attempt("clock", lambda: _clock(db)))
+            findings.append(await _attempt("jobs", lambda: _jobs(db)))
+            findings.append(await _attempt("media store", lambda: _media_store(db, settings)))
+    finally:
+        await db.close()
+    return findings
+
+
+async def _attempt(subject: str, check: Callable[[], Awaitable[Finding]]) -> Finding:
+    try:
+        return await check()
+    except PressroomError as error:
+        return Finding(subject, good=False, says=error.message)
+
+
+def _settings(settings: Settings) -> Finding:
+    unknown = list(settings.unknown())
+    if unknown:
+        return Finding("settings", good=False, says=" ".join(unknown))
+    try:
+        policy_of(settings)
+    except SettingError as error:
+        return Finding("settings", good=False, says=error.message)
+    if settings.dev:
+        return Finding("settings", good=True, says="Development mode is on: not for the open internet.")
+    return Finding("settings", good=True, says=f"Serving {settings.base_url}.")
+
+
+def _disk(settings: Settings) -> Finding:
+    """Checks that the data and working folders are writable, and the free space of their disks."""
+    folder = settings.data_dir
+    try:
+        if _is_missing(folder):
+            return Finding("disk", good=False, says=f"{folder} is not there. {MISSING}")
+        places = [folder, *(folder / name for name in WORKING_FOLDERS if (folder / name).is_dir())]
+        for place in places:
+            with tempfile.TemporaryFile(dir=place) as file:
+                file.write(b"pressroom")
+        disks = {place.stat().st_dev: place for place in reversed(places)}
+        free = {place: shutil.disk_usage(place).free for place in reversed(disks.values())}
+    except OSError as error:
+        return Finding("disk", good=False, says=f"{error.filename or folder} cannot be written: {error.strerror}.")
+    says = " ".join(f"{place} has {size // 2**20:,} MiB free." for place, size in free.items())
+    return Finding("disk", good=min(free.values()) > LITTLE_SPACE, says=says)
+
+
+def _is_missing(folder: Path) -> bool:
+    """Returns whether nothing exists at this path. A path that this user may not access is not missing."""
+    try:
+        folder.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _files(settings: Settings) -> Finding:
+    problems = list(find_problems(settings))
+    says = " ".join(problems) or f"{settings.data_dir} and the database are for this user alone."
+    return Finding("files", good=not problems, says=says)
+
+
+async def _port(settings: Settings) -> Finding:
+    """Checks that the port is free or in use by Pressroom."""
+    place = f"{settings.host}:{settings.port}"
+    try:
+        check_port_is_free(settings.host, settings.port)
+    except PressroomError as error:
+        if await _is_pressroom(settings):
+            return Finding("port", good=True, says=f"A Pressroom answers on {place}.")
+        return Finding("port", good=False, says=f"{error.message} No Pressroom answers there.")
+    return Finding("port", good=True, says=f"{place} is free: no Pressroom runs there.")
+
+
+async def _is_pressroom(settings: Settings) -> bool:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # connects to it, does not listen
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            reader, writer = await asyncio.open_connection(host, settings.port)
+            try:
+                writer.write(f"GET /healthz HTTP/1.0\r\nHost: {urlsplit(settings.base_url).netloc}\r\n\r\n".encode())
+                answer = await reader.read(PROBE_BYTES)
+            finally:
+                writer.close()
+        body = msgspec.json.decode(answer.partition(b"\r\n\r\n")[2], type=dict[str, str])
+    except (OSError, TimeoutError, msgspec.DecodeError, UnicodeError):
+        return False
+    return body.keys() == {"status", "version"}
+
+
+async def _blobs(settings: Settings) -> Finding:
+    """Checks that the store of media can write, read and delete."""
+    blobs = await _open_blobs(settings)
+    key, data = f"doctor/{secrets.token_hex(16)}", secrets.token_bytes(64)
+    try:
+        async with asyncio.timeout(STORE_SECONDS):
+            await blobs.put(key, data, "application/octet-stream")
+            read = b"".join([piece async for piece in blobs.read(key)])
+            await blobs.delete(key)
+    except TimeoutError:
+        return Finding("blobs", good=False, says=f"{blobs.place} did not answer within {STORE_SECONDS:.0f} seconds.")
+    finally:
+        await blobs.close()
+    says = "stores and returns data." if read == data else "returned other data than was stored."
+    return Finding("blobs", good=read == data, says=f"{blobs.place} {says}")
+
+
+async def _open_blobs(settings: Settings) -> Blobs:
+    """Opens the store of media. Raises SettingError, also if its folder is missing: only the server creates it."""
+    scheme, _, folder = settings.blobs_url.partition("://")
+    if scheme == "file" and _is_missing(Path(folder)):
+        raise SettingError(f"{folder} is not there. {MISSING}")
+    return await asyncio.to_thread(open_blobs, settings)
+
+
+async def _mail(settings: Settings) -> Finding:
+    """Checks that the mail server greets us, encrypts and takes our password. Sends nothing."""
+    if settings.smtp_url is None:
+        says = "No mail is sent: PRESSROOM_SMTP_URL is not set. pressroom account reset NAME makes a link by hand."
+        return Finding("mail", good=True, says=says)
+    await check_server(settings.smtp_url, settings.mail_from.address.rpartition("@")[2])
+    return Finding("mail", good=True, says=f"{settings.smtp_url.place} takes mail of {settings.mail_from.address}.")
+
+
+def _media(settings: Settings) -> Finding:
+    found = find_confinement()
+    try:
+        check_confinement(found, full=settings.media_confinement)
+    except PressroomError as error:
+        return Finding("media", good=False, says=error.message)
+    if found.is_full:
+        return Finding("media", good=True, says=f"Children that decode are fully confined: {found}.")
+    says = (
+        f"Children that decode are NOT fully confined: {found}. A file that breaks into its decoder could reach what"
+        " this user can; PRESSROOM_MEDIA_CONFINEMENT=full refuses to start like this."
+    )
+    return Finding("media", good=True, says=says)
+
+
+def _is_there(settings: Settings) -> bool:
+    url = settings.database_url
+    try:
+        return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).exists()
+    except OSError:
+        return True  # This user may not access the folder; opening the database will say so.
+
+
+async def _open(settings: Settings) -> Database:
+    """Opens the database without migrating it."""
+    url = settings.database_url
+    if url.startswith("sqlite:///"):
+        return open_sqlite(Path(url.removeprefix("sqlite:///")), SystemClock())
+    return await open_directly(settings, SystemClock())
+
+
+async def _pooler(settings: Settings) -> Finding:
+    """Checks that the pooler leads to a database that can be read."""
+    db = await open_database(settings, SystemClock())
+    try:
+        await applied_version(db)
+    finally:
+        await db.close()
+    return Finding("pooler", good=True, says=f"It leads to PostgreSQL; each {settings.database_pooler} has a session.")
+
+
+async def _redis(settings: Settings) -> Finding:
+    limiter = RedisLimiter(rates_of(settings), settings.redis_url or "", settings.redis_timeout_ms / 1_000)
+    try:
+        await limiter.ping()
+    finally:
+        await limiter.close()
+    return Finding("limiter", good=True, says="Redis answers.")
+
+
+async def _database(db: Database) -> Finding:
+    try:
+        version = await check_migrated(db)
+    except SettingError as error:
+        return Finding("database", good=False, says=error.message)
+    newer = "" if version == (own := newest_schema()) else f" (this version's is {own}, and it may serve)"
+    await check_target(db)
+    await check_schema(db)
+    try:
+        await db.transact(touch)
+    except Unavailable:
+        return Finding("database", good=False, says="It can be read but not written: every write would be a 503.")
+    if db.engine == "sqlite":
+        verdict = await db.one(INTEGRITY)
+        return Finding("database", good=verdict == "ok", says=f"SQLite, schema {version}{newer}, integrity: {verdict}.")
+    return Finding("database", good=True, says=f"PostgreSQL, schema {version}{newer}.")
+
+
+async def _jobs(db: Database) -> Finding:
+    dead, deferred = await db.read(queue.count_dead), await db.read(queue.find_deferred)
+    if deferred.count:
+        waiting = "1 job waits" if deferred.count == 1 else f"{deferred.count:,} jobs wait"
+        says = f"{waiting} for something that this installation lacks. Last error: {deferred.error}"
+        return Finding("jobs", good=False, says=says)
+    says = f"{dead:,} jobs were given up; the table jobs says why." if dead else "None was given up."
+    return Finding("jobs", good=True, says=says)
+
+
+async def _media_store(db: Database, settings: Settings) -> Finding:
+    """Checks that the store of this process holds files that the database refers to."""
+    blobs = await _open_blobs(settings)
+    try:
+        expected = await db.read(expected_blobs)
+        missing = [key for key in expected if await blobs.stat(key) is None]
+        if not missing:
+            return Finding("media store", good=True, says=f"{blobs.place} holds the files that were looked for.")
+        says = (
+            f"{missing[0]} is not in {blobs.place}. Every process that serves or works must be given the same"
+            " PRESSROOM_BLOBS_URL: one shared folder, or S3."
+        )
+        return Finding("media store", good=False, says=says)
+    finally:
+        await blobs.close()
+
+
+async def _clock(db: Database) -> Finding:
+    now = SystemClock().now()
+    if db.engine == "postgres":
+        skew = abs((await db.one(SERVER_TIME) or 0) - now)
+        return Finding("clock", good=skew < SKEW, says=f"{skew / SECOND:.1f} s from the database server's.")
+    newest = await db.read(find_latest_time)
+    says = f"It is {iso(now)}; the newest event is of {iso(newest)}." if newest else f"It is {iso(now)}."
+    return Finding("clock", good=newest <= now + SKEW, says=says)

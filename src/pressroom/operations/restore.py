@@ -1,0 +1,120 @@
+"""`pressroom restore`: a backup becomes the data folder of an installation (docs/backup.md#restore).
+
+Everything is copied to DATA_DIR/.restoring and checked, then moved to its place, the database last. While `.restoring`
+exists no server starts, so an interrupted restore is never served; run it again, and it starts over.
+"""
+
+import shutil
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+import msgspec
+
+from pressroom.db.migrate import newest_schema
+from pressroom.errors import SettingError
+from pressroom.folders import sync_folder
+from pressroom.operations.backup import BLOBS, DATABASE, FORMAT, MANIFEST, ON_POSTGRES, Manifest, copy_file, sync_tree
+from pressroom.server.sole_counter import alone_on_file
+from pressroom.settings import RESTORING, Settings
+
+LOCK: Final = f"{DATABASE}.lock"
+
+
+def restore(settings: Settings, source: Path) -> Manifest:
+    """Restores a backup into PRESSROOM_DATA_DIR, which must be empty and without a running server.
+
+    Moves nothing to its place before every file is copied and matches the manifest. Returns the manifest. Raises
+    SettingError.
+    """
+    folder = _target(settings)
+    manifest = _read_manifest(source)
+    with alone_on_file(settings):
+        try:
+            _clear(folder)
+            _copy(source, folder / RESTORING, manifest)
+            _put_in_place(folder)
+        except OSError as error:
+            raise SettingError(f"Not restored: {error.filename or folder}: {error.strerror}.") from None
+    return manifest
+
+
+def _target(settings: Settings) -> Path:
+    if not settings.database_url.startswith("sqlite:///"):
+        raise SettingError(ON_POSTGRES)
+    folder = settings.data_dir
+    elsewhere = Path(settings.database_url.removeprefix("sqlite:///")) != folder / DATABASE
+    if elsewhere or settings.blobs_url != f"file://{folder / BLOBS}":
+        raise SettingError(
+            "A restore fills PRESSROOM_DATA_DIR alone: unset PRESSROOM_DATABASE_URL and PRESSROOM_BLOBS_URL,"
+            " restore, and move the files then."
+        )
+    return folder
+
+
+def _read_manifest(source: Path) -> Manifest:
+    file = source / MANIFEST
+    try:
+        manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
+    except FileNotFoundError:
+        raise SettingError(f"{source} is no backup, or one that was cut off: it has no {MANIFEST}.") from None
+    except (OSError, msgspec.MsgspecError):
+        raise SettingError(f"{file} is damaged.") from None
+    if manifest.format != FORMAT:
+        raise SettingError(f"{file} is of a format that this version does not know ({manifest.format}).")
+    if manifest.schema > (known := newest_schema()):
+        raise SettingError(
+            f"The backup's schema is {manifest.schema}, newer than this version knows ({known}): upgrade Pressroom."
+        )
+    for name in (DATABASE, *manifest.files):
+        if name not in manifest.files or not _is_ours(name):
+            raise SettingError(f"{file} is damaged: {name!r}.")
+    return manifest
+
+
+def _is_ours(name: str) -> bool:
+    path = PurePosixPath(name)
+    below = path.parts[:1] == (BLOBS,) and ".." not in path.parts and not path.is_absolute()
+    return name == DATABASE or (below and len(path.parts) > 1)
+
+
+def _clear(folder: Path) -> None:
+    """Removes the files of an interrupted restore. Raises SettingError if the folder holds anything else."""
+    found = {entry.name for entry in folder.iterdir()} - {LOCK}
+    if RESTORING in found:
+        shutil.rmtree(folder / BLOBS, ignore_errors=True)
+        (folder / DATABASE).unlink(missing_ok=True)
+        shutil.rmtree(folder / RESTORING)
+    elif found:
+        raise SettingError(f"{folder} is not empty: it holds {min(found)}. Restore into a folder of its own.")
+
+
+def _copy(source: Path, staged: Path, manifest: Manifest) -> None:
+    staged.mkdir(mode=0o700)
+    (staged / BLOBS).mkdir(mode=0o700)
+    try:
+        for name, entry in manifest.files.items():
+            _check(name, _copied(source / name, staged / name) == entry)
+        sync_tree(staged)
+    except BaseException:
+        shutil.rmtree(staged, ignore_errors=True)
+        raise
+
+
+def _copied(source: Path, target: Path) -> object:
+    try:
+        return copy_file(source, target)
+    except FileNotFoundError:
+        return None
+
+
+def _check(name: str, good: bool) -> None:
+    if not good:
+        raise SettingError(f"The backup is damaged: {name} is missing or is not what the manifest says.")
+
+
+def _put_in_place(folder: Path) -> None:
+    for name in (BLOBS, DATABASE):
+        (folder / RESTORING / name).rename(folder / name)
+        sync_folder(folder)
+    (folder / RESTORING).rmdir()
+    sync_folder(folder)

@@ -1,0 +1,1 @@
+"""For programs that receive webhooks: a module to verify signatures, and a command that shows deliveries."""

@@ -1,0 +1,111 @@
+"""The database that the settings name, opened for the server and for commands alike."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from pressroom.clock import Clock
+from pressroom.db import Database
+from pressroom.db.connector import Connector, PostgresOptions
+from pressroom.db.migrate import check_migrated, migrate
+from pressroom.db.postgres import open_postgres
+from pressroom.db.replica import Replica, make_replica
+from pressroom.db.schema import check_schema
+from pressroom.db.sqlite import open_sqlite
+from pressroom.domains.webhooks.actions.queueing import fan_out
+from pressroom.errors import SettingError
+from pressroom.logs import Log
+from pressroom.operations.transfer import marks
+from pressroom.settings import RESTORING, Settings
+from pressroom.settings.values import Pooler
+
+
+def check_files(settings: Settings) -> None:
+    """Raises SettingError when a restore into the data folder was cut off, or a transfer of the SQLite file was."""
+    if not settings.database_url.startswith("sqlite:///"):
+        return
+    try:
+        cut_off = (settings.data_dir / RESTORING).exists()
+        marks.check_source(Path(settings.database_url.removeprefix("sqlite:///")))
+    except OSError:
+        return  # opening the folder says what is wrong with it
+    if cut_off:
+        raise SettingError(f"A restore into {settings.data_dir} was cut off: run pressroom restore once more.")
+
+
+async def check_to_serve(db: Database) -> None:
+    """Raises what `check_whole` raises, and SettingError when a database of PostgreSQL lacks a part of its schema.
+
+    A file of SQLite is not looked at: nothing makes one in parts, and this would take a tenth of a start.
+    """
+    await check_whole(db)
+    if db.engine == "postgres":
+        await check_schema(db)
+
+
+async def check_whole(db: Database) -> None:
+    """Raises SettingError unless this version may serve the schema and no transfer into the database was cut off."""
+    await check_migrated(db)
+    await marks.check_target(db)
+
+
+def postgres_options(settings: Settings) -> PostgresOptions:
+    """Returns how connections to PostgreSQL are made, when no pooler stands before it."""
+    return PostgresOptions(
+        connections=settings.database_connections,
+        connect_seconds=settings.database_connect_timeout_seconds,
+        pool_seconds=settings.database_pool_timeout_seconds,
+        statement_seconds=settings.database_statement_timeout_seconds,
+        idle_seconds=settings.database_idle_transaction_timeout_seconds,
+        silence_seconds=settings.database_silence_timeout_seconds,
+    )
+
+
+def direct_connector(settings: Settings, name: str = "pressroom") -> Connector:
+    """Returns what connects to PostgreSQL past any pooler, for what needs a session of its own."""
+    return Connector(settings.database_direct_url, postgres_options(settings), name=name)
+
+
+async def open_directly(settings: Settings, clock: Clock) -> Database:
+    """Opens PostgreSQL past any pooler, by one connection."""
+    options = replace(postgres_options(settings), connections=1)
+    return await open_postgres(settings.database_direct_url, clock, options=options)
+
+
+async def open_to_migrate(settings: Settings, clock: Clock) -> Database:
+    """Opens the database for `pressroom migrate`."""
+    embedded = settings.database_url.startswith("sqlite:///")
+    return await (open_database if embedded else open_directly)(settings, clock)
+
+
+async def open_database(settings: Settings, clock: Clock) -> Database:
+    """Opens the database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command.
+
+    Every event is queued for the endpoints that want it, whoever appends it.
+    """
+    subscribers = (fan_out,)
+    if settings.database_url.startswith("sqlite:///"):
+        check_files(settings)
+        db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock, subscribers)
+        await migrate(db)
+        return db
+    return await open_postgres(
+        settings.database_url, clock, subscribers, options=_pooled(settings), direct=direct_connector(settings)
+    )
+
+
+async def open_replica(settings: Settings, primary: Database, clock: Clock, log: Log) -> Replica | None:
+    """Returns the replica of the settings, if they name one. Raises SettingError."""
+    if settings.replica_url is None:
+        return None
+    replica = make_replica(settings.replica_url, primary, clock, _pooled(settings), log)
+    try:
+        await replica.check()
+    except BaseException:
+        await replica.close()
+        raise
+    return replica
+
+
+def _pooled(settings: Settings) -> PostgresOptions:
+    by_transaction = settings.database_pooler is Pooler.TRANSACTION
+    return replace(postgres_options(settings), by_transaction=by_transaction)

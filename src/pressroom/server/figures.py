@@ -1,0 +1,40 @@
+"""Figures for the metrics that are looked up in the database: what is overdue, and how many jobs there are."""
+
+import asyncio
+
+from pressroom import metrics
+from pressroom.clock import SECOND
+from pressroom.db import Tx
+from pressroom.domains.webhooks.queries import leases
+from pressroom.jobs import overview
+from pressroom.server.runtime import Runtime
+
+LOOK_SECONDS = 15.0
+"""Seconds between two looks."""
+
+MOST = 10_000
+"""Jobs of each kind and state that are counted."""
+
+
+async def look_on(runtime: Runtime) -> None:
+    """Records what the database holds, again and again, if anything is recorded."""
+    while metrics.recorder is not None:
+        try:
+            await _look(runtime, metrics.recorder)
+        except Exception as error:  # one failure must not end it
+            metrics.recorder.unknown()
+            runtime.log.recurring("figures cannot be read", error)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _look(runtime: Runtime, recorder: metrics.Recorder) -> None:
+    overdue, depths, dead = await runtime.db.read(_figures)
+    recorder.overdue(overdue / SECOND)
+    recorder.jobs("waiting", {depth.kind: depth.waiting for depth in depths})
+    recorder.jobs("dead", {kind.kind: kind.dead for kind in dead})
+
+
+async def _figures(tx: Tx) -> tuple[int, list[overview.Depth], list[overview.DeadOfKind]]:
+    due_at = await leases.oldest_due(tx)
+    overdue = 0 if due_at is None else max(0, tx.now - due_at)
+    return overdue, await overview.list_depths(tx, MOST), await overview.count_dead(tx, MOST)

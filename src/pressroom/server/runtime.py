@@ -1,0 +1,248 @@
+"""Everything that a running server holds open: opened once, closed once."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+
+from pressroom.blobs import Blobs, open_blobs
+from pressroom.clock import SECOND, Clock, SystemClock
+from pressroom.db import Database
+from pressroom.db.replica import Replica
+from pressroom.domains.accounts.jobs import mail_handlers
+from pressroom.domains.accounts.passwords import Passwords
+from pressroom.domains.accounts.sessions import SessionUse
+from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
+from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
+from pressroom.domains.follows.jobs import request_handler
+from pressroom.domains.idempotency import actions as idempotency
+from pressroom.domains.keys.guard import LastUsed
+from pressroom.domains.keys.usage import KeyUsage
+from pressroom.domains.limits.guard import Limiter, rates_of
+from pressroom.domains.limits.local import LocalWhenAway
+from pressroom.domains.limits.memory import MemoryLimiter
+from pressroom.domains.limits.models import Rates
+from pressroom.domains.limits.reserve import Reserve
+from pressroom.domains.mail.mailer import Mailer
+from pressroom.domains.media.actions import SIGNING, make_secret
+from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
+from pressroom.domains.media.queries import FIND_SECRET
+from pressroom.domains.media.sandbox import ChildExit, Sandbox
+from pressroom.domains.personal_data.deletion import deletion_handler
+from pressroom.domains.personal_data.export_job import export_handler, purge_exports
+from pressroom.domains.posts.jobs import tag_handler
+from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY, POSTS_SIGNED_IN
+from pressroom.domains.previews.cards import OF_ADDRESS, Cards
+from pressroom.domains.reading.view_counter import ViewCounter
+from pressroom.domains.reports.jobs import decision_handler
+from pressroom.domains.webhooks.delivery import DeliveryWorker
+from pressroom.errors import PressroomError
+from pressroom.jobs.schedule import Every, Schedule
+from pressroom.jobs.sweeps import Sweep, SweepGroup
+from pressroom.jobs.worker import JobWorker
+from pressroom.logs import Log
+from pressroom.operations.retention import PURGES, purge_rows
+from pressroom.outbound import OutboundClient, policy_of
+from pressroom.outbound.lookups import Resolve
+from pressroom.server.clock_watch import ClockWatch, start_clock
+from pressroom.server.database import check_to_serve, open_database, open_replica
+from pressroom.settings import RESERVE, Settings
+from pressroom.settings.values import WhenAway
+from pressroom.threads import run_apart
+
+WRITE_SECONDS = 1.0
+"""Seconds that a stop tries to flush one write-behind buffer when the database does not answer."""
+
+SOON = (1 * SECOND, 2 * SECOND, 4 * SECOND, 8 * SECOND)
+"""Milliseconds between attempts in development mode, so that retries can be watched."""
+
+WRITTEN = (
+    *(POSTS_BY_KEY, EDITS_BY_KEY, DELETIONS_BY_KEY, COMMENTS_BY_KEY, CLIPS_BY_KEY),
+    *(POSTS_SIGNED_IN, COMMENTS_SIGNED_IN, CLIPS_SIGNED_IN),
+)
+"""Finds what a key or a session wrote, so that it counts against the limits even if the process that counted it was
+killed (docs/limits.md#after-a-crash)."""
+
+
+@dataclass(slots=True)
+class Runtime:
+    """Everything that requests and background work need, open."""
+
+    settings: Settings
+    clock: Clock
+    db: Database
+    replica: Replica | None
+    outbound: OutboundClient
+    blobs: Blobs
+    cards: Cards
+    processing: Processing
+    sandbox: Sandbox
+    media_secret: str
+    body_secret: str
+    limiter: Limiter
+    last_used: LastUsed
+    session_use: SessionUse
+    usage: KeyUsage
+    views: ViewCounter
+    passwords: Passwords
+    mailer: Mailer
+    log: Log
+    schedule: Schedule
+    draining: bool = False
+    """Whether the server is about to stop, and wants no more requests."""
+
+    async def close(self) -> None:
+        """Flushes the write-behind buffers, then closes everything."""
+        await self.schedule.stop()
+        buffers = (
+            ("limits", self.limiter.close),
+            ("last used", self.last_used.flush),
+            ("use of sessions", self.session_use.flush),
+            ("usage of keys", self.usage.flush),
+            ("views", self.views.flush),
+        )
+        for what, write in buffers:
+            try:
+                async with asyncio.timeout(WRITE_SECONDS):
+                    await write()
+            except (PressroomError, TimeoutError) as error:
+                self.log.error("not saved at the stop", what=what, error=str(error))
+        self.passwords.close()
+        await self.cards.close()
+        await self.sandbox.close()
+        await self.outbound.close()
+        await self.blobs.close()
+        if self.replica is not None:
+            await self.replica.close()
+        await self.db.close()
+        self.log.close()
+
+
+async def open_runtime(
+    settings: Settings, log: Log, clock: Clock | None = None, resolve: Resolve | None = None
+) -> Runtime:
+    """Opens everything; `resolve` looks names up for what goes out. Raises SettingError when something cannot be."""
+    clock = clock or SystemClock()
+    policy = policy_of(settings)
+    blobs, db, replica, (media_secret, body_secret) = await _open_stores(settings, clock, log)
+    rates = rates_of(settings)
+    reserve = Reserve(settings.data_dir / RESERVE)
+    limiter = _open_limiter(rates, settings, clock, log) or MemoryLimiter(rates, db, clock, WRITTEN, reserve=reserve)
+    client = OutboundClient(policy, resolve=resolve, log=log)
+    sandbox, folder = Sandbox(lambda ended: _log_child(log, ended)), settings.data_dir / "processing"
+    processing = Processing(db, blobs, sandbox, folder)
+    # A client of their own: names of strangers' pages that hang must not keep webhooks waiting.
+    pages = OutboundClient(policy, resolve=resolve, log=log, each_address=OF_ADDRESS)
+    cards = Cards(db, pages, blobs, sandbox, clock, log, folder)
+    last_used = LastUsed(db)
+    session_use = SessionUse(db)
+    usage = KeyUsage(db)
+    views = ViewCounter(db)
+    flushes = [
+        Every(0.5, "limits", limiter.flush),
+        Every(1, "last used", last_used.flush),
+        Every(1, "use of sessions", session_use.flush),
+        Every(1, "usage of keys", usage.flush),
+        Every(1, "views", views.flush),
+        Every(10, "clock", ClockWatch(db, clock, log).run),
+    ]
+    sweeps = [Every(60, "clean-up", group.run) for group in _sweep_groups(db, clock, log, processing, cards, blobs)]
+    own = Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir))
+    return Runtime(
+        settings=settings,
+        clock=clock,
+        db=db,
+        replica=replica,
+        outbound=client,
+        blobs=blobs,
+        cards=cards,
+        processing=processing,
+        sandbox=sandbox,
+        media_secret=media_secret,
+        body_secret=body_secret,
+        limiter=limiter,
+        last_used=last_used,
+        session_use=session_use,
+        usage=usage,
+        views=views,
+        passwords=Passwords(),
+        mailer=Mailer(settings, clock),
+        log=log,
+        schedule=Schedule([*flushes, *sweeps, own], log),
+    )
+
+
+async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blobs, Database, Replica | None, list[str]]:
+    """Returns the stores, and what signs addresses of media and what bodies are hashed with.
+
+    Closes what it has opened when something cannot be had.
+    """
+    async with AsyncExitStack() as opened:
+        # Left behind by a stop, which a store that is silent must not hold up.
+        blobs = await run_apart(partial(open_blobs, settings))
+        opened.push_async_callback(blobs.close)
+        db = await open_database(settings, clock)
+        opened.push_async_callback(db.close)
+        await check_to_serve(db)
+        await start_clock(db, clock)
+        # Read first: a file that another program has locked for a while must not keep the server from starting.
+        secrets = [
+            await db.one(FIND_SECRET, name=name) or await db.transact(make_secret, name)
+            for name in (SIGNING, idempotency.BODY_HASHES)
+        ]
+        replica = await open_replica(settings, db, clock, log)
+        opened.pop_all()
+        return blobs, db, replica, secrets
+
+
+def _open_limiter(rates: Rates, settings: Settings, clock: Clock, log: Log) -> Limiter | None:
+    """Returns the limiter of several processes if they share a Redis."""
+    if not settings.redis_url:
+        return None
+    from pressroom.domains.limits.redis import RedisLimiter  # a third of what a server loads, and most need none
+
+    shared = RedisLimiter(rates, settings.redis_url, settings.redis_timeout_ms / 1_000)
+    return LocalWhenAway(shared, clock, log, counts_keys=settings.limits_when_away is WhenAway.LOCAL)
+
+
+def _log_child(log: Log, ended: ChildExit) -> None:
+    """Logs the end of a child process that failed or was killed."""
+    if ended.status != 0:
+        log.warning("a child that decodes ended badly", status=ended.status, cpu_seconds=ended.cpu_seconds)
+
+
+def _sweep_groups(
+    db: Database, clock: Clock, log: Log, processing: Processing, cards: Cards, blobs: Blobs
+) -> tuple[SweepGroup, SweepGroup]:
+    """Returns what one process at a time does for all: rows that are past their time, and files that nobody has."""
+    files = (
+        Sweep("uploads left behind", lambda: processing.sweep(SystemClock().now())),
+        Sweep("cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),
+        Sweep("copies of accounts", lambda: purge_exports(db, blobs, SystemClock().now())),
+    )
+    rows = [Sweep(name, partial(purge_rows, db, purge)) for name, purge in PURGES]
+    return SweepGroup("rows", 60, db, clock, log, rows), SweepGroup("files", 600, db, clock, log, files)
+
+
+def make_worker(runtime: Runtime, concurrency: int | None = None) -> DeliveryWorker:
+    """Returns a worker that delivers webhooks, at most `concurrency` at once, not yet started."""
+    waits = [round(seconds * SECOND) for seconds in runtime.settings.webhook_retry_waits]
+    soon = [min(wait, short) for wait, short in zip(waits, SOON, strict=False)] if runtime.settings.dev else None
+    return DeliveryWorker(
+        runtime.db, runtime.outbound, runtime.clock, runtime.log, waits, soon, concurrency=concurrency
+    )
+
+
+def make_job_worker(runtime: Runtime) -> JobWorker:
+    """Returns a worker that processes media, fetches cards, updates lists and sends mail, not yet started."""
+    handlers = [
+        *runtime.processing.handlers(),
+        runtime.cards.handler(),
+        request_handler(runtime.db),
+        tag_handler(runtime.db),
+        deletion_handler(runtime.db, runtime.blobs),
+        export_handler(runtime.db, runtime.blobs, runtime.settings.data_dir / "processing"),
+        *mail_handlers(runtime.db, runtime.mailer, runtime.settings.base_url),
+        decision_handler(runtime.db, runtime.mailer, runtime.settings.base_url),
+    ]
+    return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)

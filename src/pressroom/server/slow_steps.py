@@ -1,0 +1,158 @@
+"""Finds slow steps of the event loop and names their functions (docs/operations.md#slow-steps)."""
+
+import asyncio
+import inspect
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from types import FrameType
+from typing import Final
+
+import msgspec
+
+from pressroom import metrics
+from pressroom.logs import Log
+
+LOOKS: Final = 4
+"""Samples taken of a step in the time from which it counts as slow."""
+
+LOG_SECONDS: Final = 60.0
+"""Seconds between two lines of the log about the same function."""
+
+_COROUTINES: Final = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class SlowStep(msgspec.Struct, frozen=True):
+    """One step of the event loop: the function that was seen most often while it ran, and its length in seconds."""
+
+    function: str
+    seconds: float
+
+
+class SlowSteps:
+    """Watches one event loop from a thread of its own, and reports each step that takes too long.
+
+    The thread schedules a callback on the loop. While the callback is pending, a step is under way, and the thread
+    notes the running function. A C function can hold the interpreter's lock, so that the thread itself must wait: then
+    it looks late, and the loop's own timer has not advanced either. A loop without slow steps pays for a few calls a
+    second.
+
+    Args:
+        seconds: The length from which a step is slow.
+        report: Called on the loop, after the step.
+        clock: Seconds by which steps are measured; read by the loop's thread and by the watching one.
+    """
+
+    def __init__(
+        self, seconds: float, report: Callable[[SlowStep], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._seconds = seconds
+        self._report = report
+        self._now = clock
+        self._stopped = threading.Event()
+        self._returned_at: float | None = 0.0
+        self._began = self._seen_at = 0.0
+        self._step = 0
+        self._beats = self._beats_seen = 0
+        self._functions: Counter[str] = Counter()
+
+    async def start(self) -> None:
+        """Begins to watch the running loop."""
+        self._loop = asyncio.get_running_loop()
+        self._thread_id = threading.get_ident()
+        stack = _stack(inspect.currentframe())
+        self._base = next(place for place, frame in enumerate(stack) if frame.f_code.co_flags & _COROUTINES)
+        self._looked_at = self._now()
+        self._beat()
+        self._thread = threading.Thread(target=self._watch, name="slow steps", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread. A step that is under way is not reported."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(self._seconds / LOOKS):
+            try:
+                self._look()
+            except RuntimeError:  # The loop was closed.
+                return
+
+    def _beat(self) -> None:
+        """Increments a counter by the loop's own timer, until the watch ends."""
+        self._beats += 1
+        if not self._stopped.is_set():
+            self._loop.call_later(self._seconds / LOOKS, self._beat)
+
+    def _look(self) -> None:
+        before, now, beats = self._looked_at, self._now(), self._beats
+        has_stood = beats - self._beats_seen <= LOOKS // 2
+        self._looked_at, self._beats_seen = now, beats
+        if self._returned_at is not None:
+            self._end_step(self._returned_at)
+            self._returned_at, self._began, self._step = None, now, 0
+            self._loop.call_soon_threadsafe(self._return)
+            if now - before < self._seconds or not has_stood:
+                return
+            # A C function held the lock since the last look, and its caller still runs.
+            self._began = before
+        stack = self._running()
+        step = id(stack[0]) if stack else 0
+        if step != self._step:  # A round of the loop has several steps.
+            if self._step:
+                self._end_step(self._seen_at)
+                self._began = self._seen_at
+            self._step = step
+        self._seen_at = self._now()
+        if stack:
+            self._functions[_name(stack)] += 1
+
+    def _running(self) -> list[FrameType]:
+        """Returns the frames of the step that runs, the outermost first."""
+        # Documented, its name notwithstanding; nothing else gives the frame of another thread.
+        frames = sys._current_frames()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return _stack(frames.get(self._thread_id))[self._base :]
+
+    def _return(self) -> None:
+        self._returned_at = self._now()
+
+    def _end_step(self, at: float) -> None:
+        if self._functions and at - self._began >= self._seconds:
+            function = self._functions.most_common(1)[0][0]
+            self._loop.call_soon_threadsafe(self._report, SlowStep(function, at - self._began))
+        self._functions.clear()
+
+
+class SlowStepLog:
+    """Reports slow steps to the log and the metrics: a line a minute for each function, and each step counted."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._logged: dict[str, float] = {}
+
+    def __call__(self, step: SlowStep) -> None:
+        """Notes a slow step."""
+        if metrics.recorder is not None:
+            metrics.recorder.slow_step(step.function, step.seconds)
+        now = time.monotonic()
+        if now - self._logged.get(step.function, -LOG_SECONDS) >= LOG_SECONDS:
+            self._logged[step.function] = now
+            self._log.warning("a step held the event loop", function=step.function, ms=round(step.seconds * 1_000))
+
+
+def _stack(frame: FrameType | None) -> list[FrameType]:
+    """Returns a frame and its callers, the outermost first."""
+    frames: list[FrameType] = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames[::-1]
+
+
+def _name(stack: list[FrameType]) -> str:
+    """Returns the innermost function of Pressroom as `package.module.function`, or else the innermost of all."""
+    names = [f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}" for frame in reversed(stack)]
+    return next((name for name in names if name.startswith("pressroom.")), names[0])
