@@ -128,7 +128,8 @@ def _mother() -> _Mother:
 
 def serve(control: socket.socket) -> None:
     """Forks as ordered, until nobody is left who could order."""
-    for name in ("app", "cli", "document", "logs"):  # what serving needs, but for granian, whose allocator has a thread
+    # Everything that serving needs, but for granian, whose allocator has a thread.
+    for name in ("server.app", "cli", "server.document", "logs"):
         importlib.import_module(f"pressroom.{name}")
 
     # Made once for all of them: half of the work of a start.
