@@ -2,15 +2,19 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
+import struct
+from collections.abc import Coroutine, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import coroutine
+from typing import Any
 
 import pytest
+import uvloop
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, DatabaseAway, Query, Tx
-from pressroom.db.connector import Connector, PostgresOptions, addresses_of
+from pressroom.db.connector import AWAY, Connector, PostgresOptions, addresses_of
 from pressroom.db.migrate import migrate
 from pressroom.db.postgres import open_postgres
 from pressroom.errors import SettingError
@@ -189,3 +193,36 @@ def test_a_process_that_was_frozen_amid_a_transaction_goes_on(cluster: PostgresC
     run(insert_once_it_can(db, "after"))
     assert query(url, "SELECT string_agg(name, ' ') FROM things") == "after"
     run(db.close())
+
+
+@coroutine
+def _late(work: Coroutine[Any, Any, Any]) -> Generator[Any, None, Any]:
+    """Runs each step of `work` some rounds of the loop late, as requests do that wait for their turn."""
+    try:
+        while True:
+            yield work.send(None)
+            yield from asyncio.sleep(0.01).__await__()
+    except StopIteration as done:
+        return done.value
+
+
+@pytest.mark.parametrize("reset", [False, True])
+def test_server_that_hangs_up_while_a_connection_is_made_is_away(reset: bool) -> None:
+    def serve(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(8)  # It asks for TLS.
+            if reset:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall(b"N")
+
+    async def work(port: int) -> None:
+        connector = Connector(f"postgresql://anyone@127.0.0.1:{port}/any?sslmode=prefer")
+        with pytest.raises(AWAY):
+            await _late(connector.connect())
+
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
+        serving = pool.submit(serve, listening)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(work(listening.getsockname()[1]))
+        serving.result(30)

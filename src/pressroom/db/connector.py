@@ -268,8 +268,10 @@ class Connector:
         connect = cast("Callable[..., Awaitable[PostgresConnection]]", asyncpg.connect)
         try:
             connection = await connect(address, **self._arguments)
-        except RuntimeError as error:  # of uvloop: the server hung up while the connection was made
-            raise ConnectionResetError(str(error)) from error
+        except (RuntimeError, AttributeError) as error:
+            # The server hung up before the first write: uvloop refuses that write with a RuntimeError, and asyncpg then
+            # calls a method that its protocol does not have.
+            raise ConnectionResetError("The server hung up while the connection was made.") from error
         if not self._options.by_transaction:
             try:
                 await connection.execute(self._options.session, timeout=self._options.connect_seconds)
