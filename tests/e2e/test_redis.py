@@ -277,7 +277,7 @@ def test_each_process_may_count_for_itself(process_server: MakeServer, forgetful
     assert ready.json()["warning"] == "Redis does not answer: each process counts requests for itself until it does."
     assert admitted(server, key) == 60
     assert admitted(server, key) == 0
-    assert wait_until(lambda: server.output().count("every process counts for itself") == 1)
+    assert wait_until(lambda: server.output().count("each process counts requests for itself") == 1)
 
     forgetful.restart()
     back = time.monotonic()
@@ -324,11 +324,11 @@ def test_a_start_without_redis_is_told_where_each_process_counts_then(
 ) -> None:
     forgetful.kill()
     server = serve(process_server, forgetful.url, LIMITS_WHEN_AWAY="local")
-    assert wait_until(lambda: "every process counts for itself" in server.output())
+    assert wait_until(lambda: "each process counts requests for itself" in server.output())
     (key,) = keys_of(server, 1)
     assert admitted(server, key) == 60
     server.stop()
-    assert server.output().count("every process counts for itself") == 1
+    assert server.output().count("each process counts requests for itself") == 1
 
 
 class Dropping:
@@ -388,7 +388,7 @@ def test_a_node_that_is_lost_is_told_of_once(process_server: MakeServer, cluster
         assert {ask(who_am_i(server, key)).status for key in keys} == {200}
 
     server.stop()
-    assert server.output().count("every process counts for itself") == 1
+    assert server.output().count("each process counts requests for itself") == 1
     assert "all processes count together" not in server.output()
 
 

@@ -47,6 +47,7 @@ from pressroom.outbound.lookups import Resolve
 from pressroom.server.clock_watch import ClockWatch, start_clock
 from pressroom.server.database import check_to_serve, open_database, open_replica
 from pressroom.settings import RESERVE, Settings
+from pressroom.settings.redis_address import parse_redis
 from pressroom.settings.values import WhenAway
 from pressroom.threads import run_apart
 
@@ -202,7 +203,8 @@ def _open_limiter(rates: Rates, settings: Settings, clock: Clock, log: Log) -> L
     from pressroom.domains.limits.redis import RedisLimiter  # a third of what a server loads, and most need none
 
     shared = RedisLimiter(rates, settings.redis_url, settings.redis_timeout_ms / 1_000)
-    return LocalWhenAway(shared, clock, log, counts_keys=settings.limits_when_away is WhenAway.LOCAL)
+    counts_keys = settings.limits_when_away is WhenAway.LOCAL
+    return LocalWhenAway(shared, clock, log, counts_keys=counts_keys, address=parse_redis(settings.redis_url).shown)
 
 
 def _log_child(log: Log, ended: ChildExit) -> None:

@@ -29,7 +29,6 @@ from pressroom.server.runtime import Runtime, make_job_worker, make_worker, open
 from pressroom.server.slow_steps import SlowStepLog, SlowSteps
 from pressroom.server.sole_counter import alone_on_file, sole_counter
 from pressroom.settings import Settings
-from pressroom.settings.redis_address import parse_redis
 from pressroom.web.observed import traced
 from pressroom.web.pipeline import Pipeline
 from pressroom.web.server import make_server
@@ -160,7 +159,8 @@ async def _work(
         return
     if only is Part.API and runtime.db.engine == "sqlite":
         runtime.log.warning("no webhooks are delivered: no other process can open this database")
-    await _log_limiter(runtime)
+    if runtime.settings.redis_url is not None:
+        await runtime.limiter.ping()  # logs that Redis is away
     async with sole_counter(runtime, stopping):
         await announce(runtime)
         _freeze_heap()
@@ -244,14 +244,6 @@ async def _unless_stopped(opening: Coroutine[Any, Any, Runtime], stopping: async
     task.cancel()  # no effect once it is done
     await asyncio.wait([task])
     return None if task.cancelled() else task.result()
-
-
-async def _log_limiter(runtime: Runtime) -> None:
-    """Logs a warning when Redis does not answer. Every request and `/readyz` try it again."""
-    if runtime.settings.redis_url is None:
-        return
-    if notice := await runtime.limiter.ping():
-        runtime.log.warning(notice.removesuffix("."), redis=parse_redis(runtime.settings.redis_url).shown)
 
 
 def _raise_file_limit() -> None:

@@ -27,14 +27,16 @@ class LocalWhenAway:
         counts_keys: Whether requests with a key are counted here too. Otherwise they raise Unavailable.
         clock: The time that the windows of this process go by.
         log: Where the operator reads that the shared limiter is away, and that it is back.
+        address: Where the shared limiter is, as shown in the log.
     """
 
-    def __init__(self, shared: Limiter, clock: Clock, log: Log, *, counts_keys: bool) -> None:
+    def __init__(self, shared: Limiter, clock: Clock, log: Log, *, counts_keys: bool, address: str) -> None:
         self.rates = shared.rates
         self._shared = shared
         self._counts_keys = counts_keys
         self._clock = clock
         self._log = log
+        self._address = address
         self._windows: dict[str, Windows] = {}
         self._touched: dict[str, int] = {}
         self._failed_at: int | None = None
@@ -83,9 +85,8 @@ class LocalWhenAway:
         try:
             return await self._shared.ping()
         except Unavailable:
-            if self._counts_keys:
-                return "Redis does not answer: each process counts requests for itself until it does."
-            return "Redis does not answer: requests with a key are 503 until it does, nothing else."
+            self._note_failure()
+            return f"{self._notice}."
 
     async def close(self) -> None:
         """Closes the shared limiter."""
@@ -95,10 +96,15 @@ class LocalWhenAway:
         self._touched[key_id] = self._clock.steady()
         return self._windows.setdefault(key_id, Windows(rates or self.rates))
 
+    @property
+    def _notice(self) -> str:
+        if self._counts_keys:
+            return "Redis does not answer: each process counts requests for itself until it does"
+        return "Redis does not answer: requests with a key are 503 until it does, nothing else"
+
     def _note_failure(self) -> None:
         if self._failed_at is None:
-            keys = "" if self._counts_keys else ", and requests with a key are 503,"
-            self._log.warning(f"Redis does not answer; every process counts for itself{keys} until it does")
+            self._log.warning(self._notice, redis=self._address)
         self._failed_at, self._has_answered = self._clock.steady(), False
 
     def _note_return(self) -> None:
