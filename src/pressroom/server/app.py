@@ -1,146 +1,24 @@
-"""The ASGI application: all routes behind the packages' guards, over what a runtime holds open.
-
-A keyed request:   key 401 → address 403 → rate limits 429 → session-only route 403 → scope 403
-                   → body 400 → idempotent replay → state 404 409 422 → quota 429 → effect
-A session request: session 401 → same origin 403 → admin 404 → rate limit 429 → password given recently 403 → body 400
-                   → idempotent replay → state 404 409 422 → quota 429 → effect
-"""
-
-from collections.abc import Mapping, Sequence
-from typing import Final
+"""The ASGI application: all routes behind the guards, over everything that a runtime holds open."""
 
 import msgspec
 
-from pressroom.domains.accounts.confirmation import ask_password
-from pressroom.domains.accounts.guard import SessionGuard
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.schemas import avatar_address
-from pressroom.domains.audit.models import SERVICE, client_source
-from pressroom.domains.idempotency.actions import BodyHashes, WriteIdentity
-from pressroom.domains.idempotency.guard import OncePerKey
-from pressroom.domains.keys import actions as keys
-from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
-from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
-from pressroom.domains.limits.abuse import abuse_reason
-from pressroom.domains.limits.guard import RateHeaders, Spent, account_subject, check_admitted, session_rates_of
 from pressroom.domains.notifications.actions import count_unread
 from pressroom.domains.reading.files import may_see
-from pressroom.errors import AddressNotAllowed, PasswordRequired, SessionRequired
 from pressroom.server.clock_watch import skew_notice
 from pressroom.server.document import describe_api
+from pressroom.server.guards import PackageGuards
 from pressroom.server.routes import ROUTES
 from pressroom.server.runtime import Runtime
 from pressroom.threads import MadeOnce
-from pressroom.web.access import Access, Keyed
 from pressroom.web.cached_body import CachedBody
-from pressroom.web.client_address import allowed
 from pressroom.web.fragments import Fragments, SentPages
-from pressroom.web.guards import Guards
-from pressroom.web.once import Once
 from pressroom.web.pipeline import Pipeline
-from pressroom.web.request import Request, Viewer
-from pressroom.web.response import Response
 from pressroom.web.robots import robots_of
 from pressroom.web.router import Router
 from pressroom.web.services import Services
 from pressroom.web.site import preload_files
 from pressroom.web.sliced_rendering import Slices
-
-_REQUEST_ALONE: Final = Spent()
-
-
-class PackageGuards(Guards[Caller]):
-    """The guards of accounts, keys, limits and idempotency, in their order."""
-
-    def __init__(self, runtime: Runtime) -> None:
-        self._db = runtime.db
-        self._clock = runtime.clock
-        self._limiter = runtime.limiter
-        self._last_used = runtime.last_used
-        self._usage = runtime.usage
-        self._clock = runtime.clock
-        self._keys = KeyGuard(runtime.db, runtime.clock)
-        self._sessions = SessionGuard(
-            runtime.db, runtime.clock, runtime.session_use, secure=runtime.settings.base_url.startswith("https://")
-        )
-        self._rate_headers = RateHeaders(runtime.limiter.rates, runtime.settings.daily_content_quota)
-        self._session_rates = session_rates_of(runtime.settings)
-        self._body_hashes = BodyHashes(runtime.body_secret)
-        self._log = runtime.log
-
-    async def by_key(self, request: Request[Caller], access: Access) -> Caller:
-        bearer = await self._keys.identify(request.headers.authorization or "")
-        request.account_id, request.key_id = bearer.id, bearer.key_id
-        self._keys.check_active(bearer)
-        if not allowed(request.client, bearer.ip_allowlist):
-            spent = _spent_by(access)
-            verdict = await self._limiter.peek(bearer.key_id, is_post=spent.is_post)
-            request.response_headers += self._rate_headers.of(verdict, spent)
-            raise AddressNotAllowed(f"The address {request.client} is not in this key's allowlist.")
-        await self._check_rates(request, bearer, access)
-        if not isinstance(access, Keyed):
-            raise SessionRequired("Only a session may do this: sign in (POST /api/auth/login). No API key may.")
-        check_scope(bearer, access.scope)
-        return caller_of(bearer)
-
-    async def by_session(self, request: Request[Caller], token: str) -> Caller | None:
-        source = client_source(request.client, request.headers.user_agent)
-        who = await self._sessions.identify(token, source, request.response_headers)
-        request.account_id = who.account.id if who else None
-        return who
-
-    def viewer(self, who: Caller) -> Viewer:
-        account = who.account
-        return Viewer(
-            account.username, avatar_address(account.id, account.avatar_token, ""), account.display_name, who.is_admin
-        )
-
-    def is_admin(self, who: Caller) -> bool:
-        return who.is_admin
-
-    async def check_recent(
-        self, request: Request[Caller], who: Caller, typed: Mapping[str, Sequence[str]] | None
-    ) -> Response | None:
-        if who.is_recent(self._clock.now()):
-            return None
-        if request.path.startswith("/api/"):
-            raise PasswordRequired("Confirm your password first: POST /api/auth/confirm")
-        return await ask_password(request, typed)
-
-    async def check_writes(self, who: Caller) -> None:
-        subject, rates = account_subject(who.account.id), self._session_rates
-        check_admitted(await self._limiter.attempt(subject, is_post=False, rates=rates), rates)
-
-    def note_response(self, request: Request[Caller], response: Response) -> None:
-        key_id, now, status = request.key_id or "", request.started, response.status
-        if not 400 <= status < 500:
-            self._usage.note(key_id, now, status)
-            return
-        refusal = Refusal(now, request.method, request.route, status, response.label, request.client, request.id)
-        self._usage.note_refusal(key_id, refusal)
-
-    def once(self, request: Request[Caller], idempotency_key: str | None, body_hash: str) -> Once:
-        if idempotency_key is None or request.who is None:
-            return OncePerKey(self._db, None)
-        identity = WriteIdentity(request.who.account.id, request.method, request.path, idempotency_key)
-        return OncePerKey(self._db, identity, self._body_hashes.of(body_hash))
-
-    async def _check_rates(self, request: Request[Caller], bearer: Bearer, access: Access) -> None:
-        spent, rates = _spent_by(access), self._limiter.rates
-        verdict = await self._limiter.attempt(bearer.key_id, is_post=spent.is_post)
-        request.response_headers += self._rate_headers.of(verdict, spent)
-        self._last_used.note(bearer, verdict.now)
-        if verdict.abused:
-            await self._db.transact(keys.revoke_key, bearer.key_id, RevokedBy.AUTO, abuse_reason(rates), SERVICE)
-            self._log.warning("key revoked for abuse", key_id=bearer.key_id)
-        check_admitted(verdict, rates)
-
-
-def _spent_by(access: Access) -> Spent:
-    """Returns the limits that a request spends besides those of every request."""
-    if not isinstance(access, Keyed) or not access.spends_content:
-        return _REQUEST_ALONE
-    return Spent(access.counts_as_post, access.spends_content)
 
 
 def create_app(runtime: Runtime) -> Pipeline[Caller]:
