@@ -10,9 +10,8 @@ import pytest
 from pressroom.clock import SECOND, SettableClock
 from pressroom.db import goes_first
 from pressroom.errors import Unavailable
-from pressroom.jobs import lease_loop, look
-from pressroom.jobs.lease_loop import LeaseLoop
-from pressroom.jobs.look import Look, is_settled, pause_until
+from pressroom.jobs import lease_loop
+from pressroom.jobs.lease_loop import LeaseLoop, Look, is_settled, pause_until
 from pressroom.logs import Log
 
 LEASE = 30 * SECOND
@@ -193,7 +192,7 @@ def test_settle_waits_for_results_that_cannot_be_saved_yet() -> None:
 
 
 def test_a_signal_is_not_lost_while_a_look_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look, "POLL_SECONDS", 3600.0)
+    monkeypatch.setattr(lease_loop, "POLL_SECONDS", 3600.0)
 
     async def story() -> None:
         desk = Desk()

@@ -386,7 +386,7 @@ def test_a_lease_has_its_length_however_long_the_claim_waited(
 
 
 def test_a_worker_outlives_a_database_that_is_away(shop: Shop, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pressroom.jobs.look.POLL_SECONDS", 0.01)
+    monkeypatch.setattr("pressroom.jobs.lease_loop.POLL_SECONDS", 0.01)
     monkeypatch.setattr("pressroom.jobs.lease_loop.PAUSE_SECONDS", 0.01)
 
     async def story() -> None:

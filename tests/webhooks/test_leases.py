@@ -15,7 +15,7 @@ from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.delivery import LEASE
 from pressroom.domains.webhooks.models import Speed
 from pressroom.domains.webhooks.slots import SlotPool
-from pressroom.jobs import lease_loop, look
+from pressroom.jobs import lease_loop
 from pressroom.jobs.keyed_tasks import KeyedTasks
 from tests.api.actors import Actor, body_of, rows
 from tests.api.conftest import MakeActor
@@ -283,7 +283,7 @@ def test_a_signal_wakes_the_worker(alice: Actor, server: LocalServer, endpoint: 
 def test_a_signal_wakes_the_worker_of_another_process(
     alice: Actor, endpoint: MakeEndpoint, second_server: LocalServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "POLL_SECONDS", 3600.0)
+    monkeypatch.setattr(lease_loop, "POLL_SECONDS", 3600.0)
     with Worker(second_server):
         hook = endpoint("post.created")
         for count in range(1, 4):
@@ -294,7 +294,7 @@ def test_a_signal_wakes_the_worker_of_another_process(
 def test_polling_finds_what_no_signal_told_of(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(lease_loop, "POLL_SECONDS", 0.05)
     hook = endpoint("post.created")
     post(alice)
     set_due(hook, None)

@@ -10,14 +10,17 @@ import uuid
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final, Generic, TypeVar
 
+import msgspec
+
 from pressroom.clock import SECOND, Clock
 from pressroom.db import ahead_of_requests
-from pressroom.jobs import look as looks
 from pressroom.jobs.keyed_tasks import KeyedTasks
-from pressroom.jobs.look import Look, is_settled
 from pressroom.logs import Log
 
 T = TypeVar("T")
+
+POLL_SECONDS: Final = 1.0
+"""How often a worker looks for work that no signal announced."""
 
 PAUSE_SECONDS: Final = 0.5
 """How long to wait after a look that failed, mostly because the database is away."""
@@ -27,6 +30,31 @@ LOCKED_SECONDS: Final = 0.02
 
 RENEWALS: Final = 3
 """Renewals of a lease within its length."""
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What one look for work came to.
+
+    began: whether it began any work. unsaved: whether results are left that could not be saved. pause: seconds until
+    the next look, unless work ends or is queued before; None: POLL_SECONDS.
+    """
+
+    began: bool
+    unsaved: bool = False
+    pause: float | None = None
+
+
+def is_settled(look: Look, *, was_idle: bool, is_idle: bool) -> bool:
+    """Returns whether nothing is left to do after a look, before and after which work was under way or not (`idle`).
+
+    Work that was under way before the look may have ended during it and left something due that the look missed.
+    """
+    return was_idle and is_idle and not look.began and not look.unsaved
+
+
+def pause_until(due_at: int | None, now: int) -> float | None:
+    """Returns the seconds from `now` until `due_at` (milliseconds), POLL_SECONDS at most; None: nothing is due."""
+    return None if due_at is None else max(0.0, min(POLL_SECONDS, (due_at - now) / SECOND))
 
 
 class LeaseLoop(Generic[T]):
@@ -132,7 +160,7 @@ class LeaseLoop(Generic[T]):
             return Look(began=False, unsaved=True, pause=0)
 
     async def _wait(self, pause: float | None) -> None:
-        seconds = looks.POLL_SECONDS if pause is None else pause
+        seconds = POLL_SECONDS if pause is None else pause
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0 if self.stopping else seconds):
                 await self.wake.wait()

@@ -12,8 +12,7 @@ from pressroom.clock import SECOND, Clock
 from pressroom.db import Database, Tx
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.jobs import queue
-from pressroom.jobs.lease_loop import LeaseLoop
-from pressroom.jobs.look import Look
+from pressroom.jobs.lease_loop import LeaseLoop, Look
 from pressroom.jobs.outages import Outages, deferral
 from pressroom.jobs.overview import shown_subject
 from pressroom.jobs.queue import Job

@@ -26,8 +26,7 @@ from pressroom.domains.webhooks.queries import leases
 from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
 from pressroom.domains.webhooks.slots import AT_ONCE, Slot, Slots
 from pressroom.errors import Unavailable
-from pressroom.jobs.lease_loop import LOCKED_SECONDS, LeaseLoop
-from pressroom.jobs.look import Look, pause_until
+from pressroom.jobs.lease_loop import LOCKED_SECONDS, LeaseLoop, Look, pause_until
 from pressroom.logs import Log
 from pressroom.outbound import Failure, OutboundClient, OutboundFailed, OutboundResponse
 
