@@ -4,7 +4,7 @@ import msgspec
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.notifications.actions import count_unread
-from pressroom.domains.reading.files import may_see
+from pressroom.domains.reading.actions import may_see
 from pressroom.server.clock_watch import skew_notice
 from pressroom.server.document import describe_api
 from pressroom.server.guards import PackageGuards

@@ -19,8 +19,8 @@ from pressroom.domains.idempotency.guard import OncePerKey
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
-from pressroom.domains.limits.abuse import abuse_reason
 from pressroom.domains.limits.guard import RateHeaders, Spent, account_subject, check_admitted, session_rates_of
+from pressroom.domains.limits.windows import abuse_reason
 from pressroom.errors import AddressNotAllowed, PasswordRequired, SessionRequired
 from pressroom.server.runtime import Runtime
 from pressroom.web.access import Access, Keyed

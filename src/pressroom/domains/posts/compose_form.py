@@ -12,8 +12,7 @@ from pressroom.domains.posts.parsed_text import parse_text
 from pressroom.domains.posts.poll_schemas import PollIn
 from pressroom.domains.posts.schemas import PostBody, link_errors, named_twice, place_errors
 from pressroom.domains.posts.visibility import Visibility
-from pressroom.domains.previews.links import LINK_LIMIT
-from pressroom.domains.previews.urls import normalised
+from pressroom.domains.previews.urls import LINK_LIMIT, normalised
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.multipart_rules import Form, FormRules

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pressroom.domains.previews.links import card_url
+from pressroom.domains.previews.urls import card_url
 from pressroom.entities import EntityKind, entities, hashtags, mentions
 
 

@@ -17,9 +17,8 @@ from pressroom.domains.posts.models import Draft, Edit, PostFields, PostType, Po
 from pressroom.domains.posts.parsed_text import ParsedText, parse_text
 from pressroom.domains.posts.poll_schemas import PollIn, PollOut, poll_shape
 from pressroom.domains.posts.visibility import Visibility
-from pressroom.domains.previews.links import LINK_LIMIT
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
-from pressroom.domains.previews.urls import normalised
+from pressroom.domains.previews.urls import LINK_LIMIT, normalised
 from pressroom.errors import Code, FieldError
 from pressroom.outbound import UrlRefused
 from pressroom.text import is_blank, name_errors

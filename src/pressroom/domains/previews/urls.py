@@ -7,6 +7,22 @@ from urllib.parse import quote, urljoin, urlsplit
 from pressroom.outbound import UrlRefused
 from pressroom.outbound.urls import MOST_CHARACTERS, read_url
 
+LINK_LIMIT: Final = 2_048
+
+
+def card_url(link: str) -> str | None:
+    """Returns the page whose card a text with this first link shows (docs/previews.md#which-link).
+
+    In its one spelling, so that all posts with the same link share its card. None for an address that has no card.
+    """
+    if len(link) > LINK_LIMIT:
+        return None
+    try:
+        return normalised(link)
+    except UrlRefused:
+        return None
+
+
 _PORTS: Final = {"https": 443, "http": 80}
 _AS_IT_IS: Final = "!$%&'()*+,-./:;=?@[]_~"
 _HALF_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")

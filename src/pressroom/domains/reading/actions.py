@@ -4,13 +4,14 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Tx
+from pressroom.db import Database, Tx
 from pressroom.db.params import batches
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.models import Account, folded
 from pressroom.domains.accounts.queries.usernames import was_deleted
 from pressroom.domains.clips.actions import list_of_account as list_clips
 from pressroom.domains.clips.models import ClipView
+from pressroom.domains.clips.queries import FIND_CLIP
 from pressroom.domains.comments import queries as comments
 from pressroom.domains.comments.models import Comment, ThreadEntry, in_threads
 from pressroom.domains.follows.models import Following
@@ -19,9 +20,20 @@ from pressroom.domains.hubs.actions import get_hub_by_slug
 from pressroom.domains.hubs.models import Hub
 from pressroom.domains.posts.actions import lookup
 from pressroom.domains.posts.models import PostView, SeenPost, Version
+from pressroom.domains.posts.queries.lookup import FIND_POST
 from pressroom.domains.reading.markup import weight
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND
+
+
+async def may_see(db: Database, reader: str, owner_id: str, is_clip: bool) -> bool:
+    """Returns whether `reader`, the id of an active account, may see a clip or a post. One statement."""
+    if is_clip:
+        owner = await db.one(FIND_CLIP, clip_id=owner_id, reader=reader)
+    else:
+        owner = await db.one(FIND_POST, post_id=owner_id, reader=reader)
+    return owner is not None and owner.may_be_seen()
+
 
 POSTS: Final = 20
 """Posts on a page."""

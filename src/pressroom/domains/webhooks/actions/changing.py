@@ -1,13 +1,63 @@
-"""Changes the event types of an endpoint, pauses and resumes it (docs/webhooks.md#change-or-pause)."""
+"""Changes an endpoint: its event types, pause and resume, replacement and disabling (docs/webhooks.md#change-or-pause)."""
 
 from collections.abc import Sequence
 
 from pressroom.db import Tx
+from pressroom.domains.accounts import queries as accounts
+from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import UNKNOWN, Kind, Source
 from pressroom.domains.events.models import EventType
-from pressroom.domains.webhooks.actions.endpoints import check_not_disabled, lock_webhook, record_change
-from pressroom.domains.webhooks.models import Webhook
-from pressroom.domains.webhooks.queries import endpoints
+from pressroom.domains.keys.actions import get_key
+from pressroom.domains.notifications.actions import notify
+from pressroom.domains.notifications.models import NotificationType
+from pressroom.domains.webhooks.actions.endpoints import (
+    add_webhook,
+    check_not_disabled,
+    lock_webhook,
+    record_change,
+    remove_webhook,
+)
+from pressroom.domains.webhooks.actions.status import get_status
+from pressroom.domains.webhooks.models import RETENTION, NewWebhook, ReplacedWebhook, Webhook
+from pressroom.domains.webhooks.queries import endpoints, leases
+from pressroom.errors import Conflict, NotFound
+
+
+async def replace_webhook(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, new: NewWebhook, source: Source = UNKNOWN
+) -> ReplacedWebhook:
+    """Removes an endpoint and adds another in its place; either both happen or neither.
+
+    With the same URL the new endpoint continues the old one (docs/webhooks.md#replace). Raises NotFound, Unprocessable
+    when the key is not active. Account, key and endpoint are locked first, in the order of docs/architecture.md#locks:
+    nothing is queued between the look at what the old endpoint missed and its removal.
+    """
+    await accounts.lock_account(tx, account_id)
+    await get_key(tx, account_id, key_id, lock=True)
+    await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=True)
+    old = await get_status(tx, account_id, key_id, webhook_id)
+    await remove_webhook(tx, account_id, key_id, webhook_id, source)
+    webhook, secret = await add_webhook(tx, account_id, key_id, new, source)
+    return ReplacedWebhook(webhook, secret, old.missed_since)
+
+
+async def disable_webhook(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, reason: str, source: Source
+) -> Webhook:
+    """Disables an endpoint, tells its owner and returns it: what waits for it is held, as after its fifth failure.
+
+    Raises NotFound, Conflict when it is disabled already.
+    """
+    webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=True)
+    if webhook is None:
+        raise NotFound("There is no such webhook endpoint.")
+    if webhook.disabled_at is not None:
+        raise Conflict("The endpoint is disabled already.")
+    await leases.disable(tx, account_id, webhook_id, reason=reason, sweep_at=tx.now + RETENTION)
+    await notify(tx, account_id, NotificationType.WEBHOOK_DISABLED, webhook_id=webhook_id)
+    await record(tx, account_id, Kind.ENDPOINT_DISABLED, source, webhookId=webhook_id, reason=reason)
+    webhook.disabled_at, webhook.disabled_reason = tx.now, reason
+    return webhook
 
 
 async def change_events(
