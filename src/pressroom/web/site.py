@@ -12,9 +12,8 @@ from pressroom import __version__
 from pressroom.db import Query
 from pressroom.errors import Unavailable
 from pressroom.web.access import Page, Public
-from pressroom.web.avatars import draw_hub_avatar
+from pressroom.web.avatars import draw_hub_avatar, drawing, id_of_drawing
 from pressroom.web.cached_body import CachedBody
-from pressroom.web.drawings import drawing, id_of_drawing
 from pressroom.web.rendering import render
 from pressroom.web.request import Request
 from pressroom.web.response import JSON, Response, json_response

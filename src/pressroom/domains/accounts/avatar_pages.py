@@ -5,8 +5,7 @@ from typing import Final
 from pressroom.domains.accounts import queries
 from pressroom.domains.accounts.models import Caller
 from pressroom.web.access import Public
-from pressroom.web.avatars import draw_avatar
-from pressroom.web.drawings import drawing, id_of_drawing
+from pressroom.web.avatars import draw_avatar, drawing, id_of_drawing
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import Route, declare
