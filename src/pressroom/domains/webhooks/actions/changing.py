@@ -1,4 +1,4 @@
-"""Changes an endpoint: its event types, pause and resume, replacement and disabling (docs/webhooks.md#change-or-pause)."""
+"""Changes, pauses, resumes, replaces and disables an endpoint (docs/webhooks.md#change-or-pause)."""
 
 from collections.abc import Sequence
 
