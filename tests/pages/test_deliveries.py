@@ -237,7 +237,7 @@ def test_a_preview_of_nothing_offers_no_button(endpoint: MakeEndpoint, alice: Ac
 
     preview = page(alice.web.post(f"{path_of(hook)}/redeliver/preview", data=fields))
 
-    assert "Nothing that this endpoint hears of" in words(preview)
+    assert "No event that this endpoint receives" in words(preview)
     assert not preview.has("main form")
 
 
