@@ -1,4 +1,4 @@
-"""Pictures for accounts and hubs that have none of their own, drawn from ids and initials. Pure."""
+"""Pictures for accounts and hubs that have none of their own, drawn from ids and initials, and their responses."""
 
 import hashlib
 import unicodedata
