@@ -36,8 +36,8 @@ INTRODUCTION: Final = """
 Response times of strangers while somebody attacks, in milliseconds, by
 `.venv/bin/python -m benchmarks.hostile --before DIR --page`: for each attack of `benchmarks/attacks/` a server of its
 own on a fresh database, measured by a process of its own while nothing else happens, then while the attack runs. A
-stranger sends each request every 50 ms, whether or not those before were answered. Server, attacker and stranger share
-the machine; the attacker, who would have one of its own, has the lowest priority.
+stranger sends each request every 50 ms, a sign-in every 250 ms, whether or not those before were answered. Server,
+attacker and stranger share the machine; the attacker, who would have one of its own, has the lowest priority.
 
 """
 TABLE: Final = (

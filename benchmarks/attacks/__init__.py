@@ -71,6 +71,8 @@ class Attack:
 
     name: ClassVar[str]
     settings: ClassVar[dict[str, object]] = {}
+    every: ClassVar[dict[str, int]] = {}
+    """Measures that are taken only once in so many intervals: 20 a second would occupy the server by themselves."""
 
     async def prepare(self, stage: Stage, http: ClientSession) -> None:
         """Makes the data and fills `stage.notes`."""

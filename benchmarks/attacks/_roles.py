@@ -54,6 +54,8 @@ async def be_stranger(attack: Attack, stage: Stage, seconds: float) -> dict[str,
                 due = began + number * INTERVAL
                 await asyncio.sleep(max(0.0, due - time.perf_counter()))
                 for name, measure in measures.items():
+                    if number % attack.every.get(name, 1):
+                        continue
                     group.create_task(_take(measure, found[name]))
         return found
 

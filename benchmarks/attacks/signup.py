@@ -25,6 +25,7 @@ class SignUp(Attack):
 
     name = "sign-ups in a loop"
     settings: ClassVar[dict[str, object]] = {"TRUSTED_PROXIES": "127.0.0.0/8", "SIGNUPS_PER_HOUR": 5}
+    every: ClassVar[dict[str, int]] = {"a sign-in": 5}
 
     async def prepare(self, stage: Stage, http: ClientSession) -> None:
         for number in range(REGULARS):
