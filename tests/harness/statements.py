@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import benchmarks
 
@@ -34,7 +34,7 @@ def modules() -> Iterator[ModuleType]:
 
 
 def statements(engine: str | None = None) -> dict[str, Command]:
-    """Returns each statement under the name of its constant: all, or those that `engine` is to understand."""
+    """Returns each statement under the name of its constant or function: all, or those for `engine`."""
     found: dict[int, tuple[str, Command]] = {}
     for module in modules():
         for name, value in vars(module).items():
@@ -49,6 +49,8 @@ def statements(engine: str | None = None) -> dict[str, Command]:
 def _commands(name: str, value: object) -> Iterator[tuple[str, Command]]:
     if isinstance(value, Command):
         yield name, value
+    elif isinstance(value, FunctionType) and isinstance(declared := getattr(value, "statement", None), Command):
+        yield f"{value.__module__}.{value.__name__}", declared  # declared by pressroom.db.sql
     elif isinstance(value, Mapping):
         for key, each in value.items():
             yield from _commands(f"{name}[{key}]", each)

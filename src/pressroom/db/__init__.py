@@ -3,8 +3,9 @@
     post = await db.transact(publish_post, caller, draft)     one transaction; may run the action again
     key = await db.one(FIND_KEY, digest=digest)               one indexed read
 
-A statement is a constant in its package's `queries`: a `Query`, which yields rows, or a `Command`, which does
-not. A test prepares all of them on both engines.
+A statement stands in its package's `queries`, declared with the function that runs it (`pressroom.db.sql`), or as a
+constant where several functions use it: a `Query`, which yields rows, or a `Command`, which does not. A test prepares
+all of them on both engines.
 """
 
 import asyncio

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Query, Tx
+from pressroom.db import Query, Tx, sql
 from pressroom.jobs import queue
 
 _SITE: Final = re.compile(r"[a-z]+://[^/?#]*", re.IGNORECASE)
@@ -48,31 +48,6 @@ class RetriedJob(msgspec.Struct):
     account_id: str
 
 
-# From one kind to the next along the index jobs_of_account, so that it costs a look for each kind.
-LIST_DEPTHS: Final = Query(
-    Depth,
-    "WITH RECURSIVE kinds(kind) AS (SELECT (SELECT j.kind FROM jobs j WHERE j.due_at IS NOT NULL ORDER BY j.kind"
-    " LIMIT 1) UNION ALL SELECT (SELECT j.kind FROM jobs j WHERE j.due_at IS NOT NULL AND j.kind > kinds.kind"
-    " ORDER BY j.kind LIMIT 1) FROM kinds WHERE kinds.kind IS NOT NULL)"
-    " SELECT kinds.kind, (SELECT count(*) FROM (SELECT 1 AS one FROM jobs j WHERE j.kind = kinds.kind"
-    " AND j.due_at IS NOT NULL LIMIT :most) AS waiting) AS waiting,"
-    " (SELECT min(created_at) FROM (SELECT j.created_at FROM jobs j WHERE j.kind = kinds.kind"
-    " AND j.due_at IS NOT NULL LIMIT :most) AS oldest) AS oldest_at"
-    " FROM kinds WHERE kinds.kind IS NOT NULL",
-)
-
-LIST_DEAD: Final = Query(
-    DeadJob,
-    "SELECT id, kind, subject, account_id, tries, kills, error, created_at FROM jobs"
-    " WHERE due_at IS NULL AND id < :before ORDER BY id DESC LIMIT :limit",
-)
-
-COUNT_DEAD: Final = Query(
-    DeadOfKind,
-    "SELECT kind, count(*) AS dead FROM (SELECT kind FROM jobs WHERE due_at IS NULL LIMIT :most) AS given_up"
-    " GROUP BY kind",
-)
-
 RETRY: Final = Query(
     RetriedJob,
     "UPDATE jobs SET due_at = :now, tries = 0, kills = 0, deferrals = 0 WHERE id = :id AND due_at IS NULL"
@@ -80,27 +55,44 @@ RETRY: Final = Query(
 )
 
 
-FIND_DEAD: Final = Query(RetriedJob, "SELECT id, kind, subject, account_id FROM jobs WHERE id = :id AND due_at IS NULL")
-
-
+@sql.one("SELECT id, kind, subject, account_id FROM jobs WHERE id = :job_id AND due_at IS NULL")
 async def find_dead(tx: Tx, job_id: str) -> RetriedJob | None:
     """Returns a dead job, or None when there is no such one."""
-    return await tx.one(FIND_DEAD, id=job_id)
+    ...
 
 
+# From one kind to the next along the index jobs_of_account, so that it costs a look for each kind.
+@sql.all(
+    "WITH RECURSIVE kinds(kind) AS (SELECT (SELECT j.kind FROM jobs j WHERE j.due_at IS NOT NULL ORDER BY j.kind"
+    " LIMIT 1) UNION ALL SELECT (SELECT j.kind FROM jobs j WHERE j.due_at IS NOT NULL AND j.kind > kinds.kind"
+    " ORDER BY j.kind LIMIT 1) FROM kinds WHERE kinds.kind IS NOT NULL)"
+    " SELECT kinds.kind, (SELECT count(*) FROM (SELECT 1 AS one FROM jobs j WHERE j.kind = kinds.kind"
+    " AND j.due_at IS NOT NULL LIMIT :most) AS waiting) AS waiting,"
+    " (SELECT min(created_at) FROM (SELECT j.created_at FROM jobs j WHERE j.kind = kinds.kind"
+    " AND j.due_at IS NOT NULL LIMIT :most) AS oldest) AS oldest_at"
+    " FROM kinds WHERE kinds.kind IS NOT NULL"
+)
 async def list_depths(tx: Tx, most: int) -> list[Depth]:
     """Returns how many jobs of each kind wait, `most` at the most."""
-    return await tx.all(LIST_DEPTHS, most=most)
+    ...
 
 
+@sql.all(
+    "SELECT id, kind, subject, account_id, tries, kills, error, created_at FROM jobs"
+    " WHERE due_at IS NULL AND id < :before ORDER BY id DESC LIMIT :limit"
+)
 async def list_dead(tx: Tx, *, before: str, limit: int) -> list[DeadJob]:
     """Returns at most `limit` dead jobs with ids before `before`, newest first."""
-    return await tx.all(LIST_DEAD, before=before, limit=limit)
+    ...
 
 
+@sql.all(
+    "SELECT kind, count(*) AS dead FROM (SELECT kind FROM jobs WHERE due_at IS NULL LIMIT :most) AS given_up"
+    " GROUP BY kind"
+)
 async def count_dead(tx: Tx, most: int) -> list[DeadOfKind]:
     """Returns how many jobs of each kind were given up, among `most` of them."""
-    return await tx.all(COUNT_DEAD, most=most)
+    ...
 
 
 async def retry(tx: Tx, job_id: str) -> RetriedJob | None:

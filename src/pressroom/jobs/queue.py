@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from pressroom.clock import DAY
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.ids import new_id
 
 RETENTION: Final = 30 * DAY
@@ -133,9 +133,6 @@ FORGET_LEASES: Final = Command(
     "UPDATE jobs SET leased_until = 0, lease_token = NULL, kills = kills + 1 WHERE lease_token IS NOT NULL"
 )
 
-CANCEL: Final = Command("DELETE FROM jobs WHERE kind = :kind AND subject = :subject")
-
-CANCEL_OF_ACCOUNT: Final = Command("DELETE FROM jobs WHERE kind = :kind AND account_id = :account_id")
 
 COUNT_DEAD: Final = Query(int, "SELECT count(*) FROM jobs WHERE due_at IS NULL")
 
@@ -169,14 +166,16 @@ async def enqueue_anew(tx: Tx, kind: str, subject: str, *, account_id: str = "")
     await enqueue(tx, kind, subject, account_id=account_id)
 
 
+@sql.run("DELETE FROM jobs WHERE kind = :kind AND subject = :subject")
 async def cancel(tx: Tx, kind: str, subject: str) -> None:
     """Removes a job, if there is one. A worker that has begun it does it to the end."""
-    await tx.run(CANCEL, kind=kind, subject=subject)
+    ...
 
 
+@sql.run("DELETE FROM jobs WHERE kind = :kind AND account_id = :account_id")
 async def cancel_of_account(tx: Tx, kind: str, account_id: str) -> None:
     """Removes an account's jobs of a kind, dead ones too."""
-    await tx.run(CANCEL_OF_ACCOUNT, kind=kind, account_id=account_id)
+    ...
 
 
 async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: int = 1_000_000) -> list[Job]:

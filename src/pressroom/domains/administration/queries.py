@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Query, Tx
+from pressroom.db import Query, Tx, sql
 from pressroom.domains.administration.models import LOOKED_AT, MOST, Counts
 from pressroom.ids import first_id
 
@@ -28,14 +28,6 @@ COUNT: Final = Query(
     f" (SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM {_STORED}) AS stored_bytes",
 )
 
-# Of each endpoint that has something to do, the oldest delivery that waits is the first in the index.
-OLDEST_WAITING: Final = Query(
-    str,
-    "SELECT oldest FROM (SELECT (SELECT d.event_id FROM deliveries d WHERE d.account_id = w.account_id"
-    " AND d.webhook_id = w.id AND d.state = 'pending' ORDER BY d.event_id LIMIT 1) AS oldest"
-    f" FROM (SELECT account_id, id FROM webhooks WHERE next_due_at IS NOT NULL LIMIT {LOOKED_AT}) AS w) AS found"
-    " WHERE oldest IS NOT NULL ORDER BY oldest LIMIT 1",
-)
 
 FIND_STORED: Final = Query(int, "SELECT bytes FROM stored_media WHERE account_id = :account_id")
 
@@ -46,9 +38,16 @@ async def count(tx: Tx, since: int) -> Counts:
     return found or Counts(0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
+# Of each endpoint that has something to do, the oldest delivery that waits is the first in the index.
+@sql.one(
+    "SELECT oldest FROM (SELECT (SELECT d.event_id FROM deliveries d WHERE d.account_id = w.account_id"
+    " AND d.webhook_id = w.id AND d.state = 'pending' ORDER BY d.event_id LIMIT 1) AS oldest"
+    f" FROM (SELECT account_id, id FROM webhooks WHERE next_due_at IS NOT NULL LIMIT {LOOKED_AT}) AS w) AS found"
+    " WHERE oldest IS NOT NULL ORDER BY oldest LIMIT 1"
+)
 async def find_oldest_waiting(tx: Tx) -> str | None:
     """Returns the id of the oldest event that waits to be delivered."""
-    return await tx.one(OLDEST_WAITING)
+    ...
 
 
 async def find_stored_bytes(tx: Tx, account_id: str) -> int:

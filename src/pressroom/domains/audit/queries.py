@@ -2,13 +2,8 @@
 
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Tx, sql
 from pressroom.domains.audit.models import Entry
-
-INSERT_ENTRY: Final = Command(
-    "INSERT INTO audit_entries (account_id, id, kind, at, times, actor, admin_id, address, detail, counted_as)"
-    " VALUES (:account_id, :id, :kind, :now, 1, :actor, :admin_id, :address, :detail, NULL)"
-)
 
 COUNT_ENTRY: Final = Command(
     "INSERT INTO audit_entries (account_id, id, kind, at, times, actor, admin_id, address, detail, counted_as)"
@@ -22,32 +17,11 @@ _ENTRY: Final = (
     " FROM audit_entries e LEFT JOIN accounts a ON a.id = e.admin_id"
 )
 
-LIST_ENTRIES: Final = Query(
-    Entry, f"{_ENTRY} WHERE e.account_id = :account_id AND e.id < :before ORDER BY e.id DESC LIMIT :limit"
+
+@sql.run(
+    "INSERT INTO audit_entries (account_id, id, kind, at, times, actor, admin_id, address, detail, counted_as)"
+    " VALUES (:account_id, :entry_id, :kind, :now, 1, :actor, :admin_id, :address, :detail, NULL)"
 )
-
-# The condition is that of the index audit_entries_admin.
-LIST_ADMIN_ENTRIES: Final = Query(
-    Entry, f"{_ENTRY} WHERE e.actor IN ('admin', 'operator') AND e.id < :before ORDER BY e.id DESC LIMIT :limit"
-)
-
-ERASE_ENTRIES: Final = Command(
-    "DELETE FROM audit_entries WHERE account_id = :account_id AND id IN (SELECT id FROM audit_entries"
-    " WHERE account_id = :account_id AND (actor NOT IN ('admin', 'operator') OR kind = 'key.revoked') LIMIT :batch)"
-)
-
-# The condition is that of the index audit_entries_acts.
-ERASE_ADDRESSES: Final = Command(
-    "UPDATE audit_entries SET address = '' WHERE (account_id, id) IN (SELECT account_id, id FROM audit_entries"
-    " WHERE admin_id = :account_id AND address <> '' LIMIT :batch)"
-)
-
-PURGE_ENTRIES: Final = Command(
-    "DELETE FROM audit_entries WHERE at <= :until AND (account_id, id) IN"
-    " (SELECT account_id, id FROM audit_entries WHERE at <= :until ORDER BY at LIMIT :batch)"
-)
-
-
 async def insert_entry(
     tx: Tx,
     *,
@@ -60,17 +34,7 @@ async def insert_entry(
     detail: str,
 ) -> None:
     """Inserts an entry."""
-    await tx.run(
-        INSERT_ENTRY,
-        account_id=account_id,
-        id=entry_id,
-        kind=kind,
-        actor=actor,
-        admin_id=admin_id,
-        address=address,
-        detail=detail,
-        now=tx.now,
-    )
+    ...
 
 
 async def count_entry(
@@ -89,26 +53,42 @@ async def count_entry(
     )
 
 
+@sql.all(f"{_ENTRY} WHERE e.account_id = :account_id AND e.id < :before ORDER BY e.id DESC LIMIT :limit")
 async def list_entries(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Entry]:
     """Returns at most `limit` entries of the account with ids before `before`, newest first."""
-    return await tx.all(LIST_ENTRIES, account_id=account_id, before=before, limit=limit)
+    ...
 
 
+# The condition is that of the index audit_entries_admin.
+@sql.all(f"{_ENTRY} WHERE e.actor IN ('admin', 'operator') AND e.id < :before ORDER BY e.id DESC LIMIT :limit")
 async def list_admin_entries(tx: Tx, *, before: str, limit: int) -> list[Entry]:
     """Returns at most `limit` acts of admins and of the operator with ids before `before`, newest first."""
-    return await tx.all(LIST_ADMIN_ENTRIES, before=before, limit=limit)
+    ...
 
 
+@sql.run(
+    "DELETE FROM audit_entries WHERE account_id = :account_id AND id IN (SELECT id FROM audit_entries"
+    " WHERE account_id = :account_id AND (actor NOT IN ('admin', 'operator') OR kind = 'key.revoked') LIMIT :batch)"
+)
 async def erase_entries(tx: Tx, account_id: str, batch: int) -> int:
     """Deletes entries of the account but for acts of admins and the operator, and returns how many."""
-    return await tx.run(ERASE_ENTRIES, account_id=account_id, batch=batch)
+    ...
 
 
+# The condition is that of the index audit_entries_acts.
+@sql.run(
+    "UPDATE audit_entries SET address = '' WHERE (account_id, id) IN (SELECT account_id, id FROM audit_entries"
+    " WHERE admin_id = :account_id AND address <> '' LIMIT :batch)"
+)
 async def erase_addresses(tx: Tx, account_id: str, batch: int) -> int:
     """Erases from where the account acted as an admin, in at most `batch` entries, and returns in how many."""
-    return await tx.run(ERASE_ADDRESSES, account_id=account_id, batch=batch)
+    ...
 
 
+@sql.run(
+    "DELETE FROM audit_entries WHERE at <= :until AND (account_id, id) IN"
+    " (SELECT account_id, id FROM audit_entries WHERE at <= :until ORDER BY at LIMIT :batch)"
+)
 async def purge_entries(tx: Tx, *, until: int, batch: int) -> int:
     """Removes entries made up to `until` (milliseconds), oldest first, and returns how many."""
-    return await tx.run(PURGE_ENTRIES, until=until, batch=batch)
+    ...

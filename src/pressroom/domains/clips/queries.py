@@ -3,17 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Query, Tx, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.clips.models import Clip, OwnClip
 from pressroom.domains.follows.queries import follows_sql
 from pressroom.domains.limits.models import KeyWrite
 from pressroom.domains.posts.visibility import Relationship, Visibility
-
-INSERT_CLIP: Final = Command(
-    "INSERT INTO clips (id, account_id, key_id, caption, visibility, hub_id, created_at)"
-    " VALUES (:id, :account_id, :key_id, :caption, :visibility, :hub_id, :now)"
-)
 
 _SEEN: Final = (
     "SELECT c.id, c.account_id, c.key_id, c.caption, c.visibility, c.hub_id, c.created_at, c.edited_at,"
@@ -51,25 +46,6 @@ LIST_FOR_FOLLOWER: Final = Query(str, _list_of(Visibility.PUBLIC, Visibility.FOL
 LIST_FOR_CONNECTION: Final = Query(str, _list_of(Visibility.PUBLIC, Visibility.FOLLOWERS, Visibility.CONNECTIONS))
 LIST_FOR_AUTHOR: Final = Query(str, _list_of(*Visibility))
 
-# Whoever holds this row's lock is alone in changing the clip.
-LOCK_OWN: Final = Query(
-    OwnClip,
-    "UPDATE clips SET caption = caption WHERE account_id = :account_id AND id = :clip_id AND deleted_at IS NULL"
-    " RETURNING caption, visibility",
-)
-
-EDIT_CLIP: Final = Command(
-    "UPDATE clips SET caption = :caption, visibility = :visibility, edited_at = :now"
-    " WHERE account_id = :account_id AND id = :clip_id"
-)
-
-DELETE_CLIP: Final = Command("UPDATE clips SET deleted_at = :now WHERE account_id = :account_id AND id = :clip_id")
-
-ERASE_CLIPS: Final = Command(
-    "UPDATE clips SET caption = NULL, key_id = NULL, edited_at = NULL, deleted_at = coalesce(deleted_at, :now)"
-    " WHERE account_id = :account_id AND id IN (SELECT id FROM clips WHERE account_id = :account_id"
-    " AND (caption IS NOT NULL OR key_id IS NOT NULL OR deleted_at IS NULL) LIMIT :batch)"
-)
 
 # What a key wrote since a time: of use when the process that counted its requests was killed.
 CLIPS_BY_KEY: Final = Query(
@@ -87,6 +63,10 @@ CLIPS_SIGNED_IN: Final = Query(
 )
 
 
+@sql.run(
+    "INSERT INTO clips (id, account_id, key_id, caption, visibility, hub_id, created_at)"
+    " VALUES (:clip_id, :account_id, :key_id, :caption, :visibility, :hub_id, :now)"
+)
 async def insert_clip(
     tx: Tx,
     *,
@@ -98,16 +78,7 @@ async def insert_clip(
     hub_id: str | None,
 ) -> None:
     """Inserts a new clip."""
-    await tx.run(
-        INSERT_CLIP,
-        id=clip_id,
-        account_id=account_id,
-        key_id=key_id,
-        caption=caption,
-        visibility=visibility,
-        hub_id=hub_id,
-        now=tx.now,
-    )
+    ...
 
 
 async def find_clip(tx: Tx, clip_id: str, *, reader: str) -> Clip | None:
@@ -136,21 +107,36 @@ async def list_of_account(tx: Tx, author: str, relationship: Relationship, *, be
     return await tx.all(seen, author=author, before=before, limit=limit)
 
 
+# Whoever holds this row's lock is alone in changing the clip.
+@sql.one(
+    "UPDATE clips SET caption = caption WHERE account_id = :account_id AND id = :clip_id AND deleted_at IS NULL"
+    " RETURNING caption, visibility"
+)
 async def lock_own(tx: Tx, account_id: str, clip_id: str) -> OwnClip | None:
     """Returns the account's own clip, if it stands; nobody else changes it until the transaction ends."""
-    return await tx.one(LOCK_OWN, account_id=account_id, clip_id=clip_id)
+    ...
 
 
+@sql.run(
+    "UPDATE clips SET caption = :caption, visibility = :visibility, edited_at = :now"
+    " WHERE account_id = :account_id AND id = :clip_id"
+)
 async def edit_clip(tx: Tx, account_id: str, clip_id: str, *, caption: str | None, visibility: str) -> None:
     """Changes what a clip says and who may see it."""
-    await tx.run(EDIT_CLIP, account_id=account_id, clip_id=clip_id, caption=caption, visibility=visibility, now=tx.now)
+    ...
 
 
+@sql.run("UPDATE clips SET deleted_at = :now WHERE account_id = :account_id AND id = :clip_id")
 async def delete_clip(tx: Tx, account_id: str, clip_id: str) -> None:
     """Marks a clip as deleted."""
-    await tx.run(DELETE_CLIP, account_id=account_id, clip_id=clip_id, now=tx.now)
+    ...
 
 
+@sql.run(
+    "UPDATE clips SET caption = NULL, key_id = NULL, edited_at = NULL, deleted_at = coalesce(deleted_at, :now)"
+    " WHERE account_id = :account_id AND id IN (SELECT id FROM clips WHERE account_id = :account_id"
+    " AND (caption IS NOT NULL OR key_id IS NOT NULL OR deleted_at IS NULL) LIMIT :batch)"
+)
 async def erase_clips(tx: Tx, account_id: str, batch: int) -> int:
     """Erases what clips of a deleted account say; returns of how many."""
-    return await tx.run(ERASE_CLIPS, account_id=account_id, batch=batch, now=tx.now)
+    ...

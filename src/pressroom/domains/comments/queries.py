@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.comments.models import Comment
 from pressroom.domains.limits.models import KeyWrite
@@ -26,9 +26,6 @@ _SHOWN: Final = "(a.suspended_at IS NULL OR a.suspended_at = a.deleted_at)"
 
 _STANDS: Final = f"c.deleted_at IS NULL AND {_SHOWN}"
 
-FIND_COMMENT: Final = Query(
-    Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id = :comment_id AND {_STANDS}"
-)
 
 LIST_IN_TIME: Final = Query(
     Comment,
@@ -49,8 +46,6 @@ LIST_BY_ID: Final = Query(
 
 FIND_BY_ID: Final = Query(Comment, f"SELECT {_COMMENT} WHERE c.id = :comment_id AND {_STANDS}")
 
-# For admins: also of a suspended account.
-FIND_UNDELETED: Final = Query(Comment, f"SELECT {_COMMENT} WHERE c.id = :comment_id AND c.deleted_at IS NULL")
 
 _OWN: Final = "WHERE account_id = :account_id AND id = :comment_id AND deleted_at IS NULL"
 
@@ -111,9 +106,10 @@ async def insert_comment(tx: Tx, comment: Comment) -> None:
     )
 
 
+@sql.one(f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id = :comment_id AND {_STANDS}")
 async def find_comment(tx: Tx, post_id: str, comment_id: str) -> Comment | None:
     """Returns the comment with this id under this post."""
-    return await tx.one(FIND_COMMENT, post_id=post_id, comment_id=comment_id)
+    ...
 
 
 async def list_in_time(tx: Tx, post_id: str, *, after: str, limit: int) -> list[Comment]:
@@ -136,9 +132,11 @@ async def find_by_id(tx: Tx, comment_id: str) -> Comment | None:
     return await tx.one(FIND_BY_ID, comment_id=comment_id)
 
 
+# For admins: also of a suspended account.
+@sql.one(f"SELECT {_COMMENT} WHERE c.id = :comment_id AND c.deleted_at IS NULL")
 async def find_undeleted(tx: Tx, comment_id: str) -> Comment | None:
     """Returns the comment with this id unless it is deleted, also one of a suspended account."""
-    return await tx.one(FIND_UNDELETED, comment_id=comment_id)
+    ...
 
 
 async def edit_comment(tx: Tx, account_id: str, comment_id: str, content: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.events.models import Event
 
 INSERT_EVENT: Final = Command(
@@ -13,10 +13,6 @@ INSERT_EVENT: Final = Command(
 
 DELETE_EVENT: Final = Command("DELETE FROM events WHERE account_id = :account_id AND id = :id")
 
-ERASE_EVENTS: Final = Command(
-    "DELETE FROM events WHERE account_id = :account_id AND id IN"
-    " (SELECT id FROM events WHERE account_id = :account_id ORDER BY id LIMIT :batch)"
-)
 
 FIND_LATEST_TIME: Final = Query(int, "SELECT coalesce(max(created_at), 0) FROM events")
 
@@ -45,6 +41,10 @@ async def find_latest_time(tx: Tx) -> int:
     return await tx.one(FIND_LATEST_TIME) or 0
 
 
+@sql.run(
+    "DELETE FROM events WHERE account_id = :account_id AND id IN"
+    " (SELECT id FROM events WHERE account_id = :account_id ORDER BY id LIMIT :batch)"
+)
 async def erase_events(tx: Tx, account_id: str, batch: int) -> int:
     """Removes events of an account, oldest first, and returns how many."""
-    return await tx.run(ERASE_EVENTS, account_id=account_id, batch=batch)
+    ...

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.follows.models import Following, Person
 
 INSERT_FOLLOW: Final = Command(
@@ -55,12 +55,6 @@ FIND_FOLLOWING: Final = Query(
 
 _PERSON: Final = "a.id, a.username, a.display_name, a.avatar_token, a.verified"
 
-LIST_FOLLOWERS: Final = Query(
-    Person,
-    f"SELECT f.account_id AS listed_as, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.account_id"
-    " WHERE f.followed_id = :account_id AND f.account_id < :before AND a.suspended_at IS NULL"
-    " ORDER BY f.account_id DESC LIMIT :limit",
-)
 
 # Of the first LOOKED_AT alone, so that it costs no more to ask while following everybody.
 SUGGEST_FOLLOWED: Final = Query(
@@ -70,50 +64,6 @@ SUGGEST_FOLLOWED: Final = Query(
     " LIMIT :looked_at) AS f JOIN accounts a ON a.id = f.followed_id"
     " WHERE a.suspended_at IS NULL AND a.username_key >= :first AND a.username_key < :beyond"
     " ORDER BY a.username_key LIMIT :limit",
-)
-
-LIST_FOLLOWED: Final = Query(
-    Person,
-    f"SELECT f.followed_id AS listed_as, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.followed_id"
-    " WHERE f.account_id = :account_id AND f.followed_id < :before AND a.suspended_at IS NULL"
-    " ORDER BY f.followed_id DESC LIMIT :limit",
-)
-
-LIST_REQUESTS: Final = Query(
-    Person,
-    f"SELECT r.id AS listed_as, {_PERSON}, r.created_at FROM follow_requests r JOIN accounts a ON a.id = r.account_id"
-    " WHERE r.followed_id = :account_id AND r.id < :before AND a.suspended_at IS NULL"
-    " ORDER BY r.id DESC LIMIT :limit",
-)
-
-LIST_PAIRS: Final = Query(
-    str,
-    "SELECT followed_id FROM (SELECT followed_id FROM follows WHERE account_id = :account_id LIMIT :limit) AS followed"
-    " UNION SELECT account_id FROM (SELECT account_id FROM follows WHERE followed_id = :account_id LIMIT :limit)"
-    " AS following LIMIT :limit",
-)
-
-ERASE_REQUESTS: Final = Command(
-    "DELETE FROM follow_requests WHERE (account_id, followed_id) IN (SELECT account_id, followed_id FROM"
-    " follow_requests WHERE account_id = :account_id OR followed_id = :account_id LIMIT :batch)"
-)
-
-LIST_SENT: Final = Query(
-    Person,
-    f"SELECT r.followed_id AS listed_as, {_PERSON}, r.created_at FROM follow_requests r"
-    " JOIN accounts a ON a.id = r.followed_id"
-    " WHERE r.account_id = :account_id AND r.followed_id < :before AND a.suspended_at IS NULL"
-    " ORDER BY r.followed_id DESC LIMIT :limit",
-)
-
-FIND_WAITING: Final = Query(
-    str, "SELECT account_id FROM follow_requests WHERE followed_id = :followed_id ORDER BY id LIMIT :limit"
-)
-
-FIND_SHOWN: Final = Query(
-    str,
-    "SELECT r.account_id FROM follow_requests r JOIN accounts a ON a.id = r.account_id"
-    " WHERE r.followed_id = :followed_id AND r.id <= :up_to AND a.suspended_at IS NULL ORDER BY r.id LIMIT :limit",
 )
 
 
@@ -148,44 +98,79 @@ async def find_following(tx: Tx, *, account_id: str, other_id: str) -> Following
     return await tx.one(FIND_FOLLOWING, account_id=account_id, other_id=other_id) or Following(False)
 
 
+@sql.all(
+    f"SELECT f.account_id AS listed_as, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.account_id"
+    " WHERE f.followed_id = :account_id AND f.account_id < :before AND a.suspended_at IS NULL"
+    " ORDER BY f.account_id DESC LIMIT :limit"
+)
 async def list_followers(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
     """Returns who follows the account, newest account first, before `before`."""
-    return await tx.all(LIST_FOLLOWERS, account_id=account_id, before=before, limit=limit)
+    ...
 
 
+@sql.all(
+    f"SELECT f.followed_id AS listed_as, {_PERSON}, f.created_at FROM follows f JOIN accounts a ON a.id = f.followed_id"
+    " WHERE f.account_id = :account_id AND f.followed_id < :before AND a.suspended_at IS NULL"
+    " ORDER BY f.followed_id DESC LIMIT :limit"
+)
 async def list_followed(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
     """Returns whom the account follows, newest account first, before `before`."""
-    return await tx.all(LIST_FOLLOWED, account_id=account_id, before=before, limit=limit)
+    ...
 
 
+@sql.all(
+    f"SELECT r.id AS listed_as, {_PERSON}, r.created_at FROM follow_requests r JOIN accounts a ON a.id = r.account_id"
+    " WHERE r.followed_id = :account_id AND r.id < :before AND a.suspended_at IS NULL"
+    " ORDER BY r.id DESC LIMIT :limit"
+)
 async def list_requests(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
     """Returns who asks to follow the account, latest first, before `before`."""
-    return await tx.all(LIST_REQUESTS, account_id=account_id, before=before, limit=limit)
+    ...
 
 
+@sql.all(
+    f"SELECT r.followed_id AS listed_as, {_PERSON}, r.created_at FROM follow_requests r"
+    " JOIN accounts a ON a.id = r.followed_id"
+    " WHERE r.account_id = :account_id AND r.followed_id < :before AND a.suspended_at IS NULL"
+    " ORDER BY r.followed_id DESC LIMIT :limit"
+)
 async def list_sent(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
     """Returns whom the account has asked to follow, newest account first, before `before`."""
-    return await tx.all(LIST_SENT, account_id=account_id, before=before, limit=limit)
+    ...
 
 
+@sql.all("SELECT account_id FROM follow_requests WHERE followed_id = :followed_id ORDER BY id LIMIT :limit")
 async def find_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:
     """Returns the ids of those who have waited longest to follow an account."""
-    return await tx.all(FIND_WAITING, followed_id=followed_id, limit=limit)
+    ...
 
 
+@sql.all(
+    "SELECT r.account_id FROM follow_requests r JOIN accounts a ON a.id = r.account_id"
+    " WHERE r.followed_id = :followed_id AND r.id <= :up_to AND a.suspended_at IS NULL ORDER BY r.id LIMIT :limit"
+)
 async def find_shown(tx: Tx, followed_id: str, *, up_to: str, limit: int) -> list[str]:
     """Returns the ids of those who have waited longest, without suspended accounts and requests after `up_to`."""
-    return await tx.all(FIND_SHOWN, followed_id=followed_id, up_to=up_to, limit=limit)
+    ...
 
 
+@sql.all(
+    "SELECT followed_id FROM (SELECT followed_id FROM follows WHERE account_id = :account_id LIMIT :limit) AS followed"
+    " UNION SELECT account_id FROM (SELECT account_id FROM follows WHERE followed_id = :account_id LIMIT :limit)"
+    " AS following LIMIT :limit"
+)
 async def list_pairs(tx: Tx, account_id: str, *, limit: int) -> list[str]:
     """Returns the ids of accounts that follow the account or that it follows, in no order."""
-    return await tx.all(LIST_PAIRS, account_id=account_id, limit=limit)
+    ...
 
 
+@sql.run(
+    "DELETE FROM follow_requests WHERE (account_id, followed_id) IN (SELECT account_id, followed_id FROM"
+    " follow_requests WHERE account_id = :account_id OR followed_id = :account_id LIMIT :batch)"
+)
 async def erase_requests(tx: Tx, account_id: str, batch: int) -> int:
     """Removes requests that an account made or received, and returns how many."""
-    return await tx.run(ERASE_REQUESTS, account_id=account_id, batch=batch)
+    ...
 
 
 async def suggest_followed(tx: Tx, account_id: str, prefix: str, *, looked_at: int, limit: int) -> list[Person]:

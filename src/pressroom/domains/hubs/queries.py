@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.hubs.models import Hub
 
 _HUB: Final = (
@@ -15,9 +15,6 @@ INSERT_HUB: Final = Command(
     " VALUES (:id, :account_id, :slug, :name, :description, 0, :now) ON CONFLICT (slug) DO NOTHING"
 )
 
-FIND_HUB: Final = Query(Hub, f"SELECT {_HUB} FROM hubs h WHERE h.id = :hub_id")
-
-FIND_BY_SLUG: Final = Query(Hub, f"SELECT {_HUB} FROM hubs h WHERE h.slug = :slug")
 
 LIST_JOINED: Final = Query(
     Hub,
@@ -32,12 +29,6 @@ INSERT_MEMBERSHIP: Final = Command(
 
 DELETE_MEMBERSHIP: Final = Command("DELETE FROM memberships WHERE account_id = :account_id AND hub_id = :hub_id")
 
-LIST_MEMBERSHIPS: Final = Query(
-    str, "SELECT hub_id FROM memberships WHERE account_id = :account_id ORDER BY hub_id LIMIT :limit"
-)
-
-ADD_MEMBERS: Final = Command("UPDATE hubs SET members = members + :count WHERE id = :hub_id")
-
 
 async def insert_hub(tx: Tx, *, hub_id: str, account_id: str, slug: str, name: str, description: str | None) -> bool:
     """Inserts a hub. Returns False when its slug is taken."""
@@ -47,14 +38,16 @@ async def insert_hub(tx: Tx, *, hub_id: str, account_id: str, slug: str, name: s
     return bool(made)
 
 
+@sql.one(f"SELECT {_HUB} FROM hubs h WHERE h.id = :hub_id")
 async def find_hub(tx: Tx, hub_id: str, *, reader: str) -> Hub | None:
     """Returns the hub with this id, as `reader` (an account's id, or empty) sees it."""
-    return await tx.one(FIND_HUB, hub_id=hub_id, reader=reader)
+    ...
 
 
+@sql.one(f"SELECT {_HUB} FROM hubs h WHERE h.slug = :slug")
 async def find_by_slug(tx: Tx, slug: str, *, reader: str) -> Hub | None:
     """Returns the hub with this slug, as `reader` sees it."""
-    return await tx.one(FIND_BY_SLUG, slug=slug, reader=reader)
+    ...
 
 
 async def list_joined(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Hub]:
@@ -72,11 +65,13 @@ async def delete_membership(tx: Tx, *, account_id: str, hub_id: str) -> bool:
     return bool(await tx.run(DELETE_MEMBERSHIP, account_id=account_id, hub_id=hub_id))
 
 
+@sql.run("UPDATE hubs SET members = members + :count WHERE id = :hub_id")
 async def add_members(tx: Tx, hub_id: str, count: int) -> None:
     """Adds to the hub's count of members."""
-    await tx.run(ADD_MEMBERS, hub_id=hub_id, count=count)
+    ...
 
 
+@sql.all("SELECT hub_id FROM memberships WHERE account_id = :account_id ORDER BY hub_id LIMIT :limit")
 async def list_memberships(tx: Tx, account_id: str, *, limit: int) -> list[str]:
     """Returns the ids of hubs that the account is a member of, oldest hub first."""
-    return await tx.all(LIST_MEMBERSHIPS, account_id=account_id, limit=limit)
+    ...

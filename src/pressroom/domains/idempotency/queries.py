@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 
 
 class StoredAnswer(msgspec.Struct, frozen=True):
@@ -32,22 +32,10 @@ _STORED: Final = (
 
 IS_STORED: Final = Query(int, f"SELECT 1 AS one {_STORED} AND created_at > :expired")
 
-LOCK_ANSWER: Final = Query(StoredAnswer, f"SELECT body, body_hash {_STORED} FOR UPDATE")
 
 STORE_ANSWER: Final = Command(
     "UPDATE idempotent_answers SET body = :body WHERE account_id = :account_id"
     " AND idempotency_key = :idempotency_key AND method = :method AND path = :path"
-)
-
-ERASE_ANSWERS: Final = Command(
-    "DELETE FROM idempotent_answers WHERE account_id = :account_id AND (idempotency_key, method, path) IN"
-    " (SELECT idempotency_key, method, path FROM idempotent_answers WHERE account_id = :account_id LIMIT :batch)"
-)
-
-PURGE_ANSWERS: Final = Command(
-    "DELETE FROM idempotent_answers WHERE created_at <= :before AND (account_id, idempotency_key, method, path) IN"
-    " (SELECT account_id, idempotency_key, method, path FROM idempotent_answers"
-    " WHERE created_at <= :before ORDER BY created_at LIMIT :batch)"
 )
 
 
@@ -83,16 +71,26 @@ async def is_stored(tx: Tx, *, account_id: str, method: str, path: str, idempote
     return found is not None
 
 
+@sql.one(f"SELECT body, body_hash {_STORED} FOR UPDATE")
 async def lock_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> StoredAnswer | None:
     """Locks the stored answer until the commit and returns it."""
-    return await tx.one(LOCK_ANSWER, account_id=account_id, method=method, path=path, idempotency_key=idempotency_key)
+    ...
 
 
+@sql.run(
+    "DELETE FROM idempotent_answers WHERE created_at <= :before AND (account_id, idempotency_key, method, path) IN"
+    " (SELECT account_id, idempotency_key, method, path FROM idempotent_answers"
+    " WHERE created_at <= :before ORDER BY created_at LIMIT :batch)"
+)
 async def purge_answers(tx: Tx, *, before: int, batch: int) -> int:
     """Removes answers stored before `before` (milliseconds), oldest first, and returns how many."""
-    return await tx.run(PURGE_ANSWERS, before=before, batch=batch)
+    ...
 
 
+@sql.run(
+    "DELETE FROM idempotent_answers WHERE account_id = :account_id AND (idempotency_key, method, path) IN"
+    " (SELECT idempotency_key, method, path FROM idempotent_answers WHERE account_id = :account_id LIMIT :batch)"
+)
 async def erase_answers(tx: Tx, account_id: str, batch: int) -> int:
     """Removes stored answers of an account, and returns how many."""
-    return await tx.run(ERASE_ANSWERS, account_id=account_id, batch=batch)
+    ...

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Query, Tx
+from pressroom.db import Tx, sql
 from pressroom.domains.inbox.models import Notice
 
 _NOTICES: Final = (
@@ -15,16 +15,14 @@ _NOTICES: Final = (
     " WHERE n.account_id = :account_id AND n.id < :before"
 )
 
-LIST_UNREAD: Final = Query(Notice, f"{_NOTICES} AND n.read_at IS NULL ORDER BY n.id DESC LIMIT :limit")
 
-LIST_READ: Final = Query(Notice, f"{_NOTICES} AND n.read_at IS NOT NULL ORDER BY n.id DESC LIMIT :limit")
-
-
+@sql.all(f"{_NOTICES} AND n.read_at IS NULL ORDER BY n.id DESC LIMIT :limit")
 async def list_unread(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notice]:
     """Returns unread notifications of the account, hidden ones too, newest first, before `before`."""
-    return await tx.all(LIST_UNREAD, account_id=account_id, before=before, limit=limit)
+    ...
 
 
+@sql.all(f"{_NOTICES} AND n.read_at IS NOT NULL ORDER BY n.id DESC LIMIT :limit")
 async def list_read(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notice]:
     """Returns notifications that the account has read, hidden ones too, newest first, before `before`."""
-    return await tx.all(LIST_READ, account_id=account_id, before=before, limit=limit)
+    ...

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.keys.models import RECENT_REFUSALS, ApiKey, Bearer, Counts, Refusal, UsageRow
 from pressroom.ids import new_id
 
@@ -29,44 +29,15 @@ FIND_BEARER: Final = Query(
     " FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.secret_hash = :secret_hash",
 )
 
-INSERT_KEY: Final = Command(
-    "INSERT INTO api_keys"
-    " (id, account_id, secret_hash, key_prefix, label, scopes, ip_allowlist, created_at, expires_at)"
-    " VALUES (:id, :account_id, :secret_hash, :key_prefix, :label, :scopes, :ip_allowlist, :now, :expires_at)"
-)
 
 COUNT_ACTIVE: Final = Query(
     int,
     f"SELECT count(*) FROM api_keys WHERE account_id = :account_id AND {_ACTIVE}",
 )
 
-LIST_ACTIVE: Final = Query(str, f"SELECT id FROM api_keys WHERE account_id = :account_id AND {_ACTIVE} ORDER BY id")
-
-LIST_ACTIVE_KEYS: Final = Query(
-    ApiKey, f"SELECT {_KEY} FROM api_keys WHERE account_id = :account_id AND {_ACTIVE} ORDER BY id DESC"
-)
-
-LIST_ENDED_KEYS: Final = Query(
-    ApiKey,
-    f"SELECT {_KEY} FROM api_keys WHERE account_id = :account_id AND id < :before AND NOT ({_ACTIVE})"
-    " ORDER BY id DESC LIMIT :limit",
-)
 
 FIND_KEY: Final = Query(ApiKey, f"SELECT {_KEY} FROM api_keys WHERE id = :key_id")
 
-# Against a revocation, and not against whoever writes a row that refers to the key: they lock the account after it.
-LOCK_KEY: Final = Query(ApiKey, f"{FIND_KEY.text} FOR NO KEY UPDATE")
-
-LIST_KEYS: Final = Query(
-    ApiKey,
-    f"SELECT {_KEY} FROM api_keys WHERE account_id = :account_id AND id < :before ORDER BY id DESC LIMIT :limit",
-)
-
-REVOKE_KEY: Final = Query(
-    ApiKey,
-    "UPDATE api_keys SET revoked_at = :now, revoked_by = :revoked_by, reason = :reason"
-    f" WHERE id = :key_id AND revoked_at IS NULL RETURNING {_KEY}",
-)
 
 TOUCH_KEY: Final = Command(
     "UPDATE api_keys SET last_used_at = :used_at"
@@ -81,18 +52,6 @@ ADD_USAGE: Final = Command(
     " failed = api_key_usage.failed + excluded.failed"
 )
 
-LIST_HOURS: Final = Query(
-    UsageRow,
-    "SELECT accepted, limited, refused, failed, hour AS number FROM api_key_usage"
-    " WHERE key_id = :key_id AND hour >= :since",
-)
-
-LIST_DAYS: Final = Query(
-    UsageRow,
-    "SELECT CAST(sum(accepted) AS BIGINT) AS accepted, CAST(sum(limited) AS BIGINT) AS limited,"
-    " CAST(sum(refused) AS BIGINT) AS refused, CAST(sum(failed) AS BIGINT) AS failed, hour / 24 AS number"
-    " FROM api_key_usage WHERE key_id = :key_id AND hour >= :since GROUP BY hour / 24",
-)
 
 SUM_USAGE: Final = Query(
     Counts,
@@ -101,10 +60,6 @@ SUM_USAGE: Final = Query(
     " FROM api_key_usage WHERE key_id = :key_id",
 )
 
-PURGE_USAGE: Final = Command(
-    "DELETE FROM api_key_usage WHERE (key_id, hour) IN"
-    " (SELECT key_id, hour FROM api_key_usage WHERE hour < :before ORDER BY hour LIMIT :batch)"
-)
 
 # Whoever deleted their account and goes on to send requests with its keys leaves no address behind.
 INSERT_REFUSAL: Final = Command(
@@ -118,11 +73,6 @@ TRIM_REFUSALS: Final = Command(
     " (SELECT id FROM api_key_refusals WHERE key_id = :key_id ORDER BY id DESC LIMIT 1 OFFSET :kept)"
 )
 
-LIST_REFUSALS: Final = Query(
-    Refusal,
-    "SELECT refused_at, method, route, status, label, address, request_id FROM api_key_refusals"
-    " WHERE key_id = :key_id ORDER BY id DESC LIMIT :limit",
-)
 
 ERASE_KEYS: Final = Command(
     f"UPDATE api_keys SET label = {_ERASED}, ip_allowlist = '', reason = NULL, last_used_at = NULL WHERE id IN"
@@ -139,12 +89,12 @@ ERASE_REFUSALS: Final = Command(
     " JOIN api_key_refusals r ON r.key_id = k.id WHERE k.account_id = :account_id LIMIT :batch)"
 )
 
-PURGE_REFUSALS: Final = Command(
-    "DELETE FROM api_key_refusals WHERE (key_id, id) IN"
-    " (SELECT key_id, id FROM api_key_refusals WHERE refused_at < :before ORDER BY refused_at LIMIT :batch)"
+
+@sql.run(
+    "INSERT INTO api_keys"
+    " (id, account_id, secret_hash, key_prefix, label, scopes, ip_allowlist, created_at, expires_at)"
+    " VALUES (:key_id, :account_id, :secret_hash, :key_prefix, :label, :scopes, :ip_allowlist, :now, :expires_at)"
 )
-
-
 async def insert_key(
     tx: Tx,
     *,
@@ -158,18 +108,7 @@ async def insert_key(
     expires_at: int | None,
 ) -> None:
     """Inserts a new key."""
-    await tx.run(
-        INSERT_KEY,
-        id=key_id,
-        account_id=account_id,
-        secret_hash=secret_hash,
-        key_prefix=key_prefix,
-        label=label,
-        scopes=scopes,
-        ip_allowlist=ip_allowlist,
-        expires_at=expires_at,
-        now=tx.now,
-    )
+    ...
 
 
 async def count_active(tx: Tx, account_id: str) -> int:
@@ -177,19 +116,25 @@ async def count_active(tx: Tx, account_id: str) -> int:
     return await tx.one(COUNT_ACTIVE, account_id=account_id, now=tx.now) or 0
 
 
+@sql.all(f"SELECT id FROM api_keys WHERE account_id = :account_id AND {_ACTIVE} ORDER BY id")
 async def list_active(tx: Tx, account_id: str) -> list[str]:
     """Returns the ids of these keys."""
-    return await tx.all(LIST_ACTIVE, account_id=account_id, now=tx.now)
+    ...
 
 
+@sql.all(f"SELECT {_KEY} FROM api_keys WHERE account_id = :account_id AND {_ACTIVE} ORDER BY id DESC")
 async def list_active_keys(tx: Tx, account_id: str) -> list[ApiKey]:
     """Returns keys of the account that are neither revoked nor expired, newest first."""
-    return await tx.all(LIST_ACTIVE_KEYS, account_id=account_id, now=tx.now)
+    ...
 
 
+@sql.all(
+    f"SELECT {_KEY} FROM api_keys WHERE account_id = :account_id AND id < :before AND NOT ({_ACTIVE})"
+    " ORDER BY id DESC LIMIT :limit"
+)
 async def list_ended_keys(tx: Tx, account_id: str, *, before: str, limit: int) -> list[ApiKey]:
     """Returns keys of the account that are revoked or expired, newest first, made before the one called `before`."""
-    return await tx.all(LIST_ENDED_KEYS, account_id=account_id, before=before, limit=limit, now=tx.now)
+    ...
 
 
 async def find_key(tx: Tx, key_id: str) -> ApiKey | None:
@@ -197,19 +142,26 @@ async def find_key(tx: Tx, key_id: str) -> ApiKey | None:
     return await tx.one(FIND_KEY, key_id=key_id)
 
 
+# Against a revocation, and not against whoever writes a row that refers to the key: they lock the account after it.
+@sql.one(f"{FIND_KEY.text} FOR NO KEY UPDATE")
 async def lock_key(tx: Tx, key_id: str) -> ApiKey | None:
     """Returns the key with this id, which nobody else changes until the transaction ends."""
-    return await tx.one(LOCK_KEY, key_id=key_id)
+    ...
 
 
+@sql.all(f"SELECT {_KEY} FROM api_keys WHERE account_id = :account_id AND id < :before ORDER BY id DESC LIMIT :limit")
 async def list_keys(tx: Tx, account_id: str, *, before: str, limit: int) -> list[ApiKey]:
     """Returns keys of the account, newest first, made before the one called `before`."""
-    return await tx.all(LIST_KEYS, account_id=account_id, before=before, limit=limit)
+    ...
 
 
+@sql.one(
+    "UPDATE api_keys SET revoked_at = :now, revoked_by = :revoked_by, reason = :reason"
+    f" WHERE id = :key_id AND revoked_at IS NULL RETURNING {_KEY}"
+)
 async def revoke_key(tx: Tx, key_id: str, *, revoked_by: str, reason: str | None) -> ApiKey | None:
     """Revokes a key and returns it; None when it is unknown or was revoked before."""
-    return await tx.one(REVOKE_KEY, key_id=key_id, revoked_by=revoked_by, reason=reason, now=tx.now)
+    ...
 
 
 async def touch_keys(tx: Tx, used: Mapping[str, int]) -> None:
@@ -233,14 +185,23 @@ async def add_usage(tx: Tx, usage: Sequence[tuple[str, int, Counts]]) -> None:
     await tx.run_each(ADD_USAGE, rows)
 
 
+@sql.all(
+    "SELECT accepted, limited, refused, failed, hour AS number FROM api_key_usage"
+    " WHERE key_id = :key_id AND hour >= :since"
+)
 async def list_hours(tx: Tx, key_id: str, *, since: int) -> list[UsageRow]:
     """Returns the key's counts by hour, from the hour `since` (since 1970) on; none for an hour without requests."""
-    return await tx.all(LIST_HOURS, key_id=key_id, since=since)
+    ...
 
 
+@sql.all(
+    "SELECT CAST(sum(accepted) AS BIGINT) AS accepted, CAST(sum(limited) AS BIGINT) AS limited,"
+    " CAST(sum(refused) AS BIGINT) AS refused, CAST(sum(failed) AS BIGINT) AS failed, hour / 24 AS number"
+    " FROM api_key_usage WHERE key_id = :key_id AND hour >= :since GROUP BY hour / 24"
+)
 async def list_days(tx: Tx, key_id: str, *, since: int) -> list[UsageRow]:
     """Returns the key's counts by UTC day, from the hour `since` (since 1970) on."""
-    return await tx.all(LIST_DAYS, key_id=key_id, since=since)
+    ...
 
 
 async def sum_usage(tx: Tx, key_id: str) -> Counts:
@@ -255,19 +216,31 @@ async def add_refusals(tx: Tx, key_id: str, refusals: Sequence[Refusal]) -> None
     await tx.run(TRIM_REFUSALS, key_id=key_id, kept=RECENT_REFUSALS)
 
 
+@sql.all(
+    "SELECT refused_at, method, route, status, label, address, request_id FROM api_key_refusals"
+    " WHERE key_id = :key_id ORDER BY id DESC LIMIT :limit"
+)
 async def list_refusals(tx: Tx, key_id: str, *, limit: int) -> list[Refusal]:
     """Returns the last refusals of a key, newest first."""
-    return await tx.all(LIST_REFUSALS, key_id=key_id, limit=limit)
+    ...
 
 
+@sql.run(
+    "DELETE FROM api_key_usage WHERE (key_id, hour) IN"
+    " (SELECT key_id, hour FROM api_key_usage WHERE hour < :before ORDER BY hour LIMIT :batch)"
+)
 async def purge_usage(tx: Tx, *, before: int, batch: int) -> int:
     """Removes counts of hours before `before` (since 1970), and returns how many."""
-    return await tx.run(PURGE_USAGE, before=before, batch=batch)
+    ...
 
 
+@sql.run(
+    "DELETE FROM api_key_refusals WHERE (key_id, id) IN"
+    " (SELECT key_id, id FROM api_key_refusals WHERE refused_at < :before ORDER BY refused_at LIMIT :batch)"
+)
 async def purge_refusals(tx: Tx, *, before: int, batch: int) -> int:
     """Removes refusals from before `before` (milliseconds), and returns how many."""
-    return await tx.run(PURGE_REFUSALS, before=before, batch=batch)
+    ...
 
 
 async def erase_keys(tx: Tx, account_id: str, batch: int) -> int:

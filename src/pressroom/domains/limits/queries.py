@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.limits.models import Holder, SavedState
 
 FIND_WINDOWS: Final = Query(SavedState, "SELECT state, updated_at FROM rate_windows WHERE key_id = :key_id")
@@ -13,10 +13,6 @@ SAVE_WINDOWS: Final = Command(
     " ON CONFLICT (key_id) DO UPDATE SET state = excluded.state, updated_at = excluded.updated_at"
 )
 
-PURGE_WINDOWS: Final = Command(
-    "DELETE FROM rate_windows WHERE key_id IN"
-    " (SELECT key_id FROM rate_windows WHERE updated_at < :before ORDER BY updated_at LIMIT :batch)"
-)
 
 FIND_HOLDER: Final = Query(Holder, "SELECT holder, clean FROM rate_window_holders WHERE name = 'api'")
 
@@ -46,11 +42,6 @@ FIND_USED_SIGNED_IN: Final = Query(
     int, "SELECT used_signed_in FROM content_quotas WHERE account_id = :account_id AND day = :day"
 )
 
-PURGE_QUOTAS: Final = Command(
-    "DELETE FROM content_quotas WHERE (account_id, day) IN"
-    " (SELECT account_id, day FROM content_quotas WHERE day < :before ORDER BY day LIMIT :batch)"
-)
-
 
 async def save_windows(tx: Tx, states: Mapping[str, str]) -> None:
     """Saves the states (JSON text) of the windows of keys, in the order of the keys' ids."""
@@ -69,9 +60,13 @@ async def confirm_holder(tx: Tx, holder: str, *, clean: bool) -> bool:
     return bool(await tx.run(CONFIRM_HOLDER, holder=holder, clean=clean))
 
 
+@sql.run(
+    "DELETE FROM rate_windows WHERE key_id IN"
+    " (SELECT key_id FROM rate_windows WHERE updated_at < :before ORDER BY updated_at LIMIT :batch)"
+)
 async def purge_windows(tx: Tx, *, before: int, batch: int) -> int:
     """Removes windows last written before `before` (milliseconds), and returns how many."""
-    return await tx.run(PURGE_WINDOWS, before=before, batch=batch)
+    ...
 
 
 async def spend_quota(tx: Tx, *, account_id: str, day: int, quota: int, refusal: Callable[[], Exception]) -> None:
@@ -94,6 +89,10 @@ async def find_used_signed_in(tx: Tx, *, account_id: str, day: int) -> int:
     return await tx.one(FIND_USED_SIGNED_IN, account_id=account_id, day=day) or 0
 
 
+@sql.run(
+    "DELETE FROM content_quotas WHERE (account_id, day) IN"
+    " (SELECT account_id, day FROM content_quotas WHERE day < :before ORDER BY day LIMIT :batch)"
+)
 async def purge_quotas(tx: Tx, *, before: int, batch: int) -> int:
     """Removes the quotas of days before `before` (days since 1970), and returns how many."""
-    return await tx.run(PURGE_QUOTAS, before=before, batch=batch)
+    ...

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.media.models import AccountPicture, HiddenFile, Media, ProcessingStatus, ServedMedia, leading_to
 
@@ -12,10 +12,6 @@ _MEDIA: Final = (
     " placeholder, created_at, hidden_at"
 )
 
-INSERT_MEDIA: Final = Command(
-    "INSERT INTO media (id, account_id, owner_id, position, token, kind, alt_text, status, created_at, stored_bytes)"
-    " VALUES (:id, :account_id, :owner_id, :position, :token, :kind, :alt_text, 'PROCESSING', :now, :stored_bytes)"
-)
 
 TAKE_STORAGE: Final = Query(
     int,
@@ -63,38 +59,12 @@ FIND_FOR_READER: Final = Query(
 # Whatever became of its owner: what was begun is brought to its end.
 FIND_ANY: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE id = :media_id")
 
-MAKE_READY: Final = Command(
-    "UPDATE media SET status = 'READY', width = :width, height = :height, duration = :duration,"
-    " size_bytes = :size_bytes, placeholder = :placeholder WHERE id = :media_id"
-    f" AND status IN ({leading_to(ProcessingStatus.READY)})"
-)
-
-MAKE_FAILED: Final = Command(
-    "UPDATE media SET status = 'FAILED', reason = :reason WHERE id = :media_id"
-    f" AND status IN ({leading_to(ProcessingStatus.FAILED)})"
-)
 
 MAKE_PROCESSING: Final = Command(
     "UPDATE media SET status = 'PROCESSING', reason = NULL WHERE id = :media_id AND hidden_at IS NULL"
     f" AND status IN ({leading_to(ProcessingStatus.PROCESSING)})"
 )
 
-FIND_OF_OWNER: Final = Query(str, "SELECT id FROM media WHERE owner_id = :owner_id ORDER BY position")
-
-RENEW_TOKEN: Final = Command("UPDATE media SET token = :token WHERE id = :media_id")
-
-HIDE_OF_OWNER: Final = Command("UPDATE media SET hidden_at = :now WHERE owner_id = :owner_id")
-
-HIDE_OF_ACCOUNT: Final = Command(
-    "UPDATE media SET hidden_at = :now WHERE account_id = :account_id AND id IN"
-    " (SELECT id FROM media WHERE account_id = :account_id AND hidden_at IS NULL LIMIT :batch)"
-)
-
-LIST_ENDED: Final = Query(
-    str,
-    "SELECT id FROM media WHERE account_id = :account_id AND hidden_at IS NOT NULL AND status <> 'PROCESSING'"
-    " ORDER BY id LIMIT :limit",
-)
 
 # Of the account's own pictures: `AccountPicture.owner_of`.
 LIST_PICTURES: Final = Query(
@@ -126,7 +96,6 @@ HAS_MEDIA: Final = Query(int, "SELECT 1 FROM media WHERE account_id = :account_i
 
 DELETE_MEDIA: Final = Command(f"DELETE FROM media WHERE account_id = :account_id AND id IN ({in_list('id')})")
 
-DELETE_STORED: Final = Command("DELETE FROM stored_media WHERE account_id = :account_id")
 
 # Also of a file that failed, while its dead job can be tried again.
 NEEDS_UPLOAD: Final = Query(
@@ -136,15 +105,6 @@ NEEDS_UPLOAD: Final = Query(
     " AND j.due_at IS NULL)))",
 )
 
-LIST_STORED: Final = Query(
-    Media, f"SELECT {_MEDIA} FROM media WHERE id > :after AND status <> 'FAILED' ORDER BY id LIMIT 1000"
-)
-
-FIND_WAITING: Final = Query(str, "SELECT id FROM media WHERE status = 'PROCESSING' ORDER BY id LIMIT 1")
-
-FIND_NEWEST_READY: Final = Query(
-    Media, f"SELECT {_MEDIA} FROM media WHERE status = 'READY' AND hidden_at IS NULL ORDER BY id DESC LIMIT 1"
-)
 
 FIND_SECRET: Final = Query(str, "SELECT secret FROM server_secrets WHERE name = :name")
 
@@ -153,6 +113,11 @@ KEEP_SECRET: Final = Command(
 )
 
 
+@sql.run(
+    "INSERT INTO media (id, account_id, owner_id, position, token, kind, alt_text, status, created_at, stored_bytes)"
+    " VALUES (:media_id, :account_id, :owner_id, :position, :token, :kind, :alt_text, 'PROCESSING',"
+    " :now, :stored_bytes)"
+)
 async def insert_media(
     tx: Tx,
     *,
@@ -166,18 +131,7 @@ async def insert_media(
     stored_bytes: int,
 ) -> None:
     """Inserts a file in the state PROCESSING."""
-    await tx.run(
-        INSERT_MEDIA,
-        id=media_id,
-        account_id=account_id,
-        owner_id=owner_id,
-        position=position,
-        token=token,
-        kind=kind,
-        alt_text=alt_text,
-        stored_bytes=stored_bytes,
-        now=tx.now,
-    )
+    ...
 
 
 async def take_storage(tx: Tx, *, account_id: str, size: int, limit: int) -> bool:
@@ -201,11 +155,17 @@ async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> list[Media]:
     return await tx.all(LIST_OF_OWNERS, **spread("owner", owner_ids))
 
 
+@sql.all(f"SELECT {_MEDIA} FROM media WHERE id > :after AND status <> 'FAILED' ORDER BY id LIMIT 1000")
 async def list_stored(tx: Tx, after: str) -> list[Media]:
     """The next thousand files, by identifier, that did not fail."""
-    return await tx.all(LIST_STORED, after=after)
+    ...
 
 
+@sql.run(
+    "UPDATE media SET status = 'READY', width = :width, height = :height, duration = :duration,"
+    " size_bytes = :size_bytes, placeholder = :placeholder WHERE id = :media_id"
+    f" AND status IN ({leading_to(ProcessingStatus.READY)})"
+)
 async def make_ready(
     tx: Tx,
     media_id: str,
@@ -217,20 +177,16 @@ async def make_ready(
     placeholder: str,
 ) -> None:
     """PROCESSING → READY."""
-    await tx.run(
-        MAKE_READY,
-        media_id=media_id,
-        width=width,
-        height=height,
-        duration=duration,
-        size_bytes=size_bytes,
-        placeholder=placeholder,
-    )
+    ...
 
 
+@sql.run(
+    "UPDATE media SET status = 'FAILED', reason = :reason WHERE id = :media_id"
+    f" AND status IN ({leading_to(ProcessingStatus.FAILED)})"
+)
 async def make_failed(tx: Tx, media_id: str, reason: str) -> None:
     """PROCESSING → FAILED."""
-    await tx.run(MAKE_FAILED, media_id=media_id, reason=reason)
+    ...
 
 
 async def make_processing(tx: Tx, media_id: str) -> bool:
@@ -238,29 +194,34 @@ async def make_processing(tx: Tx, media_id: str) -> bool:
     return bool(await tx.run(MAKE_PROCESSING, media_id=media_id))
 
 
+@sql.all("SELECT id FROM media WHERE owner_id = :owner_id ORDER BY position")
 async def find_of_owner(tx: Tx, owner_id: str) -> list[str]:
     """The ids of the files of a post or clip."""
-    return await tx.all(FIND_OF_OWNER, owner_id=owner_id)
+    ...
 
 
+@sql.run("UPDATE media SET token = :token WHERE id = :media_id")
 async def renew_token(tx: Tx, media_id: str, token: str) -> None:
     """Gives a file another address."""
-    await tx.run(RENEW_TOKEN, media_id=media_id, token=token)
+    ...
 
 
+@sql.run("UPDATE media SET hidden_at = :now WHERE owner_id = :owner_id")
 async def hide_of_owner(tx: Tx, owner_id: str) -> None:
     """Serves the files of a post or clip no more."""
-    await tx.run(HIDE_OF_OWNER, owner_id=owner_id, now=tx.now)
+    ...
 
 
+@sql.one("SELECT id FROM media WHERE status = 'PROCESSING' ORDER BY id LIMIT 1")
 async def find_waiting(tx: Tx) -> str | None:
     """The file that waits longest to be processed."""
-    return await tx.one(FIND_WAITING)
+    ...
 
 
+@sql.one(f"SELECT {_MEDIA} FROM media WHERE status = 'READY' AND hidden_at IS NULL ORDER BY id DESC LIMIT 1")
 async def find_newest_ready(tx: Tx) -> Media | None:
     """The file that was processed most recently of those that are served."""
-    return await tx.one(FIND_NEWEST_READY)
+    ...
 
 
 async def shared_secret(tx: Tx, name: str, fresh: str) -> str:
@@ -269,14 +230,22 @@ async def shared_secret(tx: Tx, name: str, fresh: str) -> str:
     return await tx.one(FIND_SECRET, name=name) or fresh
 
 
+@sql.run(
+    "UPDATE media SET hidden_at = :now WHERE account_id = :account_id AND id IN"
+    " (SELECT id FROM media WHERE account_id = :account_id AND hidden_at IS NULL LIMIT :batch)"
+)
 async def hide_of_account(tx: Tx, account_id: str, batch: int) -> int:
     """Serves up to `batch` files of an account no more, and returns how many."""
-    return await tx.run(HIDE_OF_ACCOUNT, account_id=account_id, batch=batch, now=tx.now)
+    ...
 
 
+@sql.all(
+    "SELECT id FROM media WHERE account_id = :account_id AND hidden_at IS NOT NULL AND status <> 'PROCESSING'"
+    " ORDER BY id LIMIT :limit"
+)
 async def list_ended(tx: Tx, account_id: str, *, limit: int) -> list[str]:
     """Returns the ids of files of an account that are served no more and are not being processed."""
-    return await tx.all(LIST_ENDED, account_id=account_id, limit=limit)
+    ...
 
 
 async def delete_media(tx: Tx, account_id: str, media_ids: Sequence[str]) -> None:
@@ -289,9 +258,10 @@ async def has_media(tx: Tx, account_id: str) -> bool:
     return await tx.one(HAS_MEDIA, account_id=account_id) is not None
 
 
+@sql.run("DELETE FROM stored_media WHERE account_id = :account_id")
 async def delete_stored(tx: Tx, account_id: str) -> None:
     """Removes the count of what an account stores, which has no files any more."""
-    await tx.run(DELETE_STORED, account_id=account_id)
+    ...
 
 
 async def find_stored_bytes(tx: Tx, account_id: str) -> int:

@@ -2,27 +2,8 @@
 
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.notifications.models import Notification
-
-INSERT_NOTIFICATION: Final = Command(
-    "INSERT INTO notifications (id, account_id, type, actor_id, post_id, webhook_id, key_id, created_at)"
-    " VALUES (:id, :account_id, :type, :actor_id, :post_id, :webhook_id, :key_id, :now) ON CONFLICT DO NOTHING"
-)
-
-# Of a follow or a request that was taken back.
-FORGET_FOLLOW: Final = Command(
-    "DELETE FROM notifications WHERE account_id = :account_id AND actor_id = :actor_id"
-    " AND type IN ('follow', 'follow.requested')"
-)
-
-LIST_NOTIFICATIONS: Final = Query(
-    Notification,
-    "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.webhook_id, n.key_id,"
-    " a.id AS actor_id, a.username, a.display_name, a.avatar_token, coalesce(a.verified, FALSE) AS verified,"
-    " a.suspended_at IS NOT NULL AS hidden FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
-    " WHERE n.account_id = :account_id AND n.id < :before ORDER BY n.id DESC LIMIT :limit",
-)
 
 # Of the newest so many: who has more unread than the head of a page counts is told so.
 COUNT_UNREAD: Final = Query(
@@ -42,22 +23,17 @@ ERASE_CAUSED: Final = Command(
     " (SELECT account_id, id FROM notifications WHERE actor_id = :account_id ORDER BY account_id, id LIMIT :batch)"
 )
 
-MARK_READ: Final = Command(
-    "UPDATE notifications SET read_at = :now WHERE account_id = :account_id AND id IN"
-    " (SELECT id FROM notifications WHERE account_id = :account_id AND read_at IS NULL AND id <= :up_to"
-    " ORDER BY id DESC LIMIT :limit)"
-)
 
 MARK_ONE: Final = Command(
     "UPDATE notifications SET read_at = coalesce(read_at, :now) WHERE account_id = :account_id AND id = :id"
 )
 
-PURGE_NOTIFICATIONS: Final = Command(
-    "DELETE FROM notifications WHERE created_at <= :until AND (account_id, id) IN"
-    " (SELECT account_id, id FROM notifications WHERE created_at <= :until ORDER BY created_at LIMIT :batch)"
+
+@sql.run(
+    "INSERT INTO notifications (id, account_id, type, actor_id, post_id, webhook_id, key_id, created_at)"
+    " VALUES (:notification_id, :account_id, :notification_type, :actor_id, :post_id, :webhook_id,"
+    " :key_id, :now) ON CONFLICT DO NOTHING"
 )
-
-
 async def insert_notification(
     tx: Tx,
     *,
@@ -70,27 +46,28 @@ async def insert_notification(
     key_id: str | None,
 ) -> None:
     """Inserts a notification, unless it repeats that the same account follows, or asks to."""
-    await tx.run(
-        INSERT_NOTIFICATION,
-        id=notification_id,
-        account_id=account_id,
-        type=notification_type,
-        actor_id=actor_id,
-        post_id=post_id,
-        webhook_id=webhook_id,
-        key_id=key_id,
-        now=tx.now,
-    )
+    ...
 
 
+# Of a follow or a request that was taken back.
+@sql.run(
+    "DELETE FROM notifications WHERE account_id = :account_id AND actor_id = :actor_id"
+    " AND type IN ('follow', 'follow.requested')"
+)
 async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
     """Deletes the notifications that the other account follows this one, or asks to."""
-    await tx.run(FORGET_FOLLOW, account_id=account_id, actor_id=actor_id)
+    ...
 
 
+@sql.all(
+    "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.webhook_id, n.key_id,"
+    " a.id AS actor_id, a.username, a.display_name, a.avatar_token, coalesce(a.verified, FALSE) AS verified,"
+    " a.suspended_at IS NOT NULL AS hidden FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
+    " WHERE n.account_id = :account_id AND n.id < :before ORDER BY n.id DESC LIMIT :limit"
+)
 async def list_notifications(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notification]:
     """Returns notifications of the account, hidden ones too, newest first, before `before`."""
-    return await tx.all(LIST_NOTIFICATIONS, account_id=account_id, before=before, limit=limit)
+    ...
 
 
 async def count_unread(tx: Tx, account_id: str, *, limit: int) -> int:
@@ -98,9 +75,14 @@ async def count_unread(tx: Tx, account_id: str, *, limit: int) -> int:
     return await tx.one(COUNT_UNREAD, account_id=account_id, limit=limit) or 0
 
 
+@sql.run(
+    "UPDATE notifications SET read_at = :now WHERE account_id = :account_id AND id IN"
+    " (SELECT id FROM notifications WHERE account_id = :account_id AND read_at IS NULL AND id <= :up_to"
+    " ORDER BY id DESC LIMIT :limit)"
+)
 async def mark_read(tx: Tx, account_id: str, *, up_to: str, limit: int) -> None:
     """Marks the newest `limit` unread notifications with ids up to `up_to` as read."""
-    await tx.run(MARK_READ, account_id=account_id, up_to=up_to, limit=limit, now=tx.now)
+    ...
 
 
 async def mark_one(tx: Tx, account_id: str, notification_id: str) -> bool:
@@ -108,9 +90,13 @@ async def mark_one(tx: Tx, account_id: str, notification_id: str) -> bool:
     return await tx.run(MARK_ONE, account_id=account_id, id=notification_id, now=tx.now) > 0
 
 
+@sql.run(
+    "DELETE FROM notifications WHERE created_at <= :until AND (account_id, id) IN"
+    " (SELECT account_id, id FROM notifications WHERE created_at <= :until ORDER BY created_at LIMIT :batch)"
+)
 async def purge_notifications(tx: Tx, *, until: int, batch: int) -> int:
     """Removes notifications made up to `until` (milliseconds), oldest first, and returns how many."""
-    return await tx.run(PURGE_NOTIFICATIONS, until=until, batch=batch)
+    ...
 
 
 async def erase_notifications(tx: Tx, account_id: str, batch: int) -> int:

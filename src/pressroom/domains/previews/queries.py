@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.previews.models import Card, CardState
 
@@ -31,22 +31,6 @@ SAVE_CARD: Final = Command(
     "UPDATE link_cards SET status = 'READY', title = :title, description = :description, site_name = :site_name,"
     " image_token = :image_token, fetched_at = :now, leased_until = 0, lease_token = NULL"
     " WHERE url = :url AND lease_token = :token"
-)
-
-# An old card is shown until there is a new one.
-SAVE_FAILURE: Final = Command(
-    "UPDATE link_cards SET status = 'FAILED', fetched_at = :now, leased_until = 0, lease_token = NULL"
-    " WHERE url = :url AND lease_token = :token"
-)
-
-GIVE_BACK: Final = Command(
-    "UPDATE link_cards SET leased_until = 0, lease_token = NULL WHERE url = :url AND lease_token = :token"
-)
-
-PURGE_FAILURES: Final = Command(
-    "DELETE FROM link_cards WHERE url IN (SELECT url FROM link_cards WHERE fetched_at <= :until"
-    " AND leased_until <= :now AND title IS NULL AND description IS NULL AND image_token IS NULL"
-    " ORDER BY fetched_at LIMIT :batch)"
 )
 
 
@@ -83,16 +67,27 @@ async def save_card(tx: Tx, card: Card, token: str) -> bool:
     return bool(kept)
 
 
+# An old card is shown until there is a new one.
+@sql.run(
+    "UPDATE link_cards SET status = 'FAILED', fetched_at = :now, leased_until = 0, lease_token = NULL"
+    " WHERE url = :url AND lease_token = :token"
+)
 async def save_failure(tx: Tx, url: str, token: str) -> None:
     """Saves that a page could not be fetched."""
-    await tx.run(SAVE_FAILURE, url=url, token=token, now=tx.now)
+    ...
 
 
+@sql.run("UPDATE link_cards SET leased_until = 0, lease_token = NULL WHERE url = :url AND lease_token = :token")
 async def give_back(tx: Tx, url: str, token: str) -> None:
     """Ends the lease of a page, as if it had not been claimed."""
-    await tx.run(GIVE_BACK, url=url, token=token)
+    ...
 
 
+@sql.run(
+    "DELETE FROM link_cards WHERE url IN (SELECT url FROM link_cards WHERE fetched_at <= :until"
+    " AND leased_until <= :now AND title IS NULL AND description IS NULL AND image_token IS NULL"
+    " ORDER BY fetched_at LIMIT :batch)"
+)
 async def purge_failures(tx: Tx, *, until: int, batch: int) -> int:
     """Removes pages without a card that were last tried up to `until` (milliseconds). Returns how many."""
-    return await tx.run(PURGE_FAILURES, until=until, batch=batch, now=tx.now)
+    ...

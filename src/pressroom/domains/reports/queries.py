@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.reports.models import Case, Report
 
 # Whoever opens a case, or finds it open, holds its row: reports and a decision come one after the other.
@@ -19,11 +19,6 @@ INSERT_REPORT: Final = Command(
     " VALUES (:case_id, :reporter_id, :id, :reason, :material, :now) ON CONFLICT DO NOTHING"
 )
 
-FIND_REPORT: Final = Query(
-    Report,
-    "SELECT r.id, a.username, r.reason, r.material, r.created_at FROM reports r JOIN accounts a ON a.id = r.reporter_id"
-    " WHERE r.case_id = :case_id AND r.reporter_id = :reporter_id",
-)
 
 COUNT_REPORT: Final = Command("UPDATE report_cases SET reports = reports + 1 WHERE id = :case_id")
 
@@ -40,32 +35,6 @@ _CASE: Final = (
     " FROM report_cases c JOIN accounts o ON o.id = c.owner_id"
 )
 
-FIND_CASE: Final = Query(Case, f"{_CASE} WHERE c.id = :case_id")
-
-LOCK_CASE: Final = Command("UPDATE report_cases SET reports = reports WHERE id = :case_id")
-
-LIST_OPEN: Final = Query(Case, f"{_CASE} WHERE c.decided_at IS NULL AND c.id > :after ORDER BY c.id LIMIT :limit")
-
-LIST_DECIDED: Final = Query(
-    Case, f"{_CASE} WHERE c.decided_at IS NOT NULL AND c.id < :before ORDER BY c.id DESC LIMIT :limit"
-)
-
-LIST_OF_OWNER: Final = Query(
-    Case,
-    f"{_CASE} WHERE c.owner_id = :owner_id AND c.decided_at IS NOT NULL AND c.decision <> 'dismissed'"
-    " AND c.id < :before ORDER BY c.id DESC LIMIT :limit",
-)
-
-LIST_REPORTS: Final = Query(
-    Report,
-    "SELECT r.id, a.username, r.reason, r.material, r.created_at FROM reports r JOIN accounts a ON a.id = r.reporter_id"
-    " WHERE r.case_id = :case_id ORDER BY r.id LIMIT :limit",
-)
-
-DECIDE: Final = Command(
-    "UPDATE report_cases SET decided_at = :now, decided_by = :decided_by, decision = :decision, reason = :reason"
-    " WHERE id = :case_id"
-)
 
 _OLD: Final = "SELECT id FROM report_cases WHERE decided_at <= :until ORDER BY decided_at, id LIMIT :batch"
 
@@ -126,9 +95,13 @@ async def insert_report(tx: Tx, *, case_id: str, reporter_id: str, report_id: st
     return True
 
 
+@sql.one(
+    "SELECT r.id, a.username, r.reason, r.material, r.created_at FROM reports r JOIN accounts a ON a.id = r.reporter_id"
+    " WHERE r.case_id = :case_id AND r.reporter_id = :reporter_id"
+)
 async def find_report(tx: Tx, *, case_id: str, reporter_id: str) -> Report | None:
     """Returns the account's report of a case."""
-    return await tx.one(FIND_REPORT, case_id=case_id, reporter_id=reporter_id)
+    ...
 
 
 async def count_open(tx: Tx, reporter_id: str, limit: int) -> int:
@@ -136,39 +109,55 @@ async def count_open(tx: Tx, reporter_id: str, limit: int) -> int:
     return await tx.one(COUNT_OPEN, reporter_id=reporter_id, limit=limit) or 0
 
 
+@sql.one(f"{_CASE} WHERE c.id = :case_id")
 async def find_case(tx: Tx, case_id: str) -> Case | None:
     """Returns a case, open or decided."""
-    return await tx.one(FIND_CASE, case_id=case_id)
+    ...
 
 
+@sql.run("UPDATE report_cases SET reports = reports WHERE id = :case_id")
 async def lock_case(tx: Tx, case_id: str) -> None:
     """Locks a case: of two decisions at once the second waits."""
-    await tx.run(LOCK_CASE, case_id=case_id)
+    ...
 
 
+@sql.all(f"{_CASE} WHERE c.decided_at IS NULL AND c.id > :after ORDER BY c.id LIMIT :limit")
 async def list_open(tx: Tx, *, after: str, limit: int) -> list[Case]:
     """Returns open cases, the oldest first, after `after`."""
-    return await tx.all(LIST_OPEN, after=after, limit=limit)
+    ...
 
 
+@sql.all(f"{_CASE} WHERE c.decided_at IS NOT NULL AND c.id < :before ORDER BY c.id DESC LIMIT :limit")
 async def list_decided(tx: Tx, *, before: str, limit: int) -> list[Case]:
     """Returns decided cases, newest first, before `before`."""
-    return await tx.all(LIST_DECIDED, before=before, limit=limit)
+    ...
 
 
+@sql.all(
+    f"{_CASE} WHERE c.owner_id = :owner_id AND c.decided_at IS NOT NULL AND c.decision <> 'dismissed'"
+    " AND c.id < :before ORDER BY c.id DESC LIMIT :limit"
+)
 async def list_of_owner(tx: Tx, owner_id: str, *, before: str, limit: int) -> list[Case]:
     """Returns what was decided against an account's posts, comments or itself, newest case first, before `before`."""
-    return await tx.all(LIST_OF_OWNER, owner_id=owner_id, before=before, limit=limit)
+    ...
 
 
+@sql.all(
+    "SELECT r.id, a.username, r.reason, r.material, r.created_at FROM reports r JOIN accounts a ON a.id = r.reporter_id"
+    " WHERE r.case_id = :case_id ORDER BY r.id LIMIT :limit"
+)
 async def list_reports(tx: Tx, case_id: str, limit: int) -> list[Report]:
     """Returns the first `limit` reports of a case, oldest first."""
-    return await tx.all(LIST_REPORTS, case_id=case_id, limit=limit)
+    ...
 
 
+@sql.run(
+    "UPDATE report_cases SET decided_at = :now, decided_by = :decided_by, decision = :decision, reason = :reason"
+    " WHERE id = :case_id"
+)
 async def decide(tx: Tx, case_id: str, *, decided_by: str | None, decision: str, reason: str | None) -> None:
     """Records a decision."""
-    await tx.run(DECIDE, case_id=case_id, decided_by=decided_by, decision=decision, reason=reason, now=tx.now)
+    ...
 
 
 async def purge_cases(tx: Tx, *, until: int, batch: int) -> int:

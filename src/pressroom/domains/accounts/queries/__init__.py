@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.accounts.models import Account
 from pressroom.domains.audit.models import Source
 
@@ -14,17 +14,9 @@ _ACCOUNT: Final = (
     " a.cover_token"
 )
 
-FIND_ACCOUNT: Final = Query(Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.id = :account_id")
 
 FIND_SHOWN_NAME: Final = Query(str, "SELECT display_name FROM accounts WHERE id = :account_id AND suspended_at IS NULL")
 
-FIND_BY_USERNAME: Final = Query(
-    Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.username_key = :username_key AND a.suspended_at IS NULL"
-)
-
-FIND_BY_EMAIL: Final = Query(
-    Account, f"SELECT {_ACCOUNT} FROM accounts a WHERE a.email_key = :email_key AND a.suspended_at IS NULL"
-)
 
 COUNT_ACCOUNTS: Final = Query(int, "SELECT count(*) FROM (SELECT 1 FROM accounts LIMIT 1) AS any_account")
 
@@ -64,17 +56,6 @@ class Credentials(Account):
     password_hash: str
 
 
-FIND_CREDENTIALS: Final = Query(
-    Credentials,
-    f"SELECT {_ACCOUNT}, a.password_hash FROM accounts a WHERE a.username_key = :login OR a.email_key = :login",
-)
-
-
-FIND_OWN_CREDENTIALS: Final = Query(
-    Credentials, f"SELECT {_ACCOUNT}, a.password_hash FROM accounts a WHERE a.id = :account_id"
-)
-
-
 class SessionRow(Account):
     """A session's account, how long the session lasts, and when the password was last given (milliseconds)."""
 
@@ -94,19 +75,6 @@ FIND_SESSION: Final = Query(
 INSERT_SESSION: Final = Command(
     "INSERT INTO sessions (token_hash, account_id, id, agent, address, created_at, renewed_at, confirmed_at, seen_at,"
     " expires_at) VALUES (:token_hash, :account_id, :id, :agent, :address, :now, :now, :now, :now, :expires_at)"
-)
-
-CONFIRM_SESSION: Final = Command("UPDATE sessions SET confirmed_at = :now WHERE token_hash = :token_hash")
-
-RENEW_SESSION: Final = Command(
-    "UPDATE sessions SET renewed_at = :now, expires_at = :expires_at WHERE token_hash = :token_hash"
-)
-
-DELETE_SESSION: Final = Query(str, "DELETE FROM sessions WHERE token_hash = :token_hash RETURNING account_id")
-
-PURGE_SESSIONS: Final = Command(
-    "DELETE FROM sessions WHERE token_hash IN"
-    " (SELECT token_hash FROM sessions WHERE expires_at <= :now ORDER BY expires_at LIMIT :batch)"
 )
 
 
@@ -131,20 +99,6 @@ COUNT_ATTEMPT: Final = Query(
     " RETURNING failures, successes, window_ends_at",
 )
 
-FIND_ATTEMPTS: Final = Query(
-    Attempts, "SELECT failures, successes, window_ends_at FROM sign_in_attempts WHERE subject = :subject"
-)
-
-CHANGE_ATTEMPTS: Final = Query(
-    Attempts,
-    "UPDATE sign_in_attempts SET failures = CASE WHEN :forget THEN 0 ELSE failures + :failures END,"
-    " successes = successes + :successes WHERE subject = :subject RETURNING failures, successes, window_ends_at",
-)
-
-PURGE_ATTEMPTS: Final = Command(
-    "DELETE FROM sign_in_attempts WHERE subject IN (SELECT subject FROM sign_in_attempts"
-    " WHERE window_ends_at <= :now ORDER BY window_ends_at LIMIT :batch)"
-)
 
 # Whoever holds the row of a subject counts alone: sign-ups of an address, and mails that were asked for.
 LOCK_SIGN_UPS: Final = Query(
@@ -155,23 +109,6 @@ LOCK_SIGN_UPS: Final = Query(
 
 FIND_SIGN_UPS: Final = Query(str, "SELECT times FROM sign_up_attempts WHERE subject = :subject")
 
-SAVE_SIGN_UPS: Final = Command("UPDATE sign_up_attempts SET times = :times WHERE subject = :subject")
-
-PURGE_SIGN_UPS: Final = Command(
-    "DELETE FROM sign_up_attempts WHERE subject IN (SELECT subject FROM sign_up_attempts"
-    " WHERE updated_at <= :before ORDER BY updated_at LIMIT :batch)"
-)
-
-REMEMBER_ADDRESS: Final = Command(
-    "INSERT INTO known_addresses (account_id, address_hash, seen_at) VALUES (:account_id, :address_hash, :now)"
-    " ON CONFLICT (account_id, address_hash) DO UPDATE SET seen_at = excluded.seen_at"
-)
-
-FORGET_ADDRESSES: Final = Command(
-    "DELETE FROM known_addresses WHERE account_id = :account_id AND address_hash NOT IN"
-    " (SELECT address_hash FROM known_addresses WHERE account_id = :account_id"
-    " ORDER BY seen_at DESC, address_hash LIMIT :but)"
-)
 
 IS_KNOWN_ADDRESS: Final = Query(
     int,
@@ -179,25 +116,23 @@ IS_KNOWN_ADDRESS: Final = Query(
     " WHERE account_id = :account_id AND address_hash = :address_hash AND seen_at > :since",
 )
 
-PURGE_ADDRESSES: Final = Command(
-    "DELETE FROM known_addresses WHERE (account_id, address_hash) IN (SELECT account_id, address_hash"
-    " FROM known_addresses WHERE seen_at <= :before ORDER BY seen_at LIMIT :batch)"
-)
 
-
+@sql.one(f"SELECT {_ACCOUNT} FROM accounts a WHERE a.id = :account_id")
 async def find_account(tx: Tx, account_id: str) -> Account | None:
     """Returns the account with this id."""
-    return await tx.one(FIND_ACCOUNT, account_id=account_id)
+    ...
 
 
+@sql.one(f"SELECT {_ACCOUNT} FROM accounts a WHERE a.username_key = :username_key AND a.suspended_at IS NULL")
 async def find_by_username(tx: Tx, username_key: str) -> Account | None:
     """Returns the account with this user name, folded."""
-    return await tx.one(FIND_BY_USERNAME, username_key=username_key)
+    ...
 
 
+@sql.one(f"SELECT {_ACCOUNT} FROM accounts a WHERE a.email_key = :email_key AND a.suspended_at IS NULL")
 async def find_by_email(tx: Tx, email_key: str) -> Account | None:
     """Returns the account with this e-mail address, folded, unless it is suspended."""
-    return await tx.one(FIND_BY_EMAIL, email_key=email_key)
+    ...
 
 
 async def any_account(tx: Tx) -> bool:
@@ -260,14 +195,16 @@ async def lock_wholly(tx: Tx, account_id: str) -> None:
     await tx.one(LOCK_WHOLLY, account_id=account_id)
 
 
+@sql.one(f"SELECT {_ACCOUNT}, a.password_hash FROM accounts a WHERE a.username_key = :login OR a.email_key = :login")
 async def find_credentials(tx: Tx, login: str) -> Credentials | None:
     """Returns the account whose user name or e-mail address is `login`, folded."""
-    return await tx.one(FIND_CREDENTIALS, login=login)
+    ...
 
 
+@sql.one(f"SELECT {_ACCOUNT}, a.password_hash FROM accounts a WHERE a.id = :account_id")
 async def find_own_credentials(tx: Tx, account_id: str) -> Credentials | None:
     """Returns the account with this id."""
-    return await tx.one(FIND_OWN_CREDENTIALS, account_id=account_id)
+    ...
 
 
 async def insert_session(
@@ -286,19 +223,22 @@ async def insert_session(
     )
 
 
+@sql.run("UPDATE sessions SET renewed_at = :now, expires_at = :expires_at WHERE token_hash = :token_hash")
 async def renew_session(tx: Tx, *, token_hash: str, expires_at: int) -> None:
     """Extends a session."""
-    await tx.run(RENEW_SESSION, token_hash=token_hash, expires_at=expires_at, now=tx.now)
+    ...
 
 
+@sql.run("UPDATE sessions SET confirmed_at = :now WHERE token_hash = :token_hash")
 async def confirm_session(tx: Tx, token_hash: str) -> None:
     """Records that the password was given in a session."""
-    await tx.run(CONFIRM_SESSION, token_hash=token_hash, now=tx.now)
+    ...
 
 
+@sql.one("DELETE FROM sessions WHERE token_hash = :token_hash RETURNING account_id")
 async def delete_session(tx: Tx, token_hash: str) -> str | None:
     """Ends a session and returns its account's id; None when there was none."""
-    return await tx.one(DELETE_SESSION, token_hash=token_hash)
+    ...
 
 
 async def count_attempt(tx: Tx, *, subject: str, window_ends_at: int, failures: int, successes: int) -> Attempts:
@@ -314,16 +254,21 @@ async def count_attempt(tx: Tx, *, subject: str, window_ends_at: int, failures: 
     return attempts or Attempts(failures, successes, window_ends_at)
 
 
+@sql.one("SELECT failures, successes, window_ends_at FROM sign_in_attempts WHERE subject = :subject")
 async def find_attempts(tx: Tx, subject: str) -> Attempts | None:
     """Returns how many attempts of a subject have failed and succeeded."""
-    return await tx.one(FIND_ATTEMPTS, subject=subject)
+    ...
 
 
+@sql.one(
+    "UPDATE sign_in_attempts SET failures = CASE WHEN :forget THEN 0 ELSE failures + :failures END,"
+    " successes = successes + :successes WHERE subject = :subject RETURNING failures, successes, window_ends_at"
+)
 async def change_attempts(
     tx: Tx, subject: str, *, failures: int, successes: int, forget: bool = False
 ) -> Attempts | None:
     """Adds to the counts of a subject, with `forget` to no failures; returns them, None when its row has gone."""
-    return await tx.one(CHANGE_ATTEMPTS, subject=subject, failures=failures, successes=successes, forget=forget)
+    ...
 
 
 async def find_sign_ups(tx: Tx, subject: str) -> str:
@@ -336,19 +281,29 @@ async def lock_sign_ups(tx: Tx, subject: str) -> str:
     return await tx.one(LOCK_SIGN_UPS, subject=subject, now=tx.now) or "[]"
 
 
+@sql.run("UPDATE sign_up_attempts SET times = :times WHERE subject = :subject")
 async def save_sign_ups(tx: Tx, subject: str, times: str) -> None:
     """Saves when an address tried to sign up (JSON, milliseconds)."""
-    await tx.run(SAVE_SIGN_UPS, subject=subject, times=times)
+    ...
 
 
+@sql.run(
+    "INSERT INTO known_addresses (account_id, address_hash, seen_at) VALUES (:account_id, :address_hash, :now)"
+    " ON CONFLICT (account_id, address_hash) DO UPDATE SET seen_at = excluded.seen_at"
+)
 async def remember_address(tx: Tx, *, account_id: str, address_hash: str) -> None:
     """Notes an address of a right sign-in."""
-    await tx.run(REMEMBER_ADDRESS, account_id=account_id, address_hash=address_hash, now=tx.now)
+    ...
 
 
+@sql.run(
+    "DELETE FROM known_addresses WHERE account_id = :account_id AND address_hash NOT IN"
+    " (SELECT address_hash FROM known_addresses WHERE account_id = :account_id"
+    " ORDER BY seen_at DESC, address_hash LIMIT :but)"
+)
 async def forget_addresses(tx: Tx, *, account_id: str, but: int) -> None:
     """Forgets all but the latest `but` addresses of an account."""
-    await tx.run(FORGET_ADDRESSES, account_id=account_id, but=but)
+    ...
 
 
 async def is_known_address(tx: Tx, *, account_id: str, address_hash: str, since: int) -> bool:
@@ -357,21 +312,37 @@ async def is_known_address(tx: Tx, *, account_id: str, address_hash: str, since:
     return found is not None
 
 
+@sql.run(
+    "DELETE FROM sessions WHERE token_hash IN"
+    " (SELECT token_hash FROM sessions WHERE expires_at <= :now ORDER BY expires_at LIMIT :batch)"
+)
 async def purge_sessions(tx: Tx, batch: int) -> int:
     """Removes ended sessions, oldest first, and returns how many."""
-    return await tx.run(PURGE_SESSIONS, now=tx.now, batch=batch)
+    ...
 
 
+@sql.run(
+    "DELETE FROM sign_in_attempts WHERE subject IN (SELECT subject FROM sign_in_attempts"
+    " WHERE window_ends_at <= :now ORDER BY window_ends_at LIMIT :batch)"
+)
 async def purge_attempts(tx: Tx, batch: int) -> int:
     """Removes attempts to sign in whose window has passed, oldest first, and returns how many."""
-    return await tx.run(PURGE_ATTEMPTS, now=tx.now, batch=batch)
+    ...
 
 
+@sql.run(
+    "DELETE FROM sign_up_attempts WHERE subject IN (SELECT subject FROM sign_up_attempts"
+    " WHERE updated_at <= :before ORDER BY updated_at LIMIT :batch)"
+)
 async def purge_sign_ups(tx: Tx, *, before: int, batch: int) -> int:
     """Removes sign-ups of addresses that have tried none since `before` (milliseconds), and returns how many."""
-    return await tx.run(PURGE_SIGN_UPS, before=before, batch=batch)
+    ...
 
 
+@sql.run(
+    "DELETE FROM known_addresses WHERE (account_id, address_hash) IN (SELECT account_id, address_hash"
+    " FROM known_addresses WHERE seen_at <= :before ORDER BY seen_at LIMIT :batch)"
+)
 async def purge_addresses(tx: Tx, *, before: int, batch: int) -> int:
     """Removes addresses last signed in from before `before` (milliseconds), and returns how many."""
-    return await tx.run(PURGE_ADDRESSES, before=before, batch=batch)
+    ...

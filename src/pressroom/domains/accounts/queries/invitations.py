@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 
 
 class Invitation(msgspec.Struct):
@@ -42,7 +42,6 @@ _INVITATION: Final = (
 
 FIND: Final = Query(Invitation, f"{_INVITATION} WHERE i.id = :id")
 
-LIST: Final = Query(Invitation, f"{_INVITATION} WHERE i.id < :before ORDER BY i.id DESC LIMIT :limit")
 
 INSERT: Final = Command(
     "INSERT INTO invitations (id, token_hash, account_id, note, created_at, expires_at)"
@@ -64,26 +63,16 @@ REVOKE: Final = Query(
     "UPDATE invitations SET revoked_at = :now WHERE id = :id AND used_at IS NULL AND revoked_at IS NULL RETURNING id",
 )
 
-ERASE: Final = Command(
-    "UPDATE invitations SET note = NULL, used_by = CASE WHEN used_by <> :account_id THEN used_by END WHERE id IN"
-    " (SELECT id FROM invitations WHERE used_by = :account_id OR (account_id = :account_id AND note IS NOT NULL)"
-    " LIMIT :batch)"
-)
-
-PURGE: Final = Command(
-    "DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at <= :until"
-    " ORDER BY expires_at LIMIT :batch)"
-)
-
 
 async def find(tx: Tx, invitation_id: str) -> Invitation | None:
     """Returns an invitation."""
     return await tx.one(FIND, id=invitation_id)
 
 
+@sql.all(f"{_INVITATION} WHERE i.id < :before ORDER BY i.id DESC LIMIT :limit")
 async def list_newest(tx: Tx, *, before: str, limit: int) -> list[Invitation]:
     """Returns at most `limit` invitations with ids before `before`, newest first."""
-    return await tx.all(LIST, before=before, limit=limit)
+    ...
 
 
 async def insert(
@@ -116,11 +105,20 @@ async def revoke(tx: Tx, invitation_id: str) -> bool:
     return await tx.one(REVOKE, id=invitation_id, now=tx.now) is not None
 
 
+@sql.run(
+    "UPDATE invitations SET note = NULL, used_by = CASE WHEN used_by <> :account_id THEN used_by END WHERE id IN"
+    " (SELECT id FROM invitations WHERE used_by = :account_id OR (account_id = :account_id AND note IS NOT NULL)"
+    " LIMIT :batch)"
+)
 async def erase_invitations(tx: Tx, account_id: str, batch: int) -> int:
     """Erases that a deleted account used an invitation, and its own notes, in at most `batch`; returns in how many."""
-    return await tx.run(ERASE, account_id=account_id, batch=batch)
+    ...
 
 
+@sql.run(
+    "DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at <= :until"
+    " ORDER BY expires_at LIMIT :batch)"
+)
 async def purge(tx: Tx, *, until: int, batch: int) -> int:
     """Removes invitations that expired up to `until` (milliseconds), oldest first, and returns how many."""
-    return await tx.run(PURGE, until=until, batch=batch)
+    ...

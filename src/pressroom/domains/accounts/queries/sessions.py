@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Query, Tx, sql
 from pressroom.domains.accounts.models import Session
 
 
@@ -15,40 +15,20 @@ class EndedSession(msgspec.Struct):
     agent: str
 
 
-LIST_SESSIONS: Final = Query(
-    Session,
-    "SELECT id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
-    " WHERE account_id = :account_id AND id < :before AND expires_at > :now ORDER BY id DESC LIMIT :limit",
-)
-
 FIND_BY_TOKEN: Final = Query(
     Session,
     "SELECT id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
     " WHERE token_hash = :token_hash",
 )
 
-END_SESSION: Final = Query(
-    str, "DELETE FROM sessions WHERE account_id = :account_id AND id = :session_id RETURNING agent"
+
+@sql.all(
+    "SELECT id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
+    " WHERE account_id = :account_id AND id < :before AND expires_at > :now ORDER BY id DESC LIMIT :limit"
 )
-
-END_OTHERS: Final = Command("DELETE FROM sessions WHERE account_id = :account_id AND token_hash <> :token_hash")
-
-# SQLite takes no OFFSET without a LIMIT.
-END_OLDEST: Final = Query(
-    EndedSession,
-    "DELETE FROM sessions WHERE token_hash IN (SELECT token_hash FROM sessions WHERE account_id = :account_id"
-    " AND expires_at > :now ORDER BY created_at DESC, id DESC LIMIT 1000000 OFFSET :but)"
-    " RETURNING id, agent",
-)
-
-TOUCH_SESSION: Final = Command(
-    "UPDATE sessions SET seen_at = :seen_at, address = :address WHERE token_hash = :token_hash"
-)
-
-
 async def list_sessions(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Session]:
     """Returns at most `limit` sessions of the account with ids before `before`, latest first."""
-    return await tx.all(LIST_SESSIONS, account_id=account_id, before=before, limit=limit, now=tx.now)
+    ...
 
 
 async def find_by_token(tx: Tx, token_hash: str) -> Session | None:
@@ -56,21 +36,30 @@ async def find_by_token(tx: Tx, token_hash: str) -> Session | None:
     return await tx.one(FIND_BY_TOKEN, token_hash=token_hash)
 
 
+@sql.one("DELETE FROM sessions WHERE account_id = :account_id AND id = :session_id RETURNING agent")
 async def end_session(tx: Tx, account_id: str, session_id: str) -> str | None:
     """Ends a session of the account. Returns its User-Agent; None when there is no such session."""
-    return await tx.one(END_SESSION, account_id=account_id, session_id=session_id)
+    ...
 
 
+@sql.run("DELETE FROM sessions WHERE account_id = :account_id AND token_hash <> :token_hash")
 async def end_others(tx: Tx, account_id: str, token_hash: str) -> int:
     """Ends all sessions of the account but that of `token_hash`, and returns how many."""
-    return await tx.run(END_OTHERS, account_id=account_id, token_hash=token_hash)
+    ...
 
 
+# SQLite takes no OFFSET without a LIMIT.
+@sql.all(
+    "DELETE FROM sessions WHERE token_hash IN (SELECT token_hash FROM sessions WHERE account_id = :account_id"
+    " AND expires_at > :now ORDER BY created_at DESC, id DESC LIMIT 1000000 OFFSET :but)"
+    " RETURNING id, agent"
+)
 async def end_oldest(tx: Tx, account_id: str, *, but: int) -> list[EndedSession]:
     """Ends all but the latest `but` sessions of the account, and returns those."""
-    return await tx.all(END_OLDEST, account_id=account_id, but=but, now=tx.now)
+    ...
 
 
+@sql.run("UPDATE sessions SET seen_at = :seen_at, address = :address WHERE token_hash = :token_hash")
 async def touch_session(tx: Tx, token_hash: str, *, seen_at: int, address: str) -> None:
     """Records when (milliseconds) and from where a session was last used."""
-    await tx.run(TOUCH_SESSION, token_hash=token_hash, seen_at=seen_at, address=address)
+    ...

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 
 INSERT_TOKEN: Final = Command("INSERT INTO setup_tokens (token_hash, created_at) VALUES (:token_hash, :now)")
 
@@ -12,9 +12,6 @@ TRIM_TOKENS: Final = Command(
 )
 
 FIND_TOKEN: Final = Query(str, "SELECT token_hash FROM setup_tokens WHERE token_hash = :token_hash")
-
-# All of them: of two that make the first account at once, with whichever tokens, one waits here and finds none.
-DELETE_TOKENS: Final = Command("DELETE FROM setup_tokens")
 
 
 async def insert_token(tx: Tx, token_hash: str, kept: int) -> None:
@@ -28,6 +25,8 @@ async def has_token(tx: Tx, token_hash: str) -> bool:
     return await tx.one(FIND_TOKEN, token_hash=token_hash) is not None
 
 
+# All of them: of two that make the first account at once, with whichever tokens, one waits here and finds none.
+@sql.run("DELETE FROM setup_tokens")
 async def delete_tokens(tx: Tx) -> int:
     """Removes all tokens and returns how many there were."""
-    return await tx.run(DELETE_TOKENS)
+    ...

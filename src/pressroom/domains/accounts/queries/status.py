@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.accounts.models import (
     AccountFilter,
@@ -24,15 +24,6 @@ _RECORD: Final = (
     " total_following, total_posts, created_at, avatar_token, cover_token, suspended_at, deleted_at, is_admin"
 )
 
-FIND_RECORD: Final = Query(
-    AccountRecord,
-    f"SELECT {_RECORD} FROM accounts WHERE username_key = :username_key",
-)
-
-LIST_RECORDS: Final = Query(
-    AccountRecord,
-    f"SELECT {_RECORD} FROM accounts WHERE id < :before ORDER BY id DESC LIMIT :limit",
-)
 
 # Each condition is that of an index.
 LIST_SUSPENDED: Final = Query(
@@ -76,8 +67,6 @@ LOCK_STATUS: Final = Query(
 
 FIND_STATUS: Final = Query(AccountStatus, "SELECT id, is_private, suspended_at FROM accounts WHERE id = :account_id")
 
-# What others write in the account's name goes on.
-HOLD_STATUS: Final = Query(AccountStatus, f"{FIND_STATUS.text} FOR KEY SHARE")
 
 ADD_POSTS: Final = Command(
     "UPDATE accounts SET total_posts = total_posts + :total, public_posts = public_posts + :public,"
@@ -95,7 +84,6 @@ FIND_POST_COUNTS: Final = Query(
     " FROM accounts WHERE id = :account_id",
 )
 
-SUSPEND: Final = Command("UPDATE accounts SET suspended_at = :at, updated_at = :now WHERE id = :account_id")
 
 # No login is folded to such a key, no password has such a hash, and nobody can be called such a name. That the account
 # stood suspended before is told by the two times: they differ.
@@ -104,33 +92,6 @@ ERASE: Final = Command(
     " password_hash = '!', display_name = 'Deleted account', bio = NULL, avatar_token = NULL, cover_token = NULL,"
     " is_admin = FALSE, verified = FALSE, email_verified = FALSE, suspended_at = coalesce(suspended_at, :now),"
     " deleted_at = :now, updated_at = :now WHERE id = :account_id"
-)
-
-FIND_DELETED_AT: Final = Query(int, "SELECT deleted_at FROM accounts WHERE id = :account_id AND deleted_at IS NOT NULL")
-
-SET_VERIFIED: Final = Command(
-    "UPDATE accounts SET verified = :verified, email_verified = :email_verified, updated_at = :now"
-    " WHERE id = :account_id"
-)
-
-SET_ADMIN: Final = Command("UPDATE accounts SET is_admin = :is_admin, updated_at = :now WHERE id = :account_id")
-
-VERIFY_EMAIL: Final = Command(
-    "UPDATE accounts SET email_verified = TRUE, updated_at = :now WHERE id = :account_id"
-    " AND email = (SELECT t.email FROM one_time_tokens t WHERE t.token_hash = :token_hash)"
-)
-
-# Processing may end after the account was deleted.
-SET_AVATAR: Final = Command(
-    "UPDATE accounts SET avatar_token = :token, updated_at = :now WHERE id = :account_id AND deleted_at IS NULL"
-)
-
-SET_COVER: Final = Command(
-    "UPDATE accounts SET cover_token = :token, updated_at = :now WHERE id = :account_id AND deleted_at IS NULL"
-)
-
-SET_PASSWORD: Final = Command(
-    "UPDATE accounts SET password_hash = :password_hash, updated_at = :now WHERE id = :account_id"
 )
 
 
@@ -143,10 +104,6 @@ class Logins(msgspec.Struct):
 
 FIND_LOGINS: Final = Query(Logins, "SELECT username_key, email_key FROM accounts WHERE id = :account_id")
 
-SET_EMAIL: Final = Command(
-    "UPDATE accounts SET email = :email, email_key = :email_key, email_verified = FALSE, updated_at = :now"
-    " WHERE id = :account_id"
-)
 
 # Whatever addresses the attempts came from: `account:ID` and `account:ID:ADDRESS`.
 _OF_SUBJECT: Final = "subject = :subject OR (subject > :subject || ':' AND subject < :subject || ';')"
@@ -167,14 +124,16 @@ _LISTS: Final = {
 }
 
 
+@sql.one(f"SELECT {_RECORD} FROM accounts WHERE username_key = :username_key")
 async def find_record(tx: Tx, username_key: str) -> AccountRecord | None:
     """Returns the account with this folded user name as an operator sees it, whatever its status, or None."""
-    return await tx.one(FIND_RECORD, username_key=username_key)
+    ...
 
 
+@sql.all(f"SELECT {_RECORD} FROM accounts WHERE id < :before ORDER BY id DESC LIMIT :limit")
 async def list_records(tx: Tx, *, before: str, limit: int) -> list[AccountRecord]:
     """Returns at most `limit` accounts with ids before `before`, newest first, as an operator sees them."""
-    return await tx.all(LIST_RECORDS, before=before, limit=limit)
+    ...
 
 
 async def list_filtered(tx: Tx, only: AccountFilter, *, before: str, limit: int) -> list[AccountRecord]:
@@ -206,9 +165,11 @@ async def find_status(tx: Tx, account_id: str) -> AccountStatus | None:
     return await tx.one(FIND_STATUS, account_id=account_id)
 
 
+# What others write in the account's name goes on.
+@sql.one(f"{FIND_STATUS.text} FOR KEY SHARE")
 async def hold_status(tx: Tx, account_id: str) -> AccountStatus | None:
     """Returns the same; the status does not change until the transaction ends."""
-    return await tx.one(HOLD_STATUS, account_id=account_id)
+    ...
 
 
 async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int]) -> None:
@@ -234,9 +195,10 @@ async def count_posts(tx: Tx, account_id: str) -> PostCounts:
     return await tx.one(FIND_POST_COUNTS, account_id=account_id) or PostCounts(0, 0, 0)
 
 
+@sql.run("UPDATE accounts SET suspended_at = :at, updated_at = :now WHERE id = :account_id")
 async def suspend(tx: Tx, account_id: str, at: int | None) -> None:
     """Marks an account as suspended since `at` (milliseconds), or as not suspended (None)."""
-    await tx.run(SUSPEND, account_id=account_id, at=at, now=tx.now)
+    ...
 
 
 async def erase(tx: Tx, account_id: str) -> None:
@@ -254,44 +216,62 @@ async def erase_sign_in(tx: Tx, account_id: str) -> None:
     await two_factor.delete(tx, account_id)
 
 
+@sql.one("SELECT deleted_at FROM accounts WHERE id = :account_id AND deleted_at IS NOT NULL")
 async def find_deleted_at(tx: Tx, account_id: str) -> int | None:
     """Returns when the account was deleted (milliseconds), or None."""
-    return await tx.one(FIND_DELETED_AT, account_id=account_id)
+    ...
 
 
+@sql.run(
+    "UPDATE accounts SET verified = :verified, email_verified = :email_verified, updated_at = :now"
+    " WHERE id = :account_id"
+)
 async def set_verified(tx: Tx, account_id: str, *, verified: bool, email_verified: bool) -> None:
     """Sets whether the account bears the badge, and whether its e-mail address counts as confirmed."""
-    await tx.run(SET_VERIFIED, account_id=account_id, verified=verified, email_verified=email_verified, now=tx.now)
+    ...
 
 
+@sql.run("UPDATE accounts SET is_admin = :is_admin, updated_at = :now WHERE id = :account_id")
 async def set_admin(tx: Tx, account_id: str, *, is_admin: bool) -> None:
     """Gives the account the rights of an admin, or takes them away."""
-    await tx.run(SET_ADMIN, account_id=account_id, is_admin=is_admin, now=tx.now)
+    ...
 
 
+@sql.run(
+    "UPDATE accounts SET email_verified = TRUE, updated_at = :now WHERE id = :account_id"
+    " AND email = (SELECT t.email FROM one_time_tokens t WHERE t.token_hash = :token_hash)"
+)
 async def verify_email(tx: Tx, account_id: str, token_hash: str) -> None:
     """Marks the account's e-mail address as verified if the token was sent there."""
-    await tx.run(VERIFY_EMAIL, account_id=account_id, token_hash=token_hash, now=tx.now)
+    ...
 
 
+# Processing may end after the account was deleted.
+@sql.run("UPDATE accounts SET avatar_token = :token, updated_at = :now WHERE id = :account_id AND deleted_at IS NULL")
 async def set_avatar(tx: Tx, account_id: str, token: str | None) -> None:
     """Sets the token of the picture that the account shows; None: a drawn one. Does nothing once it is deleted."""
-    await tx.run(SET_AVATAR, account_id=account_id, token=token, now=tx.now)
+    ...
 
 
+@sql.run("UPDATE accounts SET cover_token = :token, updated_at = :now WHERE id = :account_id AND deleted_at IS NULL")
 async def set_cover(tx: Tx, account_id: str, token: str | None) -> None:
     """Sets the token of the cover that the account shows; None: no cover. Does nothing once it is deleted."""
-    await tx.run(SET_COVER, account_id=account_id, token=token, now=tx.now)
+    ...
 
 
+@sql.run("UPDATE accounts SET password_hash = :password_hash, updated_at = :now WHERE id = :account_id")
 async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
     """Replaces the account's password hash."""
-    await tx.run(SET_PASSWORD, account_id=account_id, password_hash=password_hash, now=tx.now)
+    ...
 
 
+@sql.run(
+    "UPDATE accounts SET email = :email, email_key = :email_key, email_verified = FALSE, updated_at = :now"
+    " WHERE id = :account_id"
+)
 async def set_email(tx: Tx, account_id: str, email: str, email_key: str) -> None:
     """Replaces the account's e-mail address by one that is still to be verified."""
-    await tx.run(SET_EMAIL, account_id=account_id, email=email, email_key=email_key, now=tx.now)
+    ...
 
 
 async def forget_failures(tx: Tx, account_id: str) -> None:

@@ -2,12 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
-
-INSERT_TOKEN: Final = Command(
-    "INSERT INTO one_time_tokens (token_hash, account_id, purpose, email, created_at, expires_at)"
-    " VALUES (:token_hash, :account_id, :purpose, :email, :now, :expires_at)"
-)
+from pressroom.db import Tx, sql
 
 # Of an account that is not suspended, and still has the address that the token was sent to.
 _HOLDS: Final = (
@@ -16,50 +11,40 @@ _HOLDS: Final = (
     " AND (one_time_tokens.email IS NULL OR one_time_tokens.email = a.email))"
 )
 
-FIND_TOKEN: Final = Query(str, f"SELECT account_id FROM one_time_tokens WHERE {_HOLDS}")
 
-CONSUME_TOKEN: Final = Query(str, f"DELETE FROM one_time_tokens WHERE {_HOLDS} RETURNING account_id")
-
-DELETE_TOKENS: Final = Command(
-    "DELETE FROM one_time_tokens WHERE account_id = :account_id AND (purpose = :purpose OR :purpose = '')"
+@sql.run(
+    "INSERT INTO one_time_tokens (token_hash, account_id, purpose, email, created_at, expires_at)"
+    " VALUES (:token_hash, :account_id, :purpose, :email, :now, :expires_at)"
 )
-
-PURGE_TOKENS: Final = Command(
-    "DELETE FROM one_time_tokens WHERE token_hash IN"
-    " (SELECT token_hash FROM one_time_tokens WHERE expires_at <= :now ORDER BY expires_at LIMIT :batch)"
-)
-
-
 async def insert_token(
     tx: Tx, *, token_hash: str, account_id: str, purpose: str, email: str | None, expires_at: int
 ) -> None:
     """Stores the hash of a token that holds until `expires_at` (milliseconds)."""
-    await tx.run(
-        INSERT_TOKEN,
-        token_hash=token_hash,
-        account_id=account_id,
-        purpose=purpose,
-        email=email,
-        expires_at=expires_at,
-        now=tx.now,
-    )
+    ...
 
 
+@sql.one(f"SELECT account_id FROM one_time_tokens WHERE {_HOLDS}")
 async def find_token(tx: Tx, *, token_hash: str, purpose: str) -> str | None:
     """Returns the account's id of a token that still holds."""
-    return await tx.one(FIND_TOKEN, token_hash=token_hash, purpose=purpose, now=tx.now)
+    ...
 
 
+@sql.one(f"DELETE FROM one_time_tokens WHERE {_HOLDS} RETURNING account_id")
 async def consume_token(tx: Tx, *, token_hash: str, purpose: str) -> str | None:
     """Removes a token that still holds, and returns the account's id."""
-    return await tx.one(CONSUME_TOKEN, token_hash=token_hash, purpose=purpose, now=tx.now)
+    ...
 
 
+@sql.run("DELETE FROM one_time_tokens WHERE account_id = :account_id AND (purpose = :purpose OR :purpose = '')")
 async def delete_tokens(tx: Tx, account_id: str, purpose: str = "") -> None:
     """Removes the account's tokens of a purpose, or all of them."""
-    await tx.run(DELETE_TOKENS, account_id=account_id, purpose=purpose)
+    ...
 
 
+@sql.run(
+    "DELETE FROM one_time_tokens WHERE token_hash IN"
+    " (SELECT token_hash FROM one_time_tokens WHERE expires_at <= :now ORDER BY expires_at LIMIT :batch)"
+)
 async def purge_tokens(tx: Tx, batch: int) -> int:
     """Removes tokens that have expired, oldest first, and returns how many."""
-    return await tx.run(PURGE_TOKENS, now=tx.now, batch=batch)
+    ...

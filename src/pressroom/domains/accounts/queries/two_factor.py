@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 
 
 class TwoFactor(msgspec.Struct):
@@ -15,10 +15,6 @@ class TwoFactor(msgspec.Struct):
     enabled_at: int | None
     last_step: int
 
-
-FIND_TWO_FACTOR: Final = Query(
-    TwoFactor, "SELECT secret, enabled_at, last_step FROM two_factor WHERE account_id = :account_id"
-)
 
 BEGIN_TWO_FACTOR: Final = Command(
     "INSERT INTO two_factor (account_id, secret, created_at, last_step) VALUES (:account_id, :secret, :now, 0)"
@@ -56,9 +52,10 @@ USE_RECOVERY_CODE: Final = Command(
 DELETE_RECOVERY_CODES: Final = Command("DELETE FROM recovery_codes WHERE account_id = :account_id")
 
 
+@sql.one("SELECT secret, enabled_at, last_step FROM two_factor WHERE account_id = :account_id")
 async def find(tx: Tx, account_id: str) -> TwoFactor | None:
     """Returns the two-factor sign-in of an account, confirmed or only begun."""
-    return await tx.one(FIND_TWO_FACTOR, account_id=account_id)
+    ...
 
 
 async def begin(tx: Tx, account_id: str, secret: str) -> bool:

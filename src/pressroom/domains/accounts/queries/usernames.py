@@ -2,15 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
-
-RESERVE_USERNAME: Final = Command(
-    "INSERT INTO reserved_usernames (username_key, account_id, reserved_until)"
-    " VALUES (:username_key, :account_id, :until) ON CONFLICT (username_key) DO UPDATE SET"
-    " account_id = excluded.account_id, reserved_until = excluded.reserved_until"
-)
-
-FREE_USERNAME: Final = Command("DELETE FROM reserved_usernames WHERE username_key = :username_key")
+from pressroom.db import Query, Tx, sql
 
 FIND_RESERVED: Final = Query(
     str,
@@ -28,20 +20,21 @@ WAS_DELETED: Final = Query(
     " WHERE r.username_key = :username_key AND r.reserved_until > :now AND a.suspended_at = a.deleted_at",
 )
 
-PURGE_RESERVED: Final = Command(
-    "DELETE FROM reserved_usernames WHERE username_key IN (SELECT username_key FROM reserved_usernames"
-    " WHERE reserved_until <= :now ORDER BY reserved_until LIMIT :batch)"
+
+@sql.run(
+    "INSERT INTO reserved_usernames (username_key, account_id, reserved_until)"
+    " VALUES (:username_key, :account_id, :until) ON CONFLICT (username_key) DO UPDATE SET"
+    " account_id = excluded.account_id, reserved_until = excluded.reserved_until"
 )
-
-
 async def reserve_username(tx: Tx, username_key: str, account_id: str, *, until: int) -> None:
     """Reserves a user name for this account until `until` (milliseconds)."""
-    await tx.run(RESERVE_USERNAME, username_key=username_key, account_id=account_id, until=until)
+    ...
 
 
+@sql.run("DELETE FROM reserved_usernames WHERE username_key = :username_key")
 async def free_username(tx: Tx, username_key: str) -> None:
     """Ends a reservation: the name is in use again."""
-    await tx.run(FREE_USERNAME, username_key=username_key)
+    ...
 
 
 async def is_reserved(tx: Tx, username_key: str, *, but: str) -> bool:
@@ -59,6 +52,10 @@ async def was_deleted(tx: Tx, username_key: str) -> bool:
     return await tx.one(WAS_DELETED, username_key=username_key, now=tx.now) is not None
 
 
+@sql.run(
+    "DELETE FROM reserved_usernames WHERE username_key IN (SELECT username_key FROM reserved_usernames"
+    " WHERE reserved_until <= :now ORDER BY reserved_until LIMIT :batch)"
+)
 async def purge_reserved(tx: Tx, batch: int) -> int:
     """Removes reservations that have ended, oldest first, and returns how many."""
-    return await tx.run(PURGE_RESERVED, now=tx.now, batch=batch)
+    ...

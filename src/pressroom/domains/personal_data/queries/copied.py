@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pressroom.db import Query, Tx
+from pressroom.db import Query, Tx, sql
 
 PAGE: Final = 100
 """Rows of one page: at most some 2 MB of text."""
@@ -204,14 +204,6 @@ class Section:
 _NAME: Final = "CASE WHEN a.suspended_at IS NULL THEN a.username END AS username"
 _NEXT: Final = "account_id = :account_id AND id > :after ORDER BY id LIMIT :limit"
 
-FIND_ACCOUNT: Final = Query(
-    CopiedAccount,
-    "SELECT id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
-    " total_following, total_posts, created_at,"
-    " (SELECT m.id FROM media m WHERE m.token = accounts.avatar_token) AS avatar,"
-    " (SELECT m.id FROM media m WHERE m.token = accounts.cover_token) AS cover"
-    " FROM accounts WHERE id = :account_id",
-)
 
 LIST_POSTS: Final = Query(
     CopiedPost,
@@ -353,9 +345,16 @@ SECTIONS: Final = (
 )
 
 
+@sql.one(
+    "SELECT id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
+    " total_following, total_posts, created_at,"
+    " (SELECT m.id FROM media m WHERE m.token = accounts.avatar_token) AS avatar,"
+    " (SELECT m.id FROM media m WHERE m.token = accounts.cover_token) AS cover"
+    " FROM accounts WHERE id = :account_id"
+)
 async def find_account(tx: Tx, account_id: str) -> CopiedAccount | None:
     """Returns the account itself."""
-    return await tx.one(FIND_ACCOUNT, account_id=account_id)
+    ...
 
 
 async def read_page(tx: Tx, section: Section, account_id: str, place: Sequence[str | int]) -> list[Any]:

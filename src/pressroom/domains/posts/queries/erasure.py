@@ -4,16 +4,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
-
-# Tombstones that say nothing any more are passed over.
-LIST_UNERASED: Final = Query(
-    str,
-    "SELECT id FROM posts WHERE account_id = :account_id AND id < :before AND (deleted_at IS NULL"
-    " OR content IS NOT NULL OR location_name IS NOT NULL OR preview_url IS NOT NULL OR key_id IS NOT NULL"
-    " OR deleted_by_key IS NOT NULL OR edited_at IS NOT NULL OR has_poll OR visibility = 'CUSTOM')"
-    " ORDER BY id DESC LIMIT :limit",
-)
+from pressroom.db import Command, Tx, sql
 
 # What is left says that there was a post and who could see it: of its allowlist nothing is.
 ERASE_POST: Final = Command(
@@ -31,17 +22,6 @@ ERASE_MENTIONED: Final = Command("DELETE FROM post_mentions WHERE post_id = :pos
 
 ERASE_OPTIONS: Final = Command("UPDATE poll_options SET label = '' WHERE post_id = :post_id")
 
-LIST_LIKED: Final = Query(
-    str, "SELECT post_id FROM likes WHERE account_id = :account_id ORDER BY post_id DESC LIMIT :limit"
-)
-
-UNCOUNT_LIKE: Final = Command("UPDATE posts SET likes = likes - 1 WHERE id = :post_id")
-
-ERASE_SAVES: Final = Command(
-    "DELETE FROM saves WHERE account_id = :account_id AND post_id IN"
-    " (SELECT post_id FROM saves WHERE account_id = :account_id LIMIT :batch)"
-)
-
 
 class Ballot(msgspec.Struct):
     """What an account voted for: positions, separated by spaces."""
@@ -49,11 +29,6 @@ class Ballot(msgspec.Struct):
     post_id: str
     choices: str
 
-
-LIST_BALLOTS: Final = Query(
-    Ballot,
-    "SELECT post_id, choices FROM poll_votes WHERE account_id = :account_id ORDER BY post_id DESC LIMIT :limit",
-)
 
 DELETE_VOTE: Final = Command("DELETE FROM poll_votes WHERE post_id = :post_id AND account_id = :account_id")
 
@@ -63,20 +38,17 @@ UNCOUNT_VOTE: Final = Command(
     "UPDATE poll_options SET votes = votes - 1 WHERE post_id = :post_id AND position = :position"
 )
 
-ERASE_LISTED: Final = Command(
-    "DELETE FROM post_audiences WHERE account_id = :account_id AND post_id IN"
-    " (SELECT post_id FROM post_audiences WHERE account_id = :account_id LIMIT :batch)"
+
+# Tombstones that say nothing any more are passed over.
+@sql.all(
+    "SELECT id FROM posts WHERE account_id = :account_id AND id < :before AND (deleted_at IS NULL"
+    " OR content IS NOT NULL OR location_name IS NOT NULL OR preview_url IS NOT NULL OR key_id IS NOT NULL"
+    " OR deleted_by_key IS NOT NULL OR edited_at IS NOT NULL OR has_poll OR visibility = 'CUSTOM')"
+    " ORDER BY id DESC LIMIT :limit"
 )
-
-ERASE_MENTIONS: Final = Command(
-    "DELETE FROM post_mentions WHERE account_id = :account_id AND post_id IN"
-    " (SELECT post_id FROM post_mentions WHERE account_id = :account_id LIMIT :batch)"
-)
-
-
 async def list_unerased(tx: Tx, account_id: str, *, before: str, limit: int) -> list[str]:
     """Returns the ids of an account's posts before `before` that still say something, newest first."""
-    return await tx.all(LIST_UNERASED, account_id=account_id, before=before, limit=limit)
+    ...
 
 
 async def erase_post(tx: Tx, account_id: str, post_id: str) -> None:
@@ -88,24 +60,31 @@ async def erase_post(tx: Tx, account_id: str, post_id: str) -> None:
     await tx.run(ERASE_MENTIONED, post_id=post_id)
 
 
+@sql.all("SELECT post_id FROM likes WHERE account_id = :account_id ORDER BY post_id DESC LIMIT :limit")
 async def list_liked(tx: Tx, account_id: str, *, limit: int) -> list[str]:
     """Returns the ids of posts that an account likes, newest first."""
-    return await tx.all(LIST_LIKED, account_id=account_id, limit=limit)
+    ...
 
 
+@sql.run("UPDATE posts SET likes = likes - 1 WHERE id = :post_id")
 async def uncount_like(tx: Tx, post_id: str) -> None:
     """Takes one like out of a post's counter, deleted or not."""
-    await tx.run(UNCOUNT_LIKE, post_id=post_id)
+    ...
 
 
+@sql.run(
+    "DELETE FROM saves WHERE account_id = :account_id AND post_id IN"
+    " (SELECT post_id FROM saves WHERE account_id = :account_id LIMIT :batch)"
+)
 async def erase_saves(tx: Tx, account_id: str, batch: int) -> int:
     """Removes up to `batch` saves of an account, and returns how many."""
-    return await tx.run(ERASE_SAVES, account_id=account_id, batch=batch)
+    ...
 
 
+@sql.all("SELECT post_id, choices FROM poll_votes WHERE account_id = :account_id ORDER BY post_id DESC LIMIT :limit")
 async def list_ballots(tx: Tx, account_id: str, *, limit: int) -> list[Ballot]:
     """Returns what an account voted for, newest post first."""
-    return await tx.all(LIST_BALLOTS, account_id=account_id, limit=limit)
+    ...
 
 
 async def take_vote_back(tx: Tx, account_id: str, ballot: Ballot) -> None:
@@ -117,11 +96,19 @@ async def take_vote_back(tx: Tx, account_id: str, ballot: Ballot) -> None:
         await tx.run(UNCOUNT_VOTE, post_id=ballot.post_id, position=int(position))
 
 
+@sql.run(
+    "DELETE FROM post_audiences WHERE account_id = :account_id AND post_id IN"
+    " (SELECT post_id FROM post_audiences WHERE account_id = :account_id LIMIT :batch)"
+)
 async def erase_listed(tx: Tx, account_id: str, batch: int) -> int:
     """Takes an account off up to `batch` allowlists, in force or not, and returns off how many."""
-    return await tx.run(ERASE_LISTED, account_id=account_id, batch=batch)
+    ...
 
 
+@sql.run(
+    "DELETE FROM post_mentions WHERE account_id = :account_id AND post_id IN"
+    " (SELECT post_id FROM post_mentions WHERE account_id = :account_id LIMIT :batch)"
+)
 async def erase_mentions(tx: Tx, account_id: str, batch: int) -> int:
     """Removes up to `batch` notes that an account was told of being mentioned, and returns how many."""
-    return await tx.run(ERASE_MENTIONS, account_id=account_id, batch=batch)
+    ...

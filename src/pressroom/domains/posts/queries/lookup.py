@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Query, Tx
+from pressroom.db import Query, Tx, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.follows.queries import follows_sql
 from pressroom.domains.posts.models import POST_COLUMNS, SeenPost, Version
@@ -47,23 +47,6 @@ LIST_OF_ACCOUNT: Final = Query(
     " AND id < :before ORDER BY id DESC LIMIT :limit",
 )
 
-# Each visibility by its own index, in one statement.
-LIST_OF_OWN: Final = Query(
-    str,
-    " UNION ALL ".join(
-        f"SELECT id FROM (SELECT id FROM posts WHERE account_id = :author AND visibility = '{visibility}'"
-        f" AND deleted_at IS NULL AND id < :before ORDER BY id DESC LIMIT :limit) AS {visibility.lower()}"
-        for visibility in Visibility
-    ),
-)
-
-# Lists yield identifiers alone, and the posts are read by those: a planner that is given all at once may walk through
-# other posts instead of this index.
-LIST_FOR_LISTED: Final = Query(
-    str,
-    "SELECT post_id FROM post_audiences WHERE account_id = :reader AND author_id = :author AND live"
-    " AND post_id < :before ORDER BY post_id DESC LIMIT :limit",
-)
 
 _IN_HUB: Final = "hub_id = :hub_id AND deleted_at IS NULL AND id < :before"
 _NEWEST: Final = "ORDER BY id DESC LIMIT :limit"
@@ -140,21 +123,11 @@ COUNT_LISTED: Final = Query(
     " ORDER BY post_id DESC LIMIT :limit) AS listed",
 )
 
-LIST_SAVED: Final = Query(
-    str,
-    "SELECT post_id FROM saves WHERE account_id = :account_id AND post_id < :before ORDER BY post_id DESC LIMIT :limit",
-)
 
 LIST_PLAIN_BOUNCES: Final = Query(
     str,
     "SELECT original_id FROM posts WHERE account_id = :account_id AND type = 'SHARE' AND deleted_at IS NULL"
     f" AND original_id IN ({in_list('id')})",
-)
-
-LIST_VERSIONS: Final = Query(
-    Version,
-    "SELECT content, visibility, written_at FROM post_versions WHERE account_id = :account_id AND post_id = :post_id"
-    " ORDER BY id DESC LIMIT :limit",
 )
 
 
@@ -173,14 +146,28 @@ async def list_of_account(tx: Tx, author: str, visibility: Visibility, *, before
     return await tx.all(LIST_OF_ACCOUNT, author=author, visibility=visibility, before=before, limit=limit)
 
 
+# Each visibility by its own index, in one statement.
+@sql.all(
+    " UNION ALL ".join(
+        f"SELECT id FROM (SELECT id FROM posts WHERE account_id = :author AND visibility = '{visibility}'"
+        f" AND deleted_at IS NULL AND id < :before ORDER BY id DESC LIMIT :limit) AS {visibility.lower()}"
+        for visibility in Visibility
+    )
+)
 async def list_of_own(tx: Tx, author: str, *, before: str, limit: int) -> list[str]:
     """Returns the ids of an account's newest posts of each visibility, before `before`, in no order."""
-    return await tx.all(LIST_OF_OWN, author=author, before=before, limit=limit)
+    ...
 
 
+# Lists yield identifiers alone, and the posts are read by those: a planner that is given all at once may walk through
+# other posts instead of this index.
+@sql.all(
+    "SELECT post_id FROM post_audiences WHERE account_id = :reader AND author_id = :author AND live"
+    " AND post_id < :before ORDER BY post_id DESC LIMIT :limit"
+)
 async def list_for_listed(tx: Tx, author: str, *, reader: str, before: str, limit: int) -> list[str]:
     """Returns the ids of an account's posts whose allowlist names the reader, newest first, before `before`."""
-    return await tx.all(LIST_FOR_LISTED, author=author, reader=reader, before=before, limit=limit)
+    ...
 
 
 async def list_of_hub(tx: Tx, hub_id: str, *, reader: str, before: str, limit: int) -> list[str]:
@@ -216,9 +203,12 @@ async def count_listed(tx: Tx, author: str, *, reader: str, limit: int) -> int:
     return await tx.one(COUNT_LISTED, author=author, reader=reader, limit=limit) or 0
 
 
+@sql.all(
+    "SELECT post_id FROM saves WHERE account_id = :account_id AND post_id < :before ORDER BY post_id DESC LIMIT :limit"
+)
 async def list_saved(tx: Tx, account_id: str, *, before: str, limit: int) -> list[str]:
     """Returns the ids of posts that the account saved, newest post first, before `before`."""
-    return await tx.all(LIST_SAVED, account_id=account_id, before=before, limit=limit)
+    ...
 
 
 async def list_plain_bounces(tx: Tx, account_id: str, post_ids: Sequence[str]) -> list[str]:
@@ -226,6 +216,10 @@ async def list_plain_bounces(tx: Tx, account_id: str, post_ids: Sequence[str]) -
     return await tx.all(LIST_PLAIN_BOUNCES, account_id=account_id, **spread("id", post_ids))
 
 
+@sql.all(
+    "SELECT content, visibility, written_at FROM post_versions WHERE account_id = :account_id AND post_id = :post_id"
+    " ORDER BY id DESC LIMIT :limit"
+)
 async def list_versions(tx: Tx, account_id: str, post_id: str, limit: int) -> list[Version]:
     """Returns what the post said before its last `limit` edits, newest first."""
-    return await tx.all(LIST_VERSIONS, account_id=account_id, post_id=post_id, limit=limit)
+    ...

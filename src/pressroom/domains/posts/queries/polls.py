@@ -5,16 +5,12 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
 
 INSERT_POLL: Final = Command(
     "INSERT INTO polls (post_id, question, multiple, closes_at, total_votes)"
     " VALUES (:post_id, :question, :multiple, :closes_at, 0)"
-)
-
-INSERT_OPTION: Final = Command(
-    "INSERT INTO poll_options (post_id, position, label, votes) VALUES (:post_id, :position, :label, 0)"
 )
 
 
@@ -56,9 +52,10 @@ async def insert_poll(tx: Tx, *, post_id: str, question: str | None, multiple: b
     await tx.run(INSERT_POLL, post_id=post_id, question=question, multiple=multiple, closes_at=closes_at)
 
 
+@sql.run("INSERT INTO poll_options (post_id, position, label, votes) VALUES (:post_id, :position, :label, 0)")
 async def insert_option(tx: Tx, post_id: str, position: int, label: str) -> None:
     """Inserts an option of a new poll."""
-    await tx.run(INSERT_OPTION, post_id=post_id, position=position, label=label)
+    ...
 
 
 async def list_options(tx: Tx, post_ids: Sequence[str], *, reader: str) -> list[OptionRow]:

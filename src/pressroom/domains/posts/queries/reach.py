@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import batches, in_list, in_rows, spread
 from pressroom.domains.follows.queries import follows_sql
 
@@ -15,8 +15,6 @@ INSERT_TAGS: Final = Command(
     " (SELECT a.is_private OR a.suspended_at IS NOT NULL FROM accounts a WHERE a.id = :account_id)"
     f" FROM (VALUES {in_rows('tag')}) AS tags WHERE column1 <> '' ON CONFLICT DO NOTHING"
 )
-
-DELETE_TAGS: Final = Command("DELETE FROM post_tags WHERE account_id = :account_id AND post_id = :post_id")
 
 
 LIST_TAGGED: Final = Query(
@@ -52,8 +50,6 @@ FIND_MENTIONED: Final = Query(
 
 COUNT_TOLD: Final = Query(int, "SELECT count(*) FROM post_mentions WHERE post_id = :post_id")
 
-INSERT_MENTION: Final = Command("INSERT INTO post_mentions (post_id, account_id) VALUES (:post_id, :account_id)")
-
 
 class Named(msgspec.Struct):
     """An account by its folded user name."""
@@ -67,14 +63,6 @@ FIND_NAMED: Final = Query(
     f"SELECT id, username_key FROM accounts WHERE username_key IN ({in_list('name')}) AND suspended_at IS NULL",
 )
 
-LIST_AUDIENCE: Final = Query(str, "SELECT account_id FROM post_audiences WHERE post_id = :post_id")
-
-# Those who can see the post by it: suspended and deleted accounts see nothing.
-LIST_AUDIENCE_NAMES: Final = Query(
-    str,
-    "SELECT a.username FROM post_audiences l JOIN accounts a ON a.id = l.account_id"
-    " WHERE l.post_id = :post_id AND a.suspended_at IS NULL ORDER BY a.username_key",
-)
 
 DELETE_AUDIENCE: Final = Command("DELETE FROM post_audiences WHERE post_id = :post_id")
 
@@ -85,8 +73,6 @@ INSERT_AUDIENCE: Final = Command(
     " WHERE p.id = :post_id AND p.account_id = :author AND column1 <> ''"
 )
 
-SET_AUDIENCE_LIVE: Final = Command("UPDATE post_audiences SET live = :live WHERE post_id = :post_id AND live <> :live")
-
 
 async def insert_tags(tx: Tx, *, account_id: str, post_id: str, tags: Sequence[str]) -> None:
     """Inserts the hashtags of a post."""
@@ -94,9 +80,10 @@ async def insert_tags(tx: Tx, *, account_id: str, post_id: str, tags: Sequence[s
         await tx.run(INSERT_TAGS, account_id=account_id, post_id=post_id, **spread("tag", batch))
 
 
+@sql.run("DELETE FROM post_tags WHERE account_id = :account_id AND post_id = :post_id")
 async def delete_tags(tx: Tx, *, account_id: str, post_id: str) -> None:
     """Deletes the hashtags of a post."""
-    await tx.run(DELETE_TAGS, account_id=account_id, post_id=post_id)
+    ...
 
 
 async def move_tags(tx: Tx, account_id: str, *, after: str, limit: int, hidden: bool) -> str | None:
@@ -119,9 +106,10 @@ async def count_told(tx: Tx, post_id: str) -> int:
     return await tx.one(COUNT_TOLD, post_id=post_id) or 0
 
 
+@sql.run("INSERT INTO post_mentions (post_id, account_id) VALUES (:post_id, :account_id)")
 async def insert_mention(tx: Tx, post_id: str, account_id: str) -> None:
     """Writes down that the account was notified of the post."""
-    await tx.run(INSERT_MENTION, post_id=post_id, account_id=account_id)
+    ...
 
 
 async def find_named(tx: Tx, names: Sequence[str]) -> dict[str, str]:
@@ -130,14 +118,20 @@ async def find_named(tx: Tx, names: Sequence[str]) -> dict[str, str]:
     return {row.username_key: row.id for row in rows}
 
 
+@sql.all("SELECT account_id FROM post_audiences WHERE post_id = :post_id")
 async def list_audience(tx: Tx, post_id: str) -> list[str]:
     """Returns the accounts on the allowlist of a post."""
-    return await tx.all(LIST_AUDIENCE, post_id=post_id)
+    ...
 
 
+# Those who can see the post by it: suspended and deleted accounts see nothing.
+@sql.all(
+    "SELECT a.username FROM post_audiences l JOIN accounts a ON a.id = l.account_id"
+    " WHERE l.post_id = :post_id AND a.suspended_at IS NULL ORDER BY a.username_key"
+)
 async def list_audience_names(tx: Tx, post_id: str) -> list[str]:
     """Returns the user names on the allowlist of a post, in the order of the alphabet."""
-    return await tx.all(LIST_AUDIENCE_NAMES, post_id=post_id)
+    ...
 
 
 async def replace_audience(tx: Tx, *, post_id: str, author: str, account_ids: Sequence[str]) -> None:
@@ -147,6 +141,7 @@ async def replace_audience(tx: Tx, *, post_id: str, author: str, account_ids: Se
         await tx.run(INSERT_AUDIENCE, post_id=post_id, author=author, **spread("id", batch))
 
 
+@sql.run("UPDATE post_audiences SET live = :live WHERE post_id = :post_id AND live <> :live")
 async def set_audience_live(tx: Tx, post_id: str, *, live: bool) -> None:
     """Writes down whether the allowlist of a post is in force: while the post is CUSTOM and not deleted."""
-    await tx.run(SET_AUDIENCE_LIVE, post_id=post_id, live=live)
+    ...

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Command, Tx
+from pressroom.db import Command, Tx, sql
 
 INSERT_LIKE: Final = Command(
     "INSERT INTO likes (post_id, account_id, created_at) VALUES (:post_id, :account_id, :now) ON CONFLICT DO NOTHING"
@@ -11,12 +11,6 @@ INSERT_LIKE: Final = Command(
 DELETE_LIKE: Final = Command("DELETE FROM likes WHERE post_id = :post_id AND account_id = :account_id")
 
 COUNT_LIKE: Final = Command("UPDATE posts SET likes = likes + :count WHERE id = :post_id AND deleted_at IS NULL")
-
-INSERT_SAVE: Final = Command(
-    "INSERT INTO saves (post_id, account_id, created_at) VALUES (:post_id, :account_id, :now) ON CONFLICT DO NOTHING"
-)
-
-DELETE_SAVE: Final = Command("DELETE FROM saves WHERE post_id = :post_id AND account_id = :account_id")
 
 
 async def insert_like(tx: Tx, post_id: str, account_id: str) -> bool:
@@ -34,11 +28,15 @@ async def count_like(tx: Tx, post_id: str, count: int) -> bool:
     return bool(await tx.run(COUNT_LIKE, post_id=post_id, count=count))
 
 
+@sql.run(
+    "INSERT INTO saves (post_id, account_id, created_at) VALUES (:post_id, :account_id, :now) ON CONFLICT DO NOTHING"
+)
 async def insert_save(tx: Tx, post_id: str, account_id: str) -> None:
     """Inserts a save, if there is none yet."""
-    await tx.run(INSERT_SAVE, post_id=post_id, account_id=account_id, now=tx.now)
+    ...
 
 
+@sql.run("DELETE FROM saves WHERE post_id = :post_id AND account_id = :account_id")
 async def delete_save(tx: Tx, post_id: str, account_id: str) -> None:
     """Deletes a save, if there is one."""
-    await tx.run(DELETE_SAVE, post_id=post_id, account_id=account_id)
+    ...

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx, Value
+from pressroom.db import Command, Query, Tx, Value, sql
 from pressroom.domains.limits.models import KeyWrite
 from pressroom.domains.posts.models import POST_COLUMNS, Post, PostType
 from pressroom.domains.posts.visibility import Visibility
@@ -35,35 +35,12 @@ _OWNED: Final = (
 )
 _STANDING: Final = "WHERE account_id = :account_id AND id = :post_id AND deleted_at IS NULL"
 
-# Whoever holds this row's lock is alone in changing the post.
-LOCK_OWN: Final = Query(OwnPost, f"UPDATE posts SET views = views {_STANDING} RETURNING {_OWNED}")
-
-FIND_OWN: Final = Query(OwnPost, f"SELECT {_OWNED} FROM posts {_STANDING}")
 
 INSERT_VERSION: Final = Command(
     "INSERT INTO post_versions (account_id, post_id, id, content, visibility, written_at, replaced_at, replaced_by_key)"
     " VALUES (:account_id, :post_id, :id, :content, :visibility, :written_at, :replaced_at, :replaced_by_key)"
 )
 
-EDIT_POST: Final = Command(
-    "UPDATE posts SET content = :content, visibility = :visibility, preview_url = :preview_url, edited_at = :at,"
-    " updated_at = :at"
-    " WHERE account_id = :account_id AND id = :post_id"
-)
-
-HIDE_POST: Final = Command(
-    "UPDATE posts SET visibility = 'PRIVATE', hidden_at = :now, updated_at = :now"
-    " WHERE account_id = :account_id AND id = :post_id"
-)
-
-SHOW_POST: Final = Command(
-    "UPDATE posts SET hidden_at = NULL, updated_at = :now WHERE account_id = :account_id AND id = :post_id"
-)
-
-DELETE_POST: Final = Command(
-    "UPDATE posts SET deleted_at = :now, updated_at = :now, deleted_by_key = :key_id"
-    " WHERE account_id = :account_id AND id = :post_id"
-)
 
 # The count comes first: it locks the post, and a refusal that follows rolls it back.
 COUNT_BOUNCE: Final = Query(
@@ -76,15 +53,9 @@ UNCOUNT_BOUNCE: Final = Command(
     "UPDATE posts SET shares = shares - :plain, share_count = share_count - 1 WHERE id = :post_id"
 )
 
-FIND_PLAIN_BOUNCE: Final = Query(
-    str,
-    "SELECT id FROM posts WHERE account_id = :account_id AND original_id = :original_id"
-    " AND type = 'SHARE' AND deleted_at IS NULL",
-)
 
 COUNT_COMMENT: Final = Command("UPDATE posts SET comments = comments + 1 WHERE id = :post_id AND deleted_at IS NULL")
 
-UNCOUNT_COMMENT: Final = Command("UPDATE posts SET comments = comments - 1 WHERE id = :post_id")
 
 # What a key wrote since a time: of use when the process that counted its requests was killed.
 POSTS_BY_KEY: Final = Query(
@@ -112,8 +83,6 @@ DELETIONS_BY_KEY: Final = Query(
     "SELECT deleted_at AS at, FALSE AS is_post FROM posts WHERE deleted_by_key = :key_id AND deleted_at >= :since",
 )
 
-ADD_VIEWS: Final = Command("UPDATE posts SET views = views + :count WHERE id = :post_id")
-
 
 _values_of: Final = attrgetter(*POST_COLUMNS)
 
@@ -128,14 +97,17 @@ def post_values(post: Post) -> dict[str, Value]:
     return dict(zip(POST_COLUMNS, _values_of(post), strict=True))
 
 
+# Whoever holds this row's lock is alone in changing the post.
+@sql.one(f"UPDATE posts SET views = views {_STANDING} RETURNING {_OWNED}")
 async def lock_own(tx: Tx, account_id: str, post_id: str) -> OwnPost | None:
     """Returns the account's own post, if it stands; nobody else changes it until the transaction ends."""
-    return await tx.one(LOCK_OWN, account_id=account_id, post_id=post_id)
+    ...
 
 
+@sql.one(f"SELECT {_OWNED} FROM posts {_STANDING}")
 async def find_own(tx: Tx, account_id: str, post_id: str) -> OwnPost | None:
     """Returns the account's own post, if it stands."""
-    return await tx.one(FIND_OWN, account_id=account_id, post_id=post_id)
+    ...
 
 
 async def insert_version(
@@ -155,6 +127,11 @@ async def insert_version(
     )
 
 
+@sql.run(
+    "UPDATE posts SET content = :content, visibility = :visibility, preview_url = :preview_url, edited_at = :at,"
+    " updated_at = :at"
+    " WHERE account_id = :account_id AND id = :post_id"
+)
 async def edit_post(
     tx: Tx,
     *,
@@ -166,30 +143,31 @@ async def edit_post(
     at: int,
 ) -> None:
     """Changes what a post says, which page's card it shows and who may see it, `at` (milliseconds)."""
-    await tx.run(
-        EDIT_POST,
-        account_id=account_id,
-        post_id=post_id,
-        content=content,
-        visibility=visibility,
-        preview_url=preview_url,
-        at=at,
-    )
+    ...
 
 
+@sql.run(
+    "UPDATE posts SET deleted_at = :now, updated_at = :now, deleted_by_key = :key_id"
+    " WHERE account_id = :account_id AND id = :post_id"
+)
 async def delete_post(tx: Tx, account_id: str, post_id: str, key_id: str | None) -> None:
     """Marks a post as deleted, with which key."""
-    await tx.run(DELETE_POST, account_id=account_id, post_id=post_id, key_id=key_id, now=tx.now)
+    ...
 
 
+@sql.run(
+    "UPDATE posts SET visibility = 'PRIVATE', hidden_at = :now, updated_at = :now"
+    " WHERE account_id = :account_id AND id = :post_id"
+)
 async def hide_post(tx: Tx, account_id: str, post_id: str) -> None:
     """Makes a post PRIVATE and marks it as hidden by an admin."""
-    await tx.run(HIDE_POST, account_id=account_id, post_id=post_id, now=tx.now)
+    ...
 
 
+@sql.run("UPDATE posts SET hidden_at = NULL, updated_at = :now WHERE account_id = :account_id AND id = :post_id")
 async def show_post(tx: Tx, account_id: str, post_id: str) -> None:
     """Takes the mark of a hidden post off."""
-    await tx.run(SHOW_POST, account_id=account_id, post_id=post_id, now=tx.now)
+    ...
 
 
 async def count_bounce(tx: Tx, post_id: str, *, plain: bool) -> str | None:
@@ -202,9 +180,13 @@ async def uncount_bounce(tx: Tx, post_id: str, *, plain: bool) -> None:
     await tx.run(UNCOUNT_BOUNCE, post_id=post_id, plain=int(plain))
 
 
+@sql.one(
+    "SELECT id FROM posts WHERE account_id = :account_id AND original_id = :original_id"
+    " AND type = 'SHARE' AND deleted_at IS NULL"
+)
 async def find_plain_bounce(tx: Tx, account_id: str, original_id: str) -> str | None:
     """Returns the account's plain bounce of a post, if it stands."""
-    return await tx.one(FIND_PLAIN_BOUNCE, account_id=account_id, original_id=original_id)
+    ...
 
 
 async def count_comment(tx: Tx, post_id: str) -> bool:
@@ -212,11 +194,13 @@ async def count_comment(tx: Tx, post_id: str) -> bool:
     return bool(await tx.run(COUNT_COMMENT, post_id=post_id))
 
 
+@sql.run("UPDATE posts SET comments = comments - 1 WHERE id = :post_id")
 async def uncount_comment(tx: Tx, post_id: str) -> None:
     """Takes one comment under a post out of its count, which locks the post."""
-    await tx.run(UNCOUNT_COMMENT, post_id=post_id)
+    ...
 
 
+@sql.run("UPDATE posts SET views = views + :count WHERE id = :post_id")
 async def add_views(tx: Tx, post_id: str, count: int) -> None:
     """Counts openings of a post's permalink."""
-    await tx.run(ADD_VIEWS, post_id=post_id, count=count)
+    ...

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx, Value
+from pressroom.db import Command, Query, Tx, Value, sql
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.models import Subscription, Webhook
 
@@ -28,9 +28,6 @@ MAKE_DUE: Final = Command(
     " AND paused_at IS NULL AND (next_due_at IS NULL OR next_due_at > :due_at)"
 )
 
-PROBE_NOW: Final = Command(
-    "UPDATE webhooks SET probe_at = :now WHERE account_id = :account_id AND id = :webhook_id AND probe_at > :now"
-)
 
 # Tries and attempts stay: the worker that has the delivery in flight saves its outcome over this, and counts on.
 SEND_NOW: Final = Command(
@@ -121,9 +118,10 @@ async def make_due(tx: Tx, account_id: str, webhook_id: str, due_at: int) -> Non
     await tx.later(MAKE_DUE, account_id=account_id, webhook_id=webhook_id, due_at=due_at)
 
 
+@sql.run("UPDATE webhooks SET probe_at = :now WHERE account_id = :account_id AND id = :webhook_id AND probe_at > :now")
 async def probe_now(tx: Tx, account_id: str, webhook_id: str) -> None:
     """Has a failing endpoint probed at once."""
-    await tx.run(PROBE_NOW, account_id=account_id, webhook_id=webhook_id, now=tx.now)
+    ...
 
 
 async def send_now(tx: Tx, account_id: str, webhook_id: str, events: Sequence[PastEvent]) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Command, Query, Tx
+from pressroom.db import Query, Tx, sql
 from pressroom.domains.webhooks.models import SHOWN, Predecessor, Webhook
 
 _WEBHOOK: Final = (
@@ -10,20 +10,6 @@ _WEBHOOK: Final = (
     " paused_at, disabled_at, disabled_reason, consecutive_failures, probe_at, origin_id, closed_at"
 )
 
-INSERT_WEBHOOK: Final = Command(
-    "INSERT INTO webhooks (id, account_id, key_id, url, events, secret, created_at, key_expires_at,"
-    " consecutive_failures, leased_until, origin_id, speed) VALUES (:id, :account_id, :key_id, :url, :events, :secret,"
-    " :now, :key_expires_at, 0, 0, :origin_id, :speed)"
-)
-
-# Of removed endpoints with the same URL, the one that was removed last is continued first, each by one endpoint.
-FIND_PREDECESSOR: Final = Query(
-    Predecessor,
-    "SELECT r.origin_id, r.speed FROM webhooks r WHERE r.key_id = :key_id AND r.removed_at IS NOT NULL"
-    " AND r.account_id = :account_id AND r.url = :url AND r.sweep_at > :now AND NOT EXISTS (SELECT 1 FROM webhooks s"
-    " WHERE s.account_id = r.account_id AND s.origin_id = r.origin_id AND s.removed_at IS NULL)"
-    " ORDER BY r.removed_at DESC, r.id DESC LIMIT 1",
-)
 
 COUNT_WEBHOOKS: Final = Query(int, "SELECT count(*) FROM webhooks WHERE key_id = :key_id AND removed_at IS NULL")
 
@@ -35,11 +21,6 @@ FIND_WEBHOOK: Final = Query(
 
 LOCK_WEBHOOK: Final = Query(Webhook, f"{FIND_WEBHOOK.text} FOR UPDATE")
 
-LIST_WEBHOOKS: Final = Query(
-    Webhook,
-    f"SELECT {_WEBHOOK} FROM webhooks WHERE key_id = :key_id AND removed_at IS NULL AND id < :before"
-    " ORDER BY id DESC LIMIT :limit",
-)
 
 LIST_OF_ACCOUNT: Final = Query(
     Webhook,
@@ -53,34 +34,13 @@ REMOVE_WEBHOOK: Final = Query(
     " WHERE account_id = :account_id AND id = :webhook_id AND key_id = :key_id AND removed_at IS NULL RETURNING id",
 )
 
-FORGET_REMOVED: Final = Command(
-    "UPDATE webhooks SET sweep_at = :now WHERE key_id = :key_id AND removed_at IS NOT NULL AND sweep_at > :now"
-    " AND id NOT IN (SELECT id FROM webhooks WHERE key_id = :key_id AND removed_at IS NOT NULL"
-    " ORDER BY removed_at DESC, id DESC LIMIT :most)"
+
+@sql.run(
+    "INSERT INTO webhooks (id, account_id, key_id, url, events, secret, created_at, key_expires_at,"
+    " consecutive_failures, leased_until, origin_id, speed) VALUES (:webhook_id, :account_id, :key_id,"
+    " :url, :events, :secret,"
+    " :now, :key_expires_at, 0, 0, :origin_id, :speed)"
 )
-
-ROTATE_SECRET: Final = Command(
-    "UPDATE webhooks SET secret = :secret, previous_secret_expires_at = :previous_expires_at"
-    " WHERE account_id = :account_id AND id = :webhook_id"
-)
-
-SET_EVENTS: Final = Command("UPDATE webhooks SET events = :events WHERE account_id = :account_id AND id = :webhook_id")
-
-PAUSE_WEBHOOK: Final = Command(
-    "UPDATE webhooks SET paused_at = :now, next_due_at = NULL WHERE account_id = :account_id AND id = :webhook_id"
-)
-
-# The worker finds out whether anything is due: a probe may lie ahead, and a test goes before it.
-RESUME_WEBHOOK: Final = Command(
-    "UPDATE webhooks SET paused_at = NULL, next_due_at = :now WHERE account_id = :account_id AND id = :webhook_id"
-)
-
-CLOSE_WEBHOOKS: Final = Command(
-    "UPDATE webhooks SET closed_at = :now, sweep_at = coalesce(sweep_at, :sweep_at)"
-    " WHERE account_id = :account_id AND key_id = :key_id AND closed_at IS NULL AND removed_at IS NULL"
-)
-
-
 async def insert_webhook(
     tx: Tx,
     *,
@@ -95,24 +55,19 @@ async def insert_webhook(
     speed: str,
 ) -> None:
     """Inserts an endpoint."""
-    await tx.run(
-        INSERT_WEBHOOK,
-        id=webhook_id,
-        account_id=account_id,
-        key_id=key_id,
-        url=url,
-        events=events,
-        secret=secret,
-        key_expires_at=key_expires_at,
-        origin_id=origin_id,
-        speed=speed,
-        now=tx.now,
-    )
+    ...
 
 
+# Of removed endpoints with the same URL, the one that was removed last is continued first, each by one endpoint.
+@sql.one(
+    "SELECT r.origin_id, r.speed FROM webhooks r WHERE r.key_id = :key_id AND r.removed_at IS NOT NULL"
+    " AND r.account_id = :account_id AND r.url = :url AND r.sweep_at > :now AND NOT EXISTS (SELECT 1 FROM webhooks s"
+    " WHERE s.account_id = r.account_id AND s.origin_id = r.origin_id AND s.removed_at IS NULL)"
+    " ORDER BY r.removed_at DESC, r.id DESC LIMIT 1"
+)
 async def find_predecessor(tx: Tx, account_id: str, key_id: str, url: str) -> Predecessor | None:
     """Returns the removed endpoint that a new one with this URL continues: the last one that no other continues."""
-    return await tx.one(FIND_PREDECESSOR, account_id=account_id, key_id=key_id, url=url, now=tx.now)
+    ...
 
 
 async def count_webhooks(tx: Tx, key_id: str) -> int:
@@ -131,9 +86,13 @@ async def list_of_account(tx: Tx, account_id: str, limit: int) -> list[Webhook]:
     return await tx.all(LIST_OF_ACCOUNT, account_id=account_id, limit=limit)
 
 
+@sql.all(
+    f"SELECT {_WEBHOOK} FROM webhooks WHERE key_id = :key_id AND removed_at IS NULL AND id < :before"
+    " ORDER BY id DESC LIMIT :limit"
+)
 async def list_webhooks(tx: Tx, key_id: str, *, before: str, limit: int) -> list[Webhook]:
     """Returns endpoints of the key, newest first, added before the id `before`."""
-    return await tx.all(LIST_WEBHOOKS, key_id=key_id, before=before, limit=limit)
+    ...
 
 
 async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, sweep_at: int) -> bool:
@@ -144,37 +103,48 @@ async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, 
     return removed is not None
 
 
+@sql.run(
+    "UPDATE webhooks SET sweep_at = :now WHERE key_id = :key_id AND removed_at IS NOT NULL AND sweep_at > :now"
+    " AND id NOT IN (SELECT id FROM webhooks WHERE key_id = :key_id AND removed_at IS NOT NULL"
+    " ORDER BY removed_at DESC, id DESC LIMIT :most)"
+)
 async def forget_removed(tx: Tx, key_id: str, *, most: int) -> None:
     """Has the next sweep take all removed endpoints of the key except the last `most`."""
-    await tx.run(FORGET_REMOVED, key_id=key_id, most=most, now=tx.now)
+    ...
 
 
+@sql.run(
+    "UPDATE webhooks SET secret = :secret, previous_secret_expires_at = :previous_expires_at"
+    " WHERE account_id = :account_id AND id = :webhook_id"
+)
 async def rotate_secret(tx: Tx, account_id: str, webhook_id: str, *, secret: str, previous_expires_at: int) -> None:
     """Gives an endpoint a new secret."""
-    await tx.run(
-        ROTATE_SECRET,
-        account_id=account_id,
-        webhook_id=webhook_id,
-        secret=secret,
-        previous_expires_at=previous_expires_at,
-    )
+    ...
 
 
+@sql.run("UPDATE webhooks SET events = :events WHERE account_id = :account_id AND id = :webhook_id")
 async def set_events(tx: Tx, account_id: str, webhook_id: str, events: str) -> None:
     """Changes the event types of an endpoint."""
-    await tx.run(SET_EVENTS, account_id=account_id, webhook_id=webhook_id, events=events)
+    ...
 
 
+@sql.run("UPDATE webhooks SET paused_at = :now, next_due_at = NULL WHERE account_id = :account_id AND id = :webhook_id")
 async def pause_webhook(tx: Tx, account_id: str, webhook_id: str) -> None:
     """Pauses an endpoint: nothing is due for it until it is resumed."""
-    await tx.run(PAUSE_WEBHOOK, account_id=account_id, webhook_id=webhook_id, now=tx.now)
+    ...
 
 
+# The worker finds out whether anything is due: a probe may lie ahead, and a test goes before it.
+@sql.run("UPDATE webhooks SET paused_at = NULL, next_due_at = :now WHERE account_id = :account_id AND id = :webhook_id")
 async def resume_webhook(tx: Tx, account_id: str, webhook_id: str) -> None:
     """Resumes an endpoint and makes it due at once."""
-    await tx.run(RESUME_WEBHOOK, account_id=account_id, webhook_id=webhook_id, now=tx.now)
+    ...
 
 
+@sql.run(
+    "UPDATE webhooks SET closed_at = :now, sweep_at = coalesce(sweep_at, :sweep_at)"
+    " WHERE account_id = :account_id AND key_id = :key_id AND closed_at IS NULL AND removed_at IS NULL"
+)
 async def close_webhooks(tx: Tx, account_id: str, key_id: str, *, sweep_at: int) -> None:
     """Closes the endpoints of a revoked key: no further event is queued for them."""
-    await tx.run(CLOSE_WEBHOOKS, account_id=account_id, key_id=key_id, sweep_at=sweep_at, now=tx.now)
+    ...

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Database, Query, Tx, Value
+from pressroom.db import Command, Database, Query, Tx, Value, sql
 from pressroom.domains.webhooks.models import CodeClass, Endpoint, Speed, State
 
 WINDOW: Final = 2_000
@@ -101,22 +101,11 @@ NEXT_DUE: Final = Query(
     + ") AS next",
 )
 
-OLDEST_DUE: Final = Query(
-    int,
-    "SELECT min(due_at) FROM ("
-    + " UNION ALL ".join(
-        f"SELECT (SELECT next_due_at FROM webhooks WHERE speed = '{speed}' AND next_due_at <= :now"
-        " ORDER BY next_due_at LIMIT 1) AS due_at"
-        for speed in Speed
-    )
-    + ") AS oldest",
-)
 
 RENEW_LEASES: Final = Command(
     "UPDATE webhooks SET leased_until = :until WHERE account_id = :account_id AND id = :id AND lease_token = :token"
 )
 
-FORGET_LEASES: Final = Command("UPDATE webhooks SET lease_token = NULL, leased_until = 0 WHERE lease_token IS NOT NULL")
 
 # Read under the lease, at most a tenth of a second before it is sent, so that an endpoint that was removed, disabled,
 # paused or closed gets nothing more.
@@ -181,12 +170,6 @@ RELEASE: Final = Command(
     " WHERE account_id = :account_id AND id = :webhook_id"
 )
 
-DISABLE: Final = Command(
-    "UPDATE webhooks SET disabled_at = :now, disabled_reason = :reason, sweep_at = coalesce(sweep_at, :sweep_at),"
-    " next_due_at = NULL"
-    " WHERE account_id = :account_id AND id = :webhook_id"
-)
-
 
 async def any_due(db: Database, now: int, speeds: Collection[Speed]) -> bool:
     """Returns whether an endpoint of one of these speeds is due at `now` (milliseconds) and not leased."""
@@ -213,9 +196,18 @@ async def next_due(tx: Tx) -> int | None:
     return await tx.one(NEXT_DUE, now=tx.now)
 
 
+@sql.one(
+    "SELECT min(due_at) FROM ("
+    + " UNION ALL ".join(
+        f"SELECT (SELECT next_due_at FROM webhooks WHERE speed = '{speed}' AND next_due_at <= :now"
+        " ORDER BY next_due_at LIMIT 1) AS due_at"
+        for speed in Speed
+    )
+    + ") AS oldest"
+)
 async def oldest_due(tx: Tx) -> int | None:
     """Returns since when the endpoint that has waited longest has been due, in milliseconds."""
-    return await tx.one(OLDEST_DUE, now=tx.now)
+    ...
 
 
 async def renew_leases(tx: Tx, held: Sequence[Endpoint], *, token: str, until: int) -> None:
@@ -226,9 +218,10 @@ async def renew_leases(tx: Tx, held: Sequence[Endpoint], *, token: str, until: i
     await tx.run_each(RENEW_LEASES, rows)
 
 
+@sql.run("UPDATE webhooks SET lease_token = NULL, leased_until = 0 WHERE lease_token IS NOT NULL")
 async def forget_leases(tx: Tx) -> None:
     """Gives back all leases of all workers."""
-    await tx.run(FORGET_LEASES)
+    ...
 
 
 async def find_due(tx: Tx, endpoint: Endpoint, *, token: str, after: str, limit: int) -> list[PendingDelivery]:
@@ -299,13 +292,11 @@ async def release(
     )
 
 
+@sql.run(
+    "UPDATE webhooks SET disabled_at = :now, disabled_reason = :reason, sweep_at = coalesce(sweep_at, :sweep_at),"
+    " next_due_at = NULL"
+    " WHERE account_id = :account_id AND id = :webhook_id"
+)
 async def disable(tx: Tx, account_id: str, webhook_id: str, *, reason: str, sweep_at: int) -> None:
     """Disables the endpoint: nothing more is sent to it."""
-    await tx.run(
-        DISABLE,
-        account_id=account_id,
-        webhook_id=webhook_id,
-        reason=reason,
-        sweep_at=sweep_at,
-        now=tx.now,
-    )
+    ...

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db import Query, Tx, Value
+from pressroom.db import Query, Tx, Value, sql
 from pressroom.domains.webhooks.filters import FEW_RANGES, MOST_RANGES, Range
 from pressroom.domains.webhooks.models import Delivery, DeliveryRecord, Webhook
 
@@ -52,13 +52,6 @@ LIST_IN_FEW_RANGES: Final = Query(Delivery, _in_ranges(FEW_RANGES))
 
 LIST_IN_RANGES: Final = Query(Delivery, _in_ranges(MOST_RANGES))
 
-FIND_DELIVERY: Final = Query(
-    DeliveryRecord,
-    f"SELECT {_DELIVERY}, w.url, e.data FROM deliveries d {_ENDPOINT}"
-    " LEFT JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id"
-    " WHERE d.envelope_id = :delivery_id AND d.account_id = :account_id AND d.webhook_id = :webhook_id",
-)
-
 
 async def list_deliveries(
     tx: Tx, account_id: str, webhook: Webhook, *, since: str, before: str, limit: int
@@ -85,6 +78,11 @@ async def list_in_ranges(
     )
 
 
+@sql.one(
+    f"SELECT {_DELIVERY}, w.url, e.data FROM deliveries d {_ENDPOINT}"
+    " LEFT JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id"
+    " WHERE d.envelope_id = :delivery_id AND d.account_id = :account_id AND d.webhook_id = :webhook_id"
+)
 async def find_delivery(tx: Tx, account_id: str, webhook_id: str, delivery_id: str) -> DeliveryRecord | None:
     """Returns a delivery to an endpoint by its envelope's id."""
-    return await tx.one(FIND_DELIVERY, account_id=account_id, webhook_id=webhook_id, delivery_id=delivery_id)
+    ...

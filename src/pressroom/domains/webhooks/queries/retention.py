@@ -4,12 +4,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx
-
-PURGE_DELIVERIES: Final = Command(
-    "DELETE FROM deliveries WHERE (account_id, webhook_id, event_id) IN (SELECT account_id, webhook_id, event_id"
-    " FROM deliveries WHERE finished_at <= :until ORDER BY finished_at LIMIT :batch)"
-)
+from pressroom.db import Command, Query, Tx, sql
 
 
 class EventKey(msgspec.Struct):
@@ -19,23 +14,6 @@ class EventKey(msgspec.Struct):
     id: str
 
 
-# The event holds the data of its deliveries: it stays while one is pending, however long.
-# CROSS JOIN has SQLite begin with endpoints, OFFSET has PostgreSQL look per event: neither compares all with all.
-LIST_EXPIRED_EVENTS: Final = Query(
-    EventKey,
-    "SELECT e.account_id, e.id FROM events e WHERE e.created_at <= :until AND NOT EXISTS (SELECT 1 FROM webhooks w"
-    " CROSS JOIN deliveries d WHERE w.account_id = e.account_id AND d.account_id = w.account_id"
-    " AND d.webhook_id = w.id AND d.event_id = e.id AND d.state = 'pending' LIMIT 1 OFFSET 0)"
-    " ORDER BY e.created_at LIMIT :batch",
-)
-
-CLOSE_EXPIRED: Final = Command(
-    "UPDATE webhooks SET closed_at = :now, sweep_at = coalesce(sweep_at, :sweep_at) WHERE (account_id, id) IN"
-    " (SELECT account_id, id FROM webhooks WHERE key_expires_at <= :until AND closed_at IS NULL"
-    " ORDER BY key_expires_at LIMIT :batch FOR UPDATE SKIP LOCKED)"
-)
-
-
 class Sweepable(msgspec.Struct):
     """An endpoint that was removed or has ended, and still has deliveries."""
 
@@ -43,12 +21,6 @@ class Sweepable(msgspec.Struct):
     id: str
     removed: bool
 
-
-FIND_SWEEPABLE: Final = Query(
-    Sweepable,
-    "SELECT account_id, id, removed_at IS NOT NULL AS removed FROM webhooks"
-    " WHERE sweep_at <= :now ORDER BY sweep_at LIMIT 1 FOR UPDATE SKIP LOCKED",
-)
 
 SWEEP_DELIVERIES: Final = Command(
     "DELETE FROM deliveries WHERE (account_id, webhook_id, event_id) IN (SELECT account_id, webhook_id, event_id"
@@ -61,13 +33,6 @@ FORGET_WEBHOOK: Final = Command("DELETE FROM webhooks WHERE account_id = :accoun
 SWEPT: Final = Command("UPDATE webhooks SET sweep_at = NULL WHERE account_id = :account_id AND id = :webhook_id")
 
 
-# CROSS JOIN makes SQLite begin with endpoints: few are paused for so long.
-PURGE_PAUSED: Final = Command(
-    "DELETE FROM deliveries WHERE (account_id, webhook_id, event_id) IN (SELECT d.account_id, d.webhook_id, d.event_id"
-    " FROM webhooks w CROSS JOIN deliveries d WHERE w.paused_at <= :until AND d.account_id = w.account_id"
-    " AND d.webhook_id = w.id AND d.state = 'pending' AND d.event_id < :before LIMIT :batch)"
-)
-
 HAS_NEWS: Final = Query(
     int,
     "SELECT 1 FROM webhooks w JOIN deliveries d ON d.account_id = w.account_id AND d.webhook_id = w.id"
@@ -75,53 +40,78 @@ HAS_NEWS: Final = Query(
     " WHERE w.account_id = :account_id AND w.removed_at IS NULL AND w.disabled_at IS NULL LIMIT 1",
 )
 
-ERASE_DELIVERIES: Final = Command(
-    "DELETE FROM deliveries WHERE account_id = :account_id AND (webhook_id, event_id) IN"
-    " (SELECT webhook_id, event_id FROM deliveries WHERE account_id = :account_id LIMIT :batch)"
-)
-
-ERASE_WEBHOOKS: Final = Command("DELETE FROM webhooks WHERE account_id = :account_id")
-
 
 async def has_news(tx: Tx, account_id: str) -> bool:
     """Returns whether an endpoint of the account is still to hear that its key was revoked."""
     return await tx.one(HAS_NEWS, account_id=account_id) is not None
 
 
+@sql.run(
+    "DELETE FROM deliveries WHERE account_id = :account_id AND (webhook_id, event_id) IN"
+    " (SELECT webhook_id, event_id FROM deliveries WHERE account_id = :account_id LIMIT :batch)"
+)
 async def erase_deliveries(tx: Tx, account_id: str, batch: int) -> int:
     """Removes deliveries of an account, and returns how many."""
-    return await tx.run(ERASE_DELIVERIES, account_id=account_id, batch=batch)
+    ...
 
 
+@sql.run("DELETE FROM webhooks WHERE account_id = :account_id")
 async def erase_webhooks(tx: Tx, account_id: str) -> None:
     """Removes all endpoints of an account."""
-    await tx.run(ERASE_WEBHOOKS, account_id=account_id)
+    ...
 
 
+@sql.run(
+    "DELETE FROM deliveries WHERE (account_id, webhook_id, event_id) IN (SELECT account_id, webhook_id, event_id"
+    " FROM deliveries WHERE finished_at <= :until ORDER BY finished_at LIMIT :batch)"
+)
 async def purge_deliveries(tx: Tx, *, until: int, batch: int) -> int:
     """Removes deliveries that ended up to `until` (milliseconds), oldest first. Returns how many."""
-    return await tx.run(PURGE_DELIVERIES, until=until, batch=batch)
+    ...
 
 
+# CROSS JOIN makes SQLite begin with endpoints: few are paused for so long.
+@sql.run(
+    "DELETE FROM deliveries WHERE (account_id, webhook_id, event_id) IN (SELECT d.account_id, d.webhook_id, d.event_id"
+    " FROM webhooks w CROSS JOIN deliveries d WHERE w.paused_at <= :until AND d.account_id = w.account_id"
+    " AND d.webhook_id = w.id AND d.state = 'pending' AND d.event_id < :before LIMIT :batch)"
+)
 async def purge_paused(tx: Tx, *, until: int, before: str, batch: int) -> int:
     """Removes pending deliveries of events before the id `before` to endpoints that were paused up to `until`
     (milliseconds). Returns how many."""
-    return await tx.run(PURGE_PAUSED, until=until, before=before, batch=batch)
+    ...
 
 
+# The event holds the data of its deliveries: it stays while one is pending, however long.
+# CROSS JOIN has SQLite begin with endpoints, OFFSET has PostgreSQL look per event: neither compares all with all.
+@sql.all(
+    "SELECT e.account_id, e.id FROM events e WHERE e.created_at <= :until AND NOT EXISTS (SELECT 1 FROM webhooks w"
+    " CROSS JOIN deliveries d WHERE w.account_id = e.account_id AND d.account_id = w.account_id"
+    " AND d.webhook_id = w.id AND d.event_id = e.id AND d.state = 'pending' LIMIT 1 OFFSET 0)"
+    " ORDER BY e.created_at LIMIT :batch"
+)
 async def list_expired_events(tx: Tx, *, until: int, batch: int) -> list[EventKey]:
     """Returns events up to `until` (milliseconds) without a pending delivery, oldest first."""
-    return await tx.all(LIST_EXPIRED_EVENTS, until=until, batch=batch)
+    ...
 
 
+@sql.run(
+    "UPDATE webhooks SET closed_at = :now, sweep_at = coalesce(sweep_at, :sweep_at) WHERE (account_id, id) IN"
+    " (SELECT account_id, id FROM webhooks WHERE key_expires_at <= :until AND closed_at IS NULL"
+    " ORDER BY key_expires_at LIMIT :batch FOR UPDATE SKIP LOCKED)"
+)
 async def close_expired(tx: Tx, *, until: int, sweep_at: int, batch: int) -> int:
     """Closes the endpoints of keys that expired up to `until` (milliseconds). Returns how many."""
-    return await tx.run(CLOSE_EXPIRED, until=until, sweep_at=sweep_at, batch=batch, now=tx.now)
+    ...
 
 
+@sql.one(
+    "SELECT account_id, id, removed_at IS NOT NULL AS removed FROM webhooks"
+    " WHERE sweep_at <= :now ORDER BY sweep_at LIMIT 1 FOR UPDATE SKIP LOCKED"
+)
 async def find_sweepable(tx: Tx) -> Sweepable | None:
     """Returns an endpoint whose deliveries are to be removed."""
-    return await tx.one(FIND_SWEEPABLE, now=tx.now)
+    ...
 
 
 async def sweep_deliveries(tx: Tx, ended: Sweepable, batch: int) -> int:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Query, Tx
+from pressroom.db import Tx, sql
 from pressroom.domains.webhooks.models import COUNTED, LATEST, Delivery, EndpointFigures, PastDelivery
 from pressroom.domains.webhooks.queries.listing import DELIVERIES_OF_ENDPOINT
 
@@ -25,36 +25,29 @@ _FIGURES: Final = (
     " FROM webhooks w WHERE w.account_id = :account_id AND w.key_id = :key_id AND w.removed_at IS NULL"
 )
 
-FIGURES_OF_ONE: Final = Query(EndpointFigures, f"{_FIGURES} AND w.id = :webhook_id")
 
-FIGURES_OF_KEY: Final = Query(EndpointFigures, f"{_FIGURES} ORDER BY w.id DESC")
-
-DELIVERIES_BEFORE: Final = Query(
-    PastDelivery,
-    "SELECT event_id, event_type, state FROM deliveries WHERE account_id = :account_id AND webhook_id = :webhook_id"
-    " AND event_id < :before ORDER BY event_id DESC LIMIT :limit",
-)
-
-LAST_TEST: Final = Query(
-    Delivery, f"{DELIVERIES_OF_ENDPOINT} AND d.event_type = 'webhook.test' ORDER BY d.event_id DESC LIMIT 1"
-)
-
-
+@sql.one(f"{_FIGURES} AND w.id = :webhook_id")
 async def find_figures(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> EndpointFigures | None:
     """Returns how an endpoint does."""
-    return await tx.one(FIGURES_OF_ONE, account_id=account_id, key_id=key_id, webhook_id=webhook_id)
+    ...
 
 
+@sql.all(f"{_FIGURES} ORDER BY w.id DESC")
 async def list_figures(tx: Tx, account_id: str, key_id: str) -> list[EndpointFigures]:
     """Returns how each endpoint of a key does, newest first."""
-    return await tx.all(FIGURES_OF_KEY, account_id=account_id, key_id=key_id)
+    ...
 
 
+@sql.all(
+    "SELECT event_id, event_type, state FROM deliveries WHERE account_id = :account_id AND webhook_id = :webhook_id"
+    " AND event_id < :before ORDER BY event_id DESC LIMIT :limit"
+)
 async def deliveries_before(tx: Tx, account_id: str, webhook_id: str, *, before: str, limit: int) -> list[PastDelivery]:
     """Returns deliveries to an endpoint of events before the id `before`, newest first."""
-    return await tx.all(DELIVERIES_BEFORE, account_id=account_id, webhook_id=webhook_id, before=before, limit=limit)
+    ...
 
 
+@sql.one(f"{DELIVERIES_OF_ENDPOINT} AND d.event_type = 'webhook.test' ORDER BY d.event_id DESC LIMIT 1")
 async def find_last_test(tx: Tx, account_id: str, webhook_id: str) -> Delivery | None:
     """Returns the last test that was sent to an endpoint, or is to be sent."""
-    return await tx.one(LAST_TEST, account_id=account_id, webhook_id=webhook_id)
+    ...

@@ -1,0 +1,102 @@
+"""A statement and the function that runs it, in one declaration.
+
+    @sql.one("SELECT id, name FROM hubs WHERE slug = :slug")
+    async def find_hub(tx: Tx, slug: str) -> Hub | None:
+        \"\"\"Returns a hub by its slug.\"\"\"
+        ...
+
+The function's parameters are those of the statement; `:now` is the time of the transaction unless the function takes
+it. The return type gives the type of the rows: `Row | None` for `one`, `list[Row]` for `all`. `run` is for statements
+without rows and returns how many rows were touched, or None. A test finds each statement at the function and prepares
+it on both engines.
+"""
+
+import inspect
+import types
+from collections.abc import Callable, Coroutine
+from functools import update_wrapper
+from typing import Any, Final, ParamSpec, TypeVar, Union, cast, get_args, get_origin
+
+from pressroom.db import Command, Query, Tx, Value
+from pressroom.errors import PressroomError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_OPTIONAL: Final = (Union, types.UnionType)
+
+
+class StatementDoesNotFit(PressroomError):
+    """A statement and the signature that it is declared with disagree: a mistake in one of the two."""
+
+
+def one(
+    text: str,
+) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
+    """Declares a statement whose first row is returned, or None. Raises StatementDoesNotFit."""
+
+    def declare(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
+        returned = _returned(function)
+        rows = [each for each in get_args(returned) if each is not types.NoneType]
+        if get_origin(returned) not in _OPTIONAL or len(rows) != 1 or len(get_args(returned)) != 2:
+            raise _wrong(function, "returns a row or None: `Row | None`")
+        return _runner(function, "one", Query(rows[0], text))
+
+    return declare
+
+
+def all(  # noqa: A001  # `sql.all`, as in `tx.all`
+    text: str,
+) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
+    """Declares a statement whose rows are returned. Raises StatementDoesNotFit."""
+
+    def declare(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
+        returned = _returned(function)
+        if get_origin(returned) is not list:
+            raise _wrong(function, "returns rows: `list[Row]`")
+        return _runner(function, "all", Query(get_args(returned)[0], text))
+
+    return declare
+
+
+def run(
+    text: str,
+) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
+    """Declares a statement without rows: the number of rows that it touched is returned. Raises StatementDoesNotFit."""
+
+    def declare(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
+        if _returned(function) not in (int, None):
+            raise _wrong(function, "returns the number of rows that it touched, or None")
+        return _runner(function, "run", Command(text))
+
+    return declare
+
+
+def _runner(
+    function: Callable[P, Coroutine[Any, Any, R]], method: str, statement: Command
+) -> Callable[P, Coroutine[Any, Any, R]]:
+    """Returns what runs the statement. It returns the transaction's coroutine, which saves a frame on each call."""
+    _, *parameters = inspect.signature(function).parameters.values()
+    names = [each.name for each in parameters]
+    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+    at_now = "now" in statement.names and "now" not in names
+    if differing := {*names, *(["now"] if at_now else [])} ^ {*statement.names}:
+        raise _wrong(function, f"takes the parameters of its statement, except for {', '.join(sorted(differing))}")
+
+    def runner(tx: Tx, *positional: Value, **values: Value) -> Coroutine[Any, Any, Any]:
+        if positional or defaults:
+            values = {**defaults, **dict(zip(names, positional, strict=False)), **values}
+        if at_now:
+            values["now"] = tx.now
+        return getattr(tx, method)(statement, **values)
+
+    runner.__dict__["statement"] = statement
+    return cast("Callable[P, Coroutine[Any, Any, R]]", update_wrapper(runner, function))
+
+
+def _returned(function: Callable[..., object]) -> Any:
+    return inspect.signature(function).return_annotation
+
+
+def _wrong(function: Callable[..., object], rule: str) -> StatementDoesNotFit:
+    return StatementDoesNotFit(f"{function.__module__}.{function.__name__} {rule}.")
