@@ -22,7 +22,9 @@ from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import redirect, render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form, declare_with_body
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
 
 
 class Place(Body):
@@ -74,27 +76,27 @@ async def show(request: Request[Caller], form: FormState) -> Response:
     return Response(200, msgspec.json.encode(seen))
 
 
-@declare("GET", "/example", Page(), summary="A form")
+@routes.get("/example", Page(), summary="A form")
 async def get(request: Request[Caller]) -> Response:
     return await show(request, FormState())
 
 
-@declare_form("/example", Page(), takes=Example, fields=FIELDS, again=show, summary="Send it")
+@routes.form("/example", Page(), fields=FIELDS, again=show, summary="Send it")
 async def send(request: Request[Caller], body: Example) -> Response:
     return Response(200, msgspec.json.encode(body))
 
 
-@declare_with_body("POST", "/api/example", Visitor(), takes=Example, summary="The same as JSON")
+@routes.post("/api/example", Visitor(), summary="The same as JSON")
 async def send_json(request: Request[Caller], body: Example) -> Response:
     return Response(200, msgspec.json.encode(body))
 
 
-@declare_form("/example/edit", Page(), takes=Example, fields=EDIT, again=show, summary="Edit it")
+@routes.form("/example/edit", Page(), fields=EDIT, again=show, summary="Edit it")
 async def edit(request: Request[Caller], body: Example) -> Response:
     return Response(200, msgspec.json.encode(body))
 
 
-@declare_form("/example/visitor", Visitor(), takes=NoFields, again=show, summary="For anybody")
+@routes.form("/example/visitor", Visitor(), again=show, summary="For anybody")
 async def visit(request: Request[Caller], body: NoFields) -> Response:
     return redirect("/example", done="signed-out")
 
@@ -133,18 +135,18 @@ async def show_page(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "example_form", {"version": Seen.version}, form=form)
 
 
-@declare("GET", "/example/page", Page(), summary="A page with a form")
+@routes.get("/example/page", Page(), summary="A page with a form")
 async def get_page(request: Request[Caller]) -> Response:
     return await show_page(request, FormState())
 
 
-@declare_form("/example/page", Page(), takes=Example, fields=FIELDS, again=show_page, summary="Send it")
+@routes.form("/example/page", Page(), fields=FIELDS, again=show_page, summary="Send it")
 async def send_page(request: Request[Caller], body: Example) -> Response:
     Seen.sent.append(body)
     return redirect("/example/page", done="signed-out")
 
 
-@declare("GET", "/example/part", Page(), summary="A part that is kept up to date")
+@routes.get("/example/part", Page(), summary="A part that is kept up to date")
 async def part(request: Request[Caller]) -> Response:
     Seen.polls.append(request.headers.if_none_match)
     values = {"version": Seen.version}
@@ -161,9 +163,6 @@ ERRORS: Final = {
 }
 
 
-@declare_form("/example/{error}/failing", Page(), takes=NoFields, again=show, summary="Fails")
+@routes.form("/example/{error}/failing", Page(), again=show, summary="Fails")
 async def fail(request: Request[Caller], body: NoFields) -> Response:
     raise ERRORS[request.parameters["error"]]
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (get, send, send_json, edit, visit, fail, get_page, send_page, part)

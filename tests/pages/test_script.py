@@ -29,7 +29,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with pytest.MonkeyPatch.context() as patch:
         examples = jinja2.DictLoader(dict(example_pages.TEMPLATES))
         patch.setattr(templating._environment, "loader", jinja2.ChoiceLoader([loader, examples]))
-        patch.setattr(pressroom.server.app, "ROUTES", (*ROUTES, *example_pages.ROUTES))
+        patch.setattr(pressroom.server.app, "ROUTES", (*ROUTES, *example_pages.routes))
         server = LocalServer(tmp_path_factory.mktemp("server"), **database_settings(request, "sqlite")).start()
         yield server
         server.stop()

@@ -17,7 +17,9 @@ from pressroom.errors import Code, FieldError, Invalid
 from pressroom.server.routes import API_ROUTES
 from pressroom.web.access import Anyone
 from pressroom.web.json_bodies import DECOMPOSED, Body, decode
-from pressroom.web.routing import declare_with_body
+from pressroom.web.request import Request
+from pressroom.web.response import Response
+from pressroom.web.routing import Routes
 
 NOW = 1_800_000_000_000
 
@@ -185,5 +187,9 @@ def test_number_out_of_one_bound_is_told_that_bound(raw: bytes, message: str) ->
 def test_route_with_a_rule_that_nobody_checks_cannot_be_declared(kind: Any) -> None:
     body = msgspec.defstruct("Taken", [("field", kind)], bases=(Body,), kw_only=True)
 
+    async def handler(request: Request[None], body: Any) -> Response:
+        raise NotImplementedError
+
+    handler.__annotations__["body"] = body
     with pytest.raises(TypeError, match=r"Taken\.field"):
-        declare_with_body("POST", "/api/x", Anyone(), takes=body, summary="x")
+        Routes[None]().post("/api/x", Anyone(), summary="x")(handler)

@@ -26,7 +26,7 @@ GOOD = {"label": "One", "scopes": ["a"]}
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
     """A server that has the example's routes as well."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pressroom.server.app, "ROUTES", (*ROUTES, *example_pages.ROUTES))
+        patch.setattr(pressroom.server.app, "ROUTES", (*ROUTES, *example_pages.routes))
         server = LocalServer(tmp_path_factory.mktemp("server"), **database_settings(request, "sqlite")).start()
     yield server
     server.stop()

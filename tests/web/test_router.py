@@ -6,11 +6,11 @@ from pressroom.web.access import Public
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.router import Router
-from pressroom.web.routing import Route, declare
+from pressroom.web.routing import Route, Routes
 
 
 def route(method: str, path: str) -> Route[None]:
-    @declare(method, path, Public(), summary="A route")
+    @getattr(Routes[None](), method.lower())(path, Public(), summary="A route")
     async def handler(request: Request[None]) -> Response:
         return json_response(path)
 

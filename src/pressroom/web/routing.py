@@ -1,27 +1,30 @@
-"""Routes as constants: path, access, body and response of an operation, and the function that carries it out.
+"""Routes: path, access, body and response of an operation, and the function that carries it out.
 
-Every package has one tuple `ROUTES`; `pressroom.server.routes` puts them together, and the OpenAPI document follows.
+Each module registers its routes as they are declared; `pressroom.server.routes` puts the modules together, and the
+OpenAPI document follows.
 
-    @declare_with_body("POST", "/api/posts", Keyed("posts:write"), takes=CreatePost, gives=PostOut, summary="…")
+    routes: Final = Routes[Caller](Tag("Posts", "…"))
+
+    @routes.post("/api/posts", Keyed("posts:write"), gives=PostOut, location="/api/posts/{made}", summary="…")
     async def create_post(request: Request[Caller], body: CreatePost) -> Response: ...
 
-    ROUTES = (create_post,)
+The body's struct is the annotation of the second parameter. A form of a page takes the same struct as the JSON route of
+the same act (docs/web-app.md#forms):
 
-A form of a page takes the same struct as the JSON route of the same act (docs/web-app.md#forms):
-
-    @declare_form("/settings/keys/new", Page(), takes=CreateKey, again=show_new_key, summary="…")
+    @routes.form("/settings/keys/new", Page(), again=show_new_key, summary="…")
     async def make_key(request: Request[Caller], body: CreateKey) -> Response: ...
 
 What a route needs at run time is in its request (`web.request`), above all in `request.services`.
 """
 
+import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, Required, TypedDict, TypeVar, Unpack, cast
 
 import msgspec
 
-from pressroom.errors import FieldError, PressroomError
+from pressroom.errors import Code, FieldError, Invalid, PressroomError
 from pressroom.web.access import Access, Page, Visitor
 from pressroom.web.json_bodies import check_rules, struct_info
 from pressroom.web.multipart_rules import Form, FormRules
@@ -108,13 +111,13 @@ class Declaration(TypedDict, total=False):
     Attributes:
         summary: One line for the API reference.
         gives: The struct of a successful response.
-        status: The status of a successful response; 200 when not given.
-        fails: What the route may refuse with beyond what its access implies.
-        tag: The chapter of the API reference.
+        status: The status of a successful response; when not given, 201 with a `location`, else 200.
+        fails: What the route may refuse with beyond what its access and paging imply.
+        tag: The chapter of the API reference, if not that of the module.
         form: The body comes as multipart/form-data of this kind.
         body_optional: An empty body counts as `{}`.
-        idempotent: The route takes an Idempotency-Key (docs/idempotency.md).
-        paged: The route takes `limit` and `cursor`.
+        idempotent: Whether the route takes an Idempotency-Key (docs/idempotency.md): unless given, all but GET do.
+        paged: The route takes `limit` and `cursor`, and refuses wrong ones.
         query: What else it takes in the query string.
         content_type: The type of a successful response; JSON when not given.
         example: A body, for the API reference.
@@ -174,63 +177,101 @@ class Route(Generic[C]):
         return [*(("limit", "cursor") if self.paged else ()), *(each.name for each in self.query)]
 
 
-def declare(
-    method: str, path: str, access: Access, **declared: Unpack[Declaration]
-) -> Callable[[Callable[[Request[C]], Awaitable[Response]]], Route[C]]:
-    """Declares an operation without a body. The function's docstring is its description in the API reference."""
-
-    def decorate(function: Callable[[Request[C]], Awaitable[Response]]) -> Route[C]:
-        def run(request: Request[C], _body: msgspec.Struct | None) -> Awaitable[Response]:
-            return function(request)
-
-        return Route(method, path, access, run, function.__name__, _description(function), None, **declared)
-
-    return decorate
-
-
-def declare_with_body(
-    method: str, path: str, access: Access, *, takes: type[B], **declared: Unpack[Declaration]
-) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
-    """Declares an operation whose JSON body is a `takes`. The function's docstring is its description."""
-
-    check_rules(struct_info(takes), takes.__name__)
-
-    def decorate(function: Callable[[Request[C], B], Awaitable[Response]]) -> Route[C]:
-        def run(request: Request[C], body: msgspec.Struct | None) -> Awaitable[Response]:
-            return function(request, cast("B", body))
-
-        return Route(method, path, access, run, function.__name__, _description(function), takes, **declared)
-
-    return decorate
-
+BAD_LIMIT: Final = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
+"""The refusal of a wrong page in the API reference, for paged routes that declare no other `Invalid`."""
 
 NO_FIELDS: Final = FormFields()
 
+Handler = Callable[[Request[C]], Awaitable[Response]] | Callable[[Request[C], B], Awaitable[Response]]
+"""Carries out an operation. Its docstring is the operation's description in the API reference."""
 
-def declare_form(
-    path: str,
-    access: Page | Visitor,
-    *,
-    takes: type[B],
-    again: Callable[[Request[C], FormState], Awaitable[Response]],
-    summary: str,
-    fields: FormFields = NO_FIELDS,
-    files: FormFiles | None = None,
-) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
-    """Declares what a form does that is sent to `path`; see `PageForm` for the rest."""
-    check_rules(struct_info(takes), takes.__name__)
 
-    def decorate(function: Callable[[Request[C], B], Awaitable[Response]]) -> Route[C]:
-        def run(request: Request[C], body: msgspec.Struct | None) -> Awaitable[Response]:
-            return function(request, cast("B", body))
+class Routes(list[Route[C]]):
+    """The routes of a module, in the order in which they are declared. `tag` is their chapter of the API reference."""
 
+    def __init__(self, tag: Tag | None = None) -> None:
+        super().__init__()
+        self._tag = tag
+
+    def get(
+        self, path: str, access: Access, **declared: Unpack[Declaration]
+    ) -> Callable[[Callable[[Request[C]], Awaitable[Response]]], Route[C]]:
+        """Declares a GET operation."""
+        return lambda handler: self._add("GET", path, access, handler, declared)
+
+    def post(self, path: str, access: Access, **declared: Unpack[Declaration]) -> Callable[[Handler[C, B]], Route[C]]:
+        """Declares a POST operation."""
+        return lambda handler: self._add("POST", path, access, handler, declared)
+
+    def put(self, path: str, access: Access, **declared: Unpack[Declaration]) -> Callable[[Handler[C, B]], Route[C]]:
+        """Declares a PUT operation."""
+        return lambda handler: self._add("PUT", path, access, handler, declared)
+
+    def patch(self, path: str, access: Access, **declared: Unpack[Declaration]) -> Callable[[Handler[C, B]], Route[C]]:
+        """Declares a PATCH operation."""
+        return lambda handler: self._add("PATCH", path, access, handler, declared)
+
+    def delete(self, path: str, access: Access, **declared: Unpack[Declaration]) -> Callable[[Handler[C, B]], Route[C]]:
+        """Declares a DELETE operation."""
+        return lambda handler: self._add("DELETE", path, access, handler, declared)
+
+    def form(
+        self,
+        path: str,
+        access: Page | Visitor,
+        *,
+        again: Callable[[Request[C], FormState], Awaitable[Response]],
+        summary: str,
+        fields: FormFields = NO_FIELDS,
+        files: FormFiles | None = None,
+    ) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
+        """Declares what a form does that is sent to `path`; see `PageForm` for the rest."""
         form = PageForm(fields, again, files)
-        description = _description(function)
-        return Route(
-            "POST", path, access, run, function.__name__, description, takes, summary, page_form=form, idempotent=True
-        )
+        return lambda handler: self._add("POST", path, access, handler, {"summary": summary}, form)
 
-    return decorate
+    def _add(
+        self,
+        method: str,
+        path: str,
+        access: Access,
+        handler: Handler[C, B],
+        declared: Declaration,
+        form: PageForm[C] | None = None,
+    ) -> Route[C]:
+        _, *rest = inspect.signature(handler).parameters.values()
+        takes: type[msgspec.Struct] | None = rest[0].annotation if rest else None
+        if takes is not None:
+            check_rules(struct_info(takes), takes.__name__)
+
+        def run(request: Request[C], body: msgspec.Struct | None) -> Awaitable[Response]:
+            return cast("Run[C]", handler)(request, body)
+
+        def run_alone(request: Request[C], _body: msgspec.Struct | None) -> Awaitable[Response]:
+            return cast("Callable[[Request[C]], Awaitable[Response]]", handler)(request)
+
+        implied: Declaration = {
+            "summary": declared["summary"],
+            "idempotent": method != "GET",
+            "status": 201 if "location" in declared else 200,
+        }
+        if self._tag is not None:
+            implied["tag"] = self._tag
+        fails = declared.get("fails", ())
+        if declared.get("paged") and not any(isinstance(refusal, Invalid) for refusal in fails):
+            declared["fails"] = (BAD_LIMIT, *fails)
+        route = Route(
+            method,
+            path,
+            access,
+            run_alone if takes is None else run,
+            handler.__name__,
+            _description(handler),
+            takes,
+            page_form=form,
+            **(implied | declared),
+        )
+        self.append(route)
+        return route
 
 
 def _description(function: Callable[..., object]) -> str:

@@ -17,9 +17,12 @@ from pressroom.web.cached_body import CachedBody
 from pressroom.web.rendering import render
 from pressroom.web.request import Request
 from pressroom.web.response import JSON, Response, json_response
-from pressroom.web.routing import Route, declare
+from pressroom.web.routing import Routes
 from pressroom.web.static_files import static_file, static_names, static_path
 from pressroom.web.templating import DOCS_POLICY, page
+
+routes: Final = Routes[Any]()
+
 
 PROBE_SECONDS: Final = 2.0
 ALIVE: Final = Query(int, "SELECT 1")
@@ -39,13 +42,13 @@ class _Paths(msgspec.Struct):
     paths: dict[str, dict[str, object]]
 
 
-@declare("GET", "/healthz", Public(), summary="Is the process alive")
+@routes.get("/healthz", Public(), summary="Is the process alive")
 async def health(request: Request[Any]) -> Response:
     """Answers as long as the process serves at all."""
     return json_response({"status": "ok", "version": __version__})
 
 
-@declare("GET", "/readyz", Public(), summary="Can it serve")
+@routes.get("/readyz", Public(), summary="Can it serve")
 async def ready(request: Request[Any]) -> Response:
     """Answers 503 while this server is to get no requests, and a warning of the rest (docs/operations.md#watching)."""
     if request.services.is_draining():
@@ -59,7 +62,7 @@ async def ready(request: Request[Any]) -> Response:
     return json_response({"status": "ready", **({"warning": " ".join(notices)} if notices else {})})
 
 
-@declare("GET", "/openapi.json", Public(), summary="The OpenAPI document")
+@routes.get("/openapi.json", Public(), summary="The OpenAPI document")
 async def openapi(request: Request[Any]) -> Response:
     """The document under this server's settings; scripts of other sites may read it."""
     headers = [(b"access-control-allow-origin", b"*"), (b"cache-control", b"no-cache")]
@@ -67,20 +70,20 @@ async def openapi(request: Request[Any]) -> Response:
     return Response(200, document.body, JSON, headers, cached=document)
 
 
-@declare("GET", "/robots.txt", Public(), summary="What search engines may read")
+@routes.get("/robots.txt", Public(), summary="What search engines may read")
 async def robots(request: Request[Any]) -> Response:
     """Leaves out what is for people who are signed in, and the API. Pages of what is not PUBLIC say `noindex`."""
     return Response(200, request.services.robots, b"text/plain; charset=utf-8", [FOR_A_DAY])
 
 
-@declare("GET", "/favicon.ico", Public(), summary="The icon of the site")
+@routes.get("/favicon.ico", Public(), summary="The icon of the site")
 async def favicon(request: Request[Any]) -> Response:
     """The icon, for browsers that ask for it without having read a page."""
     icon = static_file("icon.svg")
     return Response(200, icon.body, b"image/svg+xml", [FOR_A_DAY, (b"x-content-type-options", b"nosniff")])
 
 
-@declare("GET", "/docs", Public(), summary="The API reference")
+@routes.get("/docs", Public(), summary="The API reference")
 async def docs(request: Request[Any]) -> Response:
     """The OpenAPI document as a page."""
     operations = _operations((await request.services.openapi.get()).body)
@@ -90,13 +93,13 @@ async def docs(request: Request[Any]) -> Response:
     return response
 
 
-@declare("GET", "/settings", Page(), summary="One's own account")
+@routes.get("/settings", Page(), summary="One's own account")
 async def settings(request: Request[Any]) -> Response:
     """What can be set, and where."""
     return await render(request, "settings/home.html", {})
 
 
-@declare("GET", "/avatars/hubs/{name}", Public(), summary="A hub's picture")
+@routes.get("/avatars/hubs/{name}", Public(), summary="A hub's picture")
 async def hub_avatar(request: Request[Any]) -> Response:
     """The picture of a hub."""
     return drawing(draw_hub_avatar(id_of_drawing(request.parameters["name"])), FOR_A_DAY)
@@ -110,14 +113,12 @@ def verifier(name: str) -> Response:
     return Response(200, content, VERIFIERS[name], headers, cached=CachedBody(content))
 
 
-def _file_route(path: str, summary: str, load: Callable[[], Response]) -> Route[Any]:
-    """Returns the route of one file: each has its own, so that no path on the disk is made of what a client sends."""
+def _declare_file(path: str, summary: str, load: Callable[[], Response]) -> None:
+    """Declares the route of one file: each has its own, so that no path on the disk is made of what a client sends."""
 
-    @declare("GET", path, Public(), summary=summary)
+    @routes.get(path, Public(), summary=summary)
     async def file(request: Request[Any]) -> Response:
         return load()
-
-    return file
 
 
 @cache
@@ -132,25 +133,10 @@ def _operations(document: bytes) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-VERIFIER_ROUTES: Final = tuple(
-    _file_route(f"/docs/{name}", "What verifies webhook deliveries, to be copied", partial(verifier, name))
-    for name in VERIFIERS
-)
-STATIC_ROUTES: Final = tuple(
-    _file_route(static_path(name), "Style sheets and scripts", partial(static_file, name)) for name in static_names()
-)
-ROUTES: Final = (
-    health,
-    ready,
-    openapi,
-    robots,
-    favicon,
-    docs,
-    settings,
-    hub_avatar,
-    *VERIFIER_ROUTES,
-    *STATIC_ROUTES,
-)
+for _name in VERIFIERS:
+    _declare_file(f"/docs/{_name}", "What verifies webhook deliveries, to be copied", partial(verifier, _name))
+for _name in static_names():
+    _declare_file(static_path(_name), "Style sheets and scripts", partial(static_file, _name))
 
 
 def preload_files() -> None:

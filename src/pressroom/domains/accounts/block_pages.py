@@ -11,7 +11,9 @@ from pressroom.web.page_forms import FormState, NoFields
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
 
 
 async def show_blocks(request: Request[Caller], form: FormState) -> Response:
@@ -21,28 +23,21 @@ async def show_blocks(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "accounts/blocks.html", values, form=form)
 
 
-@declare("GET", "/admin/blocks", AdminPage(), summary="Blocked e-mail addresses")
+@routes.get("/admin/blocks", AdminPage(), summary="Blocked e-mail addresses")
 async def blocks_page(request: Request[Caller]) -> Response:
     """The page of what is blocked."""
     return await show_blocks(request, FormState())
 
 
-@declare_form(
-    "/admin/blocks", AdminPage(recent=True), takes=CreateBlock, again=show_blocks, summary="Block e-mail addresses"
-)
+@routes.form("/admin/blocks", AdminPage(recent=True), again=show_blocks, summary="Block e-mail addresses")
 async def block_by_form(request: Request[Caller], body: CreateBlock) -> Response:
     """Blocks like POST /api/admin/blocks."""
     await request.once(blocks.block, block_shape, 201, admin_of(request), body.canonical, body.reason)
     return redirect("/admin/blocks", done="address-blocked")
 
 
-@declare_form(
-    "/admin/blocks/{id}/remove", AdminPage(recent=True), takes=NoFields, again=show_blocks, summary="Take a block off"
-)
+@routes.form("/admin/blocks/{id}/remove", AdminPage(recent=True), again=show_blocks, summary="Take a block off")
 async def unblock_by_form(request: Request[Caller], body: NoFields) -> Response:
     """Takes a block off like DELETE /api/admin/blocks/{id}."""
     await request.once(blocks.unblock, MessageOut, 200, admin_of(request), request.parameters["id"])
     return redirect("/admin/blocks", done="address-unblocked")
-
-
-ROUTES: Final = (blocks_page, block_by_form, unblock_by_form)

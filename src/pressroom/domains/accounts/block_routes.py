@@ -18,10 +18,12 @@ from pressroom.web.json_bodies import Body
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import Tag, declare, declare_with_body
+from pressroom.web.routing import Routes, Tag
 from pressroom.web.wire import SHOWN, Id, Time
 
 TAG: Final = Tag("Moderation", "What readers report, what admins decide about it, and who cannot sign up.")
+routes: Final = Routes[Caller](TAG)
+
 
 _NEITHER: Final = "Give an e-mail address such as name@example.org, or a domain such as example.org."
 
@@ -81,14 +83,11 @@ BLOCK_EXAMPLE = BlockOut(
 )
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/admin/blocks",
     AdminOnly(),
     summary="List blocked e-mail addresses",
     gives=BlockList,
-    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
-    tag=TAG,
     paged=True,
     response_example=BlockList([BLOCK_EXAMPLE], None),
 )
@@ -98,21 +97,16 @@ async def list_blocks(request: Request[Caller]) -> Response:
     return json_response(BlockList(shown, cursor))
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/admin/blocks",
     AdminOnly(recent=True),
     summary="Block e-mail addresses",
-    takes=CreateBlock,
     gives=BlockOut,
-    status=201,
     location="/api/admin/blocks",
     fails=(
         Invalid([FieldError("pattern", Code.INVALID_FORMAT, _NEITHER)]),
         Conflict("spam.example is blocked already."),
     ),
-    idempotent=True,
-    tag=TAG,
     example=CREATE_BLOCK_EXAMPLE,
     response_example=BLOCK_EXAMPLE,
 )
@@ -122,15 +116,12 @@ async def create_block(request: Request[Caller], body: CreateBlock) -> Response:
     return await request.once(blocks.block, block_shape, 201, admin_of(request), body.canonical, body.reason)
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     "/api/admin/blocks/{id}",
     AdminOnly(recent=True),
     summary="Take a block off",
     gives=MessageOut,
     fails=(NotFound("There is no such block."),),
-    idempotent=True,
-    tag=TAG,
     response_example=MessageOut("spam.example is not blocked any more"),
 )
 async def delete_block(request: Request[Caller]) -> Response:
@@ -155,6 +146,3 @@ async def read_blocks(request: Request[Caller]) -> tuple[list[BlockOut], str | N
 def admin_of(request: Request[Caller]) -> Source:
     """Returns who acts, for the audit log."""
     return Source(request.client, actor=Actor.ADMIN, admin_id=request.caller.account.id)
-
-
-ROUTES: Final = (list_blocks, create_block, delete_block)

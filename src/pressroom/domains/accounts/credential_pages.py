@@ -12,7 +12,10 @@ from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 RECENT: Final = Page(recent=True)
 
@@ -22,16 +25,15 @@ async def show_password_form(request: Request[Caller], form: FormState) -> Respo
     return await render(request, "accounts/password.html", {}, form=form)
 
 
-@declare("GET", f"{SECURITY}/password", RECENT, summary="The form of a new password")
+@routes.get(f"{SECURITY}/password", RECENT, summary="The form of a new password")
 async def show_password(request: Request[Caller]) -> Response:
     """A form for the new password, which says what becomes of other sessions."""
     return await show_password_form(request, FormState())
 
 
-@declare_form(
+@routes.form(
     f"{SECURITY}/password",
     RECENT,
-    takes=ChangePassword,
     fields=FormFields(secrets={"password"}),
     again=show_password_form,
     summary="Change the password",
@@ -49,15 +51,13 @@ async def show_email_form(request: Request[Caller], form: FormState) -> Response
     return await render(request, "accounts/email.html", values, form=form)
 
 
-@declare("GET", f"{SECURITY}/email", RECENT, summary="The form of a new e-mail address")
+@routes.get(f"{SECURITY}/email", RECENT, summary="The form of a new e-mail address")
 async def show_email(request: Request[Caller]) -> Response:
     """A form for the new address, which says who is told."""
     return await show_email_form(request, FormState())
 
 
-@declare_form(
-    f"{SECURITY}/email", RECENT, takes=ChangeEmail, again=show_email_form, summary="Change the e-mail address"
-)
+@routes.form(f"{SECURITY}/email", RECENT, again=show_email_form, summary="Change the e-mail address")
 async def change_email(request: Request[Caller], body: ChangeEmail) -> Response:
     """Sets the address, which is confirmed by the link that is mailed there."""
     await set_new_email(request, body)
@@ -65,13 +65,7 @@ async def change_email(request: Request[Caller], body: ChangeEmail) -> Response:
     return redirect(SECURITY, done="email-changed" if mailed else "email-set")
 
 
-@declare_form(
-    f"{SECURITY}/sessions/end-others",
-    Page(),
-    takes=NoFields,
-    again=show_security_form,
-    summary="End all other sessions",
-)
+@routes.form(f"{SECURITY}/sessions/end-others", Page(), again=show_security_form, summary="End all other sessions")
 async def end_other_sessions(request: Request[Caller], body: NoFields) -> Response:
     """Signs the account out everywhere but here."""
     caller, token = request.caller, request.session_token or ""
@@ -81,9 +75,7 @@ async def end_other_sessions(request: Request[Caller], body: NoFields) -> Respon
     return redirect(SECURITY, done="sessions-ended")
 
 
-@declare_form(
-    f"{SECURITY}/sessions/{{sessionId}}/end", Page(), takes=NoFields, again=show_security_form, summary="End a session"
-)
+@routes.form(f"{SECURITY}/sessions/{{sessionId}}/end", Page(), again=show_security_form, summary="End a session")
 async def end_session(request: Request[Caller], body: NoFields) -> Response:
     """Ends one session of the account."""
     caller, session_id = request.caller, request.parameters["sessionId"]
@@ -91,9 +83,3 @@ async def end_session(request: Request[Caller], body: NoFields) -> Response:
         sessions.end_session, lambda _: {"id": session_id}, 200, caller.account.id, session_id, caller.source
     )
     return redirect(SECURITY, done="session-ended")
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (
-    *(show_password, change_password, show_email, change_email),
-    *(end_other_sessions, end_session),
-)

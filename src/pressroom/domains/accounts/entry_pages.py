@@ -26,7 +26,10 @@ from pressroom.web.query import parse_query
 from pressroom.web.rendering import hide_address, redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 PASSWORDS: Final = FormFields(secrets={"password"})
 
@@ -49,15 +52,13 @@ async def show_sign_up(request: Request[Caller], form: FormState) -> Response:
     return response
 
 
-@declare("GET", "/signup", Visitor(), summary="Make an account")
+@routes.get("/signup", Visitor(), summary="Make an account")
 async def sign_up_page(request: Request[Caller]) -> Response:
     """A form for user name, e-mail address and password."""
     return await show_sign_up(request, FormState())
 
 
-@declare_form(
-    "/signup", Visitor(), takes=SignUp, fields=PASSWORDS, again=show_sign_up, summary="Make an account and sign it in"
-)
+@routes.form("/signup", Visitor(), fields=PASSWORDS, again=show_sign_up, summary="Make an account and sign it in")
 async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     """Makes an account like POST /api/auth/signup. Sent again, it signs in to the account that it made."""
     if request.who is not None or request.settings.signup is Signup.CLOSED:
@@ -81,13 +82,13 @@ async def show_forgot(request: Request[Caller], form: FormState) -> Response:
     )
 
 
-@declare("GET", "/forgot", Visitor(), summary="Ask for a new password")
+@routes.get("/forgot", Visitor(), summary="Ask for a new password")
 async def forgot_page(request: Request[Caller]) -> Response:
     """A form for the e-mail address."""
     return await show_forgot(request, FormState())
 
 
-@declare_form("/forgot", Visitor(), takes=ForgotPassword, again=show_forgot, summary="Have a link mailed")
+@routes.form("/forgot", Visitor(), again=show_forgot, summary="Have a link mailed")
 async def forgot(request: Request[Caller], body: ForgotPassword) -> Response:
     """Answers the same whether there is such an account or not."""
     if not request.services.mail.is_available:
@@ -101,20 +102,13 @@ async def show_reset(request: Request[Caller], form: FormState) -> Response:
     return await _page_of_link(request, "accounts/reset.html", Purpose.RESET, form)
 
 
-@declare("GET", "/reset/{token}", Visitor(), summary="Set a new password by link")
+@routes.get("/reset/{token}", Visitor(), summary="Set a new password by link")
 async def reset_page(request: Request[Caller]) -> Response:
     """A form for the new password. To open it does not use the link up."""
     return await show_reset(request, FormState())
 
 
-@declare_form(
-    "/reset/{token}",
-    Visitor(),
-    takes=NewPassword,
-    fields=PASSWORDS,
-    again=show_reset,
-    summary="Set it, and end all sessions",
-)
+@routes.form("/reset/{token}", Visitor(), fields=PASSWORDS, again=show_reset, summary="Set it, and end all sessions")
 async def reset_password(request: Request[Caller], body: NewPassword) -> Response:
     """Sets the password like POST /api/auth/reset, and leads to the sign-in."""
     token = request.parameters["token"]
@@ -134,13 +128,13 @@ async def show_verify(request: Request[Caller], form: FormState) -> Response:
     return await _page_of_link(request, "accounts/verify.html", Purpose.VERIFY, form)
 
 
-@declare("GET", "/verify/{token}", Visitor(), summary="Confirm an e-mail address by link")
+@routes.get("/verify/{token}", Visitor(), summary="Confirm an e-mail address by link")
 async def verify_page(request: Request[Caller]) -> Response:
     """One button. To open it does not use the link up: programs that scan mail do so."""
     return await show_verify(request, FormState())
 
 
-@declare_form("/verify/{token}", Visitor(), takes=NoFields, again=show_verify, summary="Confirm it")
+@routes.form("/verify/{token}", Visitor(), again=show_verify, summary="Confirm it")
 async def verify(request: Request[Caller], body: NoFields) -> Response:
     """Confirms the address like POST /api/auth/verify."""
     token = request.parameters["token"]
@@ -157,13 +151,13 @@ async def show_sign_in_link(request: Request[Caller], form: FormState) -> Respon
     return await _page_of_link(request, "accounts/sign_in_link.html", Purpose.SIGN_IN, form)
 
 
-@declare("GET", "/login/link/{token}", Visitor(), summary="Sign in by the link of the first start")
+@routes.get("/login/link/{token}", Visitor(), summary="Sign in by the link of the first start")
 async def sign_in_link_page(request: Request[Caller]) -> Response:
     """One button. To open it does not use the link up."""
     return await show_sign_in_link(request, FormState())
 
 
-@declare_form("/login/link/{token}", Visitor(), takes=NoFields, again=show_sign_in_link, summary="Sign in")
+@routes.form("/login/link/{token}", Visitor(), again=show_sign_in_link, summary="Sign in")
 async def sign_in_by_link(request: Request[Caller], body: NoFields) -> Response:
     """Signs in like POST /api/auth/login/link."""
     link, key = request.parameters["token"], request.form_key
@@ -213,9 +207,3 @@ async def _signed_in(request: Request[Caller], token: str, done: str) -> Respons
 
 def _secure(request: Request[Caller]) -> bool:
     return request.settings.base_url.startswith("https://")
-
-
-ROUTES: Final = (
-    *(sign_up_page, sign_up, forgot_page, forgot, reset_page, reset_password),
-    *(verify_page, verify, sign_in_link_page, sign_in_by_link),
-)

@@ -23,7 +23,10 @@ from pressroom.errors import NotFound, TooManyAttempts, Unprocessable
 from pressroom.web.access import Anyone, SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare, declare_with_body
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller](TAG)
+
 
 NO_MAIL: Final = "This server sends no mail. Ask its operator, who can make a link for you."
 ASKED: Final = MessageOut(
@@ -34,17 +37,15 @@ VERIFIED: Final = MessageOut("Your e-mail address is confirmed.")
 SENT: Final = MessageOut("A link to confirm your e-mail address is on its way.")
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/forgot",
     Anyone(),
     summary="Ask for a new password",
-    takes=ForgotPassword,
     gives=MessageOut,
     fails=(NotFound(NO_MAIL), TooManyAttempts),
-    tag=TAG,
     example=FORGOT_EXAMPLE,
     response_example=ASKED,
+    idempotent=False,
 )
 async def forgot_password(request: Request[Caller], body: ForgotPassword) -> Response:
     """Mails a link to set a new password. The answer is the same whether there is such an account or not. Three mails
@@ -53,17 +54,15 @@ async def forgot_password(request: Request[Caller], body: ForgotPassword) -> Res
     return json_response(ASKED)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/reset",
     Anyone(),
     summary="Set a new password by link",
-    takes=ResetPassword,
     gives=MessageOut,
     fails=(Unprocessable([links.SPENT]), TooManyAttempts),
-    tag=TAG,
     example=RESET_EXAMPLE,
     response_example=RESET,
+    idempotent=False,
 )
 async def reset_password(request: Request[Caller], body: ResetPassword) -> Response:
     """Sets the password of the account that the link is for, ends all its sessions, and confirms the e-mail address
@@ -72,17 +71,15 @@ async def reset_password(request: Request[Caller], body: ResetPassword) -> Respo
     return json_response(RESET)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/verify",
     Anyone(),
     summary="Confirm an e-mail address",
-    takes=UseLink,
     gives=MessageOut,
     fails=(Unprocessable([links.SPENT]),),
-    tag=TAG,
     example=USE_LINK_EXAMPLE,
     response_example=VERIFIED,
+    idempotent=False,
 )
 async def verify_email(request: Request[Caller], body: UseLink) -> Response:
     """Confirms the e-mail address that the link was sent to. A link is good once, for 24 hours."""
@@ -90,15 +87,12 @@ async def verify_email(request: Request[Caller], body: UseLink) -> Response:
     return json_response(VERIFIED)
 
 
-@declare(
-    "POST",
+@routes.post(
     "/api/auth/verify/send",
     SessionOnly(),
     summary="Send the confirmation again",
     gives=MessageOut,
     fails=(NotFound(NO_MAIL), Unprocessable([links.VERIFIED_ALREADY]), TooManyAttempts),
-    idempotent=True,
-    tag=TAG,
     response_example=SENT,
 )
 async def send_verification(request: Request[Caller]) -> Response:
@@ -106,18 +100,16 @@ async def send_verification(request: Request[Caller]) -> Response:
     return await ask_for_verification(request)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/login/link",
     Anyone(),
     summary="Sign in by link",
-    takes=UseLink,
     gives=AccountOut,
     fails=(Unprocessable([links.SPENT]),),
-    tag=TAG,
     example=USE_LINK_EXAMPLE,
     response_example=ACCOUNT_EXAMPLE,
     cookie=NEW_SESSION,
+    idempotent=False,
 )
 async def sign_in_by_link(request: Request[Caller], body: UseLink) -> Response:
     """Begins a session by the link that the first start in development mode prints: good once, for an hour."""
@@ -151,6 +143,3 @@ async def ask_for_verification(request: Request[Caller]) -> Response:
         raise NotFound(NO_MAIL)
     account_id = request.caller.account.id
     return await request.once(links.request_verification_again, lambda _: SENT, 200, account_id)
-
-
-ROUTES: Final = (forgot_password, reset_password, verify_email, send_verification, sign_in_by_link)

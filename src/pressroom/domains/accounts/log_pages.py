@@ -11,14 +11,17 @@ from pressroom.web.paging import place_of
 from pressroom.web.rendering import render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 LOG: Final = "/settings/log"
 SHOWN: Final = 50
 """Entries on one page."""
 
 
-@declare("GET", LOG, Page(), summary="The audit log")
+@routes.get(LOG, Page(), summary="The audit log")
 async def show_log(request: Request[Caller]) -> Response:
     """What was done to the account, by whom and from where, a page at a time."""
     before = place_of(request.query)
@@ -30,6 +33,3 @@ async def show_log(request: Request[Caller]) -> Response:
         "first_page": LOG if before else None,
     }
     return await render(request, "accounts/log.html", values)
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (show_log,)

@@ -10,7 +10,10 @@ from pressroom.web.page_forms import FormFields, FormState
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 PROFILE: Final = "/settings/profile"
 
@@ -20,24 +23,16 @@ async def show_profile_form(request: Request[Caller], form: FormState) -> Respon
     return await render(request, "accounts/profile.html", {"account": request.caller.account}, form=form)
 
 
-@declare("GET", PROFILE, Page(), summary="One's own profile")
+@routes.get(PROFILE, Page(), summary="One's own profile")
 async def show_profile(request: Request[Caller]) -> Response:
     """What others see of the account, to be edited."""
     return await show_profile_form(request, FormState())
 
 
-@declare_form(
-    PROFILE,
-    Page(),
-    takes=EditProfile,
-    fields=FormFields(clears={"bio", "isPrivate"}),
-    again=show_profile_form,
-    summary="Edit the profile",
+@routes.form(
+    PROFILE, Page(), fields=FormFields(clears={"bio", "isPrivate"}), again=show_profile_form, summary="Edit the profile"
 )
 async def edit_profile(request: Request[Caller], body: EditProfile) -> Response:
     """Saves the names, what the account says of itself, and whether it is private."""
     await save_profile(request, body)
     return redirect(PROFILE, done="profile-saved")
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (show_profile, edit_profile)

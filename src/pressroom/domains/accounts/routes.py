@@ -48,9 +48,11 @@ from pressroom.settings.values import Signup
 from pressroom.web.access import Anyone, Keyed, SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import Tag, declare, declare_with_body
+from pressroom.web.routing import Routes, Tag
 
 TAG = Tag("Account", "Sign-up, sign-in, and the account of a key or session.")
+routes: Final = Routes[Caller](TAG)
+
 NEW_SESSION = "The new session, for 30 days from its last use."
 
 _NAME_TAKEN = Conflict("The user name mira_press is taken.")
@@ -64,14 +66,11 @@ _BAD_SIGN_UP = Invalid(
 )
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/signup",
     Anyone(),
     summary="Sign up",
-    takes=SignUp,
     gives=AccountOut,
-    status=201,
     location="/api/auth/me",
     fails=(
         _BAD_SIGN_UP,
@@ -81,10 +80,10 @@ _BAD_SIGN_UP = Invalid(
         Unprocessable([invitations.SPENT]),
         TooManyAttempts,
     ),
-    tag=TAG,
     example=SIGN_UP_EXAMPLE,
     response_example=ACCOUNT_EXAMPLE,
     cookie=NEW_SESSION,
+    idempotent=False,
 )
 async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     """Makes an account and signs it in: the answer sets the session's cookie, and a mail with a link confirms the
@@ -95,18 +94,16 @@ async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     return await _signed_in(request, account, token, 201)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/login",
     Anyone(),
     summary="Sign in",
-    takes=SignIn,
     gives=AccountOut,
     fails=(WrongCredentials, AccountSuspended, TooManyAttempts),
-    tag=TAG,
     example=SIGN_IN_EXAMPLE,
     response_example=ACCOUNT_EXAMPLE,
     cookie=NEW_SESSION,
+    idempotent=False,
 )
 async def sign_in(request: Request[Caller], body: SignIn) -> Response:
     """Begins a session: the answer sets its cookie. An unknown login, a wrong password, and a missing or wrong `code`
@@ -120,16 +117,12 @@ async def sign_in(request: Request[Caller], body: SignIn) -> Response:
     return await _signed_in(request, account, token, 200)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/confirm",
     SessionOnly(),
     summary="Confirm the password",
-    takes=Confirmation,
     gives=MessageOut,
     fails=(WrongCredentials, TooManyAttempts),
-    idempotent=True,
-    tag=TAG,
     example=CONFIRMATION_EXAMPLE,
     response_example=MessageOut("Password confirmed"),
 )
@@ -146,14 +139,11 @@ async def confirm_password(request: Request[Caller], body: Confirmation) -> Resp
     return response
 
 
-@declare(
-    "POST",
+@routes.post(
     "/api/auth/logout",
     SessionOnly(is_limited=False),
     summary="Sign out",
     gives=MessageOut,
-    idempotent=True,
-    tag=TAG,
     response_example=MessageOut("Signed out"),
     cookie="Takes the session's cookie away.",
 )
@@ -167,30 +157,18 @@ async def sign_out(request: Request[Caller]) -> Response:
     return response
 
 
-@declare(
-    "GET",
-    "/api/auth/me",
-    Keyed(),
-    summary="Who am I",
-    gives=AccountOut,
-    tag=TAG,
-    response_example=ACCOUNT_EXAMPLE,
-)
+@routes.get("/api/auth/me", Keyed(), summary="Who am I", gives=AccountOut, response_example=ACCOUNT_EXAMPLE)
 async def show_me(request: Request[Caller]) -> Response:
     """The account that the key is bound to, or that is signed in. A cheap way to try a key."""
     return json_response(account_shape(request.caller.account, request.settings.base_url))
 
 
-@declare_with_body(
-    "PATCH",
+@routes.patch(
     "/api/auth/me",
     SessionOnly(),
     summary="Edit the profile",
-    takes=EditProfile,
     gives=AccountOut,
     fails=(Invalid([FieldError("bio", Code.TOO_LONG, "At most 500 characters; this has 612.")]), _NAME_TAKEN),
-    idempotent=True,
-    tag=TAG,
     example=EDIT_PROFILE_EXAMPLE,
     response_example=ACCOUNT_EXAMPLE,
 )
@@ -249,6 +227,3 @@ async def _signed_in(request: Request[Caller], account: Account, token: str, sta
 
 def _secure(request: Request[Caller]) -> bool:
     return request.settings.base_url.startswith("https://")
-
-
-ROUTES: Final = (sign_up, sign_in, confirm_password, sign_out, show_me, edit_me)

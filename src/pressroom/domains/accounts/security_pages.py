@@ -25,7 +25,10 @@ from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 SECURITY: Final = "/settings/security"
 TWO_FACTOR: Final = f"{SECURITY}/two-factor"
@@ -56,13 +59,13 @@ async def _read_security(tx: Tx, account_id: str, before: str) -> tuple[two_fact
     return state, await list_sessions(tx, account_id, before, SESSIONS_SHOWN + 1)
 
 
-@declare("GET", SECURITY, Page(), summary="Password, e-mail address, two-factor sign-in and sessions")
+@routes.get(SECURITY, Page(), summary="Password, e-mail address, two-factor sign-in and sessions")
 async def show_security(request: Request[Caller]) -> Response:
     """What signs in to the account, and where it is signed in."""
     return await show_security_form(request, FormState())
 
 
-@declare_form(TWO_FACTOR, RECENT, takes=NoFields, again=show_security_form, summary="Set up two-factor sign-in")
+@routes.form(TWO_FACTOR, RECENT, again=show_security_form, summary="Set up two-factor sign-in")
 async def begin_two_factor(request: Request[Caller], body: NoFields) -> Response:
     """Makes a secret and shows it as a QR code, this once, with the form of the first code."""
     account = request.caller.account
@@ -72,7 +75,7 @@ async def begin_two_factor(request: Request[Caller], body: NoFields) -> Response
     return await _show_setup(request, FormState(), msgspec.json.decode(answer.body, type=TwoFactorSetupOut))
 
 
-@declare("GET", TWO_FACTOR, RECENT, summary="The set-up of two-factor sign-in")
+@routes.get(TWO_FACTOR, RECENT, summary="The set-up of two-factor sign-in")
 async def show_setup(request: Request[Caller]) -> Response:
     """The form of the first code while a set-up waits for it; its secret is not shown again."""
     if await request.db.read(two_factor.find_begun, request.caller.account.id) is None:
@@ -85,9 +88,7 @@ async def show_code_form(request: Request[Caller], form: FormState) -> Response:
     return await _show_setup(request, form, TwoFactorSetupOut(None, None))
 
 
-@declare_form(
-    f"{TWO_FACTOR}/code", RECENT, takes=ConfirmTwoFactor, again=show_code_form, summary="Turn two-factor sign-in on"
-)
+@routes.form(f"{TWO_FACTOR}/code", RECENT, again=show_code_form, summary="Turn two-factor sign-in on")
 async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -> Response:
     """Turns it on and shows the recovery codes, this once."""
     answer = await request.once.hiding("recoveryCodes")(
@@ -96,7 +97,7 @@ async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -
     return await _show_recovery_codes(request, answer)
 
 
-@declare("GET", f"{TWO_FACTOR}/code", RECENT, summary="The first code of two-factor sign-in")
+@routes.get(f"{TWO_FACTOR}/code", RECENT, summary="The first code of two-factor sign-in")
 async def show_first_code(request: Request[Caller]) -> Response:
     """The page of the set-up."""
     return redirect(TWO_FACTOR)
@@ -110,19 +111,13 @@ async def ask_for_recovery_codes(request: Request[Caller], form: FormState) -> R
     return await render(request, "accounts/recovery_codes.html", {"state": state, "codes": None}, form=form)
 
 
-@declare("GET", f"{SECURITY}/recovery-codes", RECENT, summary="What new recovery codes do")
+@routes.get(f"{SECURITY}/recovery-codes", RECENT, summary="What new recovery codes do")
 async def show_recovery_codes(request: Request[Caller]) -> Response:
     """The page that makes new recovery codes."""
     return await ask_for_recovery_codes(request, FormState())
 
 
-@declare_form(
-    f"{SECURITY}/recovery-codes",
-    RECENT,
-    takes=NoFields,
-    again=ask_for_recovery_codes,
-    summary="Make new recovery codes",
-)
+@routes.form(f"{SECURITY}/recovery-codes", RECENT, again=ask_for_recovery_codes, summary="Make new recovery codes")
 async def renew_recovery_codes(request: Request[Caller], body: NoFields) -> Response:
     """Replaces the recovery codes and shows the new ones, this once."""
     answer = await request.once.hiding("recoveryCodes")(
@@ -139,16 +134,15 @@ async def ask_to_remove(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "accounts/two_factor_remove.html", {"state": state}, form=form)
 
 
-@declare("GET", f"{TWO_FACTOR}/remove", RECENT, summary="What taking two-factor sign-in off does")
+@routes.get(f"{TWO_FACTOR}/remove", RECENT, summary="What taking two-factor sign-in off does")
 async def show_removal(request: Request[Caller]) -> Response:
     """The page that takes it off."""
     return await ask_to_remove(request, FormState())
 
 
-@declare_form(
+@routes.form(
     f"{TWO_FACTOR}/remove",
     RECENT,
-    takes=RemoveTwoFactor,
     fields=FormFields(secrets={"password", "code"}),
     again=ask_to_remove,
     summary="Take two-factor sign-in off",
@@ -193,9 +187,3 @@ def _draw(uri: str) -> str:
         lineclass=None,
     )
     return drawing.getvalue().decode()
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (
-    *(show_security, begin_two_factor, show_setup, confirm_two_factor, show_first_code),
-    *(show_recovery_codes, renew_recovery_codes, show_removal, remove_two_factor),
-)

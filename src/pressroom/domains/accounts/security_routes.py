@@ -25,29 +25,27 @@ from pressroom.domains.accounts.security_schemas import (
 )
 from pressroom.domains.accounts.signing_in import hash_new_password
 from pressroom.domains.audit.actions import list_entries
-from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, TooManyAttempts
+from pressroom.errors import Conflict, NotFound, TooManyAttempts
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare, declare_with_body
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller](TAG)
+
 
 _TAKEN: Final = Conflict("There is already an account with this e-mail address.")
-_BAD_PAGE: Final = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
 _CHANGED: Final = MessageOut("The password is changed. Every other session has ended.")
 _ENDED: Final = "The session has ended"
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/password",
     SessionOnly(recent=True),
     summary="Change the password",
-    takes=ChangePassword,
     gives=MessageOut,
     fails=(TooManyAttempts,),
-    idempotent=True,
-    tag=TAG,
     example=CHANGE_PASSWORD_EXAMPLE,
     response_example=_CHANGED,
 )
@@ -56,16 +54,12 @@ async def change_password(request: Request[Caller], body: ChangePassword) -> Res
     return await set_new_password(request, body)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/email",
     SessionOnly(recent=True),
     summary="Change the e-mail address",
-    takes=ChangeEmail,
     gives=AccountOut,
     fails=(_TAKEN, TooManyAttempts),
-    idempotent=True,
-    tag=TAG,
     example=CHANGE_EMAIL_EXAMPLE,
     response_example=ACCOUNT_EXAMPLE,
 )
@@ -75,14 +69,11 @@ async def change_email(request: Request[Caller], body: ChangeEmail) -> Response:
     return await set_new_email(request, body)
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/auth/sessions",
     SessionOnly(),
     summary="List sessions",
     gives=SessionList,
-    fails=(_BAD_PAGE,),
-    tag=TAG,
     paged=True,
     response_example=SessionList([SESSION_EXAMPLE], None),
 )
@@ -95,14 +86,11 @@ async def list_sessions(request: Request[Caller]) -> Response:
     return json_response(SessionList([session_shape(each, own_hash) for each in shown], cursor))
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     "/api/auth/sessions",
     SessionOnly(),
     summary="End all other sessions",
     gives=EndedSessionsOut,
-    idempotent=True,
-    tag=TAG,
     response_example=EndedSessionsOut(2),
 )
 async def end_other_sessions(request: Request[Caller]) -> Response:
@@ -113,15 +101,12 @@ async def end_other_sessions(request: Request[Caller]) -> Response:
     )
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     "/api/auth/sessions/{sessionId}",
     SessionOnly(),
     summary="End a session",
     gives=EndedSessionOut,
     fails=(NotFound("There is no such session."),),
-    idempotent=True,
-    tag=TAG,
     response_example=EndedSessionOut(_ENDED, SESSION_EXAMPLE.id),
 )
 async def end_session(request: Request[Caller]) -> Response:
@@ -131,14 +116,11 @@ async def end_session(request: Request[Caller]) -> Response:
     return await request.once(sessions.end_session, lambda _: ended, 200, caller.account.id, session_id, caller.source)
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/auth/log",
     SessionOnly(),
     summary="Show the audit log",
     gives=LogList,
-    fails=(_BAD_PAGE,),
-    tag=TAG,
     paged=True,
     response_example=LogList([LOG_EXAMPLE], None),
 )
@@ -188,6 +170,3 @@ async def set_new_email(request: Request[Caller], body: ChangeEmail) -> Response
     except (Conflict, ConstraintViolated):
         await request.db.transact(count_taken_email, request.caller.account.id)
         raise _TAKEN from None
-
-
-ROUTES: Final = (change_password, change_email, list_sessions, end_other_sessions, end_session, show_log)

@@ -20,7 +20,10 @@ from pressroom.web.query import parse_query
 from pressroom.web.rendering import hide_address, redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare, declare_form, declare_with_body
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller](TAG)
+pages: Final = Routes[Caller]()
 
 
 class SetUp(SignUpFields, kw_only=True):
@@ -37,20 +40,17 @@ SET_UP_EXAMPLE: Final = SetUp(
 )
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/setup",
     Anyone(),
     summary="Make the first account",
-    takes=SetUp,
     gives=AccountOut,
-    status=201,
     location="/api/auth/me",
     fails=(NotFound(first_account.SET_UP), Unprocessable([first_account.WRONG_TOKEN]), TooManyAttempts),
-    tag=TAG,
     example=SET_UP_EXAMPLE,
     response_example=ACCOUNT_EXAMPLE,
     cookie=NEW_SESSION,
+    idempotent=False,
 )
 async def set_up(request: Request[Caller], body: SetUp) -> Response:
     """Makes the first account of an installation, an admin's, and signs it in. Once there is an account, it is a
@@ -70,19 +70,14 @@ async def show_set_up(request: Request[Caller], form: FormState) -> Response:
     return response
 
 
-@declare("GET", "/setup", Visitor(), summary="Make the first account")
+@pages.get("/setup", Visitor(), summary="Make the first account")
 async def set_up_page(request: Request[Caller]) -> Response:
     """User name, e-mail address, password, and the token that the server printed."""
     return await show_set_up(request, FormState())
 
 
-@declare_form(
-    "/setup",
-    Visitor(),
-    takes=SetUp,
-    fields=FormFields(secrets={"password"}),
-    again=show_set_up,
-    summary="Make it, and sign it in",
+@pages.form(
+    "/setup", Visitor(), fields=FormFields(secrets={"password"}), again=show_set_up, summary="Make it, and sign it in"
 )
 async def send_set_up(request: Request[Caller], body: SetUp) -> Response:
     """Makes the account like POST /api/setup. Sent again, it signs in to the account that it made."""
@@ -110,7 +105,3 @@ async def _set_up(request: Request[Caller], body: SetUp) -> tuple[Account, str]:
 
 def _secure(request: Request[Caller]) -> bool:
     return request.settings.base_url.startswith("https://")
-
-
-API_ROUTES: Final = (set_up,)
-ROUTES: Final = (set_up_page, send_set_up)

@@ -31,7 +31,10 @@ from pressroom.web.query import parse_query
 from pressroom.web.rendering import own_path, redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 PASSWORDS: Final = FormFields(secrets={"password"})
 CODES: Final = FormFields(secrets={"code"})
@@ -58,7 +61,7 @@ async def show_sign_in(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "accounts/login.html", values, form=form)
 
 
-@declare("GET", "/login", Visitor(), summary="Sign in")
+@routes.get("/login", Visitor(), summary="Sign in")
 async def ask_to_sign_in(request: Request[Caller]) -> Response:
     """The form; whoever is signed in goes on at once."""
     if request.who is not None:
@@ -66,7 +69,7 @@ async def ask_to_sign_in(request: Request[Caller]) -> Response:
     return await show_sign_in(request, FormState())
 
 
-@declare_form("/login", Visitor(), takes=SignIn, fields=PASSWORDS, again=show_sign_in, summary="Sign in")
+@routes.form("/login", Visitor(), fields=PASSWORDS, again=show_sign_in, summary="Sign in")
 async def sign_in(request: Request[Caller], body: SignIn) -> Response:
     """Begins a session, or asks for the code first where the account has two-factor sign-in."""
     try:
@@ -90,7 +93,7 @@ async def show_code(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "accounts/code.html", {"next": next_path(request)}, form=form)
 
 
-@declare("GET", "/login/code", Visitor(), summary="The code of a sign-in")
+@routes.get("/login/code", Visitor(), summary="The code of a sign-in")
 async def ask_for_code(request: Request[Caller]) -> Response:
     """The form, for whoever gave the right password within the last ten minutes."""
     if request.who is not None:
@@ -98,7 +101,7 @@ async def ask_for_code(request: Request[Caller]) -> Response:
     return await show_code(request, FormState())
 
 
-@declare_form("/login/code", Visitor(), takes=SignInCode, fields=CODES, again=show_code, summary="Sign in with a code")
+@routes.form("/login/code", Visitor(), fields=CODES, again=show_code, summary="Sign in with a code")
 async def sign_in_with_code(request: Request[Caller], body: SignInCode) -> Response:
     """Begins the session with a code of the authenticator app, or with a recovery code."""
     account_id = await _waiting(request)
@@ -120,7 +123,7 @@ async def _after_sign_out(request: Request[Caller], form: FormState) -> Response
     return redirect("/")
 
 
-@declare_form("/logout", Page(is_limited=False), takes=NoFields, again=_after_sign_out, summary="Sign out")
+@routes.form("/logout", Page(is_limited=False), again=_after_sign_out, summary="Sign out")
 async def sign_out(request: Request[Caller], body: NoFields) -> Response:
     """Ends the session of this browser."""
     await request.db.transact(actions.end_session, request.session_token or "", request.caller.source)
@@ -134,7 +137,7 @@ async def show_confirmation(request: Request[Caller], form: FormState) -> Respon
     return await show_question(request, form, next_path(request))
 
 
-@declare("GET", "/login/confirm", Page(), summary="Confirm the password")
+@routes.get("/login/confirm", Page(), summary="Confirm the password")
 async def ask_to_confirm(request: Request[Caller]) -> Response:
     """The question; whoever answered it a short while ago goes on at once."""
     if request.caller.is_recent(request.clock.now()):
@@ -142,14 +145,7 @@ async def ask_to_confirm(request: Request[Caller]) -> Response:
     return await show_confirmation(request, FormState())
 
 
-@declare_form(
-    "/login/confirm",
-    Page(),
-    takes=Confirmation,
-    fields=PASSWORDS,
-    again=show_confirmation,
-    summary="Confirm the password",
-)
+@routes.form("/login/confirm", Page(), fields=PASSWORDS, again=show_confirmation, summary="Confirm the password")
 async def confirm_password(request: Request[Caller], body: Confirmation) -> Response:
     """Records that the password was given again, and goes on to the page that wanted it."""
     await confirm(request, body.password)
@@ -200,9 +196,3 @@ async def _signed_in(request: Request[Caller], token: str) -> Response:
 
 def _secure(request: Request[Caller]) -> bool:
     return request.settings.base_url.startswith("https://")
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (
-    *(ask_to_sign_in, sign_in, ask_for_code, sign_in_with_code, sign_out),
-    *(ask_to_confirm, confirm_password),
-)

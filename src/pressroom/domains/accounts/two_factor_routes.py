@@ -34,20 +34,21 @@ from pressroom.errors import (
 from pressroom.web.access import SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare, declare_with_body
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller](TAG)
+
 
 _ON: Final = Conflict("Two-factor sign-in is on already; take it off before you set it up anew.")
 _OFF: Final = NotFound("Two-factor sign-in is off.")
 _WRONG_CODE: Final = Unprocessable([FieldError("code", Code.NOT_ALLOWED, two_factor.WRONG_CODE)])
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/auth/two-factor",
     SessionOnly(),
     summary="Show two-factor sign-in",
     gives=TwoFactorOut,
-    tag=TAG,
     response_example=TWO_FACTOR_EXAMPLE,
 )
 async def show_two_factor(request: Request[Caller]) -> Response:
@@ -57,15 +58,12 @@ async def show_two_factor(request: Request[Caller]) -> Response:
     return json_response(TwoFactorOut(state.enabled_at is not None, enabled_at, state.recovery_codes_left))
 
 
-@declare(
-    "POST",
+@routes.post(
     "/api/auth/two-factor",
     SessionOnly(recent=True),
     summary="Begin two-factor sign-in",
     gives=TwoFactorSetupOut,
     fails=(_ON,),
-    idempotent=True,
-    tag=TAG,
     response_example=TWO_FACTOR_SETUP_EXAMPLE,
 )
 async def begin_two_factor(request: Request[Caller]) -> Response:
@@ -77,16 +75,12 @@ async def begin_two_factor(request: Request[Caller]) -> Response:
     )
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/two-factor/confirm",
     SessionOnly(recent=True),
     summary="Turn two-factor sign-in on",
-    takes=ConfirmTwoFactor,
     gives=RecoveryCodesOut,
     fails=(_ON, NotFound("No set-up was begun: POST /api/auth/two-factor."), _WRONG_CODE),
-    idempotent=True,
-    tag=TAG,
     example=CONFIRM_TWO_FACTOR_EXAMPLE,
     response_example=RECOVERY_CODES_EXAMPLE,
 )
@@ -98,15 +92,12 @@ async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -
     )
 
 
-@declare(
-    "POST",
+@routes.post(
     "/api/auth/two-factor/recovery-codes",
     SessionOnly(recent=True),
     summary="Make new recovery codes",
     gives=RecoveryCodesOut,
     fails=(_OFF,),
-    idempotent=True,
-    tag=TAG,
     response_example=RECOVERY_CODES_EXAMPLE,
 )
 async def renew_recovery_codes(request: Request[Caller]) -> Response:
@@ -116,16 +107,12 @@ async def renew_recovery_codes(request: Request[Caller]) -> Response:
     )
 
 
-@declare_with_body(
-    "DELETE",
+@routes.delete(
     "/api/auth/two-factor",
     SessionOnly(recent=True),
     summary="Take two-factor sign-in off",
-    takes=RemoveTwoFactor,
     gives=MessageOut,
     fails=(_OFF, WrongCredentials, TooManyAttempts),
-    idempotent=True,
-    tag=TAG,
     example=REMOVE_TWO_FACTOR_EXAMPLE,
     response_example=MessageOut("Two-factor sign-in is off"),
 )
@@ -170,6 +157,3 @@ async def prove(request: Request[Caller], body: RemoveTwoFactor) -> attempts.Sig
     if body.code is not None and attempt.lacks_code:
         raise await refused(request, attempt)
     return attempt
-
-
-ROUTES: Final = (show_two_factor, begin_two_factor, confirm_two_factor, renew_recovery_codes, remove_two_factor)

@@ -14,7 +14,10 @@ from pressroom.web.page_forms import FormState
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 KEY: Final = f"{ONE}/keys/{{keyId}}"
 ENDPOINT: Final = f"{KEY}/webhooks/{{webhookId}}"
@@ -38,28 +41,26 @@ async def show_disabling(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "administration/disable_endpoint.html", values, form=form)
 
 
-@declare("GET", f"{KEY}/revoke", AdminPage(recent=True), summary="Revoke a key of an account")
+@routes.get(f"{KEY}/revoke", AdminPage(recent=True), summary="Revoke a key of an account")
 async def ask_to_revoke_key(request: Request[Caller]) -> Response:
     """What the revocation does, and the reason for it."""
     return await show_revocation(request, FormState())
 
 
-@declare_form(f"{KEY}/revoke", AdminPage(recent=True), takes=GiveReason, again=show_revocation, summary="Revoke it")
+@routes.form(f"{KEY}/revoke", AdminPage(recent=True), again=show_revocation, summary="Revoke it")
 async def revoke_key(request: Request[Caller], body: GiveReason) -> Response:
     """Revokes the key like POST /api/admin/accounts/{username}/keys/{keyId}/revoke."""
     await revoke(request, body)
     return _done(request, "key-of-account-revoked")
 
 
-@declare("GET", f"{ENDPOINT}/disable", AdminPage(recent=True), summary="Disable an endpoint of an account")
+@routes.get(f"{ENDPOINT}/disable", AdminPage(recent=True), summary="Disable an endpoint of an account")
 async def ask_to_disable_endpoint(request: Request[Caller]) -> Response:
     """What it does to disable the endpoint, and the reason for it."""
     return await show_disabling(request, FormState())
 
 
-@declare_form(
-    f"{ENDPOINT}/disable", AdminPage(recent=True), takes=GiveReason, again=show_disabling, summary="Disable it"
-)
+@routes.form(f"{ENDPOINT}/disable", AdminPage(recent=True), again=show_disabling, summary="Disable it")
 async def disable_endpoint(request: Request[Caller], body: GiveReason) -> Response:
     """Disables the endpoint like POST /api/admin/accounts/{username}/keys/{keyId}/webhooks/{webhookId}/disable."""
     await disable(request, body)
@@ -68,9 +69,3 @@ async def disable_endpoint(request: Request[Caller], body: GiveReason) -> Respon
 
 def _done(request: Request[Caller], code: str) -> Response:
     return redirect(f"{ACCOUNTS}/{quote(request.parameters['username'], safe='')}", done=code)
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (
-    *(ask_to_revoke_key, revoke_key),
-    *(ask_to_disable_endpoint, disable_endpoint),
-)

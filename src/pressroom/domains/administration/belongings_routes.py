@@ -17,21 +17,20 @@ from pressroom.errors import Conflict, NotFound
 from pressroom.web.access import AdminOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare_with_body
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller](TAG)
+
 
 KEY: Final = f"{ONE}/keys/{{keyId}}"
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     f"{KEY}/revoke",
     AdminOnly(recent=True),
     summary="Revoke a key of an account",
-    takes=GiveReason,
     gives=AdminKeyOut,
     fails=(NotFound("There is no such key."), Conflict("The key is revoked already.")),
-    idempotent=True,
-    tag=TAG,
     example=REASON_EXAMPLE,
     response_example=FACTS_EXAMPLE.keys[0],
 )
@@ -40,16 +39,12 @@ async def revoke_key_of(request: Request[Caller], body: GiveReason) -> Response:
     return await revoke(request, body)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     f"{KEY}/webhooks/{{webhookId}}/disable",
     AdminOnly(recent=True),
     summary="Disable a webhook endpoint of an account",
-    takes=GiveReason,
     gives=AdminEndpointOut,
     fails=(NotFound("There is no such webhook endpoint."), Conflict("The endpoint is disabled already.")),
-    idempotent=True,
-    tag=TAG,
     example=REASON_EXAMPLE,
     response_example=FACTS_EXAMPLE.webhooks[0],
 )
@@ -85,6 +80,3 @@ async def disable(request: Request[Caller], body: GiveReason) -> Response:
         path["webhookId"],
         body.reason,
     )
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (revoke_key_of, disable_webhook_of)

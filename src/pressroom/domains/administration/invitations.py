@@ -10,7 +10,7 @@ from pressroom.domains.accounts import invitations
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.queries.invitations import Invitation
 from pressroom.domains.administration.pages import page_of, pager_values
-from pressroom.domains.administration.routes import PAGING, TAG, source_of
+from pressroom.domains.administration.routes import TAG, source_of
 from pressroom.errors import Conflict, NotFound
 from pressroom.settings.values import Signup
 from pressroom.web.access import AdminOnly, AdminPage
@@ -20,8 +20,12 @@ from pressroom.web.paging import read_page, split
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare, declare_form, declare_with_body
+from pressroom.web.routing import Routes
 from pressroom.web.wire import EXAMPLE_BASE, Id, Time, Url
+
+routes: Final = Routes[Caller](TAG)
+pages: Final = Routes[Caller]()
+
 
 ALL: Final = "/api/admin/invitations"
 ONE: Final = f"{ALL}/{{id}}"
@@ -91,14 +95,11 @@ _MADE: Final = MadeInvitationOut(
 )
 
 
-@declare(
-    "GET",
+@routes.get(
     ALL,
     AdminOnly(),
     summary="List invitations",
     gives=InvitationList,
-    fails=PAGING,
-    tag=TAG,
     paged=True,
     response_example=InvitationList([_EXAMPLE], None),
 )
@@ -110,18 +111,13 @@ async def list_invitations(request: Request[Caller]) -> Response:
     return json_response(InvitationList(_shapes(request, shown), cursor))
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     ALL,
     AdminOnly(recent=True),
     summary="Make an invitation",
-    takes=MakeInvitation,
     gives=MadeInvitationOut,
-    status=201,
     location=f"{ALL}/{{made}}",
-    idempotent=True,
     body_optional=True,
-    tag=TAG,
     example=MakeInvitation(note="For Otto of the night desk"),
     response_example=_MADE,
 )
@@ -130,15 +126,8 @@ async def make_invitation(request: Request[Caller], body: MakeInvitation) -> Res
     return await _make(request, body)
 
 
-@declare(
-    "GET",
-    ONE,
-    AdminOnly(),
-    summary="Show an invitation",
-    gives=InvitationOut,
-    fails=(_NONE,),
-    tag=TAG,
-    response_example=_EXAMPLE,
+@routes.get(
+    ONE, AdminOnly(), summary="Show an invitation", gives=InvitationOut, fails=(_NONE,), response_example=_EXAMPLE
 )
 async def show_invitation(request: Request[Caller]) -> Response:
     """One invitation, without its link."""
@@ -146,15 +135,12 @@ async def show_invitation(request: Request[Caller]) -> Response:
     return json_response(invitation_shape(found, request.clock.now()))
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     ONE,
     AdminOnly(recent=True),
     summary="Revoke an invitation",
     gives=InvitationOut,
     fails=(_NONE, Conflict("This invitation is used already.")),
-    idempotent=True,
-    tag=TAG,
     response_example=_EXAMPLE,
 )
 async def revoke_invitation(request: Request[Caller]) -> Response:
@@ -176,26 +162,20 @@ async def show_invitations(request: Request[Caller], form: FormState) -> Respons
     return await render(request, "administration/invitations.html", values, form=form)
 
 
-@declare("GET", PAGE, AdminPage(), summary="Invitations")
+@pages.get(PAGE, AdminPage(), summary="Invitations")
 async def invitations_page(request: Request[Caller]) -> Response:
     """The form of a new one, and those that were made."""
     return await show_invitations(request, FormState())
 
 
-@declare_form(PAGE, AdminPage(recent=True), takes=MakeInvitation, again=show_invitations, summary="Make an invitation")
+@pages.form(PAGE, AdminPage(recent=True), again=show_invitations, summary="Make an invitation")
 async def send_invitation(request: Request[Caller], body: MakeInvitation) -> Response:
     """Makes it like POST /api/admin/invitations, and shows its link this once."""
     made = msgspec.json.decode((await _make(request, body)).body, type=MadeInvitationOut)
     return await render(request, "administration/invited.html", {"made": made}, secret=made.url is not None)
 
 
-@declare_form(
-    f"{PAGE}/{{id}}/revoke",
-    AdminPage(recent=True),
-    takes=NoFields,
-    again=show_invitations,
-    summary="Revoke an invitation",
-)
+@pages.form(f"{PAGE}/{{id}}/revoke", AdminPage(recent=True), again=show_invitations, summary="Revoke an invitation")
 async def send_revocation(request: Request[Caller], body: NoFields) -> Response:
     """Revokes it like DELETE /api/admin/invitations/{id}."""
     await _revoke(request)
@@ -228,7 +208,3 @@ async def _revoke(request: Request[Caller]) -> Response:
 def _shapes(request: Request[Caller], found: list[Invitation]) -> list[InvitationOut]:
     now = request.clock.now()
     return [invitation_shape(each, now) for each in found]
-
-
-API_ROUTES: Final = (list_invitations, make_invitation, show_invitation, revoke_invitation)
-ROUTES: Final = (invitations_page, send_invitation, send_revocation)

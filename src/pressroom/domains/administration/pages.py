@@ -30,7 +30,10 @@ from pressroom.web.query import parse_filled
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 ACCOUNTS: Final = "/admin/accounts"
 ONE: Final = f"{ACCOUNTS}/{{username}}"
@@ -40,7 +43,7 @@ SHOWN: Final = 50
 _VERIFICATION: Final = FormFields(clears={"verified", "emailVerified"})
 
 
-@declare("GET", "/admin", AdminPage(), summary="The state of the installation")
+@routes.get("/admin", AdminPage(), summary="The state of the installation")
 async def show_overview(request: Request[Caller]) -> Response:
     """How much there is and what waits."""
     found = await request.db.read(actions.read_overview)
@@ -49,7 +52,7 @@ async def show_overview(request: Request[Caller]) -> Response:
     )
 
 
-@declare("GET", ACCOUNTS, AdminPage(), summary="Accounts")
+@routes.get(ACCOUNTS, AdminPage(), summary="Accounts")
 async def show_accounts(request: Request[Caller]) -> Response:
     """All accounts, newest first, or those that are searched for."""
     given = parse_filled(request.query)
@@ -67,7 +70,7 @@ async def show_accounts(request: Request[Caller]) -> Response:
     )
 
 
-@declare("GET", ONE, AdminPage(), summary="An account")
+@routes.get(ONE, AdminPage(), summary="An account")
 async def show_account(request: Request[Caller]) -> Response:
     """What there is of an account, and what can be done to it."""
     facts = await request.db.read(actions.read_account, request.parameters["username"])
@@ -95,19 +98,14 @@ async def show_deletion(request: Request[Caller], form: FormState) -> Response:
     return await _show_act(request, form, "delete")
 
 
-@declare("GET", f"{ONE}/verify", AdminPage(recent=True), summary="Verify an account")
+@routes.get(f"{ONE}/verify", AdminPage(recent=True), summary="Verify an account")
 async def ask_to_verify(request: Request[Caller]) -> Response:
     """The badge and the e-mail address, with a reason."""
     return await show_verification(request, FormState())
 
 
-@declare_form(
-    f"{ONE}/verify",
-    AdminPage(recent=True),
-    takes=VerifyAccount,
-    fields=_VERIFICATION,
-    again=show_verification,
-    summary="Verify it",
+@routes.form(
+    f"{ONE}/verify", AdminPage(recent=True), fields=_VERIFICATION, again=show_verification, summary="Verify it"
 )
 async def verify_account(request: Request[Caller], body: VerifyAccount) -> Response:
     """Sets both like PATCH /api/admin/accounts/{username}."""
@@ -124,13 +122,13 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
     return _done(request, "account-verified")
 
 
-@declare("GET", f"{ONE}/suspend", AdminPage(recent=True), summary="Suspend an account")
+@routes.get(f"{ONE}/suspend", AdminPage(recent=True), summary="Suspend an account")
 async def ask_to_suspend(request: Request[Caller]) -> Response:
     """What a suspension does, and the reason for it."""
     return await show_suspension(request, FormState())
 
 
-@declare_form(f"{ONE}/suspend", AdminPage(recent=True), takes=GiveReason, again=show_suspension, summary="Suspend it")
+@routes.form(f"{ONE}/suspend", AdminPage(recent=True), again=show_suspension, summary="Suspend it")
 async def suspend_account(request: Request[Caller], body: GiveReason) -> Response:
     """Suspends the account like POST /api/admin/accounts/{username}/suspend."""
     username = request.parameters["username"]
@@ -138,13 +136,13 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
     return _done(request, "account-suspended")
 
 
-@declare("GET", f"{ONE}/restore", AdminPage(recent=True), summary="Restore an account")
+@routes.get(f"{ONE}/restore", AdminPage(recent=True), summary="Restore an account")
 async def ask_to_restore(request: Request[Caller]) -> Response:
     """What is shown again, and the reason for it."""
     return await show_restoration(request, FormState())
 
 
-@declare_form(f"{ONE}/restore", AdminPage(recent=True), takes=GiveReason, again=show_restoration, summary="Restore it")
+@routes.form(f"{ONE}/restore", AdminPage(recent=True), again=show_restoration, summary="Restore it")
 async def restore_account(request: Request[Caller], body: GiveReason) -> Response:
     """Restores the account like POST /api/admin/accounts/{username}/restore."""
     username = request.parameters["username"]
@@ -152,13 +150,13 @@ async def restore_account(request: Request[Caller], body: GiveReason) -> Respons
     return _done(request, "account-restored")
 
 
-@declare("GET", f"{ONE}/delete", AdminPage(recent=True), summary="Delete an account")
+@routes.get(f"{ONE}/delete", AdminPage(recent=True), summary="Delete an account")
 async def ask_to_delete(request: Request[Caller]) -> Response:
     """What a deletion does, the name to type, and the reason for it."""
     return await show_deletion(request, FormState())
 
 
-@declare_form(f"{ONE}/delete", AdminPage(recent=True), takes=DeleteAccount, again=show_deletion, summary="Delete it")
+@routes.form(f"{ONE}/delete", AdminPage(recent=True), again=show_deletion, summary="Delete it")
 async def delete_account(request: Request[Caller], body: DeleteAccount) -> Response:
     """Deletes the account like POST /api/admin/accounts/{username}/delete."""
     username = request.parameters["username"]
@@ -182,29 +180,27 @@ async def show_jobs(request: Request[Caller], form: FormState) -> Response:
     )
 
 
-@declare("GET", "/admin/jobs", AdminPage(), summary="Jobs")
+@routes.get("/admin/jobs", AdminPage(), summary="Jobs")
 async def jobs_page(request: Request[Caller]) -> Response:
     """How many jobs of each kind wait, and those that were given up."""
     return await show_jobs(request, FormState())
 
 
-@declare_form(
-    "/admin/jobs/{id}/retry", AdminPage(recent=True), takes=NoFields, again=show_jobs, summary="Try a dead job again"
-)
+@routes.form("/admin/jobs/{id}/retry", AdminPage(recent=True), again=show_jobs, summary="Try a dead job again")
 async def retry_job(request: Request[Caller], body: NoFields) -> Response:
     """Has the job tried again like POST /api/admin/jobs/{id}/retry."""
     await try_again(request)
     return redirect("/admin/jobs", done="job-retried")
 
 
-@declare("GET", "/admin/settings", AdminPage(), summary="The settings of this server")
+@routes.get("/admin/settings", AdminPage(), summary="The settings of this server")
 async def show_settings(request: Request[Caller]) -> Response:
     """Every setting, without secrets."""
     values = {"settings": [setting_shape(each) for each in shown_settings(request.settings)]}
     return await render(request, "administration/settings.html", values)
 
 
-@declare("GET", "/admin/log", AdminPage(), summary="What admins did")
+@routes.get("/admin/log", AdminPage(), summary="What admins did")
 async def show_log(request: Request[Caller]) -> Response:
     """What admins and the operator did, newest first."""
     page = page_of(request)
@@ -240,11 +236,3 @@ def pager_values(request: Request[Caller], path: str, kept: dict[str, str], curs
     further = f"{path}?{urlencode({**kept, 'cursor': cursor})}" if cursor else None
     begin = f"{path}?{urlencode(kept)}" if kept else path
     return {"next_page": further, "first_page": begin if page_of(request).cursor else None}
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (
-    *(show_overview, show_accounts, show_account),
-    *(ask_to_verify, verify_account, ask_to_suspend, suspend_account),
-    *(ask_to_restore, restore_account, ask_to_delete, delete_account),
-    *(jobs_page, retry_job, show_settings, show_log),
-)

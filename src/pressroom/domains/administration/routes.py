@@ -47,9 +47,11 @@ from pressroom.web.paging import Page, read_page, split
 from pressroom.web.query import parse_filled
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import QueryParameter, Tag, declare, declare_with_body
+from pressroom.web.routing import QueryParameter, Routes, Tag
 
 TAG: Final = Tag("Administration", "What admins see and do; to everybody else these routes are not there.")
+routes: Final = Routes[Caller](TAG)
+
 ONE: Final = "/api/admin/accounts/{username}"
 
 _NO_ACCOUNT: Final = NotFound("There is no account mira_press.")
@@ -63,7 +65,6 @@ _OF_ADMIN: Final = Unprocessable(
         )
     ]
 )
-PAGING: Final = (Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),)
 _LONGEST_PREFIX: Final = 254
 
 _NARROWED: Final = (
@@ -111,13 +112,11 @@ async def read_accounts(request: Request[Caller], given: Mapping[str, str], page
     return RecordList([record_shape(record) for record in shown], cursor)
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/admin/overview",
     AdminOnly(),
     summary="The state of the installation",
     gives=OverviewOut,
-    tag=TAG,
     response_example=OVERVIEW_EXAMPLE,
 )
 async def show_overview(request: Request[Caller]) -> Response:
@@ -126,14 +125,11 @@ async def show_overview(request: Request[Caller]) -> Response:
     return json_response(overview_shape(found, __version__, request.db.engine))
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/admin/accounts",
     AdminOnly(),
     summary="List accounts",
     gives=RecordList,
-    fails=PAGING,
-    tag=TAG,
     paged=True,
     query=_NARROWED,
     response_example=RecordList([RECORD_EXAMPLE], None),
@@ -143,15 +139,8 @@ async def list_accounts(request: Request[Caller]) -> Response:
     return json_response(await read_accounts(request, parse_filled(request.query), read_page(request.query)))
 
 
-@declare(
-    "GET",
-    ONE,
-    AdminOnly(),
-    summary="Show an account",
-    gives=FactsOut,
-    fails=(_NO_ACCOUNT,),
-    tag=TAG,
-    response_example=FACTS_EXAMPLE,
+@routes.get(
+    ONE, AdminOnly(), summary="Show an account", gives=FactsOut, fails=(_NO_ACCOUNT,), response_example=FACTS_EXAMPLE
 )
 async def show_account(request: Request[Caller]) -> Response:
     """An account, suspended or not, with its keys and webhook endpoints."""
@@ -159,16 +148,12 @@ async def show_account(request: Request[Caller]) -> Response:
     return json_response(facts_shape(facts, request.clock.now()))
 
 
-@declare_with_body(
-    "PATCH",
+@routes.patch(
     ONE,
     AdminOnly(recent=True),
     summary="Verify an account",
-    takes=VerifyAccount,
     gives=RecordOut,
     fails=(_NO_ACCOUNT,),
-    idempotent=True,
-    tag=TAG,
     example=VERIFY_EXAMPLE,
     response_example=RECORD_EXAMPLE,
 )
@@ -186,16 +171,12 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
     )
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     f"{ONE}/suspend",
     AdminOnly(recent=True),
     summary="Suspend an account",
-    takes=GiveReason,
     gives=RecordOut,
     fails=(_NO_ACCOUNT, Conflict("mira_press is suspended already."), _OF_ADMIN),
-    idempotent=True,
-    tag=TAG,
     example=REASON_EXAMPLE,
     response_example=RECORD_EXAMPLE,
 )
@@ -206,16 +187,12 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
     return await request.once(actions.suspend_account, record_shape, 200, source_of(request), username, body.reason)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     f"{ONE}/restore",
     AdminOnly(recent=True),
     summary="Restore an account",
-    takes=GiveReason,
     gives=RecordOut,
     fails=(_NO_ACCOUNT, Conflict("mira_press is not suspended.")),
-    idempotent=True,
-    tag=TAG,
     example=REASON_EXAMPLE,
     response_example=RECORD_EXAMPLE,
 )
@@ -225,16 +202,12 @@ async def restore_account(request: Request[Caller], body: GiveReason) -> Respons
     return await request.once(actions.restore_account, record_shape, 200, source_of(request), username, body.reason)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     f"{ONE}/delete",
     AdminOnly(recent=True),
     summary="Delete an account",
-    takes=DeleteAccount,
     gives=RecordOut,
     fails=(_NO_ACCOUNT, _OF_ADMIN),
-    idempotent=True,
-    tag=TAG,
     example=DELETE_EXAMPLE,
     response_example=RECORD_EXAMPLE,
 )
@@ -246,14 +219,11 @@ async def delete_account(request: Request[Caller], body: DeleteAccount) -> Respo
     )
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/admin/jobs",
     AdminOnly(),
     summary="List jobs",
     gives=JobList,
-    fails=PAGING,
-    tag=TAG,
     paged=True,
     response_example=JobList([QUEUE_EXAMPLE], [DEAD_JOB_EXAMPLE], None),
 )
@@ -265,8 +235,7 @@ async def list_jobs(request: Request[Caller]) -> Response:
     return json_response(JobList([queue_shape(each) for each in depths], [dead_job_shape(job) for job in dead], cursor))
 
 
-@declare(
-    "POST",
+@routes.post(
     "/api/admin/jobs/{id}/retry",
     AdminOnly(recent=True),
     summary="Try a dead job again",
@@ -277,8 +246,6 @@ async def list_jobs(request: Request[Caller]) -> Response:
             [FieldError("id", Code.NOT_ALLOWED, "Its upload is no longer stored: its owner sends the file again.")]
         ),
     ),
-    idempotent=True,
-    tag=TAG,
     response_example=RetriedOut(DEAD_JOB_EXAMPLE.id, DEAD_JOB_EXAMPLE.kind),
 )
 async def retry_job(request: Request[Caller]) -> Response:
@@ -305,13 +272,11 @@ async def try_again(request: Request[Caller]) -> Response:
     )
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/admin/settings",
     AdminOnly(),
     summary="List the settings",
     gives=SettingList,
-    tag=TAG,
     response_example=SettingList([SETTING_EXAMPLE]),
 )
 async def list_settings(request: Request[Caller]) -> Response:
@@ -319,14 +284,11 @@ async def list_settings(request: Request[Caller]) -> Response:
     return json_response(SettingList([setting_shape(each) for each in shown_settings(request.settings)]))
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/admin/log",
     AdminOnly(),
     summary="List what admins did",
     gives=ActList,
-    fails=PAGING,
-    tag=TAG,
     paged=True,
     response_example=ActList([ACT_EXAMPLE], None),
 )
@@ -336,9 +298,3 @@ async def list_log(request: Request[Caller]) -> Response:
     found = await request.db.read(actions.list_log, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda each: each.entry.id)
     return json_response(ActList([act_shape(each) for each in shown], cursor))
-
-
-ROUTES: Final = (
-    *(show_overview, list_accounts, show_account, verify_account, suspend_account, restore_account, delete_account),
-    *(list_jobs, retry_job, list_settings, list_log),
-)

@@ -26,8 +26,11 @@ from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import FormFiles, declare, declare_form
+from pressroom.web.routing import FormFiles, Routes
 from pressroom.web.templating import COMPOSE_POLICY
+
+routes: Final = Routes[Caller]()
+
 
 ONE: Final = "/clip/{id}"
 CLIPS: Final = 20
@@ -64,13 +67,13 @@ async def show_clips(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "clips/list.html", values, form=form, policy=COMPOSE_POLICY)
 
 
-@declare("GET", "/clips", Page(), summary="Your clips")
+@routes.get("/clips", Page(), summary="Your clips")
 async def list_clips(request: Request[Caller]) -> Response:
     """One's own clips, and the form of a new one."""
     return await show_clips(request, FormState())
 
 
-@declare_form("/clips", Page(), takes=PublishClip, again=show_clips, files=CLIP_FILES, summary="Publish a clip")
+@routes.form("/clips", Page(), again=show_clips, files=CLIP_FILES, summary="Publish a clip")
 async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     """Publishes a clip like POST /api/clips."""
     if await request.once.stored() is None:
@@ -94,20 +97,13 @@ async def show_edit(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "clips/edit.html", {"clip": view.clip}, form=form)
 
 
-@declare("GET", f"{ONE}/edit", Page(), summary="Edit a clip")
+@routes.get(f"{ONE}/edit", Page(), summary="Edit a clip")
 async def edit_page(request: Request[Caller]) -> Response:
     """The caption and the audience of one's own clip, to be changed."""
     return await show_edit(request, FormState())
 
 
-@declare_form(
-    f"{ONE}/edit",
-    Page(),
-    takes=EditClip,
-    again=show_edit,
-    fields=FormFields(empties={"caption"}),
-    summary="Edit a clip",
-)
+@routes.form(f"{ONE}/edit", Page(), again=show_edit, fields=FormFields(empties={"caption"}), summary="Edit a clip")
 async def save_edit(request: Request[Caller], body: EditClip) -> Response:
     """Edits a clip like PATCH /api/clips/{id}."""
     clip_id = request.parameters["id"]
@@ -121,13 +117,13 @@ async def show_deletion(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "clips/delete.html", {"clip": view.clip}, form=form)
 
 
-@declare("GET", f"{ONE}/delete", Page(), summary="Delete a clip")
+@routes.get(f"{ONE}/delete", Page(), summary="Delete a clip")
 async def deletion_page(request: Request[Caller]) -> Response:
     """What happens when one's own clip is deleted, and the button."""
     return await show_deletion(request, FormState())
 
 
-@declare_form(f"{ONE}/delete", Page(), takes=NoFields, again=show_deletion, summary="Delete a clip")
+@routes.form(f"{ONE}/delete", Page(), again=show_deletion, summary="Delete a clip")
 async def delete_clip(request: Request[Caller], body: NoFields) -> Response:
     """Deletes a clip like DELETE /api/clips/{id}."""
     await request.once(actions.delete_clip, lambda clip_id: clip_id, 200, request.caller, request.parameters["id"])
@@ -136,13 +132,3 @@ async def delete_clip(request: Request[Caller], body: NoFields) -> Response:
 
 def _id_of(view: ClipView) -> str:
     return view.clip.id
-
-
-ROUTES: Final = (
-    list_clips,
-    publish_clip,
-    edit_page,
-    save_edit,
-    deletion_page,
-    delete_clip,
-)

@@ -29,9 +29,11 @@ from pressroom.web.multipart_rules import Form, FormRules
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import FormSpec, Tag, declare, declare_with_body
+from pressroom.web.routing import FormSpec, Routes, Tag
 
 TAG = Tag("Clips", "Videos with a caption.")
+routes: Final = Routes[Caller](TAG)
+
 
 _TEXTS: Final = ("caption", "visibility", "hubId")
 
@@ -48,14 +50,11 @@ CLIP_FORM: Final = FormSpec(
 )
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/clips",
     Keyed("clips:write", spends_content=True),
     summary="Publish a clip",
-    takes=PublishClip,
     gives=ClipOut,
-    status=201,
     location="/api/clips/{made}",
     fails=(
         Invalid(
@@ -65,8 +64,6 @@ CLIP_FORM: Final = FormSpec(
         Unprocessable([FieldError("video", Code.TOO_LARGE, "The account may store 5,368,709,120 bytes of media.")]),
         QuotaExceeded,
     ),
-    idempotent=True,
-    tag=TAG,
     form=CLIP_FORM,
     example=PUBLISH_CLIP_EXAMPLE,
     response_example=CLIP_EXAMPLE,
@@ -84,32 +81,11 @@ async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
         )
 
 
-@declare(
-    "GET",
-    "/api/clips/{id}",
-    Keyed(anyone=True),
-    summary="Show a clip",
-    gives=ClipOut,
-    fails=(NotFound("There is no such clip."),),
-    tag=TAG,
-    response_example=CLIP_EXAMPLE,
-)
-async def show_clip(request: Request[Caller]) -> Response:
-    """One clip, if the reader may see it: with a key, what its account published and what anyone may see. Ask again
-    until `processingStatus` has left PROCESSING. Its page is /clip/{id}."""
-    reader = reader_of(request.who)
-    view = await request.db.read(actions.get_clip, request.parameters["id"], reader.id, by_key=reader.by_key)
-    return json_response(_shown(request)(view))
-
-
-@declare(
-    "GET",
+@routes.get(
     "/api/clips",
     SessionOnly(),
     summary="List your clips",
     gives=ClipList,
-    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
-    tag=TAG,
     paged=True,
     response_example=ClipList([CLIP_EXAMPLE], None),
 )
@@ -121,19 +97,31 @@ async def list_clips(request: Request[Caller]) -> Response:
     return json_response(ClipList([_shown(request)(view) for view in shown], cursor))
 
 
-@declare_with_body(
-    "PATCH",
+@routes.get(
+    "/api/clips/{id}",
+    Keyed(anyone=True),
+    summary="Show a clip",
+    gives=ClipOut,
+    fails=(NotFound("There is no such clip."),),
+    response_example=CLIP_EXAMPLE,
+)
+async def show_clip(request: Request[Caller]) -> Response:
+    """One clip, if the reader may see it: with a key, what its account published and what anyone may see. Ask again
+    until `processingStatus` has left PROCESSING. Its page is /clip/{id}."""
+    reader = reader_of(request.who)
+    view = await request.db.read(actions.get_clip, request.parameters["id"], reader.id, by_key=reader.by_key)
+    return json_response(_shown(request)(view))
+
+
+@routes.patch(
     "/api/clips/{id}",
     SessionOnly(),
     summary="Edit a clip",
-    takes=EditClip,
     gives=ClipOut,
     fails=(
         Invalid([FieldError("body", Code.REQUIRED, "Give at least one of caption and visibility.")]),
         NotFound("There is no such clip."),
     ),
-    idempotent=True,
-    tag=TAG,
     example=EDIT_CLIP_EXAMPLE,
     response_example=EDITED_CLIP_EXAMPLE,
 )
@@ -145,15 +133,12 @@ async def edit_clip(request: Request[Caller], body: EditClip) -> Response:
     )
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     "/api/clips/{id}",
     SessionOnly(),
     summary="Delete a clip",
     gives=DeletedClipOut,
     fails=(NotFound("There is no such clip."),),
-    idempotent=True,
-    tag=TAG,
     response_example=DeletedClipOut("Clip deleted", CLIP_EXAMPLE.id),
 )
 async def delete_clip(request: Request[Caller]) -> Response:
@@ -171,6 +156,3 @@ async def delete_clip(request: Request[Caller]) -> Response:
 def _shown(request: Request[Caller]) -> Callable[[ClipView], ClipOut]:
     addresses = addresses_of(request)
     return lambda view: clip_shape(view, addresses)
-
-
-ROUTES: Final = (publish_clip, list_clips, show_clip, edit_clip, delete_clip)

@@ -14,7 +14,9 @@ from pressroom.web.permalinks import Permalinks
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
 
 
 class Place(msgspec.Struct):
@@ -35,7 +37,7 @@ def place_of(comment: Comment) -> Place:
     return Place(comment.post_id, comment.thread_id, comment.id)
 
 
-@declare("GET", "/comment/{id}/edit", Page(), summary="The form of an edited comment")
+@routes.get("/comment/{id}/edit", Page(), summary="The form of an edited comment")
 async def edit_form(request: Request[Caller]) -> Response:
     """The comment, to be edited. Raises Unprocessable when it is too old."""
     comment = await request.db.read(actions.get_own, request.caller, request.parameters["id"])
@@ -49,7 +51,7 @@ async def show_edit(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "comments/edit.html", {"comment": comment, "place": place_of(comment).path}, form=form)
 
 
-@declare_form("/comment/{id}/edit", Page(), takes=EditComment, again=show_edit, summary="Edit a comment")
+@routes.form("/comment/{id}/edit", Page(), again=show_edit, summary="Edit a comment")
 async def edit(request: Request[Caller], body: EditComment) -> Response:
     """Edits the comment and leads to it."""
     answer = await request.once(
@@ -58,7 +60,7 @@ async def edit(request: Request[Caller], body: EditComment) -> Response:
     return redirect(msgspec.json.decode(answer.body, type=Place).path)
 
 
-@declare("GET", "/comment/{id}/delete", Page(), summary="What deleting a comment does")
+@routes.get("/comment/{id}/delete", Page(), summary="What deleting a comment does")
 async def delete_form(request: Request[Caller]) -> Response:
     """The page that asks whether the comment is to be deleted."""
     return await show_delete(request, FormState())
@@ -72,11 +74,8 @@ async def show_delete(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "comments/delete.html", values, form=form)
 
 
-@declare_form("/comment/{id}/delete", Page(), takes=NoFields, again=show_delete, summary="Delete a comment")
+@routes.form("/comment/{id}/delete", Page(), again=show_delete, summary="Delete a comment")
 async def delete(request: Request[Caller], body: NoFields) -> Response:
     """Deletes the comment and leads to the comments that are left."""
     answer = await request.once(actions.delete_comment, place_of, 200, request.caller, request.parameters["id"])
     return redirect(f"/post/{msgspec.json.decode(answer.body, type=Place).post_id}#comments")
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (edit_form, edit, delete_form, delete)

@@ -25,30 +25,27 @@ from pressroom.web.paging import read_page, split
 from pressroom.web.permalinks import Permalinks
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import Tag, declare, declare_with_body
+from pressroom.web.routing import Routes, Tag
 
 TAG = Tag("Comments", "What is said under posts.")
+routes: Final = Routes[Caller](TAG)
+
 
 _NO_COMMENT = NotFound("There is no such comment.")
 _NO_POST = NotFound("There is no such post.")
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/posts/{id}/comments",
     Keyed("comments:write"),
     summary="Comment on a post",
-    takes=CreateComment,
     gives=CommentOut,
-    status=201,
     location="/api/posts/{id}/comments",
     fails=(
         Invalid([FieldError("content", Code.TOO_LONG, "At most 500 characters; this has 612.")]),
         _NO_POST,
         Unprocessable([FieldError("parentId", Code.NOT_ALLOWED, NO_PARENT)]),
     ),
-    idempotent=True,
-    tag=TAG,
     example=CREATE_COMMENT_EXAMPLE,
     response_example=COMMENT_EXAMPLE,
 )
@@ -65,14 +62,12 @@ async def create_comment(request: Request[Caller], body: CreateComment) -> Respo
     )
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/posts/{id}/comments",
     Keyed(anyone=True),
     summary="List comments",
     gives=CommentList,
-    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]), _NO_POST),
-    tag=TAG,
+    fails=(_NO_POST,),
     paged=True,
     response_example=CommentList([COMMENT_EXAMPLE], None),
 )
@@ -88,20 +83,16 @@ async def list_comments(request: Request[Caller]) -> Response:
     return json_response(CommentList([_shown(request)(each) for each in shown], cursor))
 
 
-@declare_with_body(
-    "PATCH",
+@routes.patch(
     "/api/comments/{id}",
     SessionOnly(),
     summary="Edit a comment",
-    takes=EditComment,
     gives=CommentOut,
     fails=(
         Invalid([FieldError("content", Code.TOO_LONG, "At most 500 characters; this has 612.")]),
         _NO_COMMENT,
         Unprocessable([FieldError("body", Code.NOT_ALLOWED, "A comment can be edited for 15 minutes.")]),
     ),
-    idempotent=True,
-    tag=TAG,
     example=EDIT_COMMENT_EXAMPLE,
     response_example=msgspec.structs.replace(
         COMMENT_EXAMPLE, content=EDIT_COMMENT_EXAMPLE.content, edited_at="2026-11-20T16:52:40.120Z"
@@ -120,15 +111,12 @@ async def edit_comment(request: Request[Caller], body: EditComment) -> Response:
     )
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     "/api/comments/{id}",
     SessionOnly(),
     summary="Delete a comment",
     gives=DeletedOut,
     fails=(_NO_COMMENT,),
-    idempotent=True,
-    tag=TAG,
     response_example=DeletedOut("Comment deleted", COMMENT_EXAMPLE.id),
 )
 async def delete_comment(request: Request[Caller]) -> Response:
@@ -147,6 +135,3 @@ def _shown(request: Request[Caller]) -> Callable[[Comment], CommentOut]:
     settings = request.settings
     permalinks = Permalinks(settings.permalink_base)
     return lambda comment: comment_shape(comment, settings.base_url, permalinks)
-
-
-ROUTES: Final = (create_comment, list_comments, edit_comment, delete_comment)

@@ -16,7 +16,10 @@ from pressroom.web.query import parse_filled
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 FOLLOWS: Final = "/follows"
 REQUESTS: Final = f"{FOLLOWS}?list=requests"
@@ -33,7 +36,7 @@ LISTS: Final[dict[str, List]] = {
 """The lists of the page, by their name in the query; the first is shown when none is named."""
 
 
-@declare("GET", FOLLOWS, Page(), summary="Who follows whom")
+@routes.get(FOLLOWS, Page(), summary="Who follows whom")
 async def show_follows(request: Request[Caller]) -> Response:
     """A page of one of the lists."""
     return await show_list(request, FormState())
@@ -59,32 +62,29 @@ async def show_list(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "follows/follows.html", values, form=form)
 
 
-@declare_form(f"{FOLLOWS}/accept", Page(), takes=AcceptRequests, again=show_list, summary="Accept all follow requests")
+@routes.form(f"{FOLLOWS}/accept", Page(), again=show_list, summary="Accept all follow requests")
 async def accept_all(request: Request[Caller], body: AcceptRequests) -> Response:
     """Accepts as many as one transaction takes; the page says when others still wait."""
     await request.once(actions.accept_all, accepted_shape, 200, request.caller, body.up_to or BEYOND)
     return redirect(REQUESTS, done="requests-accepted")
 
 
-@declare_form(f"{FOLLOWS}/{{username}}/accept", Page(), takes=NoFields, again=show_list, summary="Accept a request")
+@routes.form(f"{FOLLOWS}/{{username}}/accept", Page(), again=show_list, summary="Accept a request")
 async def accept(request: Request[Caller], body: NoFields) -> Response:
     """Accepts the request of an account."""
     await request.once(actions.accept_request, follower_shape, 200, request.caller, request.parameters["username"])
     return redirect(REQUESTS, done="request-accepted")
 
 
-@declare_form(f"{FOLLOWS}/{{username}}/reject", Page(), takes=NoFields, again=show_list, summary="Reject a request")
+@routes.form(f"{FOLLOWS}/{{username}}/reject", Page(), again=show_list, summary="Reject a request")
 async def reject(request: Request[Caller], body: NoFields) -> Response:
     """Rejects the request of an account, which is not told."""
     await request.once(actions.reject_request, follower_shape, 200, request.caller, request.parameters["username"])
     return redirect(REQUESTS, done="request-rejected")
 
 
-@declare_form(f"{FOLLOWS}/{{username}}/remove", Page(), takes=NoFields, again=show_list, summary="Remove a follower")
+@routes.form(f"{FOLLOWS}/{{username}}/remove", Page(), again=show_list, summary="Remove a follower")
 async def remove(request: Request[Caller], body: NoFields) -> Response:
     """Ends the follow of an account, which is not told."""
     await request.once(actions.remove_follower, follower_shape, 200, request.caller, request.parameters["username"])
     return redirect(f"{FOLLOWS}?list=followers", done="follower-removed")
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (show_follows, accept_all, accept, reject, remove)

@@ -13,7 +13,10 @@ from pressroom.web.access import SessionOnly
 from pressroom.web.query import parse_query
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import QueryParameter, declare
+from pressroom.web.routing import QueryParameter, Routes
+
+routes: Final = Routes[Caller](TAG)
+
 
 MOST: Final = 8
 """Names that are suggested at once."""
@@ -27,14 +30,12 @@ _OF_NAMES: Final = re.compile(r"\w*", re.ASCII)
 _TOO_LONG: Final = Invalid([FieldError("prefix", Code.TOO_LONG, f"A user name has at most {LONGEST} characters.")])
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/follows/suggestions",
     SessionOnly(),
     summary="Suggest user names",
     gives=SuggestionsOut,
     fails=(_TOO_LONG,),
-    tag=TAG,
     query=(
         QueryParameter(
             "prefix", "What the user names begin with, in any case.", {"type": "string", "maxLength": LONGEST}
@@ -53,6 +54,3 @@ async def suggest_follows(request: Request[Caller]) -> Response:
     own = request.caller.account.id
     found = await request.db.read(suggest_followed, own, folded(prefix), looked_at=LOOKED_AT, limit=MOST)
     return json_response(SuggestionsOut([person_shape(each, request.settings.base_url) for each in found]))
-
-
-ROUTES: Final = (suggest_follows,)

@@ -36,8 +36,11 @@ from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import declare, declare_form
+from pressroom.web.routing import Routes
 from pressroom.web.templating import COMPOSE_POLICY
+
+routes: Final = Routes[Caller]()
+
 
 POSTS: Final = 20
 """Own posts on a page."""
@@ -102,21 +105,13 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
     return await render(request, "home/start.html", values, form=form, policy=COMPOSE_POLICY)
 
 
-@declare("GET", "/", Visitor(), summary="The front page")
+@routes.get("/", Visitor(), summary="The front page")
 async def home(request: Request[Caller]) -> Response:
     """What this server is, and where to begin; signed in, the box to write in, above what one published."""
     return await show_home(request, FormState())
 
 
-@declare_form(
-    "/",
-    Page(),
-    takes=ComposePost,
-    again=show_home,
-    fields=COMPOSE_FIELDS,
-    files=COMPOSE_FILES,
-    summary="Publish a post",
-)
+@routes.form("/", Page(), again=show_home, fields=COMPOSE_FIELDS, files=COMPOSE_FILES, summary="Publish a post")
 async def publish_composed(request: Request[Caller], body: ComposePost) -> Response:
     """Publishes like POST /api/posts, POST /api/posts/upload when there are files, and PUT /api/posts/{id}/audience."""
     if await request.once.stored() is not None:
@@ -135,10 +130,9 @@ async def publish_composed(request: Request[Caller], body: ComposePost) -> Respo
     return redirect("/", done="post-published")
 
 
-@declare_form(
+@routes.form(
     "/preview",
     Page(is_limited=False),
-    takes=ComposePost,
     again=show_home,
     fields=COMPOSE_FIELDS,
     files=COMPOSE_FILES,
@@ -160,7 +154,7 @@ async def preview_composed(request: Request[Caller], body: ComposePost) -> Respo
     return await _show(request, FormState(typed=request.typed, lines=COMPOSE_FIELDS.lines), {"preview": preview})
 
 
-@declare_form("/verify/send", Page(), takes=NoFields, again=show_home, summary="Send the confirmation again")
+@routes.form("/verify/send", Page(), again=show_home, summary="Send the confirmation again")
 async def send_verification(request: Request[Caller], body: NoFields) -> Response:
     """Mails another link to confirm the e-mail address like POST /api/auth/verify/send."""
     await ask_for_verification(request)
@@ -169,6 +163,3 @@ async def send_verification(request: Request[Caller], body: NoFields) -> Respons
 
 def _id_of(view: PostView) -> str:
     return view.post.id
-
-
-ROUTES: Final = (home, publish_composed, preview_composed, send_verification)

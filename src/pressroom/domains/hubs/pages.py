@@ -12,14 +12,17 @@ from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 HUBS: Final = "/hubs"
 SHOWN: Final = 50
 """Hubs on one page."""
 
 
-@declare("GET", HUBS, Page(), summary="Your hubs")
+@routes.get(HUBS, Page(), summary="Your hubs")
 async def show_hubs(request: Request[Caller]) -> Response:
     """The hubs that the account is a member of, each with the id that programs publish into it by."""
     before = place_of(request.query)
@@ -33,7 +36,7 @@ async def show_hubs(request: Request[Caller]) -> Response:
     return await render(request, "hubs/list.html", values)
 
 
-@declare("GET", f"{HUBS}/new", Page(), summary="The form of a new hub")
+@routes.get(f"{HUBS}/new", Page(), summary="The form of a new hub")
 async def new_hub(request: Request[Caller]) -> Response:
     """An empty form."""
     return await show_new_hub(request, FormState())
@@ -44,12 +47,9 @@ async def show_new_hub(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "hubs/new.html", {}, form=form)
 
 
-@declare_form(f"{HUBS}/new", Page(), takes=CreateHub, again=show_new_hub, summary="Make a hub")
+@routes.form(f"{HUBS}/new", Page(), again=show_new_hub, summary="Make a hub")
 async def make_hub(request: Request[Caller], body: CreateHub) -> Response:
     """Makes the hub, whose first member the account is."""
     base_url = request.settings.base_url
     await request.once(actions.create_hub, lambda hub: hub_shape(hub, base_url), 201, request.caller, body.new_hub())
     return redirect(HUBS, done="hub-made")
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (show_hubs, new_hub, make_hub)

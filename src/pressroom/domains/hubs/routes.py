@@ -18,21 +18,20 @@ from pressroom.web.access import Anyone, SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import Tag, declare, declare_with_body
+from pressroom.web.routing import Routes, Tag
 
 TAG = Tag("Hubs", "Groups that accounts join and publish into.")
+routes: Final = Routes[Caller](TAG)
+
 
 _NO_HUB = NotFound("There is no such hub.")
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/hubs",
     SessionOnly(),
     summary="List your hubs",
     gives=HubList,
-    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
-    tag=TAG,
     paged=True,
     response_example=HubList([HUB_EXAMPLE], None),
 )
@@ -44,21 +43,16 @@ async def list_hubs(request: Request[Caller]) -> Response:
     return json_response(HubList([hub_shape(hub, request.settings.base_url) for hub in shown], cursor))
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/hubs",
     SessionOnly(),
     summary="Make a hub",
-    takes=CreateHub,
     gives=HubOut,
-    status=201,
     location="/api/hubs/{made}",
     fails=(
         Invalid([FieldError("slug", Code.INVALID_FORMAT, "A slug has 3 to 40 characters of a-z, 0-9 and -.")]),
         Conflict("The slug letterpress is taken."),
     ),
-    idempotent=True,
-    tag=TAG,
     example=CREATE_HUB_EXAMPLE,
     response_example=HUB_EXAMPLE,
 )
@@ -70,15 +64,8 @@ async def create_hub(request: Request[Caller], body: CreateHub) -> Response:
     )
 
 
-@declare(
-    "GET",
-    "/api/hubs/{id}",
-    Anyone(),
-    summary="Show a hub",
-    gives=HubOut,
-    fails=(_NO_HUB,),
-    tag=TAG,
-    response_example=HUB_EXAMPLE,
+@routes.get(
+    "/api/hubs/{id}", Anyone(), summary="Show a hub", gives=HubOut, fails=(_NO_HUB,), response_example=HUB_EXAMPLE
 )
 async def show_hub(request: Request[Caller]) -> Response:
     """One hub. Its posts are on its page, /hub/{slug}."""
@@ -87,15 +74,12 @@ async def show_hub(request: Request[Caller]) -> Response:
     return json_response(hub_shape(hub, request.settings.base_url))
 
 
-@declare(
-    "POST",
+@routes.post(
     "/api/hubs/{id}/membership",
     SessionOnly(),
     summary="Join a hub",
     gives=MemberOut,
     fails=(_NO_HUB,),
-    idempotent=True,
-    tag=TAG,
     response_example=MemberOut(True),
 )
 async def join_hub(request: Request[Caller]) -> Response:
@@ -106,15 +90,12 @@ async def join_hub(request: Request[Caller]) -> Response:
     )
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     "/api/hubs/{id}/membership",
     SessionOnly(),
     summary="Leave a hub",
     gives=MemberOut,
     fails=(_NO_HUB,),
-    idempotent=True,
-    tag=TAG,
     response_example=MemberOut(False),
 )
 async def leave_hub(request: Request[Caller]) -> Response:
@@ -122,6 +103,3 @@ async def leave_hub(request: Request[Caller]) -> Response:
     return await request.once(
         actions.leave_hub, lambda _: MemberOut(False), 200, request.caller, request.parameters["id"]
     )
-
-
-ROUTES: Final = (list_hubs, create_hub, show_hub, join_hub, leave_hub)

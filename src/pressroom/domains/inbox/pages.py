@@ -13,7 +13,10 @@ from pressroom.web.paging import place_of
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 INBOX: Final = "/notifications"
 _PLACE: Final = re.compile(r"[0-9A-Z]{26}|~")
@@ -32,32 +35,21 @@ async def show_notices(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "inbox/notifications.html", values, form=form)
 
 
-@declare("GET", INBOX, Page(), summary="Your notifications")
+@routes.get(INBOX, Page(), summary="Your notifications")
 async def notices(request: Request[Caller]) -> Response:
     """What happened that concerns the account: what is unread, then what was read."""
     return await show_notices(request, FormState())
 
 
-@declare_form(
-    f"{INBOX}/read", Page(), takes=ReadNotifications, again=show_notices, summary="Mark notifications as read"
-)
+@routes.form(f"{INBOX}/read", Page(), again=show_notices, summary="Mark notifications as read")
 async def read_notices(request: Request[Caller], body: ReadNotifications) -> Response:
     """Marks what was shown as read, like POST /api/notifications/read."""
     await request.once(mark_read, UnreadOut, 200, request.caller.account.id, body.up_to)
     return redirect(INBOX, done="notifications-read")
 
 
-@declare_form(
-    f"{INBOX}/{{notificationId}}/read",
-    Page(),
-    takes=NoFields,
-    again=show_notices,
-    summary="Mark a notification as read",
-)
+@routes.form(f"{INBOX}/{{notificationId}}/read", Page(), again=show_notices, summary="Mark a notification as read")
 async def read_notice(request: Request[Caller], body: NoFields) -> Response:
     """Marks one as read, like POST /api/notifications/{notificationId}/read."""
     await request.once(mark_one, UnreadOut, 200, request.caller.account.id, request.parameters["notificationId"])
     return redirect(INBOX, done="notifications-read")
-
-
-ROUTES: Final = (notices, read_notices, read_notice)

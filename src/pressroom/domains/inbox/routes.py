@@ -6,22 +6,20 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.inbox import actions
 from pressroom.domains.notifications.routes import TAG
 from pressroom.domains.notifications.schemas import NOTIFICATION_EXAMPLE, NotificationList, notification_shape
-from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller](TAG)
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/notifications",
     SessionOnly(),
     summary="List notifications",
     gives=NotificationList,
-    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
-    tag=TAG,
     paged=True,
     response_example=NotificationList([NOTIFICATION_EXAMPLE], None),
 )
@@ -35,6 +33,3 @@ async def list_notifications(request: Request[Caller]) -> Response:
     )
     base_url = request.settings.base_url
     return json_response(NotificationList([notification_shape(each, base_url) for each in shown], cursor))
-
-
-ROUTES: Final = (list_notifications,)

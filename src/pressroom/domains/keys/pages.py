@@ -18,7 +18,10 @@ from pressroom.web.query import parse_query
 from pressroom.web.rendering import render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 KEYS: Final = "/settings/keys"
 ENDED_SHOWN: Final = 20
@@ -31,7 +34,7 @@ _ID: Final = re.compile(r"[0-9A-Z]{26}")
 NEW_KEY: Final = FormFields(lists={"scopes"}, lines={"ipAllowlist"}, times={"expiryAt"}, others={"expiry": "expiryAt"})
 
 
-@declare("GET", KEYS, Page(), summary="The account's API keys")
+@routes.get(KEYS, Page(), summary="The account's API keys")
 async def show_keys(request: Request[Caller]) -> Response:
     """The active keys, and those that have ended, a page at a time."""
     before = place_of(request.query)
@@ -47,7 +50,7 @@ async def show_keys(request: Request[Caller]) -> Response:
     return await render(request, "keys/list.html", values)
 
 
-@declare("GET", f"{KEYS}/new", Page(recent=True), summary="The form of a new API key")
+@routes.get(f"{KEYS}/new", Page(recent=True), summary="The form of a new API key")
 async def new_key(request: Request[Caller]) -> Response:
     """An empty form, or one filled in from the key that the new one is to replace."""
     replaced = await _replaced(request)
@@ -59,14 +62,7 @@ async def show_new_key(request: Request[Caller], form: FormState) -> Response:
     return await _show_form(request, form, await _replaced(request))
 
 
-@declare_form(
-    f"{KEYS}/new",
-    Page(recent=True),
-    takes=CreateKey,
-    fields=NEW_KEY,
-    again=show_new_key,
-    summary="Make an API key",
-)
+@routes.form(f"{KEYS}/new", Page(recent=True), fields=NEW_KEY, again=show_new_key, summary="Make an API key")
 async def make_key(request: Request[Caller], body: CreateKey) -> Response:
     """Makes the key and shows it, this once: whoever sends the form again reads that it was shown."""
     now, replaced = request.clock.now(), await _replaced(request)
@@ -91,7 +87,7 @@ async def make_key(request: Request[Caller], body: CreateKey) -> Response:
     return await render(request, "keys/made.html", values, secret=made.key is not None)
 
 
-@declare("GET", f"{KEYS}/{{keyId}}/first-use", Page(), summary="Whether a new key was used yet")
+@routes.get(f"{KEYS}/{{keyId}}/first-use", Page(), summary="Whether a new key was used yet")
 async def first_use(request: Request[Caller]) -> Response:
     """The part of a page that waits for the key's first request; 204 while there is nothing new in it."""
     replaced_id = _id_given(request, "replaces")
@@ -151,6 +147,3 @@ def _id_given(request: Request[Caller], name: str) -> str | None:
 
 def _given(request: Request[Caller], name: str) -> str:
     return parse_query(request.query).get(name, "")
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (show_keys, new_key, make_key, first_use)

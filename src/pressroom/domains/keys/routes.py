@@ -22,9 +22,11 @@ from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import Tag, declare, declare_with_body
+from pressroom.web.routing import Routes, Tag
 
 TAG = Tag("API keys", "What programs act with. Only the signed-in owner manages them; no key can make or revoke keys.")
+routes: Final = Routes[Caller](TAG)
+
 
 _NO_KEY = NotFound("There is no such key.")
 _BAD_KEY = Invalid(
@@ -35,18 +37,29 @@ _BAD_KEY = Invalid(
 )
 
 
-@declare_with_body(
-    "POST",
+@routes.get(
+    "/api/auth/api-keys",
+    SessionOnly(),
+    summary="List API keys",
+    gives=ApiKeyList,
+    paged=True,
+    response_example=ApiKeyList([KEY_EXAMPLE], None),
+)
+async def list_keys(request: Request[Caller]) -> Response:
+    """All keys of the account, revoked and expired ones too, newest first."""
+    page = read_page(request.query)
+    keys = await request.db.read(actions.list_keys, request.caller.account.id, page.before, page.limit + 1)
+    shown, cursor = split(keys, page, lambda key: key.id)
+    return json_response(ApiKeyList([key_shape(key, request.clock.now()) for key in shown], cursor))
+
+
+@routes.post(
     "/api/auth/api-keys",
     SessionOnly(recent=True),
     summary="Create an API key",
-    takes=CreateKey,
     gives=CreatedKeyOut,
-    status=201,
     location="/api/auth/api-keys/{made}",
     fails=(_BAD_KEY, Conflict("An account has at most 5 active keys; revoke one to create another.")),
-    idempotent=True,
-    tag=TAG,
     example=CREATE_KEY_EXAMPLE,
     response_example=CREATED_KEY_EXAMPLE,
 )
@@ -64,33 +77,12 @@ async def create_key(request: Request[Caller], body: CreateKey) -> Response:
     )
 
 
-@declare(
-    "GET",
-    "/api/auth/api-keys",
-    SessionOnly(),
-    summary="List API keys",
-    gives=ApiKeyList,
-    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
-    tag=TAG,
-    paged=True,
-    response_example=ApiKeyList([KEY_EXAMPLE], None),
-)
-async def list_keys(request: Request[Caller]) -> Response:
-    """All keys of the account, revoked and expired ones too, newest first."""
-    page = read_page(request.query)
-    keys = await request.db.read(actions.list_keys, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(keys, page, lambda key: key.id)
-    return json_response(ApiKeyList([key_shape(key, request.clock.now()) for key in shown], cursor))
-
-
-@declare(
-    "GET",
+@routes.get(
     "/api/auth/api-keys/{keyId}",
     SessionOnly(),
     summary="Show an API key",
     gives=ApiKeyOut,
     fails=(_NO_KEY,),
-    tag=TAG,
     response_example=KEY_EXAMPLE,
 )
 async def show_key(request: Request[Caller]) -> Response:
@@ -99,14 +91,12 @@ async def show_key(request: Request[Caller]) -> Response:
     return json_response(key_shape(key, request.clock.now()))
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/auth/api-keys/{keyId}/usage",
     SessionOnly(),
     summary="Show how much an API key is used",
     gives=KeyUsageOut,
     fails=(_NO_KEY,),
-    tag=TAG,
     response_example=USAGE_EXAMPLE,
 )
 async def show_usage(request: Request[Caller]) -> Response:
@@ -123,15 +113,12 @@ async def read_usage(request: Request[Caller]) -> KeyUsageOut:
     return usage_shape(usage, rates, request.settings.daily_content_quota, now)
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     "/api/auth/api-keys/{keyId}",
     SessionOnly(),
     summary="Revoke an API key",
     gives=ApiKeyOut,
     fails=(_NO_KEY,),
-    idempotent=True,
-    tag=TAG,
     response_example=REVOKED_KEY_EXAMPLE,
 )
 async def revoke_key(request: Request[Caller]) -> Response:
@@ -145,6 +132,3 @@ async def revoke_key(request: Request[Caller]) -> Response:
         request.parameters["keyId"],
         request.caller.source,
     )
-
-
-ROUTES: Final = (list_keys, create_key, show_key, show_usage, revoke_key)

@@ -9,10 +9,12 @@ from pressroom.web.origin import names_own_host
 from pressroom.web.rendering import render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import declare
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Any]()
 
 
-@declare("GET", "/dev/mail", Visitor(), summary="The mail that development mode sent")
+@routes.get("/dev/mail", Visitor(), summary="The mail that development mode sent")
 async def show_mail(request: Request[Any]) -> Response:
     """The latest mails of this process, with their links; a 404 outside development mode, to other machines, and under
     foreign names."""
@@ -21,6 +23,3 @@ async def show_mail(request: Request[Any]) -> Response:
     if kept is None or not is_here or not names_own_host(request.headers, request.settings.base_url):
         raise NotFound("There is nothing at this address. The API reference is at /docs.")
     return await render(request, "mail/sent.html", {"mails": list(kept)}, secret=True)
-
-
-ROUTES: Final = (show_mail,)

@@ -11,7 +11,10 @@ from pressroom.web.page_forms import FormState, NoFields
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 PICTURE: Final = "/settings/profile/picture"
 COVER: Final = "/settings/profile/cover"
@@ -29,25 +32,14 @@ async def show_cover_form(request: Request[Caller], form: FormState) -> Response
     return await render(request, "accounts/cover.html", values, form=form)
 
 
-@declare("GET", PICTURE, Page(), summary="One's own picture")
+@routes.get(PICTURE, Page(), summary="One's own picture")
 async def show_picture(request: Request[Caller]) -> Response:
     """What others see as the account's picture, and the form of another one."""
     return await show_picture_form(request, FormState())
 
 
-@declare("GET", COVER, Page(), summary="One's own cover")
-async def show_own_cover(request: Request[Caller]) -> Response:
-    """What others see over the account's profile, and the form of another one."""
-    return await show_cover_form(request, FormState())
-
-
-@declare_form(
-    PICTURE,
-    Page(),
-    takes=SetAvatar,
-    again=show_picture_form,
-    files=picture_files(AccountPicture.AVATAR),
-    summary="Set the picture",
+@routes.form(
+    PICTURE, Page(), again=show_picture_form, files=picture_files(AccountPicture.AVATAR), summary="Set the picture"
 )
 async def set_picture(request: Request[Caller], body: SetAvatar) -> Response:
     """Saves a picture like PUT /api/auth/me/avatar."""
@@ -55,39 +47,28 @@ async def set_picture(request: Request[Caller], body: SetAvatar) -> Response:
     return redirect(PICTURE, done="picture-saved")
 
 
-@declare_form(
-    COVER,
-    Page(),
-    takes=SetCover,
-    again=show_cover_form,
-    files=picture_files(AccountPicture.COVER),
-    summary="Set the cover",
-)
-async def set_own_cover(request: Request[Caller], body: SetCover) -> Response:
-    """Saves a picture like PUT /api/auth/me/cover."""
-    await save_picture(request, AccountPicture.COVER)
-    return redirect(COVER, done="cover-saved")
-
-
-@declare_form(f"{PICTURE}/remove", Page(), takes=NoFields, again=show_picture_form, summary="Remove the picture")
+@routes.form(f"{PICTURE}/remove", Page(), again=show_picture_form, summary="Remove the picture")
 async def remove_picture(request: Request[Caller], body: NoFields) -> Response:
     """Removes the picture like DELETE /api/auth/me/avatar."""
     await drop_picture(request, AccountPicture.AVATAR)
     return redirect(PICTURE, done="picture-removed")
 
 
-@declare_form(f"{COVER}/remove", Page(), takes=NoFields, again=show_cover_form, summary="Remove the cover")
+@routes.get(COVER, Page(), summary="One's own cover")
+async def show_own_cover(request: Request[Caller]) -> Response:
+    """What others see over the account's profile, and the form of another one."""
+    return await show_cover_form(request, FormState())
+
+
+@routes.form(COVER, Page(), again=show_cover_form, files=picture_files(AccountPicture.COVER), summary="Set the cover")
+async def set_own_cover(request: Request[Caller], body: SetCover) -> Response:
+    """Saves a picture like PUT /api/auth/me/cover."""
+    await save_picture(request, AccountPicture.COVER)
+    return redirect(COVER, done="cover-saved")
+
+
+@routes.form(f"{COVER}/remove", Page(), again=show_cover_form, summary="Remove the cover")
 async def remove_own_cover(request: Request[Caller], body: NoFields) -> Response:
     """Removes the cover like DELETE /api/auth/me/cover."""
     await drop_picture(request, AccountPicture.COVER)
     return redirect(COVER, done="cover-removed")
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (
-    show_picture,
-    set_picture,
-    remove_picture,
-    show_own_cover,
-    set_own_cover,
-    remove_own_cover,
-)

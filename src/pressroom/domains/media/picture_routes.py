@@ -30,7 +30,10 @@ from pressroom.web.access import SessionOnly
 from pressroom.web.multipart_rules import Form, FormRules
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import FormFiles, FormSpec, Route, declare, declare_with_body
+from pressroom.web.routing import FormFiles, FormSpec, Routes
+
+routes: Final = Routes[Caller](TAG)
+
 
 _SHAPES: Final[dict[AccountPicture, Callable[[str, Pictures, str], Any]]] = {
     AccountPicture.AVATAR: avatar_shape,
@@ -62,31 +65,21 @@ def _refusals(field: str) -> tuple[PressroomError, ...]:
     )
 
 
-@declare(
-    "GET",
-    "/api/auth/me/avatar",
-    SessionOnly(),
-    summary="Show the avatar",
-    gives=AvatarOut,
-    tag=TAG,
-    response_example=AVATAR_EXAMPLE,
+@routes.get(
+    "/api/auth/me/avatar", SessionOnly(), summary="Show the avatar", gives=AvatarOut, response_example=AVATAR_EXAMPLE
 )
 async def show_avatar(request: Request[Caller]) -> Response:
     """What is shown as the account's picture, and what became of the file that was sent last."""
     return json_response(await read_picture(request, AccountPicture.AVATAR))
 
 
-@declare_with_body(
-    "PUT",
+@routes.put(
     "/api/auth/me/avatar",
     SessionOnly(),
     summary="Set the avatar",
-    takes=SetAvatar,
     gives=AvatarOut,
     status=202,
     fails=_refusals("avatar"),
-    idempotent=True,
-    tag=TAG,
     form=_spec(AccountPicture.AVATAR),
     example=SET_AVATAR_EXAMPLE,
     response_example=AVATAR_EXAMPLE,
@@ -97,46 +90,29 @@ async def set_avatar(request: Request[Caller], body: SetAvatar) -> Response:
     return await save_picture(request, AccountPicture.AVATAR)
 
 
-@declare(
-    "DELETE",
-    "/api/auth/me/avatar",
-    SessionOnly(),
-    summary="Remove the avatar",
-    gives=AvatarOut,
-    idempotent=True,
-    tag=TAG,
-    response_example=DRAWN_EXAMPLE,
+@routes.delete(
+    "/api/auth/me/avatar", SessionOnly(), summary="Remove the avatar", gives=AvatarOut, response_example=DRAWN_EXAMPLE
 )
 async def remove_avatar(request: Request[Caller]) -> Response:
     """Removes the picture, and one that is still being processed: a drawing is shown again."""
     return await drop_picture(request, AccountPicture.AVATAR)
 
 
-@declare(
-    "GET",
-    "/api/auth/me/cover",
-    SessionOnly(),
-    summary="Show the cover",
-    gives=CoverOut,
-    tag=TAG,
-    response_example=COVER_EXAMPLE,
+@routes.get(
+    "/api/auth/me/cover", SessionOnly(), summary="Show the cover", gives=CoverOut, response_example=COVER_EXAMPLE
 )
 async def show_cover(request: Request[Caller]) -> Response:
     """What is shown as the account's cover, and what became of the file that was sent last."""
     return json_response(await read_picture(request, AccountPicture.COVER))
 
 
-@declare_with_body(
-    "PUT",
+@routes.put(
     "/api/auth/me/cover",
     SessionOnly(),
     summary="Set the cover",
-    takes=SetCover,
     gives=CoverOut,
     status=202,
     fails=_refusals("cover"),
-    idempotent=True,
-    tag=TAG,
     form=_spec(AccountPicture.COVER),
     example=SET_COVER_EXAMPLE,
     response_example=COVER_EXAMPLE,
@@ -148,15 +124,8 @@ async def set_cover(request: Request[Caller], body: SetCover) -> Response:
     return await save_picture(request, AccountPicture.COVER)
 
 
-@declare(
-    "DELETE",
-    "/api/auth/me/cover",
-    SessionOnly(),
-    summary="Remove the cover",
-    gives=CoverOut,
-    idempotent=True,
-    tag=TAG,
-    response_example=NO_COVER_EXAMPLE,
+@routes.delete(
+    "/api/auth/me/cover", SessionOnly(), summary="Remove the cover", gives=CoverOut, response_example=NO_COVER_EXAMPLE
 )
 async def remove_cover(request: Request[Caller]) -> Response:
     """Removes the cover, and one that is still being processed."""
@@ -188,13 +157,3 @@ async def drop_picture(request: Request[Caller], picture: AccountPicture) -> Res
 def _shaped(request: Request[Caller], picture: AccountPicture) -> Callable[[Pictures], Any]:
     account_id, base_url = request.caller.account.id, request.settings.base_url
     return lambda pictures: _SHAPES[picture](account_id, pictures, base_url)
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (
-    show_avatar,
-    set_avatar,
-    remove_avatar,
-    show_cover,
-    set_cover,
-    remove_cover,
-)

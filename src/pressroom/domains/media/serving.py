@@ -15,7 +15,10 @@ from pressroom.web.access import Public
 from pressroom.web.asgi import HeaderList
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import declare
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 PRESIGNED_SECONDS: Final = STEP // SECOND
 FOR_SOME_SECONDS: Final = 60
@@ -41,25 +44,25 @@ FOR_GOOD: Final = b"private, max-age=31536000, immutable"
 PUBLIC: Final = "PUBLIC"
 
 
-@declare("GET", "/media/{token}", Public(), summary="A file of a post or clip, or a picture of an account")
+@routes.get("/media/{token}", Public(), summary="A file of a post or clip, or a picture of an account")
 async def serve_media(request: Request[Caller]) -> Response:
     """Serves the processed file."""
     return await _serve(request, Variant.MAIN)
 
 
-@declare("GET", "/media/{token}/thumbnail", Public(), summary="Its thumbnail")
+@routes.get("/media/{token}/thumbnail", Public(), summary="Its thumbnail")
 async def serve_thumbnail(request: Request[Caller]) -> Response:
     """Serves its thumbnail."""
     return await _serve(request, Variant.THUMBNAIL)
 
 
-@declare("GET", "/media/{token}/poster", Public(), summary="The first picture of a video")
+@routes.get("/media/{token}/poster", Public(), summary="The first picture of a video")
 async def serve_poster(request: Request[Caller]) -> Response:
     """Serves the picture that is shown before a video plays."""
     return await _serve(request, Variant.POSTER)
 
 
-@declare("GET", "/cards/{token}", Public(), summary="The thumbnail of a link's card")
+@routes.get("/cards/{token}", Public(), summary="The thumbnail of a link's card")
 async def serve_card(request: Request[Caller]) -> Response:
     """Serves the stored thumbnail of a linked page."""
     token = request.parameters["token"]
@@ -185,6 +188,3 @@ def _has(header: str | None, etag: bytes) -> bool:
         return False
     tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]
     return "*" in tags or etag.decode() in tags
-
-
-ROUTES: Final = (serve_media, serve_thumbnail, serve_poster, serve_card)

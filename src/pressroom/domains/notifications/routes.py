@@ -9,18 +9,17 @@ from pressroom.errors import Code, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import Tag, declare, declare_with_body
+from pressroom.web.routing import Routes, Tag
 
 TAG = Tag("Notifications", "What happened that concerns the signed-in account.")
+routes: Final = Routes[Caller](TAG)
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/notifications/unread",
     SessionOnly(),
     summary="Count what is unread",
     gives=UnreadOut,
-    tag=TAG,
     response_example=UnreadOut(3),
 )
 async def unread_notifications(request: Request[Caller]) -> Response:
@@ -28,16 +27,12 @@ async def unread_notifications(request: Request[Caller]) -> Response:
     return json_response(UnreadOut(await request.db.read(actions.read_unread, request.caller.account.id)))
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/notifications/read",
     SessionOnly(),
     summary="Mark notifications as read",
-    takes=ReadNotifications,
     gives=UnreadOut,
     fails=(Invalid([FieldError("upTo", Code.REQUIRED, "This field is required.")]),),
-    idempotent=True,
-    tag=TAG,
     example=ReadNotifications(up_to=NOTIFICATION_EXAMPLE.id),
     response_example=UnreadOut(0),
 )
@@ -47,15 +42,12 @@ async def read_notifications(request: Request[Caller], body: ReadNotifications) 
     return await request.once(actions.mark_read, UnreadOut, 200, request.caller.account.id, body.up_to)
 
 
-@declare(
-    "POST",
+@routes.post(
     "/api/notifications/{notificationId}/read",
     SessionOnly(),
     summary="Mark a notification as read",
     gives=UnreadOut,
     fails=(NotFound("There is no such notification."),),
-    idempotent=True,
-    tag=TAG,
     response_example=UnreadOut(2),
 )
 async def read_notification(request: Request[Caller]) -> Response:
@@ -63,6 +55,3 @@ async def read_notification(request: Request[Caller]) -> Response:
     return await request.once(
         actions.mark_one, UnreadOut, 200, request.caller.account.id, request.parameters["notificationId"]
     )
-
-
-ROUTES: Final = (unread_notifications, read_notifications, read_notification)

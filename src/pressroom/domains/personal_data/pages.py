@@ -3,8 +3,9 @@
 from typing import Final
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.personal_data import actions, routes
+from pressroom.domains.personal_data import actions
 from pressroom.domains.personal_data.models import ExportState
+from pressroom.domains.personal_data.routes import carry_out_deletion, send_export, source_of
 from pressroom.domains.personal_data.schemas import DeleteOwnAccount, export_shape
 from pressroom.web.access import Page
 from pressroom.web.asgi import HeaderList
@@ -12,7 +13,10 @@ from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 DATA: Final = "/settings/data"
 RECENT: Final = Page(recent=True)
@@ -34,13 +38,13 @@ async def show_data_form(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "personal_data/data.html", values, form=form)
 
 
-@declare("GET", DATA, Page(), summary="The account's data")
+@routes.get(DATA, Page(), summary="The account's data")
 async def show_data(request: Request[Caller]) -> Response:
     """How far the copy of everything is, and the way to delete the account."""
     return await show_data_form(request, FormState())
 
 
-@declare_form(f"{DATA}/export", RECENT, takes=NoFields, again=show_data_form, summary="Ask for a copy of everything")
+@routes.form(f"{DATA}/export", RECENT, again=show_data_form, summary="Ask for a copy of everything")
 async def request_export(request: Request[Caller], body: NoFields) -> Response:
     """Has a copy made."""
     base_url = request.settings.base_url
@@ -49,18 +53,18 @@ async def request_export(request: Request[Caller], body: NoFields) -> Response:
         lambda export: export_shape(export, base_url),
         202,
         request.caller.account.id,
-        routes.source_of(request),
+        source_of(request),
     )
     return redirect(DATA, done="export-asked")
 
 
-@declare("GET", f"{DATA}/export", RECENT, summary="Fetch the copy of everything")
+@routes.get(f"{DATA}/export", RECENT, summary="Fetch the copy of everything")
 async def fetch_export(request: Request[Caller]) -> Response:
     """The zip file; without one, the page that says so."""
     export = await request.db.read(actions.find_export, request.caller.account.id)
     if export is None or not export.is_ready(request.clock.now()):
         return redirect(DATA)
-    response = await routes.send_export(request)
+    response = await send_export(request)
     response.headers += ONE_READER
     return response
 
@@ -71,26 +75,18 @@ async def ask_to_delete(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "personal_data/delete.html", values, form=form)
 
 
-@declare("GET", f"{DATA}/delete", RECENT, summary="What deleting the account does")
+@routes.get(f"{DATA}/delete", RECENT, summary="What deleting the account does")
 async def show_deletion(request: Request[Caller]) -> Response:
     """The page that deletes the account."""
     return await ask_to_delete(request, FormState())
 
 
-@declare_form(
-    f"{DATA}/delete",
-    RECENT,
-    takes=DeleteOwnAccount,
-    fields=FormFields(secrets={"password"}),
-    again=ask_to_delete,
-    summary="Delete the account",
+@routes.form(
+    f"{DATA}/delete", RECENT, fields=FormFields(secrets={"password"}), again=ask_to_delete, summary="Delete the account"
 )
 async def delete_account(request: Request[Caller], body: DeleteOwnAccount) -> Response:
     """Deletes the account and leads to the front page."""
-    answer = await routes.carry_out_deletion(request, body)
+    answer = await carry_out_deletion(request, body)
     gone = redirect("/", done="own-account-deleted")
     gone.headers += [header for header in answer.headers if header[0] == b"set-cookie"]
     return gone
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (show_data, request_export, fetch_export, show_deletion, delete_account)

@@ -24,22 +24,22 @@ from pressroom.web.access import SessionOnly
 from pressroom.web.asgi import HeaderList
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare, declare_with_body
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller](TAG)
+
 
 NO_EXPORT: Final = NotFound("There is no copy. Ask for one: POST /api/auth/export")
 WRONG_NAME: Final = FieldError("username", Code.NOT_ALLOWED, "That is not the user name of this account.")
 
 
-@declare(
-    "POST",
+@routes.post(
     "/api/auth/export",
     SessionOnly(recent=True),
     summary="Ask for a copy of everything",
     gives=ExportOut,
     status=202,
     fails=(Conflict("A copy is being made already."),),
-    idempotent=True,
-    tag=TAG,
     response_example=EXPORT_EXAMPLE,
 )
 async def request_export(request: Request[Caller]) -> Response:
@@ -55,14 +55,12 @@ async def request_export(request: Request[Caller]) -> Response:
     )
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/auth/export",
     SessionOnly(),
     summary="Show the copy of everything",
     gives=ExportOut,
     fails=(NO_EXPORT,),
-    tag=TAG,
     response_example=EXPORT_EXAMPLE,
 )
 async def show_export(request: Request[Caller]) -> Response:
@@ -73,13 +71,11 @@ async def show_export(request: Request[Caller]) -> Response:
     return json_response(export_shape(export, request.settings.base_url))
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/auth/export/file",
     SessionOnly(recent=True),
     summary="Fetch the copy of everything",
     fails=(NO_EXPORT,),
-    tag=TAG,
     content_type="application/octet-stream",
 )
 async def fetch_export(request: Request[Caller]) -> Response:
@@ -104,16 +100,12 @@ async def send_export(request: Request[Caller]) -> Response:
     return Response(200, b"", b"application/octet-stream", headers, stream=blobs.read(export.key), length=info.size)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/auth/delete",
     SessionOnly(recent=True),
     summary="Delete the account",
-    takes=DeleteOwnAccount,
     gives=DeletedOwnAccountOut,
     fails=(WrongCredentials, TooManyAttempts, Unprocessable([WRONG_NAME]), Unprocessable([admin_stays("mira_press")])),
-    idempotent=True,
-    tag=TAG,
     example=DELETE_OWN_ACCOUNT_EXAMPLE,
     response_example=DeletedOwnAccountOut("Account deleted", "01M7WVE9SS0371E5H43QNHTMZJ"),
     cookie="Takes the session's cookie away.",
@@ -150,6 +142,3 @@ async def carry_out_deletion(request: Request[Caller], body: DeleteOwnAccount) -
 def source_of(request: Request[Caller]) -> Source:
     """Returns who acts, as the log writes it down."""
     return Source(address=request.client)
-
-
-ROUTES: Final = (request_export, show_export, fetch_export, delete_own_account)

@@ -14,7 +14,10 @@ from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 ONE: Final = "/post/{id}"
 
@@ -33,13 +36,13 @@ async def show_edit(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "posts/edit.html", {"post": post}, form=form)
 
 
-@declare("GET", f"{ONE}/edit", Page(), summary="Edit a post")
+@routes.get(f"{ONE}/edit", Page(), summary="Edit a post")
 async def edit_page(request: Request[Caller]) -> Response:
     """The text and the audience of one's own post, to be changed."""
     return await show_edit(request, FormState())
 
 
-@declare_form(f"{ONE}/edit", Page(), takes=EditPost, again=show_edit, summary="Edit a post")
+@routes.form(f"{ONE}/edit", Page(), again=show_edit, summary="Edit a post")
 async def save_edit(request: Request[Caller], body: EditPost) -> Response:
     """Edits a post like PATCH /api/posts/{id}."""
     post_id, changes = request.parameters["id"], body.edit()
@@ -58,13 +61,13 @@ async def show_deletion(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "posts/delete.html", {"post": post}, form=form)
 
 
-@declare("GET", f"{ONE}/delete", Page(), summary="Delete a post")
+@routes.get(f"{ONE}/delete", Page(), summary="Delete a post")
 async def deletion_page(request: Request[Caller]) -> Response:
     """What happens when one's own post is deleted, and the button."""
     return await show_deletion(request, FormState())
 
 
-@declare_form(f"{ONE}/delete", Page(), takes=NoFields, again=show_deletion, summary="Delete a post")
+@routes.form(f"{ONE}/delete", Page(), again=show_deletion, summary="Delete a post")
 async def delete_post(request: Request[Caller], body: NoFields) -> Response:
     """Deletes a post like DELETE /api/posts/{id}."""
     await request.once(edit.delete_post, lambda post_id: post_id, 200, request.caller, request.parameters["id"])
@@ -80,16 +83,15 @@ async def show_audience(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "posts/audience.html", values, form=form)
 
 
-@declare("GET", f"{ONE}/audience", Page(), summary="The readers of a post")
+@routes.get(f"{ONE}/audience", Page(), summary="The readers of a post")
 async def audience_page(request: Request[Caller]) -> Response:
     """Whom the allowlist of one's own post names, to be changed."""
     return await show_audience(request, FormState())
 
 
-@declare_form(
+@routes.form(
     f"{ONE}/audience",
     Page(),
-    takes=SetAudience,
     again=show_audience,
     fields=FormFields(lines={"usernames"}, names={"usernames"}, clears={"usernames"}),
     summary="Set the readers of a post",
@@ -99,13 +101,3 @@ async def save_audience(request: Request[Caller], body: SetAudience) -> Response
     post_id = request.parameters["id"]
     await request.once(reach.set_audience, lambda count: count, 200, request.caller, post_id, body.usernames)
     return redirect(f"/post/{post_id}/audience", done="audience-set")
-
-
-ROUTES: Final = (
-    edit_page,
-    save_edit,
-    deletion_page,
-    delete_post,
-    audience_page,
-    save_audience,
-)

@@ -12,19 +12,20 @@ from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unpr
 from pressroom.web.access import SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Tag, declare, declare_with_body
+from pressroom.web.routing import Routes, Tag
+
+routes: Final = Routes[Caller]()
+
 
 REACTIONS: Final = Tag("Reactions", "What signed-in readers do with posts.")
 
 
-@declare(
-    "POST",
+@routes.post(
     "/api/posts/{id}/like",
     SessionOnly(),
     summary="Like a post",
     gives=LikedOut,
     fails=(NO_POST,),
-    idempotent=True,
     tag=REACTIONS,
     response_example=LikedOut(True),
 )
@@ -33,14 +34,12 @@ async def like_post(request: Request[Caller]) -> Response:
     return await request.once(react.like_post, lambda _: LikedOut(True), 200, request.caller, request.parameters["id"])
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     "/api/posts/{id}/like",
     SessionOnly(),
     summary="Take a like back",
     gives=LikedOut,
     fails=(NO_POST,),
-    idempotent=True,
     tag=REACTIONS,
     response_example=LikedOut(False),
 )
@@ -51,14 +50,12 @@ async def unlike_post(request: Request[Caller]) -> Response:
     )
 
 
-@declare(
-    "POST",
+@routes.post(
     "/api/posts/{id}/save",
     SessionOnly(),
     summary="Save a post",
     gives=SavedOut,
     fails=(NO_POST,),
-    idempotent=True,
     tag=REACTIONS,
     response_example=SavedOut(True),
 )
@@ -67,14 +64,12 @@ async def save_post(request: Request[Caller]) -> Response:
     return await request.once(react.save_post, lambda _: SavedOut(True), 200, request.caller, request.parameters["id"])
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     "/api/posts/{id}/save",
     SessionOnly(),
     summary="Take a save back",
     gives=SavedOut,
     fails=(NO_POST,),
-    idempotent=True,
     tag=REACTIONS,
     response_example=SavedOut(False),
 )
@@ -85,12 +80,10 @@ async def unsave_post(request: Request[Caller]) -> Response:
     )
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/posts/{id}/poll/votes",
     SessionOnly(),
     summary="Vote in a poll",
-    takes=Vote,
     gives=PollOut,
     fails=(
         Invalid([FieldError("choices", Code.TOO_MANY, "This poll takes a single choice.")]),
@@ -98,7 +91,6 @@ async def unsave_post(request: Request[Caller]) -> Response:
         Conflict("The account has voted in this poll already; a vote is final."),
         Unprocessable([FieldError("body", Code.NOT_ALLOWED, "This poll is closed.")]),
     ),
-    idempotent=True,
     tag=REACTIONS,
     example=VOTE_EXAMPLE,
     response_example=VOTED_EXAMPLE,
@@ -109,6 +101,3 @@ async def vote(request: Request[Caller], body: Vote) -> Response:
     return await request.once(
         react.vote, lambda poll: poll_shape(poll, now), 200, request.caller, request.parameters["id"], body.choices
     )
-
-
-ROUTES: Final = (like_post, unlike_post, save_post, unsave_post, vote)

@@ -41,23 +41,36 @@ from pressroom.web.access import Keyed, SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import Tag, declare, declare_with_body
+from pressroom.web.routing import Routes, Tag
 
 TAG = Tag("Posts", "What an account publishes.")
+routes: Final = Routes[Caller](TAG)
 
 
-@declare_with_body(
-    "POST",
+@routes.get(
+    "/api/saved",
+    SessionOnly(),
+    summary="List what you saved",
+    gives=PostList,
+    tag=REACTIONS,
+    paged=True,
+    response_example=PostList([POST_EXAMPLE], None),
+)
+async def list_saved(request: Request[Caller]) -> Response:
+    """The posts that the account saved, newest post first. What was deleted, or is no longer for the account to see, is
+    left out, so a page may have fewer than `limit`."""
+    page = read_page(request.query)
+    views, cursor = await request.db.read(lookup.list_saved, request.caller.account.id, page.before, page.limit)
+    return json_response(PostList([_shown(request)(view) for view in views], cursor))
+
+
+@routes.post(
     "/api/posts",
     Keyed("posts:write", counts_as_post=True, spends_content=True),
     summary="Publish a post",
-    takes=CreatePost,
     gives=PostOut,
-    status=201,
     location="/api/posts/{made}",
     fails=(BAD_POST, NOT_A_MEMBER, QuotaExceeded),
-    idempotent=True,
-    tag=TAG,
     example=CREATE_POST_EXAMPLE,
     response_example=POST_EXAMPLE,
 )
@@ -71,18 +84,13 @@ async def create_post(request: Request[Caller], body: CreatePost) -> Response:
     return await request.once(publish.publish_post, _shown(request), 201, request.caller, draft, allowance)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/posts/upload",
     Keyed("media:write", spends_content=True),
     summary="Publish a post with media",
-    takes=UploadPost,
     gives=PostOut,
-    status=201,
     location="/api/posts/{made}",
     fails=(BAD_UPLOAD, NOT_A_MEMBER, MEDIA_QUOTA_REACHED, QuotaExceeded),
-    idempotent=True,
-    tag=TAG,
     form=UPLOAD_FORM,
     example=UPLOAD_POST_EXAMPLE,
     response_example=UPLOADED_POST_EXAMPLE,
@@ -103,32 +111,11 @@ async def upload_post(request: Request[Caller], body: UploadPost) -> Response:
         )
 
 
-@declare(
-    "GET",
-    "/api/posts/{id}",
-    Keyed(anyone=True),
-    summary="Show a post",
-    gives=PostOut,
-    fails=(NO_POST,),
-    tag=TAG,
-    response_example=POST_EXAMPLE,
-)
-async def show_post(request: Request[Caller]) -> Response:
-    """One post, if it stands and the reader may see it: with a key, what its account published and what anyone may
-    see. Ask again until each `processingStatus` has left PROCESSING. Its permalink is /post/{id}."""
-    reader = reader_of(request.who)
-    view = await request.db.read(lookup.get_view, request.parameters["id"], reader.id, by_key=reader.by_key)
-    return json_response(_shown(request)(view))
-
-
-@declare(
-    "GET",
+@routes.get(
     "/api/posts",
     SessionOnly(),
     summary="List your posts",
     gives=PostList,
-    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
-    tag=TAG,
     paged=True,
     response_example=PostList([POST_EXAMPLE], None),
 )
@@ -140,20 +127,32 @@ async def list_posts(request: Request[Caller]) -> Response:
     return json_response(PostList([_shown(request)(view) for view in shown], cursor))
 
 
-@declare_with_body(
-    "PATCH",
+@routes.get(
+    "/api/posts/{id}",
+    Keyed(anyone=True),
+    summary="Show a post",
+    gives=PostOut,
+    fails=(NO_POST,),
+    response_example=POST_EXAMPLE,
+)
+async def show_post(request: Request[Caller]) -> Response:
+    """One post, if it stands and the reader may see it: with a key, what its account published and what anyone may
+    see. Ask again until each `processingStatus` has left PROCESSING. Its permalink is /post/{id}."""
+    reader = reader_of(request.who)
+    view = await request.db.read(lookup.get_view, request.parameters["id"], reader.id, by_key=reader.by_key)
+    return json_response(_shown(request)(view))
+
+
+@routes.patch(
     "/api/posts/{id}",
     Keyed("posts:write"),
     summary="Edit a post",
-    takes=EditPost,
     gives=PostOut,
     fails=(
         Invalid([FieldError("body", Code.REQUIRED, "Give at least one of content and visibility.")]),
         NO_POST,
         Unprocessable([FieldError("visibility", Code.NOT_ALLOWED, "A bounce is always PUBLIC.")]),
     ),
-    idempotent=True,
-    tag=TAG,
     example=EDIT_POST_EXAMPLE,
     response_example=EDITED_POST_EXAMPLE,
 )
@@ -167,15 +166,12 @@ async def edit_post(request: Request[Caller], body: EditPost) -> Response:
     return await request.once(edit.edit_post, _shown(request), 200, request.caller, post_id, changes)
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     "/api/posts/{id}",
     Keyed("posts:delete"),
     summary="Delete a post",
     gives=DeletedOut,
     fails=(NO_POST,),
-    idempotent=True,
-    tag=TAG,
     response_example=DeletedOut("Post deleted", POST_EXAMPLE.id),
 )
 async def delete_post(request: Request[Caller]) -> Response:
@@ -190,15 +186,12 @@ async def delete_post(request: Request[Caller]) -> Response:
     )
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/posts/{id}/bounce",
     Keyed("bounces:write", spends_content=True),
     summary="Bounce a post",
-    takes=BouncePost,
     body_optional=True,
     gives=PostOut,
-    status=201,
     location="/api/posts/{made}",
     fails=(
         Invalid([FieldError("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214.")]),
@@ -209,8 +202,6 @@ async def delete_post(request: Request[Caller]) -> Response:
         ),
         QuotaExceeded,
     ),
-    idempotent=True,
-    tag=TAG,
     example=BOUNCE_POST_EXAMPLE,
     response_example=BOUNCE_EXAMPLE,
 )
@@ -224,14 +215,12 @@ async def bounce_post(request: Request[Caller], body: BouncePost) -> Response:
     return await request.once(bounce.bounce_post, _shown(request), 201, request.caller, post_id, content, allowance)
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/posts/{id}/audience",
     SessionOnly(),
     summary="Show the allowlist",
     gives=AllowlistOut,
     fails=(NO_POST,),
-    tag=TAG,
     response_example=AllowlistOut(AUDIENCE_EXAMPLE.usernames),
 )
 async def show_audience(request: Request[Caller]) -> Response:
@@ -241,20 +230,21 @@ async def show_audience(request: Request[Caller]) -> Response:
     return json_response(AllowlistOut(names))
 
 
-@declare_with_body(
-    "PUT",
+def _shown(request: Request[Caller]) -> Callable[[PostView], PostOut]:
+    addresses, now = addresses_of(request), request.clock.now()
+    return lambda view: post_shape(view, addresses, now)
+
+
+@routes.put(
     "/api/posts/{id}/audience",
     SessionOnly(),
     summary="Set the allowlist",
-    takes=SetAudience,
     gives=AudienceOut,
     fails=(
         Invalid([FieldError("usernames[1]", Code.DUPLICATE, "otto is named twice.")]),
         NO_POST,
         Unprocessable([FieldError("usernames[1]", Code.INVALID_CHOICE, "There is no account otto.")]),
     ),
-    idempotent=True,
-    tag=TAG,
     example=AUDIENCE_EXAMPLE,
     response_example=AudienceOut(2),
 )
@@ -264,41 +254,3 @@ async def set_audience(request: Request[Caller], body: SetAudience) -> Response:
     return await request.once(
         reach.set_audience, AudienceOut, 200, request.caller, request.parameters["id"], body.usernames
     )
-
-
-def _shown(request: Request[Caller]) -> Callable[[PostView], PostOut]:
-    addresses, now = addresses_of(request), request.clock.now()
-    return lambda view: post_shape(view, addresses, now)
-
-
-@declare(
-    "GET",
-    "/api/saved",
-    SessionOnly(),
-    summary="List what you saved",
-    gives=PostList,
-    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
-    tag=REACTIONS,
-    paged=True,
-    response_example=PostList([POST_EXAMPLE], None),
-)
-async def list_saved(request: Request[Caller]) -> Response:
-    """The posts that the account saved, newest post first. What was deleted, or is no longer for the account to see, is
-    left out, so a page may have fewer than `limit`."""
-    page = read_page(request.query)
-    views, cursor = await request.db.read(lookup.list_saved, request.caller.account.id, page.before, page.limit)
-    return json_response(PostList([_shown(request)(view) for view in views], cursor))
-
-
-ROUTES: Final = (
-    list_saved,
-    create_post,
-    upload_post,
-    list_posts,
-    show_post,
-    edit_post,
-    delete_post,
-    bounce_post,
-    show_audience,
-    set_audience,
-)

@@ -32,7 +32,10 @@ from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import own_path, redirect
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,56 +58,49 @@ async def show_post(request: Request[Caller], form: FormState) -> Response:
     return await post_page(request, found, form)
 
 
-@declare_form("/post/{id}/like", Page(), takes=NoFields, again=show_post, summary="Like a post")
+@routes.form("/post/{id}/like", Page(), again=show_post, summary="Like a post")
 async def like(request: Request[Caller], body: NoFields) -> Response:
     """Likes the post and leads back."""
     return await _act(request, react.like_post)
 
 
-@declare_form("/post/{id}/unlike", Page(), takes=NoFields, again=show_post, summary="Take a like back")
+@routes.form("/post/{id}/unlike", Page(), again=show_post, summary="Take a like back")
 async def unlike(request: Request[Caller], body: NoFields) -> Response:
     """Takes the like back and leads back."""
     return await _act(request, react.unlike_post)
 
 
-@declare_form("/post/{id}/save", Page(), takes=NoFields, again=show_post, summary="Save a post")
+@routes.form("/post/{id}/save", Page(), again=show_post, summary="Save a post")
 async def save(request: Request[Caller], body: NoFields) -> Response:
     """Saves the post and leads back."""
     return await _act(request, react.save_post)
 
 
-@declare_form("/post/{id}/unsave", Page(), takes=NoFields, again=show_post, summary="Take a save back")
+@routes.form("/post/{id}/unsave", Page(), again=show_post, summary="Take a save back")
 async def unsave(request: Request[Caller], body: NoFields) -> Response:
     """Takes the mark back and leads back."""
     return await _act(request, react.unsave_post)
 
 
-@declare_form("/post/{id}/bounce", Page(), takes=NoFields, again=show_post, summary="Bounce a post")
+@routes.form("/post/{id}/bounce", Page(), again=show_post, summary="Bounce a post")
 async def bounce_post(request: Request[Caller], body: NoFields) -> Response:
     """Bounces the post plainly and leads back."""
     return await _act(request, bounce.bounce_post, None, allowance_of(request.settings))
 
 
-@declare_form("/post/{id}/unbounce", Page(), takes=NoFields, again=show_post, summary="Take a bounce back")
+@routes.form("/post/{id}/unbounce", Page(), again=show_post, summary="Take a bounce back")
 async def unbounce(request: Request[Caller], body: NoFields) -> Response:
     """Deletes the reader's plain bounce and leads back."""
     return await _act(request, bounce.unbounce_post)
 
 
-@declare_form(
-    "/post/{id}/vote",
-    Page(),
-    takes=Vote,
-    fields=FormFields(lists={"choices"}),
-    again=show_post,
-    summary="Vote in a poll",
-)
+@routes.form("/post/{id}/vote", Page(), fields=FormFields(lists={"choices"}), again=show_post, summary="Vote in a poll")
 async def vote(request: Request[Caller], body: Vote) -> Response:
     """Votes and leads back to the poll."""
     return await _act(request, react.vote, body.choices)
 
 
-@declare_form("/post/{id}/comment", Page(), takes=CreateComment, again=show_post, summary="Comment on a post")
+@routes.form("/post/{id}/comment", Page(), again=show_post, summary="Comment on a post")
 async def comment(request: Request[Caller], body: CreateComment) -> Response:
     """Comments, or replies, and leads to the comment."""
     post_id = request.parameters["id"]
@@ -115,7 +111,7 @@ async def comment(request: Request[Caller], body: CreateComment) -> Response:
     return redirect(made.path if further else f"/post/{post_id}#comment-{made.id}")
 
 
-@declare("GET", "/post/{id}/quote", Page(), summary="The form of a quote")
+@routes.get("/post/{id}/quote", Page(), summary="The form of a quote")
 async def quote_form(request: Request[Caller]) -> Response:
     """The post, and what one has to say of it."""
     return await show_quote(request, FormState())
@@ -128,7 +124,7 @@ async def show_quote(request: Request[Caller], form: FormState) -> Response:
     return await quote_page(request, view, form)
 
 
-@declare_form("/post/{id}/quote", Page(), takes=BouncePost, again=show_quote, summary="Quote a post")
+@routes.form("/post/{id}/quote", Page(), again=show_quote, summary="Quote a post")
 async def quote(request: Request[Caller], body: BouncePost) -> Response:
     """Publishes the quote and leads to it."""
     content = body.commentary()
@@ -143,25 +139,25 @@ async def quote(request: Request[Caller], body: BouncePost) -> Response:
     return redirect(f"/post/{msgspec.json.decode(answer.body, type=Made).id}")
 
 
-@declare_form("/@{username}/follow", Page(), takes=NoFields, again=profile_page, summary="Follow an account")
+@routes.form("/@{username}/follow", Page(), again=profile_page, summary="Follow an account")
 async def follow_account(request: Request[Caller], body: NoFields) -> Response:
     """Follows the account, or asks to, and leads back."""
     return await _act_on(request, f"/@{request.parameters['username']}", follow, request.parameters["username"])
 
 
-@declare_form("/@{username}/unfollow", Page(), takes=NoFields, again=profile_page, summary="Unfollow an account")
+@routes.form("/@{username}/unfollow", Page(), again=profile_page, summary="Unfollow an account")
 async def unfollow_account(request: Request[Caller], body: NoFields) -> Response:
     """Follows the account no longer, or takes the request back, and leads back."""
     return await _act_on(request, f"/@{request.parameters['username']}", unfollow, request.parameters["username"])
 
 
-@declare_form("/hub/{slug}/join", Page(), takes=NoFields, again=hub_page, summary="Join a hub")
+@routes.form("/hub/{slug}/join", Page(), again=hub_page, summary="Join a hub")
 async def join(request: Request[Caller], body: NoFields) -> Response:
     """Joins the hub and leads back."""
     return await _act_on(request, f"/hub/{request.parameters['slug']}", join_by_slug, request.parameters["slug"])
 
 
-@declare_form("/hub/{slug}/leave", Page(), takes=NoFields, again=hub_page, summary="Leave a hub")
+@routes.form("/hub/{slug}/leave", Page(), again=hub_page, summary="Leave a hub")
 async def leave(request: Request[Caller], body: NoFields) -> Response:
     """Leaves the hub and leads back."""
     return await _act_on(request, f"/hub/{request.parameters['slug']}", leave_by_slug, request.parameters["slug"])
@@ -201,21 +197,3 @@ async def _quoted(tx: Tx, post_id: str, reader: str) -> PostView:
 
 def _made(view: PostView) -> Made:
     return Made(view.post.id)
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (
-    like,
-    unlike,
-    save,
-    unsave,
-    bounce_post,
-    unbounce,
-    vote,
-    comment,
-    quote_form,
-    quote,
-    follow_account,
-    unfollow_account,
-    join,
-    leave,
-)

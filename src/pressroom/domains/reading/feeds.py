@@ -29,8 +29,11 @@ from pressroom.ids import BEYOND
 from pressroom.web.access import Public
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import declare
+from pressroom.web.routing import Routes
 from pressroom.web.templating import render_file, render_in_slices
+
+routes: Final = Routes[Caller]()
+
 
 ATOM: Final = b"application/atom+xml; charset=utf-8"
 _ENTRY: Final = "feed entry"
@@ -46,7 +49,7 @@ class Feed(msgspec.Struct):
     posts: Sequence[PostView]
 
 
-@declare("GET", "/@{username}/feed.atom", Public(), summary="The posts of an account as an Atom feed")
+@routes.get("/@{username}/feed.atom", Public(), summary="The posts of an account as an Atom feed")
 async def account_feed(request: Request[Caller]) -> Response:
     """The newest PUBLIC posts of an account. A private, suspended or deleted account has none: 404."""
     name = request.parameters["username"]
@@ -61,7 +64,7 @@ async def account_feed(request: Request[Caller]) -> Response:
     return await _feed(request, tag, Feed(title, f"/@{account.username}", account.created_at, found.page.posts))
 
 
-@declare("GET", "/hub/{slug}/feed.atom", Public(), summary="The posts of a hub as an Atom feed")
+@routes.get("/hub/{slug}/feed.atom", Public(), summary="The posts of a hub as an Atom feed")
 async def hub_feed(request: Request[Caller]) -> Response:
     """The newest PUBLIC posts in a hub."""
     slug = request.parameters["slug"]
@@ -72,7 +75,7 @@ async def hub_feed(request: Request[Caller]) -> Response:
     return await _feed(request, tag, Feed(hub.name, f"/hub/{hub.slug}", 0, page.posts))
 
 
-@declare("GET", "/tag/{name}/feed.atom", Public(), summary="The posts with a hashtag as an Atom feed")
+@routes.get("/tag/{name}/feed.atom", Public(), summary="The posts with a hashtag as an Atom feed")
 async def tag_feed(request: Request[Caller]) -> Response:
     """The newest PUBLIC posts with a hashtag, in any spelling."""
     name = tag_identity(request.parameters["name"])
@@ -163,6 +166,3 @@ def _file(file: MediaEntryOut) -> str:
 def _in_xml(text: str) -> str:
     """Returns a text without the characters that no XML document may hold."""
     return _NOT_IN_XML.sub("", text)
-
-
-ROUTES: Final = (account_feed, hub_feed, tag_feed)

@@ -34,7 +34,10 @@ from pressroom.web.access import Page, Visitor
 from pressroom.web.permalinks import Permalinks
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 _PERMALINK: Final = re.compile(r"([0-9A-Z]{26})([/?#].*)?", re.DOTALL)
 
@@ -52,7 +55,14 @@ class OEmbedOut(msgspec.Struct):
     cache_age: int
 
 
-@declare("GET", "/post/{id}", Visitor(), summary="A post's permalink")
+@routes.get("/saved", Page(), summary="What you saved")
+async def saved(request: Request[Caller]) -> Response:
+    """Returns the page of the posts that the reader saved, without those that they may no longer see."""
+    page = await request.db.read(actions.open_saved, reader_id(request), before(request))
+    return await reading_page(request, "reading/saved.html", {"robots": "noindex", **posts_values(request, page)})
+
+
+@routes.get("/post/{id}", Visitor(), summary="A post's permalink")
 async def permalink(request: Request[Caller]) -> Response:
     """Returns the page of a post with its comments; a deleted post is a 410. Counts a view."""
     found = await read_permalink(request)
@@ -65,25 +75,25 @@ async def permalink(request: Request[Caller]) -> Response:
     return await post_page(request, found)
 
 
-@declare("GET", "/@{username}", Visitor(), summary="An account and its posts")
+@routes.get("/@{username}", Visitor(), summary="An account and its posts")
 async def profile(request: Request[Caller]) -> Response:
     """Returns the page of an account with those of its posts that the reader may see."""
     return await profile_page(request)
 
 
-@declare("GET", "/@{username}/clips", Visitor(), summary="An account's clips")
+@routes.get("/@{username}/clips", Visitor(), summary="An account's clips")
 async def profile_clips(request: Request[Caller]) -> Response:
     """Returns the page of those clips of an account that the reader may see."""
     return await clips_page(request)
 
 
-@declare("GET", "/hub/{slug}", Visitor(), summary="A hub and its posts")
+@routes.get("/hub/{slug}", Visitor(), summary="A hub and its posts")
 async def hub(request: Request[Caller]) -> Response:
     """Returns the page of a hub with those of its posts that the reader may see."""
     return await hub_page(request)
 
 
-@declare("GET", "/tag/{name}", Visitor(), summary="The public posts with a hashtag")
+@routes.get("/tag/{name}", Visitor(), summary="The public posts with a hashtag")
 async def tag(request: Request[Caller]) -> Response:
     """Returns the page of the PUBLIC posts with a hashtag, in any spelling."""
     name = tag_identity(request.parameters["name"])
@@ -92,7 +102,7 @@ async def tag(request: Request[Caller]) -> Response:
     return await reading_page(request, "reading/tag.html", {**values, **posts_values(request, page)})
 
 
-@declare("GET", "/clip/{id}", Visitor(), summary="A clip and its player")
+@routes.get("/clip/{id}", Visitor(), summary="A clip and its player")
 async def clip(request: Request[Caller]) -> Response:
     """Returns the page of a clip; a deleted one is a 410. Raises NotFound when the reader may not see it."""
     view = await read_for_page(request, open_clip, request.parameters["id"], reader_id(request))
@@ -111,7 +121,7 @@ async def clip(request: Request[Caller]) -> Response:
     return await reading_page(request, "reading/clip.html", values, everybody=public)
 
 
-@declare("GET", "/oembed", Visitor(), summary="A permalink as others embed it")
+@routes.get("/oembed", Visitor(), summary="A permalink as others embed it")
 async def oembed(request: Request[Caller]) -> Response:
     """Returns the oEmbed document, of type link, of a PUBLIC post's permalink. Raises NotFound for others."""
     start, address = Permalinks(request.settings.permalink_base).of_post(""), given(request, "url")
@@ -134,13 +144,3 @@ async def oembed(request: Request[Caller]) -> Response:
     )
     response.headers.append((b"access-control-allow-origin", b"*"))
     return response
-
-
-@declare("GET", "/saved", Page(), summary="What you saved")
-async def saved(request: Request[Caller]) -> Response:
-    """Returns the page of the posts that the reader saved, without those that they may no longer see."""
-    page = await request.db.read(actions.open_saved, reader_id(request), before(request))
-    return await reading_page(request, "reading/saved.html", {"robots": "noindex", **posts_values(request, page)})
-
-
-ROUTES: Final = (saved, permalink, profile, profile_clips, hub, tag, clip, oembed)

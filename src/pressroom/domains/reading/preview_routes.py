@@ -20,7 +20,9 @@ from pressroom.entities import Entity, find_entities
 from pressroom.web.access import SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare_with_body
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller](TAG)
 
 
 class EntityOut(msgspec.Struct):
@@ -65,15 +67,12 @@ def _entities(found: Sequence[Entity]) -> list[EntityOut]:
     return [EntityOut(each.kind.name.lower(), each.start, each.end, each.name) for each in found]
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/posts/preview",
     SessionOnly(is_limited=False),
     summary="Preview a post",
-    takes=CreatePost,
     gives=PreviewOut,
     fails=(BAD_POST,),
-    tag=TAG,
     example=CREATE_POST_EXAMPLE,
     response_example=PreviewOut(
         content="Which one goes on the cover? #letterpress",
@@ -83,6 +82,7 @@ def _entities(found: Sequence[Entity]) -> list[EntityOut]:
         link_url=None,
         link_preview=None,
     ),
+    idempotent=False,
 )
 async def preview_post(request: Request[Caller], body: CreatePost) -> Response:
     """What a post would say, by the same rules as publishing it. Stores nothing, fetches nothing, and so takes no
@@ -90,6 +90,3 @@ async def preview_post(request: Request[Caller], body: CreatePost) -> Response:
     draft = body.draft()
     card = await request.db.read(find_card, draft)
     return json_response(preview_shape(draft, card, request.settings.base_url))
-
-
-ROUTES: Final = (preview_post,)

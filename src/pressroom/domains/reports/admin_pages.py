@@ -17,10 +17,12 @@ from pressroom.web.page_forms import FormState
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
 
 
-@declare("GET", "/admin/reports", AdminPage(), summary="What was reported")
+@routes.get("/admin/reports", AdminPage(), summary="What was reported")
 async def reports(request: Request[Caller]) -> Response:
     """What waits for a decision, or with `?state=decided` what was decided."""
     state = state_of(request)
@@ -53,22 +55,20 @@ async def show_case(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "reports/case.html", values, form=form)
 
 
-@declare("GET", "/admin/reports/{id}", AdminPage(), summary="Something that was reported")
+@routes.get("/admin/reports/{id}", AdminPage(), summary="Something that was reported")
 async def case_page(request: Request[Caller]) -> Response:
     """What was reported, as it was then, and the form to decide."""
     return await show_case(request, FormState())
 
 
-@declare_form(
-    "/admin/reports/{id}", AdminPage(recent=True), takes=DecideCase, again=show_case, summary="Decide about a report"
-)
+@routes.form("/admin/reports/{id}", AdminPage(recent=True), again=show_case, summary="Decide about a report")
 async def decide_by_form(request: Request[Caller], body: DecideCase) -> Response:
     """Decides like POST /api/admin/reports/{id}/decision."""
     await request.once(actions.decide, case_shape, 200, admin_of(request), request.parameters["id"], body.ruling())
     return redirect("/admin/reports", done="report-decided")
 
 
-@declare("GET", "/admin/reports/{id}/files/{mediaId}", AdminPage(), summary="A picture of a reported post")
+@routes.get("/admin/reports/{id}/files/{mediaId}", AdminPage(), summary="A picture of a reported post")
 async def reported_file(request: Request[Caller]) -> Response:
     """The picture, or the first one of a video, that the reported post had: also after it was hidden or deleted."""
     case = await request.db.read(actions.get_case, request.parameters["id"])
@@ -80,6 +80,3 @@ async def reported_file(request: Request[Caller]) -> Response:
         raise NotFound("There is no such file, or it is not ready yet.")
     variant = Variant.POSTER if media.type is MediaEntryType.VIDEO else Variant.MAIN
     return await serve_blob(request, media.blob(variant), media.content_type(variant).encode(), b"no-store")
-
-
-ROUTES: Final = (reports, case_page, decide_by_form, reported_file)

@@ -23,21 +23,22 @@ from pressroom.web.paging import read_page, split
 from pressroom.web.query import parse_query
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import QueryParameter, declare, declare_with_body
+from pressroom.web.routing import QueryParameter, Routes
+
+routes: Final = Routes[Caller](TAG)
+
 
 STATES: Final = ("open", "decided")
 
 _NO_CASE: Final = NotFound("There is no such report.")
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/admin/reports",
     AdminOnly(),
     summary="List what was reported",
     gives=CaseList,
     fails=(Invalid([FieldError("state", Code.INVALID_CHOICE, "Must be open or decided.")]),),
-    tag=TAG,
     paged=True,
     query=(
         QueryParameter(
@@ -54,14 +55,12 @@ async def list_reports(request: Request[Caller]) -> Response:
     return json_response(CaseList([case_shape(case) for case in shown], cursor))
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/admin/reports/{id}",
     AdminOnly(),
     summary="Show what was reported",
     gives=OpenedCaseOut,
     fails=(_NO_CASE,),
-    tag=TAG,
     response_example=OPENED_CASE_EXAMPLE,
 )
 async def show_report(request: Request[Caller]) -> Response:
@@ -71,20 +70,16 @@ async def show_report(request: Request[Caller]) -> Response:
     return json_response(opened_case_shape(case, reports))
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/admin/reports/{id}/decision",
     AdminOnly(recent=True),
     summary="Decide about what was reported",
-    takes=DecideCase,
     gives=CaseOut,
     fails=(
         Invalid([FieldError("reason", Code.TOO_LONG, "At most 500 characters; this has 612.")]),
         _NO_CASE,
         Unprocessable([FieldError("decision", Code.NOT_ALLOWED, "This was decided already: deleted.")]),
     ),
-    idempotent=True,
-    tag=TAG,
     example=DECIDE_EXAMPLE,
     response_example=CASE_EXAMPLE,
 )
@@ -111,6 +106,3 @@ async def read_cases(request: Request[Caller], state: str) -> tuple[list[Case], 
     else:
         found = await request.db.read(actions.list_decided, page.before, page.limit + 1)
     return split(found, page, lambda case: case.id)
-
-
-ROUTES: Final = (list_reports, show_report, decide_report)

@@ -14,7 +14,9 @@ from pressroom.web.query import parse_filled
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
 
 
 async def show_report(request: Request[Caller], form: FormState) -> Response:
@@ -33,13 +35,13 @@ async def show_report(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "reports/report.html", values, form=form)
 
 
-@declare("GET", "/report", Page(), summary="Report a post, a comment or an account")
+@routes.get("/report", Page(), summary="Report a post, a comment or an account")
 async def new_report(request: Request[Caller]) -> Response:
     """The form to report what the query names."""
     return await show_report(request, FormState())
 
 
-@declare_form("/report", Page(), takes=CreateReport, again=show_report, summary="Report something")
+@routes.form("/report", Page(), again=show_report, summary="Report something")
 async def make_report(request: Request[Caller], body: CreateReport) -> Response:
     """Reports it like POST /api/reports, and leads back to it."""
     new = body.new_report()
@@ -51,7 +53,7 @@ async def make_report(request: Request[Caller], body: CreateReport) -> Response:
     return redirect(_place_of(subject), done="reported")
 
 
-@declare("GET", "/decisions", Page(), summary="What admins decided about what is yours")
+@routes.get("/decisions", Page(), summary="What admins decided about what is yours")
 async def decisions(request: Request[Caller]) -> Response:
     """The decisions about the reader's posts and comments, newest first."""
     page = read_page(request.query)
@@ -76,6 +78,3 @@ def _place_of(subject: Subject) -> str:
     if subject.type is SubjectType.COMMENT:
         return f"/post/{subject.material.post_id}"
     return f"/post/{subject.id}"
-
-
-ROUTES: Final = (new_report, make_report, decisions)

@@ -20,15 +20,15 @@ from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare, declare_with_body
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller](TAG)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     "/api/reports",
     SessionOnly(),
     summary="Report a post, a comment or an account",
-    takes=CreateReport,
     gives=ReportOut,
     status=202,
     fails=(
@@ -36,8 +36,6 @@ from pressroom.web.routing import declare, declare_with_body
         NotFound("There is no such post."),
         Unprocessable([FieldError("id", Code.NOT_ALLOWED, "This is your own: edit or delete it.")]),
     ),
-    idempotent=True,
-    tag=TAG,
     example=CREATE_REPORT_EXAMPLE,
     response_example=REPORT_EXAMPLE,
 )
@@ -48,14 +46,11 @@ async def create_report(request: Request[Caller], body: CreateReport) -> Respons
     return await request.once(actions.report, lambda made: report_shape(made, new), 202, request.caller, new)
 
 
-@declare(
-    "GET",
+@routes.get(
     "/api/decisions",
     SessionOnly(),
     summary="List decisions about what is yours",
     gives=DecisionList,
-    fails=(Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")]),),
-    tag=TAG,
     paged=True,
     response_example=DecisionList([DECISION_EXAMPLE], None),
 )
@@ -66,6 +61,3 @@ async def list_decisions(request: Request[Caller]) -> Response:
     found = await request.db.read(actions.list_of_owner, request.caller.account.id, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda case: case.id)
     return json_response(DecisionList([decision_shape(case) for case in shown], cursor))
-
-
-ROUTES: Final = (create_report, list_decisions)

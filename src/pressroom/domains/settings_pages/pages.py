@@ -22,8 +22,11 @@ from pressroom.web.page_forms import FormState
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
 from pressroom.web.services import Left
+
+routes: Final = Routes[Caller]()
+
 
 ONE_KEY: Final = "/settings/keys/{keyId}"
 
@@ -43,7 +46,7 @@ class LimitLeft(msgspec.Struct):
     resets_at: int | None
 
 
-@declare("GET", ONE_KEY, Page(), summary="An API key, its usage and its webhook endpoints")
+@routes.get(ONE_KEY, Page(), summary="An API key, its usage and its webhook endpoints")
 async def show_key(request: Request[Caller]) -> Response:
     """What the key may do, how it is used, and where its events go."""
     now = request.clock.now()
@@ -65,13 +68,13 @@ async def show_revocation(request: Request[Caller], form: FormState) -> Response
     return await render(request, "keys/revoke.html", {"key": key, "endpoints": endpoints}, form=form)
 
 
-@declare("GET", f"{ONE_KEY}/revoke", Page(), summary="What revoking an API key does")
+@routes.get(f"{ONE_KEY}/revoke", Page(), summary="What revoking an API key does")
 async def ask_to_revoke(request: Request[Caller]) -> Response:
     """The page that revokes a key."""
     return await show_revocation(request, FormState())
 
 
-@declare_form(f"{ONE_KEY}/revoke", Page(), takes=ConfirmRevocation, again=show_revocation, summary="Revoke an API key")
+@routes.form(f"{ONE_KEY}/revoke", Page(), again=show_revocation, summary="Revoke an API key")
 async def revoke_key(request: Request[Caller], body: ConfirmRevocation) -> Response:
     """Revokes the key whose label was typed."""
     account_id, key_id = _named(request)
@@ -117,6 +120,3 @@ def _limit(name: str, left: Left) -> LimitLeft:
 
 def _named(request: Request[Caller]) -> tuple[str, str]:
     return request.caller.account.id, request.parameters["keyId"]
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (show_key, ask_to_revoke, revoke_key)

@@ -21,7 +21,10 @@ from pressroom.web.query import parse_filled
 from pressroom.web.rendering import redirect, render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 _ONE: Final = "/settings/keys/{keyId}/webhooks/{webhookId}"
 _DELIVERY: Final = _ONE + "/deliveries/{deliveryId}"
@@ -33,7 +36,7 @@ async def read_deliveries(tx: Tx, key: ApiKey, webhook: Webhook, query: str) -> 
     return {"deliveries": await read_section(tx, key, webhook, query)}
 
 
-@declare("GET", _ONE + "/deliveries", Page(), summary="The part of an endpoint's page that lists its deliveries")
+@routes.get(_ONE + "/deliveries", Page(), summary="The part of an endpoint's page that lists its deliveries")
 async def show_rows(request: Request[Caller]) -> Response:
     """What the endpoint was sent, as the page's filters say; 204 while there is nothing new in it."""
     section = await request.db.read(_read_rows, *_named(request), request.query)
@@ -43,13 +46,13 @@ async def show_rows(request: Request[Caller]) -> Response:
     )
 
 
-@declare("GET", _DELIVERY, Page(), summary="One delivery with all that was sent")
+@routes.get(_DELIVERY, Page(), summary="One delivery with all that was sent")
 async def show_delivery(request: Request[Caller]) -> Response:
     """What was sent, which secret signed it, and what came back."""
     return await _show_delivery(request, FormState())
 
 
-@declare("GET", _DELIVERY + "/attempts", Page(), summary="The part of a delivery's page that tells how it went")
+@routes.get(_DELIVERY + "/attempts", Page(), summary="The part of a delivery's page that tells how it went")
 async def show_attempts(request: Request[Caller]) -> Response:
     """The state and the attempts; 204 while there is nothing new in them."""
     values, version = await _read_delivery(request)
@@ -61,7 +64,7 @@ async def _show_delivery(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "webhooks/delivery.html", {**values, "version": version}, form=form)
 
 
-@declare_form(_DELIVERY + "/resend", Page(), takes=NoFields, again=_show_delivery, summary="Send a delivery again")
+@routes.form(_DELIVERY + "/resend", Page(), again=_show_delivery, summary="Send a delivery again")
 async def resend_delivery(request: Request[Caller], body: NoFields) -> Response:
     """Queues the same envelope once more."""
     delivery_id = request.parameters["deliveryId"]
@@ -73,7 +76,7 @@ async def resend_delivery(request: Request[Caller], body: NoFields) -> Response:
     return redirect(path, done="delivery-resent" if queued else "delivery-waits")
 
 
-@declare("GET", _ONE + "/redeliver", Page(), summary="The form that redelivers past events")
+@routes.get(_ONE + "/redeliver", Page(), summary="The form that redelivers past events")
 async def ask_to_redeliver(request: Request[Caller]) -> Response:
     """The span of time and the kinds of events; what was just queued, after a redelivery."""
     return await show_form(request, FormState())
@@ -94,14 +97,7 @@ async def show_form(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "webhooks/redeliver.html", values, form=form)
 
 
-@declare_form(
-    _ONE + "/redeliver/preview",
-    Page(),
-    takes=RedeliverEvents,
-    fields=_SPAN,
-    again=show_form,
-    summary="Preview a redelivery",
-)
+@routes.form(_ONE + "/redeliver/preview", Page(), fields=_SPAN, again=show_form, summary="Preview a redelivery")
 async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) -> Response:
     """Shows what would be queued, and asks whether to."""
     wanted = body.redelivery(request.clock.now())
@@ -115,9 +111,7 @@ async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) ->
     return await render(request, "webhooks/redeliver_preview.html", values, form=FormState())
 
 
-@declare_form(
-    _ONE + "/redeliver", Page(), takes=RedeliverEvents, fields=_SPAN, again=show_form, summary="Redeliver events"
-)
+@routes.form(_ONE + "/redeliver", Page(), fields=_SPAN, again=show_form, summary="Redeliver events")
 async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> Response:
     """Queues what the preview told of, and says how many events that were."""
     answer = await request.once(
@@ -183,14 +177,3 @@ def _count(given: dict[str, str], name: str) -> int | None:
     """Returns a number of the address; None for what is none."""
     text = given.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) <= len("1000") else None
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (
-    show_rows,
-    show_delivery,
-    show_attempts,
-    resend_delivery,
-    ask_to_redeliver,
-    preview_redelivery,
-    redeliver_events,
-)

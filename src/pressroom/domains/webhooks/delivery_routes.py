@@ -20,14 +20,17 @@ from pressroom.domains.webhooks.examples import (
     REDELIVERY_PREVIEW_EXAMPLE,
     RESENT_EXAMPLE,
 )
-from pressroom.domains.webhooks.routes import BAD_PAGE, DISABLED, KEY_HAS_ENDED, NONE, ONE, TAG, named
+from pressroom.domains.webhooks.routes import DISABLED, KEY_HAS_ENDED, NONE, ONE, TAG, named
 from pressroom.domains.webhooks.schemas import DeliveryList, RedeliveredOut, RedeliverEvents, delivery_shape
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import declare, declare_with_body
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller](TAG)
+
 
 _NO_DELIVERY: Final = NotFound("There is no such delivery to this endpoint.")
 _BAD_SPAN: Final = Invalid([FieldError("until", Code.OUT_OF_RANGE, "Must not be before since.")])
@@ -42,14 +45,12 @@ _TOO_OLD: Final = Unprocessable(
 )
 
 
-@declare(
-    "GET",
+@routes.get(
     ONE + "/deliveries",
     SessionOnly(),
     summary="List deliveries",
     gives=DeliveryList,
-    fails=(NONE, BAD_PAGE),
-    tag=TAG,
+    fails=(NONE,),
     paged=True,
     query=PARAMETERS,
     response_example=DeliveryList([DELIVERY_EXAMPLE], None),
@@ -63,14 +64,12 @@ async def list_deliveries(request: Request[Caller]) -> Response:
     return json_response(DeliveryList([delivery_shape(delivery) for delivery in shown], cursor))
 
 
-@declare(
-    "GET",
+@routes.get(
     ONE + "/deliveries/{deliveryId}",
     SessionOnly(),
     summary="Show a delivery",
     gives=DeliveryDetailOut,
     fails=(_NO_DELIVERY,),
-    tag=TAG,
     response_example=DELIVERY_DETAIL_EXAMPLE,
 )
 async def show_delivery(request: Request[Caller]) -> Response:
@@ -80,16 +79,13 @@ async def show_delivery(request: Request[Caller]) -> Response:
     return json_response(delivery_detail_shape(found[1]))
 
 
-@declare(
-    "POST",
+@routes.post(
     ONE + "/deliveries/{deliveryId}/resend",
     SessionOnly(),
     summary="Send a delivery again",
     gives=ResentOut,
     status=202,
     fails=(_NO_DELIVERY, KEY_HAS_ENDED, DISABLED, _TOO_OLD),
-    idempotent=True,
-    tag=TAG,
     response_example=RESENT_EXAMPLE,
 )
 async def resend_delivery(request: Request[Caller]) -> Response:
@@ -104,16 +100,12 @@ async def resend_delivery(request: Request[Caller]) -> Response:
     )
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     ONE + "/redeliver",
     SessionOnly(),
     summary="Redeliver events",
-    takes=RedeliverEvents,
     gives=RedeliveredOut,
     fails=(_BAD_SPAN, NONE, KEY_HAS_ENDED, DISABLED),
-    idempotent=True,
-    tag=TAG,
     example=REDELIVER_EXAMPLE,
     response_example=REDELIVERED_EXAMPLE,
 )
@@ -132,29 +124,18 @@ async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> R
     )
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     ONE + "/redeliver/preview",
     SessionOnly(),
     summary="Preview a redelivery",
-    takes=RedeliverEvents,
     gives=RedeliveryPreviewOut,
     fails=(_BAD_SPAN, NONE, KEY_HAS_ENDED, DISABLED),
-    tag=TAG,
     example=REDELIVER_EXAMPLE,
     response_example=REDELIVERY_PREVIEW_EXAMPLE,
+    idempotent=False,
 )
 async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) -> Response:
     """What the same call of redeliver would come to now. Changes nothing, and so takes no Idempotency-Key."""
     wanted = body.redelivery(request.clock.now())
     found = await request.db.read(redelivery.preview, *named(request), wanted)
     return json_response(preview_shape(found, wanted))
-
-
-ROUTES: Final = (
-    list_deliveries,
-    show_delivery,
-    resend_delivery,
-    redeliver_events,
-    preview_redelivery,
-)

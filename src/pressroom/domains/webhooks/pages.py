@@ -30,7 +30,10 @@ from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.rendering import redirect, render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.routing import Route, declare, declare_form
+from pressroom.web.routing import Routes
+
+routes: Final = Routes[Caller]()
+
 
 _KEY: Final = "/settings/keys/{keyId}"
 _NEW: Final = f"{_KEY}/webhooks/new"
@@ -54,7 +57,7 @@ class NewEndpointPage(msgspec.Struct):
     number: int
 
 
-@declare("GET", _NEW, Page(recent=True), summary="The form of a new webhook endpoint")
+@routes.get(_NEW, Page(recent=True), summary="The form of a new webhook endpoint")
 async def new_endpoint(request: Request[Caller]) -> Response:
     """An empty form, with all events chosen."""
     return await show_new_endpoint(request, FormState())
@@ -67,21 +70,14 @@ async def show_new_endpoint(request: Request[Caller], form: FormState) -> Respon
     return await render(request, "webhooks/new.html", values, form=form)
 
 
-@declare_form(
-    _NEW,
-    Page(recent=True),
-    takes=CreateWebhook,
-    fields=_ENDPOINT,
-    again=show_new_endpoint,
-    summary="Add a webhook endpoint",
-)
+@routes.form(_NEW, Page(recent=True), fields=_ENDPOINT, again=show_new_endpoint, summary="Add a webhook endpoint")
 async def add_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
     """Adds the endpoint and shows its secret, this once."""
     answer = await adding.add_endpoint(request, request.once.hiding("secret"), body)
     return await _show_secret(request, answer, "added")
 
 
-@declare("GET", _ONE, Page(), summary="A webhook endpoint")
+@routes.get(_ONE, Page(), summary="A webhook endpoint")
 async def endpoint(request: Request[Caller]) -> Response:
     """How it does, what can be done with it, and what it was sent."""
     return await show_endpoint(request, FormState())
@@ -94,7 +90,7 @@ async def show_endpoint(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "webhooks/endpoint.html", values, form=form)
 
 
-@declare("GET", f"{_ONE}/head", Page(), summary="How a webhook endpoint does, as part of its page")
+@routes.get(f"{_ONE}/head", Page(), summary="How a webhook endpoint does, as part of its page")
 async def endpoint_head(request: Request[Caller]) -> Response:
     """The head of the endpoint's page; 204 while nothing in it has changed."""
     values = _head_of(request, await request.db.read(status.get_status, *named(request)))
@@ -102,28 +98,28 @@ async def endpoint_head(request: Request[Caller]) -> Response:
     return unchanged(request, version) or await render(request, "webhooks/_head.html", values, version=version)
 
 
-@declare_form(f"{_ONE}/test", Page(), takes=NoFields, again=show_endpoint, summary="Send a test")
+@routes.form(f"{_ONE}/test", Page(), again=show_endpoint, summary="Send a test")
 async def send_test(request: Request[Caller], body: NoFields) -> Response:
     """Queues a test; its outcome appears in the head of the endpoint's page."""
     await request.once(queueing.send_test, TestSentOut, 202, *named(request))
     return redirect(_path(request, _ONE), done="test-sent")
 
 
-@declare_form(f"{_ONE}/pause", Page(), takes=NoFields, again=show_endpoint, summary="Pause a webhook endpoint")
+@routes.form(f"{_ONE}/pause", Page(), again=show_endpoint, summary="Pause a webhook endpoint")
 async def pause(request: Request[Caller], body: NoFields) -> Response:
     """Pauses the endpoint."""
     await request.once(changing.pause, _id_of, 200, *named(request), request.caller.source)
     return redirect(_path(request, _ONE), done="endpoint-paused")
 
 
-@declare_form(f"{_ONE}/resume", Page(), takes=NoFields, again=show_endpoint, summary="Resume a webhook endpoint")
+@routes.form(f"{_ONE}/resume", Page(), again=show_endpoint, summary="Resume a webhook endpoint")
 async def resume(request: Request[Caller], body: NoFields) -> Response:
     """Resumes the endpoint."""
     await request.once(changing.resume, _id_of, 200, *named(request), request.caller.source)
     return redirect(_path(request, _ONE), done="endpoint-resumed")
 
 
-@declare("GET", f"{_ONE}/events", Page(), summary="The events of a webhook endpoint")
+@routes.get(f"{_ONE}/events", Page(), summary="The events of a webhook endpoint")
 async def events(request: Request[Caller]) -> Response:
     """The form, filled in with the endpoint's event types."""
     return await show_events(request, FormState())
@@ -135,13 +131,8 @@ async def show_events(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "webhooks/events.html", _head_of(request, report), form=form)
 
 
-@declare_form(
-    f"{_ONE}/events",
-    Page(),
-    takes=EditWebhook,
-    fields=_ENDPOINT,
-    again=show_events,
-    summary="Change the events of a webhook endpoint",
+@routes.form(
+    f"{_ONE}/events", Page(), fields=_ENDPOINT, again=show_events, summary="Change the events of a webhook endpoint"
 )
 async def change_events(request: Request[Caller], body: EditWebhook) -> Response:
     """Changes the endpoint's event types."""
@@ -149,7 +140,7 @@ async def change_events(request: Request[Caller], body: EditWebhook) -> Response
     return redirect(_path(request, _ONE), done="endpoint-changed")
 
 
-@declare("GET", f"{_ONE}/rotate", Page(recent=True), summary="What rotating a signing secret does")
+@routes.get(f"{_ONE}/rotate", Page(recent=True), summary="What rotating a signing secret does")
 async def rotation(request: Request[Caller]) -> Response:
     """The page that asks whether the secret is to be rotated."""
     return await show_rotation(request, FormState())
@@ -161,9 +152,7 @@ async def show_rotation(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "webhooks/rotate.html", _head_of(request, report), form=form)
 
 
-@declare_form(
-    f"{_ONE}/rotate", Page(recent=True), takes=NoFields, again=show_rotation, summary="Rotate a signing secret"
-)
+@routes.form(f"{_ONE}/rotate", Page(recent=True), again=show_rotation, summary="Rotate a signing secret")
 async def rotate_secret(request: Request[Caller], body: NoFields) -> Response:
     """Makes a new secret and shows it, this once."""
     webhook_id = request.parameters["webhookId"]
@@ -177,7 +166,7 @@ async def rotate_secret(request: Request[Caller], body: NoFields) -> Response:
     return await _show_secret(request, answer, "rotated")
 
 
-@declare("GET", f"{_ONE}/replace", Page(recent=True), summary="The form of an endpoint that takes the place of another")
+@routes.get(f"{_ONE}/replace", Page(recent=True), summary="The form of an endpoint that takes the place of another")
 async def replacement(request: Request[Caller]) -> Response:
     """The form, filled in from the endpoint that is to be replaced."""
     return await show_replacement(request, None)
@@ -199,13 +188,8 @@ async def show_replacement(request: Request[Caller], form: FormState | None) -> 
     return await render(request, "webhooks/new.html", values, form=form)
 
 
-@declare_form(
-    f"{_ONE}/replace",
-    Page(recent=True),
-    takes=CreateWebhook,
-    fields=_ENDPOINT,
-    again=show_replacement,
-    summary="Replace a webhook endpoint",
+@routes.form(
+    f"{_ONE}/replace", Page(recent=True), fields=_ENDPOINT, again=show_replacement, summary="Replace a webhook endpoint"
 )
 async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
     """Puts another endpoint in the place of this one, shows its secret, and offers what the old one missed."""
@@ -213,7 +197,7 @@ async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Res
     return await _show_secret(request, answer, "replaced")
 
 
-@declare("GET", f"{_ONE}/remove", Page(), summary="What removing a webhook endpoint does")
+@routes.get(f"{_ONE}/remove", Page(), summary="What removing a webhook endpoint does")
 async def removal(request: Request[Caller]) -> Response:
     """The page that asks whether the endpoint is to be removed, and says how many deliveries wait."""
     return await show_removal(request, FormState())
@@ -225,7 +209,7 @@ async def show_removal(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "webhooks/remove.html", _head_of(request, report), form=form)
 
 
-@declare_form(f"{_ONE}/remove", Page(), takes=NoFields, again=show_removal, summary="Remove a webhook endpoint")
+@routes.form(f"{_ONE}/remove", Page(), again=show_removal, summary="Remove a webhook endpoint")
 async def remove_endpoint(request: Request[Caller], body: NoFields) -> Response:
     """Removes the endpoint."""
     webhook_id = request.parameters["webhookId"]
@@ -287,22 +271,3 @@ def _id_of(webhook: Webhook) -> dict[str, str]:
 
 def _path(request: Request[Caller], pattern: str) -> str:
     return pattern.format(**request.parameters)
-
-
-ROUTES: Final[tuple[Route[Caller], ...]] = (
-    new_endpoint,
-    add_endpoint,
-    endpoint,
-    endpoint_head,
-    send_test,
-    pause,
-    resume,
-    events,
-    change_events,
-    rotation,
-    rotate_secret,
-    replacement,
-    replace_endpoint,
-    removal,
-    remove_endpoint,
-)

@@ -42,13 +42,15 @@ from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import Tag, declare, declare_with_body
+from pressroom.web.routing import Routes, Tag
 
 TAG = Tag(
     "Webhooks",
     "Where an account's events are sent, as they happen, signed. An endpoint belongs to a key, hears of everything "
     "that the key's account does, and is managed by the signed-in owner alone.",
 )
+routes: Final = Routes[Caller](TAG)
+
 
 _ALL = "/api/auth/api-keys/{keyId}/webhooks"
 ONE = _ALL + "/{webhookId}"
@@ -59,17 +61,13 @@ KEY_HAS_ENDED = Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)]
 DISABLED = Unprocessable(
     [FieldError("webhookId", Code.NOT_ALLOWED, "The endpoint is disabled. Remove it and add it again.")]
 )
-BAD_PAGE = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100.")])
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     _ALL,
     SessionOnly(recent=True),
     summary="Add a webhook endpoint",
-    takes=CreateWebhook,
     gives=CreatedWebhookOut,
-    status=201,
     location=ONE.replace("webhookId", "made"),
     fails=(
         _BAD_ADDRESS,
@@ -77,8 +75,6 @@ BAD_PAGE = Invalid([FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole numb
         Conflict("A key has at most 5 webhook endpoints; remove one to add another."),
         KEY_HAS_ENDED,
     ),
-    idempotent=True,
-    tag=TAG,
     example=CREATE_WEBHOOK_EXAMPLE,
     response_example=CREATED_WEBHOOK_EXAMPLE,
 )
@@ -88,14 +84,12 @@ async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Respo
     return await adding.add_endpoint(request, request.once, body)
 
 
-@declare(
-    "GET",
+@routes.get(
     _ALL,
     SessionOnly(),
     summary="List webhook endpoints",
     gives=WebhookList,
-    fails=(NotFound("There is no such key."), BAD_PAGE),
-    tag=TAG,
+    fails=(NotFound("There is no such key."),),
     paged=True,
     response_example=WebhookList([WEBHOOK_EXAMPLE], None),
 )
@@ -108,14 +102,12 @@ async def list_webhooks(request: Request[Caller]) -> Response:
     return json_response(WebhookList([webhook_shape(webhook, now) for webhook in shown], cursor))
 
 
-@declare(
-    "GET",
+@routes.get(
     ONE,
     SessionOnly(),
     summary="Show a webhook endpoint",
     gives=WebhookOut,
     fails=(NONE,),
-    tag=TAG,
     response_example=WEBHOOK_EXAMPLE,
 )
 async def show_webhook(request: Request[Caller]) -> Response:
@@ -124,14 +116,12 @@ async def show_webhook(request: Request[Caller]) -> Response:
     return json_response(webhook_shape(webhook, request.clock.now()))
 
 
-@declare(
-    "GET",
+@routes.get(
     ONE + "/status",
     SessionOnly(),
     summary="Show how a webhook endpoint does",
     gives=WebhookStatusOut,
     fails=(NONE,),
-    tag=TAG,
     response_example=STATUS_EXAMPLE,
 )
 async def show_status(request: Request[Caller]) -> Response:
@@ -139,16 +129,12 @@ async def show_status(request: Request[Caller]) -> Response:
     return json_response(status_shape(await request.db.read(status.get_status, *named(request))))
 
 
-@declare_with_body(
-    "PATCH",
+@routes.patch(
     ONE,
     SessionOnly(),
     summary="Change the events of a webhook endpoint",
-    takes=EditWebhook,
     gives=WebhookOut,
     fails=(Invalid([FieldError("events", Code.TOO_FEW, "Choose at least one.")]), NONE),
-    idempotent=True,
-    tag=TAG,
     example=EDIT_WEBHOOK_EXAMPLE,
     response_example=EDITED_WEBHOOK_EXAMPLE,
 )
@@ -160,15 +146,12 @@ async def edit_webhook(request: Request[Caller], body: EditWebhook) -> Response:
     )
 
 
-@declare(
-    "POST",
+@routes.post(
     ONE + "/pause",
     SessionOnly(),
     summary="Pause a webhook endpoint",
     gives=WebhookOut,
     fails=(NONE, DISABLED),
-    idempotent=True,
-    tag=TAG,
     response_example=PAUSED_WEBHOOK_EXAMPLE,
 )
 async def pause_webhook(request: Request[Caller]) -> Response:
@@ -177,15 +160,12 @@ async def pause_webhook(request: Request[Caller]) -> Response:
     return await request.once(changing.pause, _shown(request), 200, *named(request), request.caller.source)
 
 
-@declare(
-    "POST",
+@routes.post(
     ONE + "/resume",
     SessionOnly(),
     summary="Resume a webhook endpoint",
     gives=WebhookOut,
     fails=(NONE, DISABLED),
-    idempotent=True,
-    tag=TAG,
     response_example=WEBHOOK_EXAMPLE,
 )
 async def resume_webhook(request: Request[Caller]) -> Response:
@@ -193,18 +173,13 @@ async def resume_webhook(request: Request[Caller]) -> Response:
     return await request.once(changing.resume, _shown(request), 200, *named(request), request.caller.source)
 
 
-@declare_with_body(
-    "POST",
+@routes.post(
     ONE + "/replace",
     SessionOnly(recent=True),
     summary="Replace a webhook endpoint",
-    takes=CreateWebhook,
     gives=ReplacedWebhookOut,
-    status=201,
     location=_ALL + "/{made}",
     fails=(_BAD_ADDRESS, NONE, KEY_HAS_ENDED),
-    idempotent=True,
-    tag=TAG,
     example=CREATE_WEBHOOK_EXAMPLE,
     response_example=REPLACED_WEBHOOK_EXAMPLE,
 )
@@ -215,15 +190,12 @@ async def replace_webhook(request: Request[Caller], body: CreateWebhook) -> Resp
     return await adding.replace_endpoint(request, request.once, body)
 
 
-@declare(
-    "DELETE",
+@routes.delete(
     ONE,
     SessionOnly(),
     summary="Remove a webhook endpoint",
     gives=RemovedOut,
     fails=(NONE,),
-    idempotent=True,
-    tag=TAG,
     response_example=RemovedOut("Webhook endpoint removed", WEBHOOK_EXAMPLE.id),
 )
 async def remove_webhook(request: Request[Caller]) -> Response:
@@ -233,16 +205,13 @@ async def remove_webhook(request: Request[Caller]) -> Response:
     return await request.once(endpoints.remove_webhook, lambda _: removed, 200, *named(request), request.caller.source)
 
 
-@declare(
-    "POST",
+@routes.post(
     ONE + "/test",
     SessionOnly(),
     summary="Send a test",
     gives=TestSentOut,
     status=202,
     fails=(NONE, KEY_HAS_ENDED, DISABLED),
-    idempotent=True,
-    tag=TAG,
     response_example=TEST_SENT_EXAMPLE,
 )
 async def send_test(request: Request[Caller]) -> Response:
@@ -251,15 +220,12 @@ async def send_test(request: Request[Caller]) -> Response:
     return await request.once(queueing.send_test, TestSentOut, 202, *named(request))
 
 
-@declare(
-    "POST",
+@routes.post(
     ONE + "/rotate",
     SessionOnly(recent=True),
     summary="Rotate a signing secret",
     gives=RotatedOut,
     fails=(NONE, KEY_HAS_ENDED),
-    idempotent=True,
-    tag=TAG,
     response_example=ROTATED_EXAMPLE,
 )
 async def rotate_webhook(request: Request[Caller]) -> Response:
@@ -284,18 +250,3 @@ def _shown(request: Request[Caller]) -> Callable[[Webhook], WebhookOut]:
 def named(request: Request[Caller]) -> tuple[str, str, str]:
     """Returns the ids of the caller's account and of the key and the endpoint in the path."""
     return request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
-
-
-ROUTES: Final = (
-    create_webhook,
-    list_webhooks,
-    show_webhook,
-    show_status,
-    edit_webhook,
-    pause_webhook,
-    resume_webhook,
-    replace_webhook,
-    remove_webhook,
-    send_test,
-    rotate_webhook,
-)
