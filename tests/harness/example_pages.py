@@ -81,7 +81,7 @@ async def get(request: Request[Caller]) -> Response:
     return await show(request, FormState())
 
 
-@routes.form("/example", Page(), fields=FIELDS, again=show, summary="Send it")
+@routes.submit("/example", Page(), fields=FIELDS, again=show, summary="Send it")
 async def send(request: Request[Caller], body: Example) -> Response:
     return Response(200, msgspec.json.encode(body))
 
@@ -91,12 +91,12 @@ async def send_json(request: Request[Caller], body: Example) -> Response:
     return Response(200, msgspec.json.encode(body))
 
 
-@routes.form("/example/edit", Page(), fields=EDIT, again=show, summary="Edit it")
+@routes.submit("/example/edit", Page(), fields=EDIT, again=show, summary="Edit it")
 async def edit(request: Request[Caller], body: Example) -> Response:
     return Response(200, msgspec.json.encode(body))
 
 
-@routes.form("/example/visitor", Visitor(), again=show, summary="For anybody")
+@routes.submit("/example/visitor", Visitor(), again=show, summary="For anybody")
 async def visit(request: Request[Caller], body: NoFields) -> Response:
     return redirect("/example", done="signed-out")
 
@@ -140,7 +140,7 @@ async def get_page(request: Request[Caller]) -> Response:
     return await show_page(request, FormState())
 
 
-@routes.form("/example/page", Page(), fields=FIELDS, again=show_page, summary="Send it")
+@routes.submit("/example/page", Page(), fields=FIELDS, again=show_page, summary="Send it")
 async def send_page(request: Request[Caller], body: Example) -> Response:
     Seen.sent.append(body)
     return redirect("/example/page", done="signed-out")
@@ -163,6 +163,6 @@ ERRORS: Final = {
 }
 
 
-@routes.form("/example/{error}/failing", Page(), again=show, summary="Fails")
+@routes.submit("/example/{error}/failing", Page(), again=show, summary="Fails")
 async def fail(request: Request[Caller], body: NoFields) -> Response:
     raise ERRORS[request.parameters["error"]]

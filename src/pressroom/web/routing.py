@@ -11,8 +11,10 @@ OpenAPI document follows.
 The body's struct is the annotation of the second parameter. A form of a page takes the same struct as the JSON route of
 the same act (docs/web-app.md#forms):
 
-    @routes.form("/settings/keys/new", Page(), again=show_new_key, summary="…")
+    @routes.form("/settings/keys/new", Page(), show=show_new_key, summary="…")
     async def make_key(request: Request[Caller], body: CreateKey) -> Response: ...
+
+GET shows the form by `show`. A form or button that stands on another page is declared with `routes.submit`.
 
 What a route needs at run time is in its request (`web.request`), above all in `request.services`.
 """
@@ -186,6 +188,18 @@ Handler = Callable[[Request[C]], Awaitable[Response]] | Callable[[Request[C], B]
 """Carries out an operation. Its docstring is the operation's description in the API reference."""
 
 
+ShowForm = Callable[[Request[C], FormState], Awaitable[Response]]
+"""Renders the page with its form in a state: new, or as it was sent, with errors."""
+
+
+class FormDeclaration(TypedDict, total=False):
+    """What a form declares beside path, access and the page that shows it; see `PageForm`."""
+
+    summary: Required[str]
+    fields: FormFields
+    files: FormFiles
+
+
 class Routes(list[Route[C]]):
     """The routes of a module, in the order in which they are declared. `tag` is their chapter of the API reference."""
 
@@ -216,18 +230,22 @@ class Routes(list[Route[C]]):
         return lambda handler: self._add("DELETE", path, access, handler, declared)
 
     def form(
-        self,
-        path: str,
-        access: Page | Visitor,
-        *,
-        again: Callable[[Request[C], FormState], Awaitable[Response]],
-        summary: str,
-        fields: FormFields = NO_FIELDS,
-        files: FormFiles | None = None,
+        self, path: str, access: Page | Visitor, *, show: ShowForm[C], **declared: Unpack[FormDeclaration]
     ) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
-        """Declares what a form does that is sent to `path`; see `PageForm` for the rest."""
-        form = PageForm(fields, again, files)
-        return lambda handler: self._add("POST", path, access, handler, {"summary": summary}, form)
+        """Declares a form with a page of its own: GET shows it new by `show`, POST sends it."""
+
+        async def page(request: Request[C]) -> Response:
+            return await show(request, FormState())
+
+        self._add("GET", path, access, page, {"summary": declared["summary"]})
+        return self.submit(path, access, again=show, **declared)
+
+    def submit(
+        self, path: str, access: Page | Visitor, *, again: ShowForm[C], **declared: Unpack[FormDeclaration]
+    ) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
+        """Declares a form, or a button, that another page shows: `again` renders that page with errors."""
+        form = PageForm(declared.get("fields", NO_FIELDS), again, declared.get("files"))
+        return lambda handler: self._add("POST", path, access, handler, {"summary": declared["summary"]}, form)
 
     def _add(
         self,

@@ -25,17 +25,11 @@ async def show_password_form(request: Request[Caller], form: FormState) -> Respo
     return await render(request, "accounts/password.html", {}, form=form)
 
 
-@routes.get(f"{SECURITY}/password", RECENT, summary="The form of a new password")
-async def show_password(request: Request[Caller]) -> Response:
-    """A form for the new password, which says what becomes of other sessions."""
-    return await show_password_form(request, FormState())
-
-
 @routes.form(
     f"{SECURITY}/password",
     RECENT,
     fields=FormFields(secrets={"password"}),
-    again=show_password_form,
+    show=show_password_form,
     summary="Change the password",
 )
 async def change_password(request: Request[Caller], body: ChangePassword) -> Response:
@@ -51,13 +45,7 @@ async def show_email_form(request: Request[Caller], form: FormState) -> Response
     return await render(request, "accounts/email.html", values, form=form)
 
 
-@routes.get(f"{SECURITY}/email", RECENT, summary="The form of a new e-mail address")
-async def show_email(request: Request[Caller]) -> Response:
-    """A form for the new address, which says who is told."""
-    return await show_email_form(request, FormState())
-
-
-@routes.form(f"{SECURITY}/email", RECENT, again=show_email_form, summary="Change the e-mail address")
+@routes.form(f"{SECURITY}/email", RECENT, show=show_email_form, summary="Change the e-mail address")
 async def change_email(request: Request[Caller], body: ChangeEmail) -> Response:
     """Sets the address, which is confirmed by the link that is mailed there."""
     await set_new_email(request, body)
@@ -65,7 +53,7 @@ async def change_email(request: Request[Caller], body: ChangeEmail) -> Response:
     return redirect(SECURITY, done="email-changed" if mailed else "email-set")
 
 
-@routes.form(f"{SECURITY}/sessions/end-others", Page(), again=show_security_form, summary="End all other sessions")
+@routes.submit(f"{SECURITY}/sessions/end-others", Page(), again=show_security_form, summary="End all other sessions")
 async def end_other_sessions(request: Request[Caller], body: NoFields) -> Response:
     """Signs the account out everywhere but here."""
     caller, token = request.caller, request.session_token or ""
@@ -75,7 +63,7 @@ async def end_other_sessions(request: Request[Caller], body: NoFields) -> Respon
     return redirect(SECURITY, done="sessions-ended")
 
 
-@routes.form(f"{SECURITY}/sessions/{{sessionId}}/end", Page(), again=show_security_form, summary="End a session")
+@routes.submit(f"{SECURITY}/sessions/{{sessionId}}/end", Page(), again=show_security_form, summary="End a session")
 async def end_session(request: Request[Caller], body: NoFields) -> Response:
     """Ends one session of the account."""
     caller, session_id = request.caller, request.parameters["sessionId"]

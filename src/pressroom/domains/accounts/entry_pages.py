@@ -52,13 +52,7 @@ async def show_sign_up(request: Request[Caller], form: FormState) -> Response:
     return response
 
 
-@routes.get("/signup", Visitor(), summary="Make an account")
-async def sign_up_page(request: Request[Caller]) -> Response:
-    """A form for user name, e-mail address and password."""
-    return await show_sign_up(request, FormState())
-
-
-@routes.form("/signup", Visitor(), fields=PASSWORDS, again=show_sign_up, summary="Make an account and sign it in")
+@routes.form("/signup", Visitor(), fields=PASSWORDS, show=show_sign_up, summary="Make an account and sign it in")
 async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     """Makes an account like POST /api/auth/signup. Sent again, it signs in to the account that it made."""
     if request.who is not None or request.settings.signup is Signup.CLOSED:
@@ -82,13 +76,7 @@ async def show_forgot(request: Request[Caller], form: FormState) -> Response:
     )
 
 
-@routes.get("/forgot", Visitor(), summary="Ask for a new password")
-async def forgot_page(request: Request[Caller]) -> Response:
-    """A form for the e-mail address."""
-    return await show_forgot(request, FormState())
-
-
-@routes.form("/forgot", Visitor(), again=show_forgot, summary="Have a link mailed")
+@routes.form("/forgot", Visitor(), show=show_forgot, summary="Have a link mailed")
 async def forgot(request: Request[Caller], body: ForgotPassword) -> Response:
     """Answers the same whether there is such an account or not."""
     if not request.services.mail.is_available:
@@ -102,13 +90,7 @@ async def show_reset(request: Request[Caller], form: FormState) -> Response:
     return await _page_of_link(request, "accounts/reset.html", Purpose.RESET, form)
 
 
-@routes.get("/reset/{token}", Visitor(), summary="Set a new password by link")
-async def reset_page(request: Request[Caller]) -> Response:
-    """A form for the new password. To open it does not use the link up."""
-    return await show_reset(request, FormState())
-
-
-@routes.form("/reset/{token}", Visitor(), fields=PASSWORDS, again=show_reset, summary="Set it, and end all sessions")
+@routes.form("/reset/{token}", Visitor(), fields=PASSWORDS, show=show_reset, summary="Set it, and end all sessions")
 async def reset_password(request: Request[Caller], body: NewPassword) -> Response:
     """Sets the password like POST /api/auth/reset, and leads to the sign-in."""
     token = request.parameters["token"]
@@ -128,13 +110,7 @@ async def show_verify(request: Request[Caller], form: FormState) -> Response:
     return await _page_of_link(request, "accounts/verify.html", Purpose.VERIFY, form)
 
 
-@routes.get("/verify/{token}", Visitor(), summary="Confirm an e-mail address by link")
-async def verify_page(request: Request[Caller]) -> Response:
-    """One button. To open it does not use the link up: programs that scan mail do so."""
-    return await show_verify(request, FormState())
-
-
-@routes.form("/verify/{token}", Visitor(), again=show_verify, summary="Confirm it")
+@routes.form("/verify/{token}", Visitor(), show=show_verify, summary="Confirm it")
 async def verify(request: Request[Caller], body: NoFields) -> Response:
     """Confirms the address like POST /api/auth/verify."""
     token = request.parameters["token"]
@@ -151,13 +127,7 @@ async def show_sign_in_link(request: Request[Caller], form: FormState) -> Respon
     return await _page_of_link(request, "accounts/sign_in_link.html", Purpose.SIGN_IN, form)
 
 
-@routes.get("/login/link/{token}", Visitor(), summary="Sign in by the link of the first start")
-async def sign_in_link_page(request: Request[Caller]) -> Response:
-    """One button. To open it does not use the link up."""
-    return await show_sign_in_link(request, FormState())
-
-
-@routes.form("/login/link/{token}", Visitor(), again=show_sign_in_link, summary="Sign in")
+@routes.form("/login/link/{token}", Visitor(), show=show_sign_in_link, summary="Sign in")
 async def sign_in_by_link(request: Request[Caller], body: NoFields) -> Response:
     """Signs in like POST /api/auth/login/link."""
     link, key = request.parameters["token"], request.form_key

@@ -23,14 +23,8 @@ async def show_profile_form(request: Request[Caller], form: FormState) -> Respon
     return await render(request, "accounts/profile.html", {"account": request.caller.account}, form=form)
 
 
-@routes.get(PROFILE, Page(), summary="One's own profile")
-async def show_profile(request: Request[Caller]) -> Response:
-    """What others see of the account, to be edited."""
-    return await show_profile_form(request, FormState())
-
-
 @routes.form(
-    PROFILE, Page(), fields=FormFields(clears={"bio", "isPrivate"}), again=show_profile_form, summary="Edit the profile"
+    PROFILE, Page(), fields=FormFields(clears={"bio", "isPrivate"}), show=show_profile_form, summary="Edit the profile"
 )
 async def edit_profile(request: Request[Caller], body: EditProfile) -> Response:
     """Saves the names, what the account says of itself, and whether it is private."""

@@ -65,7 +65,7 @@ async def show_security(request: Request[Caller]) -> Response:
     return await show_security_form(request, FormState())
 
 
-@routes.form(TWO_FACTOR, RECENT, again=show_security_form, summary="Set up two-factor sign-in")
+@routes.submit(TWO_FACTOR, RECENT, again=show_security_form, summary="Set up two-factor sign-in")
 async def begin_two_factor(request: Request[Caller], body: NoFields) -> Response:
     """Makes a secret and shows it as a QR code, this once, with the form of the first code."""
     account = request.caller.account
@@ -88,7 +88,7 @@ async def show_code_form(request: Request[Caller], form: FormState) -> Response:
     return await _show_setup(request, form, TwoFactorSetupOut(None, None))
 
 
-@routes.form(f"{TWO_FACTOR}/code", RECENT, again=show_code_form, summary="Turn two-factor sign-in on")
+@routes.submit(f"{TWO_FACTOR}/code", RECENT, again=show_code_form, summary="Turn two-factor sign-in on")
 async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -> Response:
     """Turns it on and shows the recovery codes, this once."""
     answer = await request.once.hiding("recoveryCodes")(
@@ -111,13 +111,7 @@ async def ask_for_recovery_codes(request: Request[Caller], form: FormState) -> R
     return await render(request, "accounts/recovery_codes.html", {"state": state, "codes": None}, form=form)
 
 
-@routes.get(f"{SECURITY}/recovery-codes", RECENT, summary="What new recovery codes do")
-async def show_recovery_codes(request: Request[Caller]) -> Response:
-    """The page that makes new recovery codes."""
-    return await ask_for_recovery_codes(request, FormState())
-
-
-@routes.form(f"{SECURITY}/recovery-codes", RECENT, again=ask_for_recovery_codes, summary="Make new recovery codes")
+@routes.form(f"{SECURITY}/recovery-codes", RECENT, show=ask_for_recovery_codes, summary="Make new recovery codes")
 async def renew_recovery_codes(request: Request[Caller], body: NoFields) -> Response:
     """Replaces the recovery codes and shows the new ones, this once."""
     answer = await request.once.hiding("recoveryCodes")(
@@ -134,17 +128,11 @@ async def ask_to_remove(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "accounts/two_factor_remove.html", {"state": state}, form=form)
 
 
-@routes.get(f"{TWO_FACTOR}/remove", RECENT, summary="What taking two-factor sign-in off does")
-async def show_removal(request: Request[Caller]) -> Response:
-    """The page that takes it off."""
-    return await ask_to_remove(request, FormState())
-
-
 @routes.form(
     f"{TWO_FACTOR}/remove",
     RECENT,
     fields=FormFields(secrets={"password", "code"}),
-    again=ask_to_remove,
+    show=ask_to_remove,
     summary="Take two-factor sign-in off",
 )
 async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> Response:

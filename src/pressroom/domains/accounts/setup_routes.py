@@ -70,14 +70,8 @@ async def show_set_up(request: Request[Caller], form: FormState) -> Response:
     return response
 
 
-@pages.get("/setup", Visitor(), summary="Make the first account")
-async def set_up_page(request: Request[Caller]) -> Response:
-    """User name, e-mail address, password, and the token that the server printed."""
-    return await show_set_up(request, FormState())
-
-
 @pages.form(
-    "/setup", Visitor(), fields=FormFields(secrets={"password"}), again=show_set_up, summary="Make it, and sign it in"
+    "/setup", Visitor(), fields=FormFields(secrets={"password"}), show=show_set_up, summary="Make it, and sign it in"
 )
 async def send_set_up(request: Request[Caller], body: SetUp) -> Response:
     """Makes the account like POST /api/setup. Sent again, it signs in to the account that it made."""

@@ -69,7 +69,7 @@ async def ask_to_sign_in(request: Request[Caller]) -> Response:
     return await show_sign_in(request, FormState())
 
 
-@routes.form("/login", Visitor(), fields=PASSWORDS, again=show_sign_in, summary="Sign in")
+@routes.submit("/login", Visitor(), fields=PASSWORDS, again=show_sign_in, summary="Sign in")
 async def sign_in(request: Request[Caller], body: SignIn) -> Response:
     """Begins a session, or asks for the code first where the account has two-factor sign-in."""
     try:
@@ -101,7 +101,7 @@ async def ask_for_code(request: Request[Caller]) -> Response:
     return await show_code(request, FormState())
 
 
-@routes.form("/login/code", Visitor(), fields=CODES, again=show_code, summary="Sign in with a code")
+@routes.submit("/login/code", Visitor(), fields=CODES, again=show_code, summary="Sign in with a code")
 async def sign_in_with_code(request: Request[Caller], body: SignInCode) -> Response:
     """Begins the session with a code of the authenticator app, or with a recovery code."""
     account_id = await _waiting(request)
@@ -123,7 +123,7 @@ async def _after_sign_out(request: Request[Caller], form: FormState) -> Response
     return redirect("/")
 
 
-@routes.form("/logout", Page(is_limited=False), again=_after_sign_out, summary="Sign out")
+@routes.submit("/logout", Page(is_limited=False), again=_after_sign_out, summary="Sign out")
 async def sign_out(request: Request[Caller], body: NoFields) -> Response:
     """Ends the session of this browser."""
     await request.db.transact(actions.end_session, request.session_token or "", request.caller.source)
@@ -145,7 +145,7 @@ async def ask_to_confirm(request: Request[Caller]) -> Response:
     return await show_confirmation(request, FormState())
 
 
-@routes.form("/login/confirm", Page(), fields=PASSWORDS, again=show_confirmation, summary="Confirm the password")
+@routes.submit("/login/confirm", Page(), fields=PASSWORDS, again=show_confirmation, summary="Confirm the password")
 async def confirm_password(request: Request[Caller], body: Confirmation) -> Response:
     """Records that the password was given again, and goes on to the page that wanted it."""
     await confirm(request, body.password)

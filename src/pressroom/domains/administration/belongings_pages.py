@@ -41,26 +41,14 @@ async def show_disabling(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "administration/disable_endpoint.html", values, form=form)
 
 
-@routes.get(f"{KEY}/revoke", AdminPage(recent=True), summary="Revoke a key of an account")
-async def ask_to_revoke_key(request: Request[Caller]) -> Response:
-    """What the revocation does, and the reason for it."""
-    return await show_revocation(request, FormState())
-
-
-@routes.form(f"{KEY}/revoke", AdminPage(recent=True), again=show_revocation, summary="Revoke it")
+@routes.form(f"{KEY}/revoke", AdminPage(recent=True), show=show_revocation, summary="Revoke it")
 async def revoke_key(request: Request[Caller], body: GiveReason) -> Response:
     """Revokes the key like POST /api/admin/accounts/{username}/keys/{keyId}/revoke."""
     await revoke(request, body)
     return _done(request, "key-of-account-revoked")
 
 
-@routes.get(f"{ENDPOINT}/disable", AdminPage(recent=True), summary="Disable an endpoint of an account")
-async def ask_to_disable_endpoint(request: Request[Caller]) -> Response:
-    """What it does to disable the endpoint, and the reason for it."""
-    return await show_disabling(request, FormState())
-
-
-@routes.form(f"{ENDPOINT}/disable", AdminPage(recent=True), again=show_disabling, summary="Disable it")
+@routes.form(f"{ENDPOINT}/disable", AdminPage(recent=True), show=show_disabling, summary="Disable it")
 async def disable_endpoint(request: Request[Caller], body: GiveReason) -> Response:
     """Disables the endpoint like POST /api/admin/accounts/{username}/keys/{keyId}/webhooks/{webhookId}/disable."""
     await disable(request, body)

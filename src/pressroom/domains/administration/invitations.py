@@ -168,14 +168,14 @@ async def invitations_page(request: Request[Caller]) -> Response:
     return await show_invitations(request, FormState())
 
 
-@pages.form(PAGE, AdminPage(recent=True), again=show_invitations, summary="Make an invitation")
+@pages.submit(PAGE, AdminPage(recent=True), again=show_invitations, summary="Make an invitation")
 async def send_invitation(request: Request[Caller], body: MakeInvitation) -> Response:
     """Makes it like POST /api/admin/invitations, and shows its link this once."""
     made = msgspec.json.decode((await _make(request, body)).body, type=MadeInvitationOut)
     return await render(request, "administration/invited.html", {"made": made}, secret=made.url is not None)
 
 
-@pages.form(f"{PAGE}/{{id}}/revoke", AdminPage(recent=True), again=show_invitations, summary="Revoke an invitation")
+@pages.submit(f"{PAGE}/{{id}}/revoke", AdminPage(recent=True), again=show_invitations, summary="Revoke an invitation")
 async def send_revocation(request: Request[Caller], body: NoFields) -> Response:
     """Revokes it like DELETE /api/admin/invitations/{id}."""
     await _revoke(request)

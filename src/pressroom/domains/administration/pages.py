@@ -98,15 +98,7 @@ async def show_deletion(request: Request[Caller], form: FormState) -> Response:
     return await _show_act(request, form, "delete")
 
 
-@routes.get(f"{ONE}/verify", AdminPage(recent=True), summary="Verify an account")
-async def ask_to_verify(request: Request[Caller]) -> Response:
-    """The badge and the e-mail address, with a reason."""
-    return await show_verification(request, FormState())
-
-
-@routes.form(
-    f"{ONE}/verify", AdminPage(recent=True), fields=_VERIFICATION, again=show_verification, summary="Verify it"
-)
+@routes.form(f"{ONE}/verify", AdminPage(recent=True), fields=_VERIFICATION, show=show_verification, summary="Verify it")
 async def verify_account(request: Request[Caller], body: VerifyAccount) -> Response:
     """Sets both like PATCH /api/admin/accounts/{username}."""
     await request.once(
@@ -122,13 +114,7 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
     return _done(request, "account-verified")
 
 
-@routes.get(f"{ONE}/suspend", AdminPage(recent=True), summary="Suspend an account")
-async def ask_to_suspend(request: Request[Caller]) -> Response:
-    """What a suspension does, and the reason for it."""
-    return await show_suspension(request, FormState())
-
-
-@routes.form(f"{ONE}/suspend", AdminPage(recent=True), again=show_suspension, summary="Suspend it")
+@routes.form(f"{ONE}/suspend", AdminPage(recent=True), show=show_suspension, summary="Suspend it")
 async def suspend_account(request: Request[Caller], body: GiveReason) -> Response:
     """Suspends the account like POST /api/admin/accounts/{username}/suspend."""
     username = request.parameters["username"]
@@ -136,13 +122,7 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
     return _done(request, "account-suspended")
 
 
-@routes.get(f"{ONE}/restore", AdminPage(recent=True), summary="Restore an account")
-async def ask_to_restore(request: Request[Caller]) -> Response:
-    """What is shown again, and the reason for it."""
-    return await show_restoration(request, FormState())
-
-
-@routes.form(f"{ONE}/restore", AdminPage(recent=True), again=show_restoration, summary="Restore it")
+@routes.form(f"{ONE}/restore", AdminPage(recent=True), show=show_restoration, summary="Restore it")
 async def restore_account(request: Request[Caller], body: GiveReason) -> Response:
     """Restores the account like POST /api/admin/accounts/{username}/restore."""
     username = request.parameters["username"]
@@ -150,13 +130,7 @@ async def restore_account(request: Request[Caller], body: GiveReason) -> Respons
     return _done(request, "account-restored")
 
 
-@routes.get(f"{ONE}/delete", AdminPage(recent=True), summary="Delete an account")
-async def ask_to_delete(request: Request[Caller]) -> Response:
-    """What a deletion does, the name to type, and the reason for it."""
-    return await show_deletion(request, FormState())
-
-
-@routes.form(f"{ONE}/delete", AdminPage(recent=True), again=show_deletion, summary="Delete it")
+@routes.form(f"{ONE}/delete", AdminPage(recent=True), show=show_deletion, summary="Delete it")
 async def delete_account(request: Request[Caller], body: DeleteAccount) -> Response:
     """Deletes the account like POST /api/admin/accounts/{username}/delete."""
     username = request.parameters["username"]
@@ -186,7 +160,7 @@ async def jobs_page(request: Request[Caller]) -> Response:
     return await show_jobs(request, FormState())
 
 
-@routes.form("/admin/jobs/{id}/retry", AdminPage(recent=True), again=show_jobs, summary="Try a dead job again")
+@routes.submit("/admin/jobs/{id}/retry", AdminPage(recent=True), again=show_jobs, summary="Try a dead job again")
 async def retry_job(request: Request[Caller], body: NoFields) -> Response:
     """Has the job tried again like POST /api/admin/jobs/{id}/retry."""
     await try_again(request)

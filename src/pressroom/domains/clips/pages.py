@@ -67,13 +67,7 @@ async def show_clips(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "clips/list.html", values, form=form, policy=COMPOSE_POLICY)
 
 
-@routes.get("/clips", Page(), summary="Your clips")
-async def list_clips(request: Request[Caller]) -> Response:
-    """One's own clips, and the form of a new one."""
-    return await show_clips(request, FormState())
-
-
-@routes.form("/clips", Page(), again=show_clips, files=CLIP_FILES, summary="Publish a clip")
+@routes.form("/clips", Page(), show=show_clips, files=CLIP_FILES, summary="Publish a clip")
 async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     """Publishes a clip like POST /api/clips."""
     if await request.once.stored() is None:
@@ -97,13 +91,7 @@ async def show_edit(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "clips/edit.html", {"clip": view.clip}, form=form)
 
 
-@routes.get(f"{ONE}/edit", Page(), summary="Edit a clip")
-async def edit_page(request: Request[Caller]) -> Response:
-    """The caption and the audience of one's own clip, to be changed."""
-    return await show_edit(request, FormState())
-
-
-@routes.form(f"{ONE}/edit", Page(), again=show_edit, fields=FormFields(empties={"caption"}), summary="Edit a clip")
+@routes.form(f"{ONE}/edit", Page(), show=show_edit, fields=FormFields(empties={"caption"}), summary="Edit a clip")
 async def save_edit(request: Request[Caller], body: EditClip) -> Response:
     """Edits a clip like PATCH /api/clips/{id}."""
     clip_id = request.parameters["id"]
@@ -117,13 +105,7 @@ async def show_deletion(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "clips/delete.html", {"clip": view.clip}, form=form)
 
 
-@routes.get(f"{ONE}/delete", Page(), summary="Delete a clip")
-async def deletion_page(request: Request[Caller]) -> Response:
-    """What happens when one's own clip is deleted, and the button."""
-    return await show_deletion(request, FormState())
-
-
-@routes.form(f"{ONE}/delete", Page(), again=show_deletion, summary="Delete a clip")
+@routes.form(f"{ONE}/delete", Page(), show=show_deletion, summary="Delete a clip")
 async def delete_clip(request: Request[Caller], body: NoFields) -> Response:
     """Deletes a clip like DELETE /api/clips/{id}."""
     await request.once(actions.delete_clip, lambda clip_id: clip_id, 200, request.caller, request.parameters["id"])

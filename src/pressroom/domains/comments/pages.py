@@ -51,19 +51,13 @@ async def show_edit(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "comments/edit.html", {"comment": comment, "place": place_of(comment).path}, form=form)
 
 
-@routes.form("/comment/{id}/edit", Page(), again=show_edit, summary="Edit a comment")
+@routes.submit("/comment/{id}/edit", Page(), again=show_edit, summary="Edit a comment")
 async def edit(request: Request[Caller], body: EditComment) -> Response:
     """Edits the comment and leads to it."""
     answer = await request.once(
         actions.edit_comment, place_of, 200, request.caller, request.parameters["id"], body.content
     )
     return redirect(msgspec.json.decode(answer.body, type=Place).path)
-
-
-@routes.get("/comment/{id}/delete", Page(), summary="What deleting a comment does")
-async def delete_form(request: Request[Caller]) -> Response:
-    """The page that asks whether the comment is to be deleted."""
-    return await show_delete(request, FormState())
 
 
 async def show_delete(request: Request[Caller], form: FormState) -> Response:
@@ -74,7 +68,7 @@ async def show_delete(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "comments/delete.html", values, form=form)
 
 
-@routes.form("/comment/{id}/delete", Page(), again=show_delete, summary="Delete a comment")
+@routes.form("/comment/{id}/delete", Page(), show=show_delete, summary="Delete a comment")
 async def delete(request: Request[Caller], body: NoFields) -> Response:
     """Deletes the comment and leads to the comments that are left."""
     answer = await request.once(actions.delete_comment, place_of, 200, request.caller, request.parameters["id"])

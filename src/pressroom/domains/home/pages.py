@@ -111,7 +111,7 @@ async def home(request: Request[Caller]) -> Response:
     return await show_home(request, FormState())
 
 
-@routes.form("/", Page(), again=show_home, fields=COMPOSE_FIELDS, files=COMPOSE_FILES, summary="Publish a post")
+@routes.submit("/", Page(), again=show_home, fields=COMPOSE_FIELDS, files=COMPOSE_FILES, summary="Publish a post")
 async def publish_composed(request: Request[Caller], body: ComposePost) -> Response:
     """Publishes like POST /api/posts, POST /api/posts/upload when there are files, and PUT /api/posts/{id}/audience."""
     if await request.once.stored() is not None:
@@ -130,7 +130,7 @@ async def publish_composed(request: Request[Caller], body: ComposePost) -> Respo
     return redirect("/", done="post-published")
 
 
-@routes.form(
+@routes.submit(
     "/preview",
     Page(is_limited=False),
     again=show_home,
@@ -154,7 +154,7 @@ async def preview_composed(request: Request[Caller], body: ComposePost) -> Respo
     return await _show(request, FormState(typed=request.typed, lines=COMPOSE_FIELDS.lines), {"preview": preview})
 
 
-@routes.form("/verify/send", Page(), again=show_home, summary="Send the confirmation again")
+@routes.submit("/verify/send", Page(), again=show_home, summary="Send the confirmation again")
 async def send_verification(request: Request[Caller], body: NoFields) -> Response:
     """Mails another link to confirm the e-mail address like POST /api/auth/verify/send."""
     await ask_for_verification(request)

@@ -36,18 +36,12 @@ async def show_hubs(request: Request[Caller]) -> Response:
     return await render(request, "hubs/list.html", values)
 
 
-@routes.get(f"{HUBS}/new", Page(), summary="The form of a new hub")
-async def new_hub(request: Request[Caller]) -> Response:
-    """An empty form."""
-    return await show_new_hub(request, FormState())
-
-
 async def show_new_hub(request: Request[Caller], form: FormState) -> Response:
     """Returns the page with the form."""
     return await render(request, "hubs/new.html", {}, form=form)
 
 
-@routes.form(f"{HUBS}/new", Page(), again=show_new_hub, summary="Make a hub")
+@routes.form(f"{HUBS}/new", Page(), show=show_new_hub, summary="Make a hub")
 async def make_hub(request: Request[Caller], body: CreateHub) -> Response:
     """Makes the hub, whose first member the account is."""
     base_url = request.settings.base_url

@@ -41,14 +41,14 @@ async def notices(request: Request[Caller]) -> Response:
     return await show_notices(request, FormState())
 
 
-@routes.form(f"{INBOX}/read", Page(), again=show_notices, summary="Mark notifications as read")
+@routes.submit(f"{INBOX}/read", Page(), again=show_notices, summary="Mark notifications as read")
 async def read_notices(request: Request[Caller], body: ReadNotifications) -> Response:
     """Marks what was shown as read, like POST /api/notifications/read."""
     await request.once(mark_read, UnreadOut, 200, request.caller.account.id, body.up_to)
     return redirect(INBOX, done="notifications-read")
 
 
-@routes.form(f"{INBOX}/{{notificationId}}/read", Page(), again=show_notices, summary="Mark a notification as read")
+@routes.submit(f"{INBOX}/{{notificationId}}/read", Page(), again=show_notices, summary="Mark a notification as read")
 async def read_notice(request: Request[Caller], body: NoFields) -> Response:
     """Marks one as read, like POST /api/notifications/{notificationId}/read."""
     await request.once(mark_one, UnreadOut, 200, request.caller.account.id, request.parameters["notificationId"])

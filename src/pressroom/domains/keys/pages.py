@@ -62,7 +62,7 @@ async def show_new_key(request: Request[Caller], form: FormState) -> Response:
     return await _show_form(request, form, await _replaced(request))
 
 
-@routes.form(f"{KEYS}/new", Page(recent=True), fields=NEW_KEY, again=show_new_key, summary="Make an API key")
+@routes.submit(f"{KEYS}/new", Page(recent=True), fields=NEW_KEY, again=show_new_key, summary="Make an API key")
 async def make_key(request: Request[Caller], body: CreateKey) -> Response:
     """Makes the key and shows it, this once: whoever sends the form again reads that it was shown."""
     now, replaced = request.clock.now(), await _replaced(request)

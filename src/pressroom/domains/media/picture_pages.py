@@ -32,14 +32,8 @@ async def show_cover_form(request: Request[Caller], form: FormState) -> Response
     return await render(request, "accounts/cover.html", values, form=form)
 
 
-@routes.get(PICTURE, Page(), summary="One's own picture")
-async def show_picture(request: Request[Caller]) -> Response:
-    """What others see as the account's picture, and the form of another one."""
-    return await show_picture_form(request, FormState())
-
-
 @routes.form(
-    PICTURE, Page(), again=show_picture_form, files=picture_files(AccountPicture.AVATAR), summary="Set the picture"
+    PICTURE, Page(), show=show_picture_form, files=picture_files(AccountPicture.AVATAR), summary="Set the picture"
 )
 async def set_picture(request: Request[Caller], body: SetAvatar) -> Response:
     """Saves a picture like PUT /api/auth/me/avatar."""
@@ -47,27 +41,21 @@ async def set_picture(request: Request[Caller], body: SetAvatar) -> Response:
     return redirect(PICTURE, done="picture-saved")
 
 
-@routes.form(f"{PICTURE}/remove", Page(), again=show_picture_form, summary="Remove the picture")
+@routes.submit(f"{PICTURE}/remove", Page(), again=show_picture_form, summary="Remove the picture")
 async def remove_picture(request: Request[Caller], body: NoFields) -> Response:
     """Removes the picture like DELETE /api/auth/me/avatar."""
     await drop_picture(request, AccountPicture.AVATAR)
     return redirect(PICTURE, done="picture-removed")
 
 
-@routes.get(COVER, Page(), summary="One's own cover")
-async def show_own_cover(request: Request[Caller]) -> Response:
-    """What others see over the account's profile, and the form of another one."""
-    return await show_cover_form(request, FormState())
-
-
-@routes.form(COVER, Page(), again=show_cover_form, files=picture_files(AccountPicture.COVER), summary="Set the cover")
+@routes.form(COVER, Page(), show=show_cover_form, files=picture_files(AccountPicture.COVER), summary="Set the cover")
 async def set_own_cover(request: Request[Caller], body: SetCover) -> Response:
     """Saves a picture like PUT /api/auth/me/cover."""
     await save_picture(request, AccountPicture.COVER)
     return redirect(COVER, done="cover-saved")
 
 
-@routes.form(f"{COVER}/remove", Page(), again=show_cover_form, summary="Remove the cover")
+@routes.submit(f"{COVER}/remove", Page(), again=show_cover_form, summary="Remove the cover")
 async def remove_own_cover(request: Request[Caller], body: NoFields) -> Response:
     """Removes the cover like DELETE /api/auth/me/cover."""
     await drop_picture(request, AccountPicture.COVER)

@@ -44,7 +44,7 @@ async def show_data(request: Request[Caller]) -> Response:
     return await show_data_form(request, FormState())
 
 
-@routes.form(f"{DATA}/export", RECENT, again=show_data_form, summary="Ask for a copy of everything")
+@routes.submit(f"{DATA}/export", RECENT, again=show_data_form, summary="Ask for a copy of everything")
 async def request_export(request: Request[Caller], body: NoFields) -> Response:
     """Has a copy made."""
     base_url = request.settings.base_url
@@ -75,14 +75,8 @@ async def ask_to_delete(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "personal_data/delete.html", values, form=form)
 
 
-@routes.get(f"{DATA}/delete", RECENT, summary="What deleting the account does")
-async def show_deletion(request: Request[Caller]) -> Response:
-    """The page that deletes the account."""
-    return await ask_to_delete(request, FormState())
-
-
 @routes.form(
-    f"{DATA}/delete", RECENT, fields=FormFields(secrets={"password"}), again=ask_to_delete, summary="Delete the account"
+    f"{DATA}/delete", RECENT, fields=FormFields(secrets={"password"}), show=ask_to_delete, summary="Delete the account"
 )
 async def delete_account(request: Request[Caller], body: DeleteOwnAccount) -> Response:
     """Deletes the account and leads to the front page."""

@@ -36,13 +36,7 @@ async def show_edit(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "posts/edit.html", {"post": post}, form=form)
 
 
-@routes.get(f"{ONE}/edit", Page(), summary="Edit a post")
-async def edit_page(request: Request[Caller]) -> Response:
-    """The text and the audience of one's own post, to be changed."""
-    return await show_edit(request, FormState())
-
-
-@routes.form(f"{ONE}/edit", Page(), again=show_edit, summary="Edit a post")
+@routes.form(f"{ONE}/edit", Page(), show=show_edit, summary="Edit a post")
 async def save_edit(request: Request[Caller], body: EditPost) -> Response:
     """Edits a post like PATCH /api/posts/{id}."""
     post_id, changes = request.parameters["id"], body.edit()
@@ -61,13 +55,7 @@ async def show_deletion(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "posts/delete.html", {"post": post}, form=form)
 
 
-@routes.get(f"{ONE}/delete", Page(), summary="Delete a post")
-async def deletion_page(request: Request[Caller]) -> Response:
-    """What happens when one's own post is deleted, and the button."""
-    return await show_deletion(request, FormState())
-
-
-@routes.form(f"{ONE}/delete", Page(), again=show_deletion, summary="Delete a post")
+@routes.form(f"{ONE}/delete", Page(), show=show_deletion, summary="Delete a post")
 async def delete_post(request: Request[Caller], body: NoFields) -> Response:
     """Deletes a post like DELETE /api/posts/{id}."""
     await request.once(edit.delete_post, lambda post_id: post_id, 200, request.caller, request.parameters["id"])
@@ -83,16 +71,10 @@ async def show_audience(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "posts/audience.html", values, form=form)
 
 
-@routes.get(f"{ONE}/audience", Page(), summary="The readers of a post")
-async def audience_page(request: Request[Caller]) -> Response:
-    """Whom the allowlist of one's own post names, to be changed."""
-    return await show_audience(request, FormState())
-
-
 @routes.form(
     f"{ONE}/audience",
     Page(),
-    again=show_audience,
+    show=show_audience,
     fields=FormFields(lines={"usernames"}, names={"usernames"}, clears={"usernames"}),
     summary="Set the readers of a post",
 )

@@ -58,49 +58,51 @@ async def show_post(request: Request[Caller], form: FormState) -> Response:
     return await post_page(request, found, form)
 
 
-@routes.form("/post/{id}/like", Page(), again=show_post, summary="Like a post")
+@routes.submit("/post/{id}/like", Page(), again=show_post, summary="Like a post")
 async def like(request: Request[Caller], body: NoFields) -> Response:
     """Likes the post and leads back."""
     return await _act(request, react.like_post)
 
 
-@routes.form("/post/{id}/unlike", Page(), again=show_post, summary="Take a like back")
+@routes.submit("/post/{id}/unlike", Page(), again=show_post, summary="Take a like back")
 async def unlike(request: Request[Caller], body: NoFields) -> Response:
     """Takes the like back and leads back."""
     return await _act(request, react.unlike_post)
 
 
-@routes.form("/post/{id}/save", Page(), again=show_post, summary="Save a post")
+@routes.submit("/post/{id}/save", Page(), again=show_post, summary="Save a post")
 async def save(request: Request[Caller], body: NoFields) -> Response:
     """Saves the post and leads back."""
     return await _act(request, react.save_post)
 
 
-@routes.form("/post/{id}/unsave", Page(), again=show_post, summary="Take a save back")
+@routes.submit("/post/{id}/unsave", Page(), again=show_post, summary="Take a save back")
 async def unsave(request: Request[Caller], body: NoFields) -> Response:
     """Takes the mark back and leads back."""
     return await _act(request, react.unsave_post)
 
 
-@routes.form("/post/{id}/bounce", Page(), again=show_post, summary="Bounce a post")
+@routes.submit("/post/{id}/bounce", Page(), again=show_post, summary="Bounce a post")
 async def bounce_post(request: Request[Caller], body: NoFields) -> Response:
     """Bounces the post plainly and leads back."""
     return await _act(request, bounce.bounce_post, None, allowance_of(request.settings))
 
 
-@routes.form("/post/{id}/unbounce", Page(), again=show_post, summary="Take a bounce back")
+@routes.submit("/post/{id}/unbounce", Page(), again=show_post, summary="Take a bounce back")
 async def unbounce(request: Request[Caller], body: NoFields) -> Response:
     """Deletes the reader's plain bounce and leads back."""
     return await _act(request, bounce.unbounce_post)
 
 
-@routes.form("/post/{id}/vote", Page(), fields=FormFields(lists={"choices"}), again=show_post, summary="Vote in a poll")
+@routes.submit(
+    "/post/{id}/vote", Page(), fields=FormFields(lists={"choices"}), again=show_post, summary="Vote in a poll"
+)
 async def vote(request: Request[Caller], body: Vote) -> Response:
     """Votes and leads back to the poll."""
     return await _act(request, react.vote, body.choices)
 
 
-@routes.form("/post/{id}/comment", Page(), again=show_post, summary="Comment on a post")
+@routes.submit("/post/{id}/comment", Page(), again=show_post, summary="Comment on a post")
 async def comment(request: Request[Caller], body: CreateComment) -> Response:
     """Comments, or replies, and leads to the comment."""
     post_id = request.parameters["id"]
@@ -111,12 +113,6 @@ async def comment(request: Request[Caller], body: CreateComment) -> Response:
     return redirect(made.path if further else f"/post/{post_id}#comment-{made.id}")
 
 
-@routes.get("/post/{id}/quote", Page(), summary="The form of a quote")
-async def quote_form(request: Request[Caller]) -> Response:
-    """The post, and what one has to say of it."""
-    return await show_quote(request, FormState())
-
-
 async def show_quote(request: Request[Caller], form: FormState) -> Response:
     """Returns the page of a quote that is being written. Raises NotFound, and Unprocessable for a post that its
     visibility keeps in."""
@@ -124,7 +120,7 @@ async def show_quote(request: Request[Caller], form: FormState) -> Response:
     return await quote_page(request, view, form)
 
 
-@routes.form("/post/{id}/quote", Page(), again=show_quote, summary="Quote a post")
+@routes.form("/post/{id}/quote", Page(), show=show_quote, summary="Quote a post")
 async def quote(request: Request[Caller], body: BouncePost) -> Response:
     """Publishes the quote and leads to it."""
     content = body.commentary()
@@ -139,25 +135,25 @@ async def quote(request: Request[Caller], body: BouncePost) -> Response:
     return redirect(f"/post/{msgspec.json.decode(answer.body, type=Made).id}")
 
 
-@routes.form("/@{username}/follow", Page(), again=profile_page, summary="Follow an account")
+@routes.submit("/@{username}/follow", Page(), again=profile_page, summary="Follow an account")
 async def follow_account(request: Request[Caller], body: NoFields) -> Response:
     """Follows the account, or asks to, and leads back."""
     return await _act_on(request, f"/@{request.parameters['username']}", follow, request.parameters["username"])
 
 
-@routes.form("/@{username}/unfollow", Page(), again=profile_page, summary="Unfollow an account")
+@routes.submit("/@{username}/unfollow", Page(), again=profile_page, summary="Unfollow an account")
 async def unfollow_account(request: Request[Caller], body: NoFields) -> Response:
     """Follows the account no longer, or takes the request back, and leads back."""
     return await _act_on(request, f"/@{request.parameters['username']}", unfollow, request.parameters["username"])
 
 
-@routes.form("/hub/{slug}/join", Page(), again=hub_page, summary="Join a hub")
+@routes.submit("/hub/{slug}/join", Page(), again=hub_page, summary="Join a hub")
 async def join(request: Request[Caller], body: NoFields) -> Response:
     """Joins the hub and leads back."""
     return await _act_on(request, f"/hub/{request.parameters['slug']}", join_by_slug, request.parameters["slug"])
 
 
-@routes.form("/hub/{slug}/leave", Page(), again=hub_page, summary="Leave a hub")
+@routes.submit("/hub/{slug}/leave", Page(), again=hub_page, summary="Leave a hub")
 async def leave(request: Request[Caller], body: NoFields) -> Response:
     """Leaves the hub and leads back."""
     return await _act_on(request, f"/hub/{request.parameters['slug']}", leave_by_slug, request.parameters["slug"])

@@ -61,7 +61,7 @@ async def case_page(request: Request[Caller]) -> Response:
     return await show_case(request, FormState())
 
 
-@routes.form("/admin/reports/{id}", AdminPage(recent=True), again=show_case, summary="Decide about a report")
+@routes.submit("/admin/reports/{id}", AdminPage(recent=True), again=show_case, summary="Decide about a report")
 async def decide_by_form(request: Request[Caller], body: DecideCase) -> Response:
     """Decides like POST /api/admin/reports/{id}/decision."""
     await request.once(actions.decide, case_shape, 200, admin_of(request), request.parameters["id"], body.ruling())

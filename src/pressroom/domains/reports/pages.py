@@ -35,13 +35,7 @@ async def show_report(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "reports/report.html", values, form=form)
 
 
-@routes.get("/report", Page(), summary="Report a post, a comment or an account")
-async def new_report(request: Request[Caller]) -> Response:
-    """The form to report what the query names."""
-    return await show_report(request, FormState())
-
-
-@routes.form("/report", Page(), again=show_report, summary="Report something")
+@routes.form("/report", Page(), show=show_report, summary="Report something")
 async def make_report(request: Request[Caller], body: CreateReport) -> Response:
     """Reports it like POST /api/reports, and leads back to it."""
     new = body.new_report()

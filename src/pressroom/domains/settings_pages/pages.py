@@ -68,13 +68,7 @@ async def show_revocation(request: Request[Caller], form: FormState) -> Response
     return await render(request, "keys/revoke.html", {"key": key, "endpoints": endpoints}, form=form)
 
 
-@routes.get(f"{ONE_KEY}/revoke", Page(), summary="What revoking an API key does")
-async def ask_to_revoke(request: Request[Caller]) -> Response:
-    """The page that revokes a key."""
-    return await show_revocation(request, FormState())
-
-
-@routes.form(f"{ONE_KEY}/revoke", Page(), again=show_revocation, summary="Revoke an API key")
+@routes.form(f"{ONE_KEY}/revoke", Page(), show=show_revocation, summary="Revoke an API key")
 async def revoke_key(request: Request[Caller], body: ConfirmRevocation) -> Response:
     """Revokes the key whose label was typed."""
     account_id, key_id = _named(request)

@@ -64,7 +64,7 @@ async def _show_delivery(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "webhooks/delivery.html", {**values, "version": version}, form=form)
 
 
-@routes.form(_DELIVERY + "/resend", Page(), again=_show_delivery, summary="Send a delivery again")
+@routes.submit(_DELIVERY + "/resend", Page(), again=_show_delivery, summary="Send a delivery again")
 async def resend_delivery(request: Request[Caller], body: NoFields) -> Response:
     """Queues the same envelope once more."""
     delivery_id = request.parameters["deliveryId"]
@@ -74,12 +74,6 @@ async def resend_delivery(request: Request[Caller], body: NoFields) -> Response:
     queued = msgspec.json.decode(answer.body, type=dict[str, bool])["queued"]
     path = f"{_page(request)}/deliveries/{delivery_id}"
     return redirect(path, done="delivery-resent" if queued else "delivery-waits")
-
-
-@routes.get(_ONE + "/redeliver", Page(), summary="The form that redelivers past events")
-async def ask_to_redeliver(request: Request[Caller]) -> Response:
-    """The span of time and the kinds of events; what was just queued, after a redelivery."""
-    return await show_form(request, FormState())
 
 
 async def show_form(request: Request[Caller], form: FormState) -> Response:
@@ -97,7 +91,7 @@ async def show_form(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "webhooks/redeliver.html", values, form=form)
 
 
-@routes.form(_ONE + "/redeliver/preview", Page(), fields=_SPAN, again=show_form, summary="Preview a redelivery")
+@routes.submit(_ONE + "/redeliver/preview", Page(), fields=_SPAN, again=show_form, summary="Preview a redelivery")
 async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) -> Response:
     """Shows what would be queued, and asks whether to."""
     wanted = body.redelivery(request.clock.now())
@@ -111,7 +105,7 @@ async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) ->
     return await render(request, "webhooks/redeliver_preview.html", values, form=FormState())
 
 
-@routes.form(_ONE + "/redeliver", Page(), fields=_SPAN, again=show_form, summary="Redeliver events")
+@routes.form(_ONE + "/redeliver", Page(), fields=_SPAN, show=show_form, summary="Redeliver events")
 async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> Response:
     """Queues what the preview told of, and says how many events that were."""
     answer = await request.once(

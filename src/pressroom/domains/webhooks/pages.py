@@ -57,12 +57,6 @@ class NewEndpointPage(msgspec.Struct):
     number: int
 
 
-@routes.get(_NEW, Page(recent=True), summary="The form of a new webhook endpoint")
-async def new_endpoint(request: Request[Caller]) -> Response:
-    """An empty form, with all events chosen."""
-    return await show_new_endpoint(request, FormState())
-
-
 async def show_new_endpoint(request: Request[Caller], form: FormState) -> Response:
     """Returns the page with the form in its state."""
     found = await request.db.read(_read_new, request.caller.account.id, request.parameters["keyId"])
@@ -70,7 +64,7 @@ async def show_new_endpoint(request: Request[Caller], form: FormState) -> Respon
     return await render(request, "webhooks/new.html", values, form=form)
 
 
-@routes.form(_NEW, Page(recent=True), fields=_ENDPOINT, again=show_new_endpoint, summary="Add a webhook endpoint")
+@routes.form(_NEW, Page(recent=True), fields=_ENDPOINT, show=show_new_endpoint, summary="Add a webhook endpoint")
 async def add_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
     """Adds the endpoint and shows its secret, this once."""
     answer = await adding.add_endpoint(request, request.once.hiding("secret"), body)
@@ -98,31 +92,25 @@ async def endpoint_head(request: Request[Caller]) -> Response:
     return unchanged(request, version) or await render(request, "webhooks/_head.html", values, version=version)
 
 
-@routes.form(f"{_ONE}/test", Page(), again=show_endpoint, summary="Send a test")
+@routes.submit(f"{_ONE}/test", Page(), again=show_endpoint, summary="Send a test")
 async def send_test(request: Request[Caller], body: NoFields) -> Response:
     """Queues a test; its outcome appears in the head of the endpoint's page."""
     await request.once(queueing.send_test, TestSentOut, 202, *named(request))
     return redirect(_path(request, _ONE), done="test-sent")
 
 
-@routes.form(f"{_ONE}/pause", Page(), again=show_endpoint, summary="Pause a webhook endpoint")
+@routes.submit(f"{_ONE}/pause", Page(), again=show_endpoint, summary="Pause a webhook endpoint")
 async def pause(request: Request[Caller], body: NoFields) -> Response:
     """Pauses the endpoint."""
     await request.once(changing.pause, _id_of, 200, *named(request), request.caller.source)
     return redirect(_path(request, _ONE), done="endpoint-paused")
 
 
-@routes.form(f"{_ONE}/resume", Page(), again=show_endpoint, summary="Resume a webhook endpoint")
+@routes.submit(f"{_ONE}/resume", Page(), again=show_endpoint, summary="Resume a webhook endpoint")
 async def resume(request: Request[Caller], body: NoFields) -> Response:
     """Resumes the endpoint."""
     await request.once(changing.resume, _id_of, 200, *named(request), request.caller.source)
     return redirect(_path(request, _ONE), done="endpoint-resumed")
-
-
-@routes.get(f"{_ONE}/events", Page(), summary="The events of a webhook endpoint")
-async def events(request: Request[Caller]) -> Response:
-    """The form, filled in with the endpoint's event types."""
-    return await show_events(request, FormState())
 
 
 async def show_events(request: Request[Caller], form: FormState) -> Response:
@@ -132,18 +120,12 @@ async def show_events(request: Request[Caller], form: FormState) -> Response:
 
 
 @routes.form(
-    f"{_ONE}/events", Page(), fields=_ENDPOINT, again=show_events, summary="Change the events of a webhook endpoint"
+    f"{_ONE}/events", Page(), fields=_ENDPOINT, show=show_events, summary="Change the events of a webhook endpoint"
 )
 async def change_events(request: Request[Caller], body: EditWebhook) -> Response:
     """Changes the endpoint's event types."""
     await request.once(changing.change_events, _id_of, 200, *named(request), body.kinds(), request.caller.source)
     return redirect(_path(request, _ONE), done="endpoint-changed")
-
-
-@routes.get(f"{_ONE}/rotate", Page(recent=True), summary="What rotating a signing secret does")
-async def rotation(request: Request[Caller]) -> Response:
-    """The page that asks whether the secret is to be rotated."""
-    return await show_rotation(request, FormState())
 
 
 async def show_rotation(request: Request[Caller], form: FormState) -> Response:
@@ -152,7 +134,7 @@ async def show_rotation(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "webhooks/rotate.html", _head_of(request, report), form=form)
 
 
-@routes.form(f"{_ONE}/rotate", Page(recent=True), again=show_rotation, summary="Rotate a signing secret")
+@routes.form(f"{_ONE}/rotate", Page(recent=True), show=show_rotation, summary="Rotate a signing secret")
 async def rotate_secret(request: Request[Caller], body: NoFields) -> Response:
     """Makes a new secret and shows it, this once."""
     webhook_id = request.parameters["webhookId"]
@@ -188,7 +170,7 @@ async def show_replacement(request: Request[Caller], form: FormState | None) -> 
     return await render(request, "webhooks/new.html", values, form=form)
 
 
-@routes.form(
+@routes.submit(
     f"{_ONE}/replace", Page(recent=True), fields=_ENDPOINT, again=show_replacement, summary="Replace a webhook endpoint"
 )
 async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
@@ -197,19 +179,13 @@ async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Res
     return await _show_secret(request, answer, "replaced")
 
 
-@routes.get(f"{_ONE}/remove", Page(), summary="What removing a webhook endpoint does")
-async def removal(request: Request[Caller]) -> Response:
-    """The page that asks whether the endpoint is to be removed, and says how many deliveries wait."""
-    return await show_removal(request, FormState())
-
-
 async def show_removal(request: Request[Caller], form: FormState) -> Response:
     """Returns the page that asks whether the endpoint is to be removed."""
     report = await request.db.read(status.get_status, *named(request))
     return await render(request, "webhooks/remove.html", _head_of(request, report), form=form)
 
 
-@routes.form(f"{_ONE}/remove", Page(), again=show_removal, summary="Remove a webhook endpoint")
+@routes.form(f"{_ONE}/remove", Page(), show=show_removal, summary="Remove a webhook endpoint")
 async def remove_endpoint(request: Request[Caller], body: NoFields) -> Response:
     """Removes the endpoint."""
     webhook_id = request.parameters["webhookId"]
