@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from pressroom.db import Database, Tx, sql
-from pressroom.db.sql import StatementDoesNotFit
 
 Run = Callable[[Any], Any]
 
@@ -105,5 +104,5 @@ def test_signature_that_does_not_fit_the_statement_is_refused_at_import(
     function: Callable[..., Awaitable[object]],
     named: str,
 ) -> None:
-    with pytest.raises(StatementDoesNotFit, match=f"{function.__name__} .*{re.escape(named)}"):
+    with pytest.raises(TypeError, match=f"{function.__name__} .*{re.escape(named)}"):
         declare("DELETE FROM things WHERE name = :name")(function)

@@ -18,7 +18,6 @@ from functools import update_wrapper
 from typing import Any, Final, ParamSpec, TypeVar, Union, cast, get_args, get_origin
 
 from pressroom.db import Command, Query, Tx, Value
-from pressroom.errors import PressroomError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,14 +25,10 @@ R = TypeVar("R")
 _OPTIONAL: Final = (Union, types.UnionType)
 
 
-class StatementDoesNotFit(PressroomError):
-    """A statement and the signature that it is declared with disagree: a mistake in one of the two."""
-
-
 def one(
     text: str,
 ) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
-    """Declares a statement whose first row is returned, or None. Raises StatementDoesNotFit."""
+    """Declares a statement whose first row is returned, or None. Raises TypeError."""
 
     def declare(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
         returned = _returned(function)
@@ -48,7 +43,7 @@ def one(
 def all(  # noqa: A001  # `sql.all`, as in `tx.all`
     text: str,
 ) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
-    """Declares a statement whose rows are returned. Raises StatementDoesNotFit."""
+    """Declares a statement whose rows are returned. Raises TypeError."""
 
     def declare(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
         returned = _returned(function)
@@ -62,7 +57,7 @@ def all(  # noqa: A001  # `sql.all`, as in `tx.all`
 def run(
     text: str,
 ) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
-    """Declares a statement without rows: the number of rows that it touched is returned. Raises StatementDoesNotFit."""
+    """Declares a statement without rows: the number of rows that it touched is returned. Raises TypeError."""
 
     def declare(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
         if _returned(function) not in (int, None):
@@ -98,5 +93,5 @@ def _returned(function: Callable[..., object]) -> Any:
     return inspect.signature(function).return_annotation
 
 
-def _wrong(function: Callable[..., object], rule: str) -> StatementDoesNotFit:
-    return StatementDoesNotFit(f"{function.__module__}.{function.__name__} {rule}.")
+def _wrong(function: Callable[..., object], rule: str) -> TypeError:
+    return TypeError(f"{function.__module__}.{function.__name__} {rule}.")

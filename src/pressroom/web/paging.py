@@ -1,16 +1,19 @@
 """Pages of lists: the parameters `limit` (1 to 100; 20 if absent) and `cursor`, and `nextCursor` in the response."""
 
 import re
-from collections.abc import Callable
-from typing import Final, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar, TypeVarTuple
 
 import msgspec
 
+from pressroom.db import Tx
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.ids import BEYOND
 from pressroom.web.query import parse_query
+from pressroom.web.request import Request
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 _CURSOR: Final = re.compile(r"[0-9A-Z]{26}")
 
@@ -83,3 +86,21 @@ def split(rows: list[T], page: Page, key: Callable[[T], str]) -> tuple[list[T], 
     if len(rows) <= page.limit:
         return rows, None
     return rows[: page.limit], key(rows[page.limit - 1])
+
+
+async def read_paged(
+    request: Request[Any],
+    key: Callable[[T], str],
+    action: Callable[[Tx, *Ts, str, int], Awaitable[list[T]]],
+    *args: *Ts,
+) -> tuple[list[T], str | None]:
+    """Reads the page that a request asks for, and returns its rows and the next cursor.
+
+    `action` takes `args`, the id before which the page begins, and how many rows to return at most.
+
+    Raises:
+        Invalid: The page is wrong.
+    """
+    page = read_page(request.query)
+    rows = await request.db.read(action, *args, page.before, page.limit + 1)
+    return split(rows, page, key)

@@ -27,7 +27,7 @@ from pressroom.domains.accounts.signing_in import hash_new_password
 from pressroom.domains.audit.actions import list_entries
 from pressroom.errors import Conflict, NotFound, TooManyAttempts
 from pressroom.web.access import SessionOnly
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes
@@ -79,9 +79,9 @@ async def change_email(request: Request[Caller], body: ChangeEmail) -> Response:
 )
 async def list_sessions(request: Request[Caller]) -> Response:
     """Where the account is signed in, latest sign-in first."""
-    page = read_page(request.query)
-    found = await request.db.read(sessions.list_sessions, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda session: session.id)
+    shown, cursor = await read_paged(
+        request, lambda session: session.id, sessions.list_sessions, request.caller.account.id
+    )
     own_hash = actions.hash_token(request.session_token or "")
     return json_response(SessionList([session_shape(each, own_hash) for each in shown], cursor))
 
@@ -126,9 +126,7 @@ async def end_session(request: Request[Caller]) -> Response:
 )
 async def show_log(request: Request[Caller]) -> Response:
     """What was done to the account and its keys, newest first, by whom and from which address. Kept for a year."""
-    page = read_page(request.query)
-    found = await request.db.read(list_entries, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda entry: entry.id)
+    shown, cursor = await read_paged(request, lambda entry: entry.id, list_entries, request.caller.account.id)
     return json_response(LogList([log_shape(entry) for entry in shown], cursor))
 
 

@@ -16,7 +16,7 @@ from pressroom.settings.values import Signup
 from pressroom.web.access import AdminOnly, AdminPage
 from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormState, NoFields
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_paged, split
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -105,9 +105,7 @@ _MADE: Final = MadeInvitationOut(
 )
 async def list_invitations(request: Request[Caller]) -> Response:
     """The invitations of all admins, newest first. They are kept for 30 days after their end."""
-    page = read_page(request.query)
-    found = await request.db.read(invitations.list_newest, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda each: each.id)
+    shown, cursor = await read_paged(request, lambda each: each.id, invitations.list_newest)
     return json_response(InvitationList(_shapes(request, shown), cursor))
 
 

@@ -43,7 +43,7 @@ from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unpr
 from pressroom.jobs.overview import find_dead
 from pressroom.settings.shown import shown_settings
 from pressroom.web.access import AdminOnly
-from pressroom.web.paging import Page, read_page, split
+from pressroom.web.paging import Page, read_page, read_paged, split
 from pressroom.web.query import parse_filled
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -294,7 +294,5 @@ async def list_settings(request: Request[Caller]) -> Response:
 )
 async def list_log(request: Request[Caller]) -> Response:
     """What admins and the operator did, newest first: who, what, why, when, and from where. Kept for a year."""
-    page = read_page(request.query)
-    found = await request.db.read(actions.list_log, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda each: each.entry.id)
+    shown, cursor = await read_paged(request, lambda each: each.entry.id, actions.list_log)
     return json_response(ActList([act_shape(each) for each in shown], cursor))

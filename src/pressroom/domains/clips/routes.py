@@ -26,7 +26,7 @@ from pressroom.domains.media.urls import addresses_of
 from pressroom.errors import Code, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
 from pressroom.web.multipart_rules import Form, FormRules
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import FormSpec, Routes, Tag
@@ -91,9 +91,7 @@ async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
 )
 async def list_clips(request: Request[Caller]) -> Response:
     """What the account published as clips and did not delete, of every visibility, newest first."""
-    page = read_page(request.query)
-    views = await request.db.read(actions.list_own, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(views, page, lambda view: view.clip.id)
+    shown, cursor = await read_paged(request, lambda view: view.clip.id, actions.list_own, request.caller.account.id)
     return json_response(ClipList([_shown(request)(view) for view in shown], cursor))
 
 

@@ -26,7 +26,7 @@ from pressroom.domains.follows.schemas import (
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import BEYOND
 from pressroom.web.access import SessionOnly
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes, Tag
@@ -65,9 +65,9 @@ async def accept_follow_requests(request: Request[Caller], body: AcceptRequests)
 async def list_sent_requests(request: Request[Caller]) -> Response:
     """The account's own requests that wait for an answer, newest account first. DELETE /api/accounts/{username}/follow
     takes one back."""
-    page = read_page(request.query)
-    people = await request.db.read(actions.list_sent, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(people, page, lambda person: person.listed_as)
+    shown, cursor = await read_paged(
+        request, lambda person: person.listed_as, actions.list_sent, request.caller.account.id
+    )
     return json_response(WaitingList([waiting_shape(person, request.settings.base_url) for person in shown], cursor))
 
 
@@ -112,9 +112,9 @@ async def unfollow(request: Request[Caller]) -> Response:
 )
 async def list_follow_requests(request: Request[Caller]) -> Response:
     """Who waits for the account's answer, latest first."""
-    page = read_page(request.query)
-    found = await request.db.read(actions.list_requests, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda person: person.listed_as)
+    shown, cursor = await read_paged(
+        request, lambda person: person.listed_as, actions.list_requests, request.caller.account.id
+    )
     return json_response(RequestList([request_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
@@ -158,9 +158,9 @@ async def reject_follow_request(request: Request[Caller]) -> Response:
 )
 async def list_followers(request: Request[Caller]) -> Response:
     """Who follows the account, newest account first."""
-    page = read_page(request.query)
-    found = await request.db.read(actions.list_followers, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda person: person.listed_as)
+    shown, cursor = await read_paged(
+        request, lambda person: person.listed_as, actions.list_followers, request.caller.account.id
+    )
     return json_response(FollowerList([person_shape(each, request.settings.base_url) for each in shown], cursor))
 
 
@@ -189,7 +189,7 @@ async def remove_follower(request: Request[Caller]) -> Response:
 )
 async def list_follows(request: Request[Caller]) -> Response:
     """Whom the account follows, newest account first."""
-    page = read_page(request.query)
-    found = await request.db.read(actions.list_followed, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda person: person.listed_as)
+    shown, cursor = await read_paged(
+        request, lambda person: person.listed_as, actions.list_followed, request.caller.account.id
+    )
     return json_response(FollowedList([person_shape(each, request.settings.base_url) for each in shown], cursor))

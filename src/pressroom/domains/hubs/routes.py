@@ -15,7 +15,7 @@ from pressroom.domains.hubs.schemas import (
 )
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import Anyone, SessionOnly
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes, Tag
@@ -37,9 +37,7 @@ _NO_HUB = NotFound("There is no such hub.")
 )
 async def list_hubs(request: Request[Caller]) -> Response:
     """The hubs that the account is a member of: those it can publish into. Newest hub first."""
-    page = read_page(request.query)
-    hubs = await request.db.read(actions.list_joined, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(hubs, page, lambda hub: hub.id)
+    shown, cursor = await read_paged(request, lambda hub: hub.id, actions.list_joined, request.caller.account.id)
     return json_response(HubList([hub_shape(hub, request.settings.base_url) for hub in shown], cursor))
 
 

@@ -19,7 +19,7 @@ from pressroom.domains.keys.schemas import (
 from pressroom.domains.keys.usage_schemas import USAGE_EXAMPLE, KeyUsageOut, is_active, usage_shape
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes, Tag
@@ -47,9 +47,7 @@ _BAD_KEY = Invalid(
 )
 async def list_keys(request: Request[Caller]) -> Response:
     """All keys of the account, revoked and expired ones too, newest first."""
-    page = read_page(request.query)
-    keys = await request.db.read(actions.list_keys, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(keys, page, lambda key: key.id)
+    shown, cursor = await read_paged(request, lambda key: key.id, actions.list_keys, request.caller.account.id)
     return json_response(ApiKeyList([key_shape(key, request.clock.now()) for key in shown], cursor))
 
 

@@ -9,7 +9,7 @@ from pressroom.domains.reports.schemas import CreateReport, decision_shape, repo
 from pressroom.errors import NotFound
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState
-from pressroom.web.paging import is_id, read_page, split
+from pressroom.web.paging import is_id, read_paged
 from pressroom.web.query import parse_filled
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
@@ -50,9 +50,7 @@ async def make_report(request: Request[Caller], body: CreateReport) -> Response:
 @routes.get("/decisions", Page(), summary="What admins decided about what is yours")
 async def decisions(request: Request[Caller]) -> Response:
     """The decisions about the reader's posts and comments, newest first."""
-    page = read_page(request.query)
-    found = await request.db.read(actions.list_of_owner, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda case: case.id)
+    shown, cursor = await read_paged(request, lambda case: case.id, actions.list_of_owner, request.caller.account.id)
     values = {"decisions": [decision_shape(case) for case in shown], "next_page": cursor and f"?cursor={cursor}"}
     return await render(request, "reports/decisions.html", values)
 

@@ -17,7 +17,7 @@ from pressroom.domains.reports.schemas import (
 )
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import SessionOnly
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes
@@ -57,7 +57,5 @@ async def create_report(request: Request[Caller], body: CreateReport) -> Respons
 async def list_decisions(request: Request[Caller]) -> Response:
     """What admins decided about the account's posts and comments, and about the account, with the reason. Dismissed
     reports are not among them. Stored for a year."""
-    page = read_page(request.query)
-    found = await request.db.read(actions.list_of_owner, request.caller.account.id, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda case: case.id)
+    shown, cursor = await read_paged(request, lambda case: case.id, actions.list_of_owner, request.caller.account.id)
     return json_response(DecisionList([decision_shape(case) for case in shown], cursor))
