@@ -15,22 +15,19 @@ import inspect
 import types
 from collections.abc import Callable, Coroutine
 from functools import update_wrapper
-from typing import Any, Final, ParamSpec, TypeVar, Union, cast, get_args, get_origin
+from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin
 
 from pressroom.db import Command, Query, Tx, Value
 
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
 
 _OPTIONAL: Final = (Union, types.UnionType)
 
 
-def one(
-    text: str,
-) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
+def one(text: str) -> Callable[[F], F]:
     """Declares a statement whose first row is returned, or None. Raises TypeError."""
 
-    def declare(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
+    def declare(function: F) -> F:
         returned = _returned(function)
         rows = [each for each in get_args(returned) if each is not types.NoneType]
         if get_origin(returned) not in _OPTIONAL or len(rows) != 1 or len(get_args(returned)) != 2:
@@ -40,12 +37,10 @@ def one(
     return declare
 
 
-def all(  # noqa: A001  # `sql.all`, as in `tx.all`
-    text: str,
-) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
+def all(text: str) -> Callable[[F], F]:  # noqa: A001  # `sql.all`, as in `tx.all`
     """Declares a statement whose rows are returned. Raises TypeError."""
 
-    def declare(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
+    def declare(function: F) -> F:
         returned = _returned(function)
         if get_origin(returned) is not list:
             raise _wrong(function, "returns rows: `list[Row]`")
@@ -54,12 +49,10 @@ def all(  # noqa: A001  # `sql.all`, as in `tx.all`
     return declare
 
 
-def run(
-    text: str,
-) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
+def run(text: str) -> Callable[[F], F]:
     """Declares a statement without rows: the number of rows that it touched is returned. Raises TypeError."""
 
-    def declare(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
+    def declare(function: F) -> F:
         if _returned(function) not in (int, None):
             raise _wrong(function, "returns the number of rows that it touched, or None")
         return _runner(function, "run", Command(text))
@@ -67,9 +60,7 @@ def run(
     return declare
 
 
-def _runner(
-    function: Callable[P, Coroutine[Any, Any, R]], method: str, statement: Command
-) -> Callable[P, Coroutine[Any, Any, R]]:
+def _runner(function: F, method: str, statement: Command) -> F:
     """Returns what runs the statement. It returns the transaction's coroutine, which saves a frame on each call."""
     _, *parameters = inspect.signature(function).parameters.values()
     names = [each.name for each in parameters]
@@ -86,7 +77,7 @@ def _runner(
         return getattr(tx, method)(statement, **values)
 
     runner.__dict__["statement"] = statement
-    return cast("Callable[P, Coroutine[Any, Any, R]]", update_wrapper(runner, function))
+    return cast("F", update_wrapper(runner, function))
 
 
 def _returned(function: Callable[..., object]) -> Any:
