@@ -121,7 +121,7 @@ def test_a_value_that_could_not_be_made_is_tried_again() -> None:
     assert not outcomes
 
 
-def test_whoever_gives_up_does_not_take_the_value_from_others() -> None:
+def test_cancelled_waiter_leaves_value_to_others() -> None:
     async def story() -> None:
         go_on = threading.Event()
 

@@ -30,7 +30,7 @@ def sign_in(server: LocalServer, login: str, password: str = PASSWORD) -> httpx.
     return nobody.post(f"{server.base_url}/api/auth/login", json={"login": login, "password": password})
 
 
-def test_whoever_signs_up_has_an_account_and_is_signed_in(server: LocalServer) -> None:
+def test_sign_up_creates_account_and_session(server: LocalServer) -> None:
     answer = sign_up(server, "Mira_1", displayName="Mira Okafor 🪁")
 
     assert answer.status_code == 201

@@ -72,7 +72,7 @@ def test_for_others_nothing_is_there(actor: MakeActor, admin: Actor) -> None:
     assert held(alice.server) == before
 
 
-def test_whoever_is_no_admin_any_more_finds_nothing_from_the_next_request_on(admin: Actor) -> None:
+def test_former_admin_gets_404_from_next_request(admin: Actor) -> None:
     body_of(admin.web.get("/api/admin/overview"))
 
     db = admin.server.runtime.db

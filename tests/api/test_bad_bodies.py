@@ -102,7 +102,7 @@ def test_what_only_we_do_not_take_is_said_without_a_place(alice: Actor, body: st
 
 
 @one_engine
-def test_an_answer_names_a_hundred_faults_and_says_that_there_are_more(alice: Actor) -> None:
+def test_more_than_100_field_errors_are_cut_with_too_many(alice: Actor) -> None:
     def refused(count: int, **fields: object) -> list[tuple[str, str]]:
         body = {**fields, **{f"x{number}": 1 for number in range(count)}}
         answer = send(alice, json.dumps(body).encode())

@@ -276,7 +276,7 @@ def test_no_route_is_forgotten() -> None:
 
 
 @pytest.mark.parametrize("route", POST_ROUTES, ids=lambda route: route.name)
-def test_of_a_post_of_one_s_own_every_route_knows(world: World, route: Route[Caller]) -> None:
+def test_own_post_is_accepted_by_every_route(world: World, route: Route[Caller]) -> None:
     for caller in world.callers(route)[-1:]:
         post = publish(world.alice, poll={"options": ["a", "b"]})
         answer = caller.request(route.method, path_of(route, post["id"]), content=body_for(route))
@@ -319,7 +319,7 @@ def test_a_bounce_of_what_is_gone_cannot_be_bounced(world: World) -> None:
 
 
 @pytest.mark.parametrize("route", HUB_ROUTES, ids=lambda route: route.name)
-def test_a_hub_that_there_is_not(world: World, route: Route[Caller]) -> None:
+def test_unknown_hub_is_404(world: World, route: Route[Caller]) -> None:
     for other in (world.unseen["absent"], world.unseen["deleted"], "of-bob", world.alice.account.id):
         assert [answer.json() for answer in world.answers(route, other)] == [NO_HUB] * len(world.callers(route))
 
@@ -358,7 +358,7 @@ def test_somebody_else_s_delivery_is_one_that_never_was(world: World, route: Rou
 
 
 @pytest.mark.parametrize("route", JOB_ROUTES, ids=lambda route: route.name)
-def test_a_dead_job_that_there_is_not(world: World, route: Route[Caller]) -> None:
+def test_unknown_dead_job_is_404(world: World, route: Route[Caller]) -> None:
     for other in (world.unseen["absent"], world.alice.account.id):
         assert [answer.json() for answer in world.answers(route, other)] == [NO_JOB]
 
@@ -378,7 +378,7 @@ def test_somebody_else_s_session_is_one_that_never_was(world: World, route: Rout
 
 
 @pytest.mark.parametrize("route", [*CASE_ROUTES, *BLOCK_ROUTES], ids=lambda route: route.name)
-def test_a_report_or_a_block_that_there_is_not(world: World, route: Route[Caller]) -> None:
+def test_unknown_report_or_block_is_404(world: World, route: Route[Caller]) -> None:
     what = "report" if route in CASE_ROUTES else "block"
     for other in (world.unseen["absent"], world.alice.account.id):
         answers = [answer.json() for answer in world.answers(route, other)]
@@ -386,13 +386,13 @@ def test_a_report_or_a_block_that_there_is_not(world: World, route: Route[Caller
 
 
 @pytest.mark.parametrize("route", INVITATION_ROUTES, ids=lambda route: route.name)
-def test_an_invitation_that_there_is_not(world: World, route: Route[Caller]) -> None:
+def test_unknown_invitation_is_404(world: World, route: Route[Caller]) -> None:
     for other in (world.unseen["absent"], world.alice.account.id, world.invitation.lower()):
         assert [answer.json() for answer in world.answers(route, other)] == [NO_INVITATION]
 
 
 @pytest.mark.parametrize("route", NAME_ROUTES, ids=lambda route: route.name)
-def test_an_account_that_there_is_not(world: World, route: Route[Caller]) -> None:
+def test_unknown_account_is_404(world: World, route: Route[Caller]) -> None:
     for other in ("nobody_at_all", world.bob.account.id, "@" + world.bob.account.username, "bob@example.org"):
         answers = [answer.json() for answer in world.answers(route, other)]
         assert answers == [{"error": "Not found", "message": f"There is no account {other}."}]

@@ -204,7 +204,7 @@ def test_a_page_is_asked_for_properly(alice: Actor) -> None:
     ]
 
 
-def test_whoever_sees_a_post_comments_on_it(actor: MakeActor) -> None:
+def test_comments_require_that_the_post_is_visible(actor: MakeActor) -> None:
     alice, fan, stranger = actor(), actor(), actor()
     follow(fan, alice)
     post = publish(alice, visibility="FOLLOWERS")

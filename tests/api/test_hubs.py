@@ -52,7 +52,7 @@ def into(who: Actor, hub_id: str, way: str = "api") -> httpx.Response:
     return client.post("/api/posts", json={"content": "Hello, all", "hubId": hub_id})
 
 
-def test_whoever_makes_a_hub_is_its_first_member(alice: Actor) -> None:
+def test_hub_creator_is_its_first_member(alice: Actor) -> None:
     hub = made(alice, "letterpress", name="Bleisatz 🗞", description="Lead, ink and patience.")
 
     assert hub == {

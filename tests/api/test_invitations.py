@@ -154,7 +154,7 @@ def test_a_link_is_shown_once_and_stored_nowhere(admin: Actor) -> None:
     assert [answer.json()["status"] for answer in revoked] == ["revoked", "revoked"]
 
 
-def test_an_invitation_that_there_is_not(admin: Actor) -> None:
+def test_unknown_invitation_is_404(admin: Actor) -> None:
     for other in (admin.account.id, "none"):
         for method in ("GET", "DELETE"):
             answer = admin.web.request(method, f"{ALL}/{other}")

@@ -90,7 +90,7 @@ def test_the_wait_is_exact(alice: Actor, early: int) -> None:
     assert status == (200 if early == 1 else 429), "59.999 s after the oldest that counts, it has left; 59 s after, not"
 
 
-def test_whoever_keeps_asking_keeps_waiting(alice: Actor) -> None:
+def test_refused_attempts_extend_the_wait(alice: Actor) -> None:
     admitted(alice, 60)
     for _ in range(7):
         alice.server.clock.advance(10_000)

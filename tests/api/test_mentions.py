@@ -38,7 +38,7 @@ def set_audience(author: Actor, post: Json, *readers: Actor) -> None:
     body_of(author.web.put(f"/api/posts/{post['id']}/audience", json={"usernames": usernames}))
 
 
-def test_whoever_is_mentioned_hears_of_it(actor: MakeActor) -> None:
+def test_mention_notifies_the_mentioned_account(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
 
     post = publish(alice, f"Ask {at(bob)}.")
@@ -59,7 +59,7 @@ def test_whoever_is_mentioned_hears_of_it(actor: MakeActor) -> None:
     assert heard(alice) == []
 
 
-def test_whoever_is_mentioned_signed_in_hears_of_it_too(actor: MakeActor) -> None:
+def test_mention_in_post_of_a_session_notifies_too(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
 
     post = body_of(alice.web.post("/api/posts", json={"content": f"Ask {at(bob)}."}), 201)

@@ -200,7 +200,7 @@ def test_votes_survive_an_edit(actor: MakeActor) -> None:
     assert refusal(vote(bob, post, 0)) == (409, "Conflict")
 
 
-def test_whoever_sees_a_post_votes_in_it(actor: MakeActor) -> None:
+def test_votes_require_that_the_post_is_visible(actor: MakeActor) -> None:
     alice, fan, stranger = actor(), actor(), actor()
     follow(fan, alice)
     post = publish(alice, "Which one?", visibility="FOLLOWERS", poll={"options": ["x", "y"]})

@@ -104,7 +104,7 @@ def test_a_dead_or_wrong_key_reads_nothing_even_what_is_public(alice: Actor) -> 
     assert body_of(nobody.get(url))["id"] == post["id"]
 
 
-def test_the_list_of_one_s_own_is_for_sessions(alice: Actor, bob: Actor) -> None:
+def test_list_of_own_posts_requires_session(alice: Actor, bob: Actor) -> None:
     made = [publish(alice, f"{n}", visibility=visibility) for n, visibility in enumerate(("PUBLIC", *NARROW))]
     theirs = body_of(bob.web.post("/api/posts", json={"content": "Hello"}), 201)
     quote = body_of(alice.web.post(f"/api/posts/{theirs['id']}/bounce", json={"content": "Look"}), 201)

@@ -95,7 +95,7 @@ def test_a_key_is_no_session_whatever_its_scopes(door: Door, route: Route[Caller
 
 
 @each(FOR_THE_SIGNED_IN)
-def test_whoever_is_not_signed_in_is_told_so(door: Door, route: Route[Caller]) -> None:
+def test_session_routes_require_sign_in(door: Door, route: Route[Caller]) -> None:
     cookies = ({}, {"Cookie": "session="}, {"Cookie": f"session={'A' * 43}"}, {"Cookie": f"other={door.alice.token}"})
     for headers in (*cookies, {"Origin": "https://elsewhere.example"}):
         answer = door.refused(route, door.nobody, **headers)

@@ -269,7 +269,7 @@ def test_an_address_that_tries_many_accounts_must_wait(server: LocalServer) -> N
 
 
 @one_engine
-def test_whoever_has_one_ipv6_address_has_all_of_its_network(mira: Person) -> None:
+def test_failed_sign_ins_are_counted_by_ipv6_network(mira: Person) -> None:
     network = f"2001:db8:{next_number():x}:7"
 
     for number in range(6):

@@ -21,7 +21,7 @@ def sign_up(server_url: str, name: str) -> tuple[int, str]:
     return (201, answer.json()["username"]) if answer.is_success else refusal(answer)
 
 
-def test_a_freed_name_is_kept_for_whoever_had_it(actor: MakeActor) -> None:
+def test_former_username_stays_reserved_for_its_account(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     old = alice.account.username
     assert rename(alice, f"{old}_new") == (200, f"{old}_new")
@@ -44,7 +44,7 @@ def test_a_freed_name_is_free_after_90_days(actor: MakeActor) -> None:
     assert sign_up(alice.server.base_url, old) == (201, old)
 
 
-def test_whoever_hoards_names_is_stopped(actor: MakeActor) -> None:
+def test_username_reservations_of_an_account_are_bounded(actor: MakeActor) -> None:
     alice = actor()
     names = [alice.account.username, *(f"{alice.account.username}_{number}" for number in range(RESERVATIONS + 1))]
 

@@ -78,7 +78,7 @@ def test_what_is_hidden_is_like_what_never_was(actor: MakeActor, visibility: str
 
 
 @every_visibility
-def test_whoever_may_see_a_post_sees_all_of_it(actor: MakeActor, visibility: str) -> None:
+def test_permitted_readers_get_the_whole_post(actor: MakeActor, visibility: str) -> None:
     people = crowd(actor)
     author = people["author"]
     post = publish(author, visibility=visibility, location={"name": "Köln"}, poll={"options": ["x", "y"]})
@@ -238,7 +238,7 @@ def test_a_private_account_s_posts_go_by_their_own_visibility(actor: MakeActor) 
     assert refusal(stranger.web.get(f"/api/posts/{hidden['id']}")) == (404, "Not found")
 
 
-def test_a_visibility_that_there_is_not(alice: Actor) -> None:
+def test_unknown_visibility_is_400(alice: Actor) -> None:
     for unknown in ("public", "FRIENDS", "", "PUBLIC "):
         answer = alice.api.post("/api/posts", json={"content": "x", "visibility": unknown})
         assert field_errors(answer) == [("visibility", "invalid_choice")]

@@ -27,7 +27,7 @@ def upload(api: ServerProcess, key: str, data: bytes, kind: str = "video/webm") 
     assert reply.status == 201
 
 
-def test_another_worker_takes_up_a_killed_one_s_video(
+def test_video_of_killed_worker_is_taken_up_by_another(
     roomy_server: MakeServer, postgres_server: PostgresServer, tmp_path: Path
 ) -> None:
     url = postgres_server.create_database(f"killed_worker_{os.getpid()}")

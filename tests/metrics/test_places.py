@@ -107,7 +107,7 @@ def test_files_have_their_size_before_their_name(tmp_path: Path, monkeypatch: py
         assert read(settings) == {}
 
 
-def test_files_that_cannot_be_read_are_an_error_for_whoever_asks(tmp_path: Path) -> None:
+def test_unreadable_metric_files_are_500(tmp_path: Path) -> None:
     settings = settings_for(tmp_path)
     with exposing(settings):
         (values_folder(settings) / "counter_0.db").write_bytes(b"\xff")

@@ -281,7 +281,7 @@ def test_names_are_suggested_of_those_whom_one_follows(actor: MakeActor) -> None
     assert nobody.get(f"{alice.server.base_url}/api/follows/suggestions").status_code == 401
 
 
-def test_the_front_page_lists_one_s_own(actor: MakeActor) -> None:
+def test_front_page_lists_own_posts(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     theirs, secret = publish(bob, "Theirs"), publish(alice, "Mine alone", visibility="PRIVATE")
     bounce = body_of(alice.web.post(f"/api/posts/{theirs['id']}/bounce"), 201)

@@ -413,7 +413,7 @@ def test_nobody_sees_or_touches_the_endpoint_of_another(alice: Actor, actor: Mak
     assert hook.show()["secretPrefix"] == hook.secret[:12]
 
 
-def test_whoever_is_signed_out_is_led_to_sign_in_and_back(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_endpoint_pages_redirect_visitors_to_sign_in(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint()
     with new_client(base_url=alice.server.base_url) as client:
         for path in (new_of(alice), *(page_path(hook, act) for act in ACTS)):

@@ -182,7 +182,7 @@ def test_a_profile_says_who_it_is(actor: MakeActor) -> None:
         assert page.posts == ids(post)
 
 
-def test_a_bounce_is_listed_by_whoever_bounced(actor: MakeActor) -> None:
+def test_bounce_is_listed_on_the_bouncing_profile(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, "The heron.")
     plain, quote_ = (

@@ -317,7 +317,7 @@ def test_a_recent_session_ignores_the_password_field(mira: Browser) -> None:
     assert "svc_live_" in made.text
 
 
-def test_whoever_signed_out_meanwhile_signs_in_first(mira: Browser) -> None:
+def test_form_sent_after_sign_out_redirects_to_sign_in(mira: Browser) -> None:
     stale(mira)
     tree = mira.page("/settings/keys/new")
     mira.cookies.clear()

@@ -61,7 +61,7 @@ def test_every_page_tells_it_to_who_is_signed_in_alone(actor: MakeActor) -> None
 
 @one_engine
 @pytest.mark.parametrize("code", ["", "nothing", "<script>alert(1)</script>", "%00", "reported" * 9, "reported&done=x"])
-def test_a_code_that_there_is_not_tells_nothing(actor: MakeActor, code: str) -> None:
+def test_unknown_done_code_shows_no_notice(actor: MakeActor, code: str) -> None:
     alice = actor()
     post = publish(alice)
 

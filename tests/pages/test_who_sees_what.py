@@ -298,7 +298,7 @@ def test_nobody_sees_anything_of_a_suspended_author(world: World, visibility: st
     assert shown == []
 
 
-def test_a_copy_of_everything_holds_one_s_own_words_and_nobody_else_s(world: World) -> None:
+def test_personal_data_copy_holds_only_own_texts(world: World) -> None:
     copies = {reader: world.copy_of(reader) for reader in READERS if reader != "nobody"}
     words = [made(visibility) for visibility in SEES for made in (word, clip_word)]
 
@@ -324,7 +324,7 @@ def test_names_are_suggested_from_those_one_follows(world: World) -> None:
 
 @pytest.mark.parametrize("page", FORMS)
 @pytest.mark.parametrize("visibility", SEES)
-def test_forms_show_a_post_to_whoever_may_see_it_and_act(world: World, page: str, visibility: str) -> None:
+def test_forms_show_a_post_only_to_readers_allowed_to_act(world: World, page: str, visibility: str) -> None:
     path = FORMS[page].format(post=world.posts[visibility])
     shown = {reader for reader in READERS if word(visibility) in world.web(reader).get(path).text}
 

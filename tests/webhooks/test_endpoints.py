@@ -152,7 +152,7 @@ def test_endpoints_are_listed_newest_first_in_pages(endpoint: MakeEndpoint, alic
 @one_engine
 @pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "cursor=x", "cursor="])
 @pytest.mark.parametrize("route", ["", "/deliveries"])
-def test_a_page_that_there_cannot_be(endpoint: MakeEndpoint, alice: Actor, query: str, route: str) -> None:
+def test_invalid_page_parameters_are_400(endpoint: MakeEndpoint, alice: Actor, query: str, route: str) -> None:
     path = f"{endpoint().base}{route}" if route else webhooks_of(alice.record.id)
 
     answer = alice.web.get(f"{path}?{query}")
