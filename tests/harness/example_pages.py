@@ -56,7 +56,7 @@ FIELDS: Final = FormFields(
     times={"since", "expiryAt"},
     others={"expiry": "expiryAt"},
 )
-EDIT: Final = FormFields(lists={"scopes"}, lines={"networks"}, clears={"bio", "isPrivate", "networks", "label"})
+EDIT: Final = FormFields(lists={"scopes"}, lines={"networks"}, empty_clears={"bio", "isPrivate", "networks", "label"})
 
 
 async def show(request: Request[Caller], form: FormState) -> Response:

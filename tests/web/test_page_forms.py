@@ -9,7 +9,7 @@ import pytest
 import pressroom.server.app
 from pressroom.errors import Code, FieldError
 from pressroom.server.routes import ROUTES
-from pressroom.web.page_words import field_errors_for_people
+from pressroom.web.page_forms import field_errors_for_people
 from tests.api.actors import Actor, nobody
 from tests.api.conftest import actor, alice
 from tests.api.sockets import Wire

@@ -1,4 +1,4 @@
-"""Who may call a route. A route declares one of these classes; `app` puts the guards in front of it."""
+"""Who may call a route. A route declares one of these classes; the pipeline puts the guards in front of it."""
 
 from dataclasses import dataclass
 
@@ -75,3 +75,13 @@ class AdminPage(Page):
 
 
 Access = Keyed | SessionOnly | Anyone | Visitor | Page | Public
+
+
+def is_limited(access: Access) -> bool:
+    """Returns whether writes of somebody who is signed in count against the limit of writes per minute."""
+    return isinstance(access, Keyed) or (isinstance(access, SessionOnly | Page) and access.is_limited)
+
+
+def asks_password(access: Access) -> bool:
+    """Returns whether the password must have been confirmed recently."""
+    return isinstance(access, SessionOnly | Page) and access.recent

@@ -56,15 +56,15 @@ def rules_of(kind: type[msgspec.Struct], fields: FormFields, files: FormRules = 
     return msgspec.structs.replace(files, fields=names, repeated=frozenset(names))
 
 
-def beside_files(typed: Typed, inputs: Sequence[bool], fields: FormFields) -> Typed:
-    """Returns the texts of a form without those that stand beside file inputs that were left empty."""
-    if not fields.beside:
+def fields_of_files(typed: Typed, inputs: Sequence[bool], fields: FormFields) -> Typed:
+    """Returns the texts of a form without those of file inputs that were left empty."""
+    if not fields.per_file:
         return typed
-    texts = typed.get(fields.beside, [])
+    texts = typed.get(fields.per_file, [])
     kept = [text for text, is_filled in zip(texts, inputs, strict=False) if is_filled]
     return {
-        **{name: texts for name, texts in typed.items() if name != fields.beside},
-        **({fields.beside: kept} if kept else {}),
+        **{name: texts for name, texts in typed.items() if name != fields.per_file},
+        **({fields.per_file: kept} if kept else {}),
     }
 
 
@@ -88,7 +88,7 @@ def decode_typed(
             given = _given(leaves[name], name, texts, typed, fields, field_errors)
             if given is not msgspec.UNSET:
                 _put(value, name, given)
-    for name in fields.clears & leaves.keys() - typed.keys() - fields.lines:  # Text areas are always sent.
+    for name in fields.empty_clears & leaves.keys() - typed.keys() - fields.lines:  # Text areas are always sent.
         absent = _unticked(leaves[name])
         if absent is not msgspec.UNSET:
             _put(value, name, absent)
@@ -114,13 +114,13 @@ def _given(
     if name in fields.lines:
         items = [line.strip() for text in texts for line in text.split("\n") if line.strip()]
         items = [item.removeprefix("@") for item in items] if name in fields.names else items
-        return items if items or name in fields.clears else msgspec.UNSET
-    if name == fields.beside:
+        return items if items or name in fields.empty_clears else msgspec.UNSET
+    if name == fields.per_file:
         return texts  # Each has the place of its file.
     kind = _plain(info)
     if isinstance(kind, inspect.ListType):
         items = [_number(_plain(kind.item_type), text) for text in texts if text]
-        return items if items or name in fields.clears else msgspec.UNSET
+        return items if items or name in fields.empty_clears else msgspec.UNSET
     if isinstance(kind, inspect.BoolType):
         return texts[-1] in TRUE if texts[-1] in TRUE | {"", "false", "off", "0"} else texts[-1]
     if len(texts) > 1:
@@ -136,7 +136,7 @@ def _given(
     if not text and name in fields.empties:
         return text
     if not text:
-        return msgspec.UNSET if name not in fields.clears else None if takes_none(info) else ""
+        return msgspec.UNSET if name not in fields.empty_clears else None if takes_none(info) else ""
     return _number(kind, text)
 
 

@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import msgspec
@@ -20,7 +20,47 @@ from pressroom.errors import (
 )
 from pressroom.web.error_labels import label_of
 from pressroom.web.json_bodies import Body
-from pressroom.web.page_words import field_errors_for_people, message_for_people
+
+RELOAD: Final = "The page sent something that is not known here. Load it again and fill it in once more."
+
+_WORDS: Final = (
+    (
+        re.compile(r"There is no such field.*|Send one Idempotency-Key.*|Send this field once\.|Must be an object\."),
+        RELOAD,
+    ),
+    (re.compile(r"Must be a (string|list)\.|.*Send it without the Content-Transfer-Encoding.*"), RELOAD),
+    (re.compile(r"Must be never, .*"), "Choose when it ends, or fill in a date and a time that are to come."),
+    (re.compile(r"Must be an ISO 8601 time.*"), "Fill in a date and a time."),
+    (re.compile(r"Must be one of .*"), "Choose from what is offered."),
+    (re.compile(r"Must be true or false\."), "Tick it, or leave it."),
+    (re.compile(r"Must be text: .*"), "Must be text, not a file."),
+    (re.compile(r"[a-z]+[.:][a-z]+ is given twice\."), "Something is chosen twice."),
+    (re.compile(r"Must not be before since\."), "Must not be before “From”."),
+    (re.compile(r"Give password or code\."), "Fill in your password or a code."),
+    (re.compile(r"Give at least one of .*"), "Change something first."),
+)
+_ROUTE: Final = re.compile(
+    r"(, signed in)?: (GET|POST|PUT|PATCH|DELETE) /api/[^\s]*[^\s.]| \((GET|POST|PUT|PATCH|DELETE) /api/[^)]*\)"
+)
+_WAIT: Final = re.compile(r"; try again in [0-9,]+ s\b")
+
+
+def field_errors_for_people(field_errors: Sequence[FieldError]) -> list[FieldError]:
+    """Returns errors of a form in words for whoever fills it in; a header is none of their fields."""
+    return [
+        replace(
+            error,
+            field="body" if error.field.startswith("header.") else error.field,
+            message=next((words for pattern, words in _WORDS if pattern.fullmatch(error.message)), error.message),
+        )
+        for error in field_errors
+    ]
+
+
+def message_for_people(error: PressroomError) -> str:
+    """Returns the message of an error without routes of the API and without the wait, which pages tell themselves."""
+    return _WAIT.sub("", _ROUTE.sub("", error.message))
+
 
 IDEMPOTENCY_FIELD: Final = "idempotency_key"
 """The hidden field that makes a form act once, however often it is sent."""
@@ -53,23 +93,23 @@ class FormFields:
         lines: Text areas that hold one item of a list on each line.
         names: Those of them that hold user names: an @ before one is left out.
         secrets: Fields that are never shown again and never kept, such as passwords.
-        clears: Fields of an edit: left empty, they are cleared; a box that is not ticked is false. Elsewhere an empty
-            field is not given.
+        empty_clears: Fields of an edit: left empty, they are cleared; a box that is not ticked is false. Elsewhere an
+            empty field is not given.
         empties: Fields of an edit that mean something when they are empty: they are given as empty text.
         times: Local times, whose zone is in the hidden field of the same name and `_zone`.
         others: For a choice, the field that has the value when `other` is chosen.
-        beside: The field that stands once beside each file input. What is beside an input left empty does not count.
+        per_file: The field that each file input has one of. The one of an input that is left empty does not count.
     """
 
     lists: Set[str] = frozenset()
     lines: Set[str] = frozenset()
     names: Set[str] = frozenset()
     secrets: Set[str] = frozenset()
-    clears: Set[str] = frozenset()
+    empty_clears: Set[str] = frozenset()
     empties: Set[str] = frozenset()
     times: Set[str] = frozenset()
     others: Mapping[str, str] = field(default_factory=dict[str, str])
-    beside: str = ""
+    per_file: str = ""
 
 
 def new_idempotency_key() -> str:
@@ -166,9 +206,9 @@ def refused_state(
     )
 
 
-def sent_before(typed: Mapping[str, Sequence[str]], fields: FormFields) -> FormState:
-    """Returns the state in which a form comes back that acted before, with something else in it: with a new key.
+def reused_key_state(typed: Mapping[str, Sequence[str]], fields: FormFields) -> FormState:
+    """Returns the form of a key that was already used, with other input.
 
-    So nobody takes what was changed for done, and sending it again does it.
+    It gets a new key, so sending it again performs the change.
     """
     return FormState(typed=typed, status=409, was_sent=True, lines=fields.lines)

@@ -4,7 +4,7 @@ path and method (404, 405) → who calls (401, 403, 429: `Guards`) → query (40
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, Generic, TypeVar
 
 import msgspec
@@ -16,38 +16,42 @@ from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.turns import Turn, Turns
 from pressroom.web import json_bodies
-from pressroom.web.access import Access, AdminOnly, AdminPage, Anyone, Keyed, Page, Public, SessionOnly, Visitor
+from pressroom.web.access import (
+    Access,
+    AdminOnly,
+    AdminPage,
+    Anyone,
+    Keyed,
+    Page,
+    Public,
+    SessionOnly,
+    Visitor,
+    asks_password,
+    is_limited,
+)
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address, network_of
 from pressroom.web.compression import encode, may_be_encoded
 from pressroom.web.error_labels import LONGEST_TARGET, TARGET_TOO_LONG, MethodNotAllowed, UriTooLong
 from pressroom.web.error_responses import error_response
+from pressroom.web.forms import FormSubmission
 from pressroom.web.guards import Guards
 from pressroom.web.headers import read_headers, session_token
-from pressroom.web.idempotency_key import fingerprint, read_key, typed_fingerprint
-from pressroom.web.incoming_body import BodyReader, IncomingBody, is_large
+from pressroom.web.idempotency_key import fingerprint, read_key
+from pressroom.web.incoming_body import BodyReader, IncomingBody
 from pressroom.web.location_header import location_of
 from pressroom.web.multipart import discard
 from pressroom.web.multipart_rules import Form
 from pressroom.web.multipart_texts import read_texts
 from pressroom.web.observed import observe
 from pressroom.web.origin import check_host, check_same_origin
-from pressroom.web.page_form_bodies import NO_FILES, beside_files, decode_typed, holds_nul, rules_of
-from pressroom.web.page_forms import (
-    IDEMPOTENCY_FIELD,
-    PASSWORD_FIELD,
-    SHOWN_AGAIN,
-    NoFields,
-    refused_state,
-    sent_before,
-)
 from pressroom.web.query import check_known, parse_query
 from pressroom.web.rendering import error_page, hide_address, sign_in_first
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.response_sending import RETRY_SECONDS, SendBudget, held_bytes, is_small, send_response, send_small
 from pressroom.web.router import Router
-from pressroom.web.routing import FormSpec, PageForm, Route
+from pressroom.web.routing import FormSpec, Route
 from pressroom.web.services import Services
 
 C = TypeVar("C")
@@ -161,7 +165,8 @@ class Pipeline(Generic[C]):
             if request.query and _in_api(route.path):
                 check_known(request.query, route.parameters)
             if route.page_form is not None:
-                return await self._run_form(request, route, route.page_form)
+                submission = FormSubmission(request, route, route.page_form, self._guards, self._clock, self._note)
+                return await submission.respond(self._bodies)
             return await self._run(request, route)
         except NotSignedIn as error:
             is_page = route is not None and isinstance(route.access, Page | Visitor)
@@ -241,67 +246,16 @@ class Pipeline(Generic[C]):
             raise NotSignedIn("Sign in first: this is done with a session, not with an API key.")
         if who is not None and isinstance(access, AdminOnly | AdminPage) and not self._guards.is_admin(who):
             raise NotFound(NOTHING_HERE)
-        if who is not None and not request.is_safe and route.page_form is None and _is_limited(access):
+        if who is not None and not request.is_safe and route.page_form is None and is_limited(access):
             await self._guards.check_writes(who)
         return who
 
-    async def _ask_password(
-        self, request: Request[C], route: Route[C], typed: Mapping[str, Sequence[str]] | None = None
-    ) -> Response | None:
-        """Returns the page that asks for the password where it must have been confirmed recently and was not."""
-        if request.who is None or not _asks_password(route.access):
-            return None
-        return await self._guards.check_recent(request, request.who, typed)
-
-    async def _run_form(self, request: Request[C], route: Route[C], form: PageForm[C]) -> Response:
-        """Reads a form and calls its route. Its files are removed afterwards."""
-        rules = rules_of(route.takes or NoFields, form.fields, form.files.rules if form.files else NO_FILES)
-        # Files are counted before they are stored, even where the form itself is no write.
-        counted = form.files is not None and is_large(request.headers)
-        if counted and request.who is not None:
-            await self._guards.check_writes(request.who)
-        read = await self._bodies.read_typed(request.body, request.headers, rules)
-        try:
-            return await self._act_on(request, route, form, read, counted=counted)
-        finally:
-            await discard(read)
-
-    async def _act_on(
-        self, request: Request[C], route: Route[C], form: PageForm[C], read: Form, *, counted: bool
-    ) -> Response:
-        """Calls the route of a form. After an error that its user can mend, returns the page with the form again."""
-        typed, fields, field_errors = read.texts, form.fields, [*read.field_errors]
-        if form.files is not None:
-            field_errors += form.files.field_errors(read)
-        key = read_key(next(iter(typed.get(IDEMPOTENCY_FIELD, ())), None), field_errors)
-        sent = {name: texts for name, texts in typed.items() if name not in fields.secrets}
-        typed.pop(PASSWORD_FIELD, None)
-        shown = {name: texts for name, texts in typed.items() if name not in {IDEMPOTENCY_FIELD, *fields.secrets}}
-        try:
-            if request.who is not None and _is_limited(route.access) and not counted:
-                await self._guards.check_writes(request.who)
-            # What the question could not keep is refused at once.
-            if not holds_nul(shown) and (asking := await self._ask_password(request, route, sent)) is not None:
-                return asking
-            given = beside_files(typed, read.inputs, fields)
-            body = decode_typed(route.takes or NoFields, given, fields, field_errors, self._clock.now())
-            request.form_key, request.files, request.typed = key or "", read.files, shown
-            digests = {"": [file.digest for file in read.files]} if read.files else {}
-            request.once = self._guards.once(request, key, typed_fingerprint({**shown, **digests}))
-            return await _told_apart(request, form, shown, await route.run(request, body))
-        except SHOWN_AGAIN as error:
-            state = refused_state(error, shown, fields, key)
-            response = await form.again(request, state)
-            if response.status in (200, state.status):  # Otherwise there is no form to show any more.
-                response.status = state.status
-                response.headers += error_response(error).headers
-            self._note(request, error, response.status)
-            return response
-
     async def _run(self, request: Request[C], route: Route[C]) -> Response:
         """Reads the body and calls the route. A form's files are removed afterwards."""
-        if _asks_password(route.access) and (asking := await self._ask_password(request, route)) is not None:
-            return asking
+        if request.who is not None and asks_password(route.access):
+            asking = await self._guards.check_recent(request, request.who, None)
+            if asking is not None:
+                return asking
         field_errors: list[FieldError] = []
         key = None if request.is_safe else read_key(request.headers.idempotency_key, field_errors)
         form, raw, body = None, b"", None
@@ -341,20 +295,6 @@ class Pipeline(Generic[C]):
         return json_bodies.decode(route.takes, given, [], self._clock.now())
 
 
-async def _told_apart(
-    request: Request[C], form: PageForm[C], shown: Mapping[str, Sequence[str]], response: Response
-) -> Response:
-    """Returns the response of a form; when it replays what another form with the same key did, the form again if the
-    page is still there."""
-    if not request.once.body_differs:
-        return response
-    try:
-        again = await form.again(request, sent_before(shown, form.fields))
-    except NotFound:
-        return response
-    return response if again.status == 303 else again
-
-
 def _check_length(scope: HttpScope) -> None:
     """Raises UriTooLong before any part of a long request target is looked at."""
     query = scope["query_string"]
@@ -375,14 +315,6 @@ def _let_go(error: BaseException) -> None:
 def _ignores(access: Access, authorization: str) -> bool:
     """Returns whether the header means nothing to a route: a proxy before pages may ask for passwords of its own."""
     return isinstance(access, Visitor) or (isinstance(access, Page) and authorization[:7].lower() != "bearer ")
-
-
-def _is_limited(access: Access) -> bool:
-    return isinstance(access, Keyed) or (isinstance(access, SessionOnly | Page) and access.is_limited)
-
-
-def _asks_password(access: Access) -> bool:
-    return isinstance(access, SessionOnly | Page) and access.recent
 
 
 def _in_api(path: str) -> bool:

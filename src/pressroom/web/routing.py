@@ -58,6 +58,10 @@ class FormSpec:
 Run = Callable[[Request[C], msgspec.Struct | None], Awaitable[Response]]
 
 
+ShowForm = Callable[[Request[C], FormState], Awaitable[Response]]
+"""Renders the page with its form in a state: new, or as it was sent, with errors."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageForm(Generic[C]):
     """The form of a page.
@@ -69,7 +73,7 @@ class PageForm(Generic[C]):
     """
 
     fields: FormFields
-    again: Callable[[Request[C], FormState], Awaitable[Response]]
+    again: ShowForm[C]
     files: "FormFiles | None" = None
 
 
@@ -186,10 +190,6 @@ NO_FIELDS: Final = FormFields()
 
 Handler = Callable[[Request[C]], Awaitable[Response]] | Callable[[Request[C], B], Awaitable[Response]]
 """Carries out an operation. Its docstring is the operation's description in the API reference."""
-
-
-ShowForm = Callable[[Request[C], FormState], Awaitable[Response]]
-"""Renders the page with its form in a state: new, or as it was sent, with errors."""
 
 
 class FormDeclaration(TypedDict, total=False):

@@ -24,7 +24,11 @@ async def show_profile_form(request: Request[Caller], form: FormState) -> Respon
 
 
 @routes.form(
-    PROFILE, Page(), fields=FormFields(clears={"bio", "isPrivate"}), show=show_profile_form, summary="Edit the profile"
+    PROFILE,
+    Page(),
+    fields=FormFields(empty_clears={"bio", "isPrivate"}),
+    show=show_profile_form,
+    summary="Edit the profile",
 )
 async def edit_profile(request: Request[Caller], body: EditProfile) -> Response:
     """Saves the names, what the account says of itself, and whether it is private."""

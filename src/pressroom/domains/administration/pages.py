@@ -40,7 +40,7 @@ ONE: Final = f"{ACCOUNTS}/{{username}}"
 SHOWN: Final = 50
 """Rows on a page."""
 
-_VERIFICATION: Final = FormFields(clears={"verified", "emailVerified"})
+_VERIFICATION: Final = FormFields(empty_clears={"verified", "emailVerified"})
 
 
 @routes.get("/admin", AdminPage(), summary="The state of the installation")

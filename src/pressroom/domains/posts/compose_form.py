@@ -71,5 +71,5 @@ def _given(form: Form, *names: str) -> bool:
     return any(not is_blank(text) for name in names for text in form.texts.get(name, []))
 
 
-COMPOSE_FIELDS: Final = FormFields(lines={"poll.options", "usernames"}, names={"usernames"}, beside="altText")
+COMPOSE_FIELDS: Final = FormFields(lines={"poll.options", "usernames"}, names={"usernames"}, per_file="altText")
 COMPOSE_FILES: Final = FormFiles(FormRules("media", FILES_SIGNED_IN, FILE_BYTES_SIGNED_IN, optional=True), _form_errors)

@@ -75,7 +75,7 @@ async def show_audience(request: Request[Caller], form: FormState) -> Response:
     f"{ONE}/audience",
     Page(),
     show=show_audience,
-    fields=FormFields(lines={"usernames"}, names={"usernames"}, clears={"usernames"}),
+    fields=FormFields(lines={"usernames"}, names={"usernames"}, empty_clears={"usernames"}),
     summary="Set the readers of a post",
 )
 async def save_audience(request: Request[Caller], body: SetAudience) -> Response:

@@ -21,8 +21,7 @@ from pressroom.domains.webhooks.schemas import DeliveryOut, delivery_shape
 from pressroom.errors import FieldError
 from pressroom.ids import BEYOND
 from pressroom.web.page_form_bodies import with_zone
-from pressroom.web.page_forms import ZONE_SUFFIX, FormState
-from pressroom.web.page_words import field_errors_for_people
+from pressroom.web.page_forms import ZONE_SUFFIX, FormState, field_errors_for_people
 from pressroom.web.paging import place_of
 from pressroom.web.query import parse_filled
 
