@@ -28,7 +28,7 @@ PressroomError
 │   The rest is caught inside the program, or a mistake of ours; no client sees it.
 ├── ConstraintViolated · AwaitedOutsideTransaction (db)
 ├── ColumnsDoNotFit (db.rows)
-├── KeyTaken (domains.idempotency.actions)
+├── KeyTaken (domains.idempotency.once)
 ├── TryAgain · Defer · Postpone · GiveUp (jobs.worker)
 ├── Superseded (domains.limits.memory)
 ├── CardUnavailable · CardPostponed (domains.previews.fetching)

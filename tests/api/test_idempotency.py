@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pressroom.clock import DAY, MINUTE
-from pressroom.domains.idempotency.actions import purge_answers
+from pressroom.domains.idempotency.once import purge_answers
 from pressroom.domains.keys.models import Scope
 from tests.api.actors import Actor, nobody
 from tests.api.conftest import MakeActor

@@ -10,7 +10,7 @@ from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.queries.tokens import purge_tokens
 from pressroom.domains.accounts.queries.usernames import purge_reserved
 from pressroom.domains.audit.actions import purge_entries
-from pressroom.domains.idempotency import actions as idempotency
+from pressroom.domains.idempotency import once as idempotency
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.limits import actions as limits
 from pressroom.domains.notifications import actions as notifications

@@ -14,8 +14,7 @@ from pressroom.domains.accounts.guard import SessionGuard
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import avatar_address
 from pressroom.domains.audit.models import SERVICE, client_source
-from pressroom.domains.idempotency.actions import BodyHashes, WriteIdentity
-from pressroom.domains.idempotency.guard import OncePerKey
+from pressroom.domains.idempotency.once import BodyHashes, OncePerKey, WriteIdentity
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy

@@ -15,7 +15,7 @@ from pressroom.domains.accounts.sessions import SessionUse
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
 from pressroom.domains.follows.jobs import request_handler
-from pressroom.domains.idempotency import actions as idempotency
+from pressroom.domains.idempotency import once as idempotency
 from pressroom.domains.keys.guard import LastUsed
 from pressroom.domains.keys.usage import KeyUsage
 from pressroom.domains.limits.guard import Limiter, rates_of

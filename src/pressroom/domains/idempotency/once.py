@@ -1,0 +1,185 @@
+"""`request.once`: runs a route's write at most once per Idempotency-Key (docs/idempotency.md)."""
+
+import hmac
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+import msgspec
+
+from pressroom.clock import DAY
+from pressroom.db import Database, Tx
+from pressroom.domains.idempotency import queries
+from pressroom.errors import PressroomError
+from pressroom.web.asgi import HeaderList
+from pressroom.web.once import Once
+from pressroom.web.response import Response
+
+R = TypeVar("R")
+P = ParamSpec("P")
+
+WINDOW: Final = DAY
+
+BODY_HASHES: Final = "body hashes"
+"""Names the secret of `BodyHashes`."""
+
+REPLAYED: Final = (b"idempotent-replayed", b"true")
+BODY_DIFFERS: Final = (b"idempotent-body-differs", b"true")
+_encoder = msgspec.json.Encoder()
+
+
+class WriteIdentity(msgspec.Struct, frozen=True):
+    """What makes two requests the same write: account, method, path and idempotency key, but not the body."""
+
+    account_id: str
+    method: str
+    path: str
+    idempotency_key: str
+
+
+class KeyTaken(PressroomError):
+    """A write was answered already under its idempotency key, and is replayed."""
+
+    def __init__(self) -> None:
+        super().__init__("This write was answered already.")
+
+
+class BodyHashes:
+    """Makes the hashes by which bodies are compared: without the secret, no password in one can be guessed from it."""
+
+    def __init__(self, secret: str) -> None:
+        self._keyed = hmac.new(secret.encode(), digestmod="sha256")
+
+    def of(self, fingerprint: str) -> str:
+        """Returns the keyed hash of a body's fingerprint."""
+        keyed = self._keyed.copy()  # a quarter cheaper than to begin with the secret each time
+        keyed.update(fingerprint.encode())
+        return keyed.hexdigest()
+
+
+class Replays(msgspec.Struct):
+    """What became of the uses of one key in one request, whichever copy of `OncePerKey` carried them out."""
+
+    body_differs: bool = False
+
+
+class OncePerKey:
+    """Runs the action of one request: claims the key, runs the action and stores its response, in one transaction.
+
+    Args:
+        db: The database to write to.
+        identity: The write's identity; None when the client sent no Idempotency-Key.
+        body_hash: The keyed hash of the request's body, which tells whether a replay came with another body.
+        hidden: Fields of the response that are shown once and never stored.
+        lock: Runs first in the transaction; see `locking`.
+        replays: Notes what was replayed.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        identity: WriteIdentity | None,
+        body_hash: str = "",
+        hidden: tuple[str, ...] = (),
+        lock: Callable[[Tx], Awaitable[None]] | None = None,
+        replays: Replays | None = None,
+    ) -> None:
+        self._db = db
+        self._identity = identity
+        self._body_hash = body_hash
+        self._hidden = hidden
+        self._lock = lock
+        self._replays = replays or Replays()
+
+    @property
+    def body_differs(self) -> bool:
+        """Whether it replayed the response to a request with another body."""
+        return self._replays.body_differs
+
+    def hiding(self, *fields: str) -> Once:
+        """Returns a copy that stores null in place of `fields`."""
+        return OncePerKey(self._db, self._identity, self._body_hash, fields, self._lock, self._replays)
+
+    def locking(self, lock: Callable[[Tx], Awaitable[None]]) -> Once:
+        """Returns a copy that takes `lock` before it claims the key.
+
+        Claiming locks the account weakly. Two transactions that both hold that lock and want a stronger one would
+        deadlock.
+        """
+        return OncePerKey(self._db, self._identity, self._body_hash, self._hidden, lock, self._replays)
+
+    async def stored(self) -> Response | None:
+        """Returns the stored response of an earlier write with this identity, or None."""
+        if self._identity is None or not await self._db.read(_is_stored, self._identity):
+            return None
+        return await self._find(self._identity)
+
+    async def __call__(
+        self,
+        action: Callable[Concatenate[Tx, P], Awaitable[R]],
+        shape: Callable[[R], object],
+        status: int,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Response:
+        """Runs `action(tx, …)`, at most once per key. Returns its response with `status`, or the stored one with 200.
+
+        When the action raises, nothing is stored, so the client may send the request again with the same key. A stored
+        response is replayed for 24 hours, whatever else the action would refuse by then.
+        """
+
+        async def write(tx: Tx) -> bytes:
+            if self._lock is not None:
+                await self._lock(tx)
+            claim = await self._claim(tx)
+            body = _encoder.encode(shape(await action(tx, *args, **kwargs)))
+            if claim is not None:
+                await queries.store_answer(tx, claim, self._storable(body).decode())
+            return body
+
+        while True:
+            try:
+                body = await self._db.transact(write)
+            except KeyTaken:
+                if self._identity is not None and (response := await self._find(self._identity)) is not None:
+                    return response
+                continue  # It was purged at this very moment, and the next claim succeeds.
+            return Response(status, body, holds_secret=bool(self._hidden))
+
+    async def _claim(self, tx: Tx) -> queries.Claim | None:
+        """Claims the key, if there is one. Raises KeyTaken, now or by a later statement of the transaction."""
+        if self._identity is None:
+            return None
+        columns = msgspec.structs.asdict(self._identity)
+        claim = queries.Claim(**columns, body_hash=self._body_hash, now=tx.now, expired=tx.now - WINDOW)
+        await queries.insert_claim(tx, claim, KeyTaken)
+        return claim
+
+    def _storable(self, body: bytes) -> bytes:
+        if not self._hidden:
+            return body
+        return _encoder.encode(msgspec.json.decode(body, type=dict[str, object]) | dict.fromkeys(self._hidden))
+
+    async def _find(self, identity: WriteIdentity) -> Response | None:
+        """Returns the stored response, or None when it was purged at this very moment.
+
+        Its row is locked, so the commit waits for the synchronous standby: no replay rests on what that lacks.
+        """
+        answer = await self._db.transact(partial(queries.lock_answer, **msgspec.structs.asdict(identity)))
+        if answer is None:
+            return None
+        headers: HeaderList = [REPLAYED]
+        if answer.body_hash not in ("", self._body_hash):
+            self._replays.body_differs = True
+            headers.append(BODY_DIFFERS)
+        return Response(200, answer.body.encode(), headers=headers, replayed=True)
+
+
+async def _is_stored(tx: Tx, identity: WriteIdentity) -> bool:
+    return await queries.is_stored(tx, **msgspec.structs.asdict(identity), expired=tx.now - WINDOW)
+
+
+async def purge_answers(tx: Tx, batch: int) -> int:
+    """Removes up to `batch` responses older than 24 hours; returns their number."""
+    return await queries.purge_answers(tx, before=tx.now - WINDOW, batch=batch)
