@@ -6,12 +6,10 @@ A test (tests/web/test_routes.py) finds every module with routes and fails when 
 from typing import Any, Final
 
 from pressroom.domains.accounts import (
-    avatar_pages,
     block_pages,
     block_routes,
     credential_pages,
     entry_pages,
-    log_pages,
     profile_pages,
     security_pages,
     security_routes,
@@ -114,11 +112,9 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *sign_in_pages.routes,
     *profile_pages.routes,
     *picture_pages.routes,
-    *avatar_pages.routes,
     *security_pages.routes,
     *data_pages.routes,
     *credential_pages.routes,
-    *log_pages.routes,
     *key_pages.routes,
     *settings_pages.routes,
     *webhook_pages.routes,

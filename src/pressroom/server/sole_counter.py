@@ -3,7 +3,10 @@
 import asyncio
 import contextlib
 import fcntl
+import os
+import secrets
 from collections.abc import AsyncGenerator, Callable, Generator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +16,45 @@ from pressroom.domains.limits.memory import MemoryLimiter, find_holder
 from pressroom.errors import PressroomError, SettingError
 from pressroom.folders import make_folder
 from pressroom.server.database import direct_connector
-from pressroom.server.process_identity import has_ended, own_identity
 from pressroom.server.runtime import Runtime
 from pressroom.settings import Settings
+
+_STATE, _STARTED = 0, 19
+"""Fields of /proc/PID/stat, counted after the command's name."""
+
+
+@lru_cache(1)
+def own_identity() -> str:
+    """Returns this process's identity: the machine's boot, the PID namespace, the PID and the start time."""
+    try:
+        fields = _stat(os.getpid())
+        return f"{_machine()}:{os.getpid()}:{fields[_STARTED]}"
+    except OSError:
+        return f"unknown:{secrets.token_hex(16)}"
+
+
+def has_ended(identity: str) -> bool:
+    """Returns whether the process has certainly ended; False when it lives or this machine cannot tell."""
+    try:
+        machine, number, started = identity.rsplit(":", 2)
+        if machine != _machine():
+            return False
+        process = Path(f"/proc/{int(number)}")
+        fields = _stat(int(number)) if process.exists() else None
+    except (OSError, ValueError):
+        return False
+    return fields is None or fields[_STARTED] != started or fields[_STATE] == "Z"
+
+
+def _machine() -> str:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    return f"{boot}:{Path('/proc/self/ns/pid').readlink()}"
+
+
+def _stat(number: int) -> list[str]:
+    # The command's name is in parentheses and may contain spaces and parentheses.
+    return Path(f"/proc/{number}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+
 
 API_LOCK: Final = 7_238_002
 RETRY_SECONDS: Final = 0.25

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pressroom.domains.webhooks.envelope import PREFIX, new_secret, sign
 from pressroom.domains.webhooks.models import SHOWN
-from pressroom.domains.webhooks.signing import PREFIX, new_secret, sign
 from pressroom.receivers.verification import verify
 
 SECRET = "whsec_0123456789ABCDEFGHIJKLMNOPQRSTUV"

@@ -1,4 +1,4 @@
-"""The page of security, and those of two-factor sign-in (docs/web-app.md#two-factor-sign-in)."""
+"""The pages of security, two-factor sign-in and the log of an account (docs/web-app.md#two-factor-sign-in)."""
 
 import io
 from typing import Final
@@ -9,7 +9,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts import attempts, codes, two_factor
 from pressroom.domains.accounts.actions import hash_token
 from pressroom.domains.accounts.models import Caller, Session
-from pressroom.domains.accounts.security_schemas import session_shape
+from pressroom.domains.accounts.security_schemas import log_shape, session_shape
 from pressroom.domains.accounts.sessions import list_sessions
 from pressroom.domains.accounts.two_factor_routes import host_of, prove, setup_shape
 from pressroom.domains.accounts.two_factor_schemas import (
@@ -18,6 +18,7 @@ from pressroom.domains.accounts.two_factor_schemas import (
     RemoveTwoFactor,
     TwoFactorSetupOut,
 )
+from pressroom.domains.audit.actions import list_entries
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState, NoFields
@@ -28,6 +29,25 @@ from pressroom.web.response import Response
 from pressroom.web.routing import Routes
 
 routes: Final = Routes[Caller]()
+
+
+LOG: Final = "/settings/log"
+SHOWN: Final = 50
+"""Entries on one page."""
+
+
+@routes.get(LOG, Page(), summary="The audit log")
+async def show_log(request: Request[Caller]) -> Response:
+    """What was done to the account, by whom and from where, a page at a time."""
+    before = place_of(request.query)
+    found = await request.db.read(list_entries, request.caller.account.id, before or BEYOND, SHOWN + 1)
+    shown = found[:SHOWN]
+    values: dict[str, object] = {
+        "entries": [log_shape(entry) for entry in shown],
+        "next_page": f"{LOG}?before={shown[-1].id}" if len(found) > SHOWN else None,
+        "first_page": LOG if before else None,
+    }
+    return await render(request, "accounts/log.html", values)
 
 
 SECURITY: Final = "/settings/security"

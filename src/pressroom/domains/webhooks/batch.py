@@ -20,7 +20,7 @@ from pressroom.domains.webhooks.endpoint_health import (
     EndpointHealth,
     health_after,
 )
-from pressroom.domains.webhooks.envelope import SIGNATURE, envelope, request_headers
+from pressroom.domains.webhooks.envelope import SIGNATURE, envelope, request_headers, sign
 from pressroom.domains.webhooks.exchange import code_class, kept_headers
 from pressroom.domains.webhooks.models import (
     BODIES,
@@ -34,7 +34,6 @@ from pressroom.domains.webhooks.models import (
 )
 from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
 from pressroom.domains.webhooks.retry import ATTEMPTS, retry_after, wait_after
-from pressroom.domains.webhooks.signing import sign
 from pressroom.outbound import OutboundResponse
 
 WIDTH: Final = 8

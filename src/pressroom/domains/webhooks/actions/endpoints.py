@@ -9,9 +9,9 @@ from pressroom.domains.audit.models import UNKNOWN, Kind, Source
 from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey, KeyStatus
 from pressroom.domains.webhooks import models
+from pressroom.domains.webhooks.envelope import new_secret
 from pressroom.domains.webhooks.models import ENDPOINTS, OVERLAP, RETENTION, NewWebhook, Speed, Webhook
 from pressroom.domains.webhooks.queries import endpoints
-from pressroom.domains.webhooks.signing import new_secret
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
 
