@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS: Final = 3.0
 REQUEST_SECONDS: Final = 15.0
-"""What a request may take, with its retries, unless a setting says otherwise."""
+"""The default time limit of a request, with its retries."""
 
 PUT_RATE: Final = 1024 * 1024
 """Bytes per second that a put must reach. It fails after the seconds of a request plus the time at this rate."""

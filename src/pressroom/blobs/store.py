@@ -103,7 +103,7 @@ def check_key(key: str) -> str:
 
 
 def check_prefix(prefix: str) -> str:
-    """Returns what the keys below `prefix` start with: empty, or ending in a slash. Raises ValueError."""
+    """Returns the common start of the keys below `prefix`: empty, or ending in a slash. Raises ValueError."""
     return f"{check_key(prefix.removesuffix('/'))}/" if prefix else ""
 
 

@@ -1,6 +1,6 @@
 """The command line: thin commands over actions. `pressroom --help` lists them.
 
-A command imports what it needs in its own body, so that help and mistyped commands load neither server nor database.
+A command has its imports in its own body, so that help and mistyped commands load neither server nor database.
 """
 
 import contextlib

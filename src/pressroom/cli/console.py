@@ -23,7 +23,7 @@ def errors() -> "Console":
 
 
 def plain(text: str) -> str:
-    """Returns `text` on one line, without secrets, and escaped for the console: its markup, and what is not visible."""
+    """Returns `text` on one line, without secrets, and escaped for the console: markup and invisible characters."""
     from pressroom.logs import without_secrets
 
     return visible(" ".join(without_secrets(text).split())).replace("[", r"\[")

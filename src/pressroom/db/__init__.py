@@ -79,7 +79,7 @@ class Query(Command, Generic[R]):
 
 
 def check_columns(command: Command, engine: str, columns: Sequence[Column]) -> None:
-    """Raises ColumnsDoNotFit unless these columns are what the statement's rows are built from; a Command has none."""
+    """Raises ColumnsDoNotFit unless the statement's rows can be built from these columns; a Command has none."""
     if isinstance(command, Query):
         command.bind(engine, columns)
     elif columns:
@@ -122,7 +122,7 @@ class Tx(Protocol):
     async def require(self, command: Command, refusal: Callable[[], Exception], /, **values: Value) -> None:
         """Runs a statement like `later` that has to touch a row: when it touches none, `refusal()` is raised.
 
-        That may be raised by a later statement, or instead of what the action returns or refuses after it.
+        That may be raised by a later statement, or replace a later result or refusal of the action.
         """
         ...
 
@@ -136,7 +136,7 @@ class Tx(Protocol):
     async def at_end(self, subscriber: "Subscriber", event: object) -> None:
         """Runs `subscriber(tx, event)` before the commit: after the action where statements wait, otherwise at once.
 
-        So it must not matter which comes first, the subscriber or what the action still does.
+        So the rest of the action and the subscriber must not depend on each other's order.
         """
         ...
 
@@ -146,14 +146,14 @@ class Tx(Protocol):
 
 
 goes_first: Final = ContextVar("goes_first", default=False)
-"""Whether what is asked of the database now waits for no request (`ahead_of_requests`)."""
+"""Whether statements of this context go ahead of waiting requests (`ahead_of_requests`)."""
 
 
 @contextlib.contextmanager
 def ahead_of_requests() -> Generator[None]:
     """Has what waits for a connection in this context get the next one, before all requests that wait.
 
-    For what is short, and without which requests are refused or work is done twice: counts of limits, and leases.
+    For counts of limits, and leases: they are short, and without them requests are refused or work is done twice.
     """
     token = goes_first.set(True)
     try:
@@ -163,7 +163,7 @@ def ahead_of_requests() -> Generator[None]:
 
 
 Subscriber = Callable[[Tx, Any], Awaitable[None]]
-"""What a database is opened with: `subscriber(tx, event)` runs in the transaction that appends an event."""
+"""`subscriber(tx, event)` runs in the transaction that appends an event. A database is opened with them."""
 
 
 class Reads(Protocol):
@@ -212,5 +212,5 @@ class Database(Reads, Protocol):
         ...
 
     async def close(self) -> None:
-        """Finishes what was begun and closes the connections."""
+        """Finishes transactions under way and closes the connections."""
         ...

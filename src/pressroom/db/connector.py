@@ -107,7 +107,7 @@ class PostgresOptions:
 
     @property
     def session(self) -> str:
-        """Returns what is sent once to a connection that keeps its session.
+        """Returns the statements that are sent once to a connection that keeps its session.
 
         A pooler refuses most of these at the start of a connection, and takes them afterwards.
         """
@@ -187,7 +187,7 @@ class Connector:
         url: Its address. Of several hosts, the one that takes writes is used; of two that do (a primary that came back
             after another took its place), the one of the later timeline.
         options: What connections are given.
-        name: What the server calls these connections.
+        name: The application name of these connections.
         reading: Whether a host that takes no writes will do.
     """
 
@@ -313,6 +313,6 @@ def _reason(error: BaseException | None) -> str:
 
 
 def _let_go(task: "asyncio.Task[tuple[str, PostgresConnection]]") -> None:
-    """Closes what a host opened that nobody waits for any more."""
+    """Closes a connection that was opened after its request had ended."""
     if not task.cancelled() and task.exception() is None:
         task.result()[1].terminate()

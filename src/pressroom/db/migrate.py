@@ -96,7 +96,7 @@ async def applied_version(db: Database) -> int:
 async def migrate(
     db: Database, *, upto: int | None = None, patience: float = PATIENCE_SECONDS, pause: float = PAUSE_SECONDS
 ) -> list[Migration]:
-    """Brings the schema up to date, or to `upto`, and returns what was applied. Safe to run in several processes.
+    """Brings the schema up to date, or to `upto`, and returns the migrations applied. Safe to run in several processes.
 
     Args:
         db: The database.
@@ -158,7 +158,7 @@ async def _try(db: Database, migration: Migration) -> None:
     if db.engine != "postgres":
         await db.script(f"{MAKE_TABLE};{row};{migration.sql}")
     elif migration.indexes:
-        # An index of that name is what a try left that was cut off.
+        # A try that was cut off left an index of that name.
         drop = [f"DROP INDEX CONCURRENTLY IF EXISTS {name}" for name in migration.indexes]
         create = [
             schema_for_postgres(each.replace(" INDEX ", " INDEX CONCURRENTLY ", 1)) for each in migration.statements

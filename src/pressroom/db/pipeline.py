@@ -1,6 +1,6 @@
 """Statements that PostgreSQL gets ahead of the next one, in its round trip (docs/architecture.md#round-trips).
 
-asyncpg sends one statement and waits for its answer. What is written here goes before a statement of asyncpg's and has
+asyncpg sends one statement and waits for its answer. These statements go before one of asyncpg's and have
 no end of its own (a Sync): PostgreSQL carries everything out in turn, and nothing that comes after what fails. The
 answers to what went ahead come first, and are taken out of what asyncpg reads.
 """
@@ -22,7 +22,7 @@ _EXECUTE: Final = _ALL_TEXT + b"E" + _SIZE.pack(9) + b"\0" + _SIZE.pack(0)
 """Ends a Bind, and executes what it bound."""
 
 _REST_OF_BIND: Final = _SIZE.size + 1 + 2 * len(_ALL_TEXT)
-"""What the size of a Bind counts beside the statement's name and values: itself, no name of a portal, two formats."""
+"""Bytes in the size of a Bind beside the statement's name and values: itself, no name of a portal, two formats."""
 
 _size: Final = _SIZE.pack
 _read_size: Final = _SIZE.unpack_from
@@ -124,7 +124,7 @@ class Pipeline(asyncio.Protocol):
             self._protocol.data_received(passed_on)
 
     def _without_answers(self, data: bytes) -> bytes:
-        """Takes out the answers to what went ahead, notes what they say, and keeps what has come in part."""
+        """Takes out the answers to statements sent ahead, notes their tags, and keeps incomplete messages."""
         ahead, noting, place, end = self._ahead, self._noting, 0, len(data)
         passed_on: list[bytes] = []
         while (ahead or noting) and place + _HEAD_SIZE <= end:

@@ -106,7 +106,7 @@ class Connections(Generic[C]):
         self._idle.append((connection, self._loop.time()))
 
     async def close(self) -> None:
-        """Waits a moment for what is in use, closes in order, and cuts off the rest."""
+        """Waits a moment for connections in use, closes in order, and cuts off the rest."""
         self._most = 0
         with contextlib.suppress(Exception):  # whatever does not end in order is cut off
             async with asyncio.timeout(CLOSE_PATIENCE):
@@ -160,7 +160,7 @@ class Connections(Generic[C]):
                 turn.waited += self._loop.time() - began
 
     def _leave(self, line: str, waiter: "asyncio.Future[C | None]") -> None:
-        """Passes on what a waiter was given that no longer waits."""
+        """Passes on the connection of a waiter that no longer waits."""
         if not waiter.done():
             waiter.cancel()
             if not self._waiting.leave(line, waiter):

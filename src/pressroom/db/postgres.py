@@ -55,10 +55,10 @@ _BESIDE_MIGRATIONS: Final = (
     # A migration changed a table under a statement that was prepared before.
     asyncpg.exceptions.InvalidCachedStatementError,
 )
-"""What a read meets that is run again: a migration locks tables against readers too."""
+"""Errors after which a read is run again: a migration locks tables against readers too."""
 
 _COLLISIONS: Final = (asyncpg.SerializationError, *_BESIDE_MIGRATIONS)
-"""What a transaction meets that is run again."""
+"""Errors after which a transaction is run again."""
 
 _TIME: Final = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
 _UNLIMITED: Final = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"
@@ -94,7 +94,7 @@ class PostgresDatabase:
         return done
 
     async def _transact(self, start: Callable[[Tx], Awaitable[R]]) -> R | PressroomError:
-        """Returns what it refuses: raised, it would be an error of the event loop's once nobody waits for it."""
+        """Returns its refusal: raised, it would be an error of the event loop once no caller waits."""
         try:
             return await self._repeat(lambda: self._run("BEGIN", start, self._subscribers, confirm=True), _COLLISIONS)
         except PressroomError as error:
@@ -242,7 +242,7 @@ class PostgresDatabase:
             raise DatabaseAway("The database cannot be reached right now.") from error
 
     async def _roll_back(self, connection: PostgresConnection, *, cut_off: bool = False) -> None:
-        """Gives a connection back outside any transaction. `cut_off`: what it is doing, maybe a BEGIN, is not known."""
+        """Gives a connection back outside any transaction. `cut_off`: its state is unknown, perhaps within a BEGIN."""
         try:
             pipeline = connection.pipeline
             if pipeline.is_unanswered and not cut_off:

@@ -1,4 +1,4 @@
-"""An open transaction on PostgreSQL, and what is seen to while an action runs in it."""
+"""An open transaction on PostgreSQL, and the supervision of the action that runs in it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
@@ -63,7 +63,7 @@ class PostgresTx:
         self._at_end: list[tuple[Subscriber, object]] = []
 
     async def carry_out(self, action: Awaitable[R]) -> R:
-        """Runs an action, and then what it left for its end."""
+        """Runs an action, and then the subscribers that it left for its end."""
         result = await action
         for subscriber, event in self._at_end:
             await subscriber(self, event)

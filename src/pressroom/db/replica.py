@@ -34,7 +34,7 @@ class Replica:
     async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs `action(tx, …)`, which only reads, on one snapshot of the replica.
 
-        What is not found there is looked up in the primary: it may have been written just now. So is everything for a
+        A row missing there is looked up in the primary: it may have been written just now. So is everything for a
         while after the replica has failed.
         """
         if asyncio.get_running_loop().time() >= self._avoided_until:

@@ -85,7 +85,7 @@ class Signals:
             self._wake()
 
     async def close(self) -> None:
-        """Sends what is to be sent, if that takes no longer than LAST_SECONDS, and stops listening."""
+        """Sends waiting signals, if that takes no longer than LAST_SECONDS, and stops listening."""
         self._closing.set()
         if self._sender is not None:
             await asyncio.wait([self._sender], timeout=LAST_SECONDS)

@@ -334,7 +334,7 @@ def connect(file: Path) -> SqliteConnection:
     opened.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection = cast("SqliteConnection", opened)
     connection.set_busy_timeout(2_000)
-    # Savepoints store what they may have to undo in the temporary store; in a file that costs 80 µs a create.
+    # Savepoints keep their journal in the temporary store; in a file that costs 80 µs a create.
     for pragma in (
         "journal_mode = WAL",
         "synchronous = FULL",

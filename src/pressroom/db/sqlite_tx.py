@@ -1,4 +1,4 @@
-"""An open transaction on SQLite, and what is used of apsw's connections."""
+"""An open transaction on SQLite, and the methods of apsw's connections that it uses."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

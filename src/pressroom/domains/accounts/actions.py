@@ -201,7 +201,7 @@ def needs_renewal(renewed_at: int, now: int) -> bool:
 
 
 async def _record_edit(tx: Tx, before: Account, account: Account, source: Source) -> None:
-    """Records what a profile was changed in; the user name by itself, with the one before."""
+    """Records the changed fields of a profile; the user name by itself, with the one before."""
     if account.username != before.username:
         await record(
             tx, account.id, Kind.USERNAME_CHANGED, source, usernameBefore=before.username, username=account.username

@@ -26,7 +26,7 @@ _SYSTEMS: Final = (
 
 
 def name_of_agent(agent: str) -> str | None:
-    """Returns what a User-Agent stands for, such as `Firefox on Windows`; None when it names nothing known."""
+    """Returns browser and system of a User-Agent, such as `Firefox on Windows`; None when neither is known."""
     browser, system = _first(_BROWSERS, agent), _first(_SYSTEMS, agent)
     if browser and system:
         return f"{browser} on {system}"

@@ -17,7 +17,7 @@ routes: Final = Routes[Caller]()
 
 
 async def show_blocks(request: Request[Caller], form: FormState) -> Response:
-    """Renders what is blocked, with the form to block more."""
+    """Renders the blocked addresses, with the form to block more."""
     shown, cursor = await read_blocks(request)
     values = {"blocks": shown, "next_page": cursor and f"?cursor={cursor}"}
     return await render(request, "accounts/blocks.html", values, form=form)
@@ -25,7 +25,7 @@ async def show_blocks(request: Request[Caller], form: FormState) -> Response:
 
 @routes.get("/admin/blocks", AdminPage(), summary="Blocked e-mail addresses")
 async def blocks_page(request: Request[Caller]) -> Response:
-    """The page of what is blocked."""
+    """The page of blocked addresses."""
     return await show_blocks(request, FormState())
 
 

@@ -1,4 +1,4 @@
-"""What the links in mails and on the console do. Each action takes an open transaction first (docs/mail.md#links)."""
+"""Actions of links in mails and on the console. Each takes an open transaction first (docs/mail.md#links)."""
 
 from typing import Final
 

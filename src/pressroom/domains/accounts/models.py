@@ -46,11 +46,11 @@ WRONG_CREDENTIALS: Final = (
 """The one sentence of a sign-in that fails (docs/sign-in.md#one-answer)."""
 
 LONGEST_ONE_TIME_TOKEN: Final = 100
-"""Characters of what is looked up as a one-time token; ours have 43."""
+"""Characters of a text that is looked up as a one-time token; tokens have 43."""
 
 
 class Purpose(StrEnum):
-    """What a one-time token is good for (docs/mail.md#links)."""
+    """The purpose of a one-time token (docs/mail.md#links)."""
 
     VERIFY = "verify"
     RESET = "reset"

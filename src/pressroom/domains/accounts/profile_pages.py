@@ -45,6 +45,6 @@ async def show_profile_form(request: Request[Caller], form: FormState) -> Respon
     summary="Edit the profile",
 )
 async def edit_profile(request: Request[Caller], body: EditProfile) -> Response:
-    """Saves the names, what the account says of itself, and whether it is private."""
+    """Saves the names, the bio, and whether the account is private."""
     await save_profile(request, body)
     return redirect(PROFILE, done="profile-saved")

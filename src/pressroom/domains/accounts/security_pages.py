@@ -38,7 +38,7 @@ SHOWN: Final = 50
 
 @routes.get(LOG, Page(), summary="The audit log")
 async def show_log(request: Request[Caller]) -> Response:
-    """What was done to the account, by whom and from where, a page at a time."""
+    """The log of the account, a page at a time."""
     before = place_of(request.query)
     found = await request.db.read(list_entries, request.caller.account.id, before or BEYOND, SHOWN + 1)
     shown = found[:SHOWN]
@@ -141,7 +141,7 @@ async def renew_recovery_codes(request: Request[Caller], body: NoFields) -> Resp
 
 
 async def ask_to_remove(request: Request[Caller], form: FormState) -> Response:
-    """Returns the page that says what it means to take two-factor sign-in off, and asks for the password or a code."""
+    """Renders the effects of taking two-factor sign-in off, and asks for the password or a code."""
     state = await request.db.read(two_factor.find_state, request.caller.account.id)
     if state.enabled_at is None:
         return redirect(SECURITY)

@@ -1,4 +1,4 @@
-"""What the owner of an account does with its sessions, password and e-mail address (docs/sign-in.md#sessions).
+"""An owner's actions on sessions, password and e-mail address of the account (docs/sign-in.md#sessions).
 
 Each action takes an open transaction first.
 """
@@ -48,7 +48,7 @@ class SessionUse:
             self._seen.add(token_hash, Seen(minute, address))
 
     async def flush(self) -> None:
-        """Saves what was recorded."""
+        """Saves the recorded uses."""
         await self._seen.flush()
 
 

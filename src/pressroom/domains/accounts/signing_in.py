@@ -1,4 +1,4 @@
-"""What the routes and pages of signing in share: an attempt is counted, then its password and code are verified.
+"""Sign-in, as routes and pages share it: an attempt is counted, then its password and code are verified.
 
 Whether the password or the code was wrong shows in nothing: both are looked at for every attempt, and one answer is for
 both (docs/sign-in.md#one-answer).

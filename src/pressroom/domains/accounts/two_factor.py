@@ -69,7 +69,7 @@ async def use_proof(tx: Tx, account_id: str, proof: Proof, source: Source = UNKN
 
 
 async def find_state(tx: Tx, account_id: str) -> State:
-    """Returns whether two-factor sign-in is on, and what is left of the recovery codes."""
+    """Returns whether two-factor sign-in is on, and how many recovery codes are left."""
     factor = await two_factor.find(tx, account_id)
     if factor is None or factor.enabled_at is None:
         return State(None, 0)

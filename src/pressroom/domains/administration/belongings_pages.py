@@ -24,7 +24,7 @@ ENDPOINT: Final = f"{KEY}/webhooks/{{webhookId}}"
 
 
 async def show_revocation(request: Request[Caller], form: FormState) -> Response:
-    """Renders the page that says what the revocation of a key does."""
+    """Renders the effects of revoking a key, with the form."""
     path = request.parameters
     record, key = await request.db.read(actions.get_owned_key, path["username"], path["keyId"])
     values = {"account": record_shape(record), "key": key_shape(key, request.clock.now())}
@@ -32,7 +32,7 @@ async def show_revocation(request: Request[Caller], form: FormState) -> Response
 
 
 async def show_disabling(request: Request[Caller], form: FormState) -> Response:
-    """Renders the page that says what it does to disable an endpoint."""
+    """Renders the effects of disabling an endpoint, with the form."""
     path = request.parameters
     record, webhook = await request.db.read(
         actions.get_owned_webhook, path["username"], path["keyId"], path["webhookId"]

@@ -1,4 +1,4 @@
-"""The operator's commands on the installation: what there is, jobs, endpoints. Each returns what the command prints."""
+"""The operator's commands on the installation: figures, jobs, endpoints. Each returns the command's output."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What an overview of the installation consists of, and the rule whom an admin may suspend or delete. Pure."""
+"""The parts of an overview of the installation, and the rule whom an admin may suspend or delete. Pure."""
 
 from typing import Final
 

@@ -84,17 +84,17 @@ async def show_verification(request: Request[Caller], form: FormState) -> Respon
 
 
 async def show_suspension(request: Request[Caller], form: FormState) -> Response:
-    """Renders the page that says what a suspension does."""
+    """Renders the effects of a suspension, with the form."""
     return await _show_act(request, form, "suspend")
 
 
 async def show_restoration(request: Request[Caller], form: FormState) -> Response:
-    """Renders the page that says what is shown again."""
+    """Renders the effects of ending a suspension, with the form."""
     return await _show_act(request, form, "restore")
 
 
 async def show_deletion(request: Request[Caller], form: FormState) -> Response:
-    """Renders the page that says what a deletion does."""
+    """Renders the effects of a deletion, with the form."""
     return await _show_act(request, form, "delete")
 
 
@@ -206,7 +206,7 @@ def page_of(request: Request[Caller]) -> Page:
 
 
 def pager_values(request: Request[Caller], path: str, kept: dict[str, str], cursor: str | None) -> dict[str, object]:
-    """Returns the addresses of the next and the first page, with what was asked for."""
+    """Returns the addresses of the next and the first page, with the filters of this one."""
     further = f"{path}?{urlencode({**kept, 'cursor': cursor})}" if cursor else None
     begin = f"{path}?{urlencode(kept)}" if kept else path
     return {"next_page": further, "first_page": begin if page_of(request).cursor else None}

@@ -1,4 +1,4 @@
-"""SQL of the overview: what is counted has a bound, and is reached by an index."""
+"""SQL of the overview: each count has a bound and uses an index."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""The audit log: what was done to an account, by whom and from where (docs/sign-in.md#the-audit-log)."""
+"""The audit log: acts on an account, with the person and the address (docs/sign-in.md#the-audit-log)."""

@@ -17,9 +17,9 @@ async def record(tx: Tx, account_id: str, kind: Kind, source: Source = UNKNOWN, 
     Args:
         tx: The transaction of the act itself.
         account_id: The account that it is about; empty for acts of admins that are about none.
-        kind: What was done.
+        kind: The kind of act.
         source: Who did it, and from where.
-        detail: What it was done to, such as `label`: names in camel case, short values, never a secret. None is left
+        detail: Facts about its object, such as `label`: names in camel case, short values, never a secret. None is left
             out.
     """
     shortened = {

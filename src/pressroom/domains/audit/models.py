@@ -17,7 +17,7 @@ LONGEST_AGENT: Final = 300
 
 
 class Kind(StrEnum):
-    """What was done."""
+    """The kind of an act."""
 
     SIGNED_UP = "account.created"
     SIGNED_IN = "session.started"
@@ -105,14 +105,14 @@ class Entry(msgspec.Struct):
     Attributes:
         id: Its id, by which the log is ordered.
         account_id: The account that it is about; empty for none.
-        kind: What was done.
+        kind: The kind of act.
         at: When (milliseconds); of an entry that counts, the last time.
         times: How often: failed sign-ins of one address and hour are one entry.
         actor: Who did it.
         admin_id: The admin who did it.
         admin: The admin's present user name.
         address: Where the request came from; empty for the operator and the service.
-        detail: What it was done to: JSON of names and short values.
+        detail: Facts about its object: JSON of names and short values.
     """
 
     id: str

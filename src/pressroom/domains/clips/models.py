@@ -1,4 +1,4 @@
-"""A clip, and what is read together with it."""
+"""A clip, and the structs that are read together with it."""
 
 import msgspec
 
@@ -16,14 +16,14 @@ class ClipDraft(msgspec.Struct):
 
 
 class ClipEdit(msgspec.Struct):
-    """What an edit changes; None leaves a field as it is. An empty caption takes the caption away."""
+    """The fields of an edit; None leaves a field as it is. An empty caption takes the caption away."""
 
     caption: str | None
     visibility: Visibility | None
 
 
 class OwnClip(msgspec.Struct):
-    """What an author's own verbs need to know of a clip."""
+    """The columns that editing and deleting a clip read."""
 
     caption: str | None
     visibility: Visibility

@@ -122,7 +122,7 @@ async def lock_own(tx: Tx, account_id: str, clip_id: str) -> OwnClip | None:
     " WHERE account_id = :account_id AND id = :clip_id"
 )
 async def edit_clip(tx: Tx, account_id: str, clip_id: str, *, caption: str | None, visibility: str) -> None:
-    """Changes what a clip says and who may see it."""
+    """Changes a clip's caption and audience."""
     ...
 
 

@@ -62,7 +62,7 @@ async def get_own(tx: Tx, caller: Caller, comment_id: str) -> Comment:
 
 
 async def edit_comment(tx: Tx, caller: Caller, comment_id: str, content: str) -> Comment:
-    """Changes what the caller's own comment says and returns it.
+    """Changes the content of the caller's own comment and returns it.
 
     Raises NotFound, Unprocessable when it is older than EDITABLE (docs/posts.md#editing-comments).
     """
@@ -147,7 +147,7 @@ async def _parent(tx: Tx, post_id: str, parent_id: str) -> Comment:
 
 def _comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft, parent: Comment | None) -> Comment:
     account, key, media = caller.account, caller.key, draft.media
-    # A reply sorts after what it answers, also within a millisecond, and when another server's clock is ahead.
+    # A reply sorts after its parent, also within a millisecond, and when another server's clock is ahead.
     comment_id = new_id(max(tx.now, time_of(parent.id) + 1) if parent else tx.now)
     return Comment(
         id=comment_id,

@@ -17,7 +17,7 @@ EDITABLE: Final = 15 * MINUTE
 
 
 class MediaType(StrEnum):
-    """What a comment's media is."""
+    """The kind of a comment's media."""
 
     GIF = "gif"
     IMAGE = "image"

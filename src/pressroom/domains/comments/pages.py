@@ -20,7 +20,7 @@ routes: Final = Routes[Caller]()
 
 
 class Place(msgspec.Struct):
-    """Where a comment stands: what is kept of an act on it."""
+    """The place of a comment: the stored answer of an act on it."""
 
     post_id: str
     thread_id: str

@@ -140,7 +140,7 @@ async def find_undeleted(tx: Tx, comment_id: str) -> Comment | None:
 
 
 async def edit_comment(tx: Tx, account_id: str, comment_id: str, content: str) -> bool:
-    """Changes what an account's comment says. Returns False when it does not stand."""
+    """Changes the content of an account's comment. Returns False when it does not stand."""
     edited = await tx.run(EDIT_COMMENT, account_id=account_id, comment_id=comment_id, content=content, now=tx.now)
     return bool(edited)
 

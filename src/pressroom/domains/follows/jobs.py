@@ -17,7 +17,7 @@ WAITS: Final = (SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND)
 
 
 def request_handler(db: Database) -> Handler:
-    """Returns the handler of REQUESTS_JOB. What was accepted before a kill stays accepted."""
+    """Returns the handler of REQUESTS_JOB. Requests that were accepted before a kill stay accepted."""
 
     async def work(job: Job, token: str) -> None:
         while not await db.transact(accept_waiting, job, token):

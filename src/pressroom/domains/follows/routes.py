@@ -1,4 +1,4 @@
-"""Following over HTTP, and what the followed account may do about it."""
+"""Following over HTTP, and the followed account's decisions about it."""
 
 from typing import Final
 

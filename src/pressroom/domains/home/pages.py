@@ -1,4 +1,4 @@
-"""The front page: what this server is, or the box in which somebody writes, above what they published
+"""The front page: an introduction to the server, or the compose box above the account's own posts
 (docs/web-app.md#the-front-page)."""
 
 from typing import Final
@@ -50,7 +50,7 @@ CLIPS: Final = 3
 
 
 class OwnThings(msgspec.Struct):
-    """What the front page shows of an account, read on one snapshot."""
+    """The account's part of the front page, read on one snapshot."""
 
     steps: FirstSteps
     hubs: HubChoice
@@ -59,7 +59,7 @@ class OwnThings(msgspec.Struct):
 
 
 async def read_own(tx: Tx, account_id: str, before: str, hub: str) -> OwnThings:
-    """Returns what the front page shows of an account: its first steps, hubs, newest clips, and a page of its posts
+    """Returns the account's part of the front page: its first steps, hubs, newest clips, and a page of its posts
     and one more, with ids below `before`. `hub` is the id of the hub to publish into, if one is named."""
     steps = await tx.one(FIND_FIRST_STEPS, account_id=account_id)
     return OwnThings(
@@ -71,7 +71,7 @@ async def read_own(tx: Tx, account_id: str, before: str, hub: str) -> OwnThings:
 
 
 async def show_home(request: Request[Caller], form: FormState) -> Response:
-    """Renders the box to write in above what was published, or for people who are not signed in what this server is."""
+    """Renders the compose box above the account's posts, or the introduction for people who are not signed in."""
     if request.who is None:
         values = {"is_open": request.settings.signup is Signup.OPEN, "is_dev": request.services.mail.kept is not None}
         return await render(request, "home/front.html", values, script=False)

@@ -8,7 +8,7 @@ from pressroom.db import Query
 
 
 class FirstSteps(msgspec.Struct):
-    """What an account has ever done of the first steps."""
+    """The first steps that an account has ever taken."""
 
     has_key: bool
     has_post: bool

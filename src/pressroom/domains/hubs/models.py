@@ -39,7 +39,7 @@ class HubChoice(msgspec.Struct):
 
 
 def slug_errors(slug: object) -> Iterator[FieldError]:
-    """Returns what is wrong with a slug: 3 to 40 of a-z 0-9 -."""
+    """Returns the fault of a slug: 3 to 40 of a-z 0-9 -."""
     if isinstance(slug, str) and not SLUG.fullmatch(slug):
         code = Code.TOO_SHORT if len(slug) < 3 else Code.TOO_LONG if len(slug) > 40 else Code.INVALID_FORMAT
         yield FieldError("slug", code, "A slug has 3 to 40 characters of a-z, 0-9 and -.")

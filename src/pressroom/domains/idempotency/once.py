@@ -72,7 +72,7 @@ class OncePerKey:
         body_hash: The keyed hash of the request's body, which tells whether a replay came with another body.
         hidden: Fields of the response that are shown once and never stored.
         lock: Runs first in the transaction; see `locking`.
-        replays: Notes what was replayed.
+        replays: Notes replays.
     """
 
     def __init__(

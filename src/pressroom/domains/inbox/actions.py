@@ -1,4 +1,4 @@
-"""Reads a page of notifications, with what they are about, on one snapshot."""
+"""Reads a page of notifications, with their subjects, on one snapshot."""
 
 from msgspec.structs import replace
 

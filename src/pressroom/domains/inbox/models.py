@@ -9,7 +9,7 @@ NOTICES: Final = 20
 
 
 class Notice(msgspec.Struct):
-    """A notification, with the names of what it is about. Times are in milliseconds.
+    """A notification, with the names of its subjects. Times are in milliseconds.
 
     `username` to `display_name`: who caused it. `key_label`: the key that was revoked. `url`, `webhook_key_id`: the
     endpoint that was disabled and its key. None where there is no such thing, or not any more. `hidden`: who caused it

@@ -20,7 +20,7 @@ routes: Final = Routes[Caller]()
 
 INBOX: Final = "/notifications"
 _PLACE: Final = re.compile(r"[0-9A-Z]{26}|~")
-"""An id, or the end of what is unread."""
+"""An id, or the end of the unread notifications."""
 
 
 async def show_notices(request: Request[Caller], form: FormState) -> Response:
@@ -37,13 +37,13 @@ async def show_notices(request: Request[Caller], form: FormState) -> Response:
 
 @routes.get(INBOX, Page(), summary="Your notifications")
 async def notices(request: Request[Caller]) -> Response:
-    """What happened that concerns the account: what is unread, then what was read."""
+    """The notifications of the account: unread ones first."""
     return await show_notices(request, FormState())
 
 
 @routes.submit(f"{INBOX}/read", Page(), again=show_notices, summary="Mark notifications as read")
 async def read_notices(request: Request[Caller], body: ReadNotifications) -> Response:
-    """Marks what was shown as read, like POST /api/notifications/read."""
+    """Marks the shown notifications as read, like POST /api/notifications/read."""
     await request.once(mark_read, UnreadOut, 200, request.caller.account.id, body.up_to)
     return redirect(INBOX, done="notifications-read")
 

@@ -64,5 +64,5 @@ class LastUsed:
             self._times.add(bearer.key_id, minute)
 
     async def flush(self) -> None:
-        """Saves what was recorded."""
+        """Saves the recorded uses."""
         await self._times.flush()

@@ -157,7 +157,7 @@ class Refusal(msgspec.Struct, frozen=True):
 class Usage(msgspec.Struct):
     """How much a key was used: by hour and by day (UTC), oldest first, and its last refusals, newest first.
 
-    `content_used` is what the account spent of its content quota on this UTC day.
+    `content_used` is the used part of the account's content quota on this UTC day.
     """
 
     key: ApiKey

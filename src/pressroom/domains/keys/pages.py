@@ -58,7 +58,7 @@ async def new_key(request: Request[Caller]) -> Response:
 
 
 async def show_new_key(request: Request[Caller], form: FormState) -> Response:
-    """Returns the page with the form as it was sent, with what is wrong with it."""
+    """Renders the page with the form as it was sent, with its errors."""
     return await _show_form(request, form, await _replaced(request))
 
 
@@ -107,7 +107,7 @@ def is_over(use: FirstUse, now: int) -> bool:
 
 
 def version_of(use: FirstUse, now: int) -> str:
-    """Returns a name of what the part of the page shows, which changes when that does."""
+    """Returns a version of the page's part, which changes with its content."""
     refused_at = use.refusal.refused_at if use.refusal else 0
     outcome = "accepted" if use.counts.accepted else f"{use.counts.total}-{refused_at}"
     replaced = f"{use.replaces.last_used_at or 0}-{use.replaces.status(now).value}" if use.replaces else "0"

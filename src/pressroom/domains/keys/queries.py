@@ -210,7 +210,7 @@ async def sum_usage(tx: Tx, key_id: str) -> Counts:
 
 
 async def add_refusals(tx: Tx, key_id: str, refusals: Sequence[Refusal]) -> None:
-    """Adds refusals of a key, oldest first, and removes what is older than its last RECENT_REFUSALS."""
+    """Adds refusals of a key, oldest first, and removes all but its last RECENT_REFUSALS."""
     rows = [{"key_id": key_id, "id": new_id(each.refused_at), **msgspec.structs.asdict(each)} for each in refusals]
     await tx.run_each(INSERT_REFUSAL, rows)
     await tx.run(TRIM_REFUSALS, key_id=key_id, kept=RECENT_REFUSALS)

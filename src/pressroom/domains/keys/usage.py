@@ -34,7 +34,7 @@ class KeyUsage:
     """Counts the responses to requests with a key, by hour and outcome, and holds the last refusals."""
 
     def __init__(self, db: Database) -> None:
-        # A write that is cancelled goes on by itself: what it adds must not be added again.
+        # A cancelled write goes on by itself: its counts must not be added again.
         self._held = WriteBehind[Unwritten](
             lambda held: db.transact(_write_all, held), merge=_merged, most=MOST_KEYS, repeatable=False
         )
@@ -62,7 +62,7 @@ class KeyUsage:
         held.refusals.append(refusal)
 
     async def flush(self) -> None:
-        """Writes what was counted."""
+        """Writes the counts."""
         self._refusals = 0
         try:
             await self._held.flush()

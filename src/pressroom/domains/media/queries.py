@@ -34,7 +34,7 @@ LIST_OF_OWNERS: Final = Query(
     Media, f"SELECT {_MEDIA} FROM media WHERE owner_id IN ({in_list('owner')}) ORDER BY owner_id, position"
 )
 
-# What a file belongs to says who may see it, and says so in one place.
+# The owner of a file decides who may see it, in one place.
 _SERVED: Final = (
     f"SELECT {_MEDIA},"
     " (SELECT p.visibility FROM posts p WHERE p.account_id = media.account_id AND p.id = media.owner_id)"
@@ -56,7 +56,7 @@ FIND_FOR_READER: Final = Query(
     " AND (SELECT 1 FROM accounts r WHERE r.id = :reader AND r.suspended_at IS NULL) IS NOT NULL",
 )
 
-# Whatever became of its owner: what was begun is brought to its end.
+# Whatever became of its owner, processing that was begun is finished.
 FIND_ANY: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE id = :media_id")
 
 
@@ -135,12 +135,12 @@ async def insert_media(
 
 
 async def take_storage(tx: Tx, *, account_id: str, size: int, limit: int) -> bool:
-    """Adds `size` bytes to what the account stores; False when that would be more than `limit`."""
+    """Adds `size` bytes to the account's stored bytes; False when that would be more than `limit`."""
     return await tx.one(TAKE_STORAGE, account_id=account_id, size=size, limit=limit) is not None
 
 
 async def lock_stored(tx: Tx, account_id: str) -> None:
-    """Has others wait who count what the account stores."""
+    """Locks the count of the account's stored bytes."""
     await tx.one(LOCK_STORED, account_id=account_id)
 
 
@@ -260,7 +260,7 @@ async def has_media(tx: Tx, account_id: str) -> bool:
 
 @sql.run("DELETE FROM stored_media WHERE account_id = :account_id")
 async def delete_stored(tx: Tx, account_id: str) -> None:
-    """Removes the count of what an account stores, which has no files any more."""
+    """Removes the count of stored bytes of an account that has no files any more."""
     ...
 
 
@@ -270,7 +270,7 @@ async def find_stored_bytes(tx: Tx, account_id: str) -> int:
 
 
 async def find_any(tx: Tx, media_id: str) -> Media | None:
-    """Returns a file, whatever became of it and of what it belongs to."""
+    """Returns a file, whatever became of it and of its owner."""
     return await tx.one(FIND_ANY, media_id=media_id)
 
 

@@ -62,7 +62,7 @@ async def staged_uploads(
 
 
 async def _remove(blobs: Blobs, keys: Sequence[str]) -> None:
-    """Removes unused files, waiting REMOVE_SECONDS at most. The sweep removes what is left."""
+    """Removes unused files, waiting REMOVE_SECONDS at most. The sweep removes the rest."""
     with suppress(Unavailable, TimeoutError):
         async with asyncio.timeout(REMOVE_SECONDS):
             await blobs.delete(*keys)

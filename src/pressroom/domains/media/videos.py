@@ -60,7 +60,7 @@ class _NotCopyable(Exception):
 
 
 class _FirstLook(NamedTuple):
-    """What the first frames of a video show. width and height in pixels as it will be encoded."""
+    """Facts from the first frames of a video. width and height in pixels as it will be encoded."""
 
     facts: VideoFacts
     orientation: Orientation

@@ -1,4 +1,4 @@
-"""What an operator does to accounts. Each action takes an open transaction first, and locks the account wholly.
+"""An operator's actions on accounts. Each action takes an open transaction first, and locks the account wholly.
 
 Writes in the account's name that began earlier end before the lock is granted. A session or key that is created at the
 same moment is either ended here or refused there, because creating one takes the account's lock too.

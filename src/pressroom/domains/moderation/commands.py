@@ -1,4 +1,4 @@
-"""The operator's commands on accounts. Each returns what the command prints."""
+"""The operator's commands on accounts. Each returns the command's output."""
 
 import msgspec
 from rich.markup import escape

@@ -21,6 +21,6 @@ def check_not_admin(username: str, *, is_admin: bool) -> None:
 
 
 def admin_stays(username: str) -> FieldError:
-    """Returns what is said of an admin's account that is to be suspended or deleted."""
+    """Returns the refusal to suspend or delete an admin's account."""
     message = f"{username} is an admin. On the server: pressroom account admin {username} --revoke"
     return FieldError("username", Code.NOT_ALLOWED, message)

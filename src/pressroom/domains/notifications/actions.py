@@ -18,7 +18,7 @@ async def notify(
     webhook_id: str | None = None,
     key_id: str | None = None,
 ) -> None:
-    """Adds a notification for the account. The given ids name what it is about."""
+    """Adds a notification for the account. The given ids name its subjects."""
     await queries.insert_notification(
         tx,
         notification_id=new_id(tx.now),

@@ -16,7 +16,7 @@ COUNTED: Final = 100
 
 
 class NotificationType(StrEnum):
-    """What a notification is about."""
+    """The type of a notification."""
 
     MENTION = "mention"
     FOLLOW = "follow"

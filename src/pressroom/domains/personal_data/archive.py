@@ -66,7 +66,7 @@ class Archive:
             await blobs.fetch_to(rendition(media.id, stored_name(media)), spool)
         except BlobMissing:  # deleted a moment ago
             return
-        # What it holds is compressed already.
+        # Media are compressed already.
         await run_to_end(lambda: self._zip.write(spool, name, zipfile.ZIP_STORED))
         await run_to_end(spool.unlink)
 

@@ -1,6 +1,6 @@
 """The job that makes a copy of all that belongs to an account, and the removal of old ones.
 
-Killed amid its work, it begins again; what it wrote is in a folder that is swept, or replaced in the store.
+Killed amid its work, it begins again; its files are in a folder that is swept, or replaced in the store.
 """
 
 import contextlib

@@ -26,7 +26,7 @@ class ExportState(StrEnum):
 
 
 class Export(msgspec.Struct):
-    """A copy. Times are in milliseconds; what is only known of a ready one is None before."""
+    """A copy. Times are in milliseconds; fields that only a ready one has are None before."""
 
     account_id: str
     state: ExportState
@@ -52,5 +52,5 @@ class Export(msgspec.Struct):
 
 
 def folder_of(account_id: str) -> str:
-    """Returns what the names of all copies of an account begin with."""
+    """Returns the common start of the names of all copies of an account."""
     return f"exports/{account_id.lower()}"

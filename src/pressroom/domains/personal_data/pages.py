@@ -70,7 +70,7 @@ async def fetch_export(request: Request[Caller]) -> Response:
 
 
 async def ask_to_delete(request: Request[Caller], form: FormState) -> Response:
-    """Returns the page that says what a deletion does, and asks for user name and password."""
+    """Renders the effects of a deletion, and asks for user name and password."""
     values = {"username": request.caller.account.username, "is_admin": request.caller.is_admin}
     return await render(request, "personal_data/delete.html", values, form=form)
 

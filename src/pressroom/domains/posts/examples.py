@@ -1,4 +1,4 @@
-"""Examples for the API reference: what comes of CREATE_POST_EXAMPLE, and of what is done with that post."""
+"""Examples for the API reference: the results of CREATE_POST_EXAMPLE and of actions on that post."""
 
 from typing import Final
 

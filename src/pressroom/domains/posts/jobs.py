@@ -17,7 +17,7 @@ WAITS: Final = (SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND)
 
 
 def tag_handler(db: Database) -> Handler:
-    """Returns the job's handler. After a kill it hides and shows again what it did before, which changes nothing."""
+    """Returns the job's handler. After a kill it repeats its last steps, which changes nothing."""
 
     async def work(job: Job, token: str) -> None:
         last: str | None = ""

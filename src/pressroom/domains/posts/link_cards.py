@@ -18,7 +18,7 @@ async def await_card(
 ) -> None:
     """Waits a little for the card of the page that a post is about to show, which `precheck` returns.
 
-    A repeated request fetches nothing, and what the action would refuse is refused before anything is fetched.
+    A repeated request fetches nothing, and the action's refusals come before anything is fetched.
     """
     if await request.once.stored() is None and (url := await request.db.read(precheck, *args, **kwargs)) is not None:
         await request.services.await_card(url, request.caller.account.id)

@@ -1,4 +1,4 @@
-"""A post, its poll, and what is read together with it."""
+"""A post, its poll, and the structs that are read together with it."""
 
 from enum import StrEnum
 from typing import Final
@@ -32,7 +32,7 @@ class NewPoll(msgspec.Struct):
 
 
 class PostFields(msgspec.Struct):
-    """What an author says of a post beside its content. Each field is a column, and stored as it is given.
+    """The fields that an author gives a post beside its content. Each field is a column, and stored as it is given.
 
     `latitude` and `longitude` are in degrees.
     """
@@ -69,15 +69,15 @@ class Draft(msgspec.Struct):
 
 
 class Edit(msgspec.Struct):
-    """What an edit changes; None leaves a field as it is."""
+    """The fields of an edit; None leaves a field as it is."""
 
     content: ParsedText | None
     visibility: Visibility | None
 
 
 class Post(PostFields):
-    """A post as it is inserted: each field is a column. Times are in milliseconds; `original_id` is what a bounce
-    shares."""
+    """A post as it is inserted: each field is a column. Times are in milliseconds; `original_id` is the post that a
+    bounce shares."""
 
     id: str
     account_id: str
@@ -154,7 +154,7 @@ class Poll(msgspec.Struct):
 
 
 class PostView(msgspec.Struct):
-    """A post as a reader sees it. `original` is what a bounce shares; None when the reader may not see that."""
+    """A post as a reader sees it. `original` is the post that a bounce shares; None when the reader may not see it."""
 
     post: SeenPost
     poll: Poll | None = None

@@ -1,4 +1,4 @@
-"""The text of a post, scanned once: what it tags, whom it mentions, which page it links to. Pure."""
+"""The text of a post, scanned once for hashtags, mentions and the page it links to. Pure."""
 
 import msgspec
 

@@ -172,7 +172,7 @@ def named_twice(usernames: Sequence[str] | None) -> Iterator[FieldError]:
 
 
 def link_errors(url: str) -> Iterator[FieldError]:
-    """Yields what is wrong with the address of a page whose card is wanted."""
+    """Yields the faults of the address of a page whose card is wanted."""
     try:
         normalised(url)
     except UrlRefused as refused:

@@ -1,4 +1,4 @@
-"""Link cards in transactions: finding them, having them fetched, saving what a fetch brought."""
+"""Link cards in transactions: finding them, having them fetched, saving the result."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -82,7 +82,7 @@ class Cards:
             self._log.recurring("link card not fetched", error)
 
     def handler(self) -> Handler:
-        """Returns the handler of jobs, which fetch what was not fetched while its post was created."""
+        """Returns the handler of jobs, which fetch cards that were not fetched while their post was created."""
         return Handler(actions.FETCH, self._work, TOGETHER, RETRIES, each=OF_ACCOUNT)
 
     async def sweep(self, before: int) -> None:

@@ -14,7 +14,7 @@ FAILED_FOR: Final = 10 * MINUTE
 """How long a page that could not be fetched is not tried again."""
 
 LEASE: Final = 60 * SECOND
-"""How long a page stays claimed: well over what a fetch and its image may take, so that nothing renews it."""
+"""How long a page stays claimed: well over the time of a fetch and its image, so that nothing renews it."""
 
 RETRIES: Final = (FAILED_FOR, HOUR, 6 * HOUR)
 

@@ -1,4 +1,4 @@
-"""Reads what a page says about itself: Open Graph, Twitter card, oEmbed link, title. Pure.
+"""Reads the metadata of a page: Open Graph, Twitter card, oEmbed link, title. Pure.
 
 The order is in docs/previews.md#what-a-card-shows. Never raises, whatever it is given, in time linear in its length.
 """
@@ -17,7 +17,7 @@ from pressroom.text import normalise
 LONGEST_TITLE: Final = 300
 LONGEST_DESCRIPTION: Final = 1_000
 LONGEST_SITE_NAME: Final = 100
-"""Code points; what is longer ends in an ellipsis."""
+"""Code points; longer text ends in an ellipsis."""
 
 LONGEST_REFRESH: Final = 5
 """Seconds after which a refresh is still a redirect; later ones bring a page up to date."""

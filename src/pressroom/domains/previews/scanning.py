@@ -194,6 +194,6 @@ def _attributes(html: str, start: int, end: int) -> dict[str, str]:
 
 
 def _referred(reference: re.Match[str]) -> str:
-    """Returns what a reference in an attribute stands for; an unknown name stays as it is: `?a=1&b=2`."""
+    """Returns the character of a reference in an attribute; an unknown name stays as it is: `?a=1&b=2`."""
     name = reference[1]
     return unescape(reference[0]) if name is None else html5.get(name, reference[0])

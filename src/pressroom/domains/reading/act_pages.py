@@ -1,4 +1,4 @@
-"""What a reader who is signed in does on the pages for reading (docs/web-app.md#acts)."""
+"""The forms of signed-in readers on the pages for reading (docs/web-app.md#acts)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Concatenate, Final, ParamSpec, TypeVar
@@ -45,13 +45,13 @@ ON_ONE_PAGE: Final = 50
 
 
 class Made(msgspec.Struct):
-    """What is kept of an act, so that a form that is sent twice acts once."""
+    """The stored answer of an act, so that a form that is sent twice acts once."""
 
     id: str
 
 
 async def show_post(request: Request[Caller], form: FormState) -> Response:
-    """Returns the page of the post with what is wrong. Raises NotFound."""
+    """Renders the page of the post with the form's errors. Raises NotFound."""
     found = await read_permalink(request)
     if found.view.post.deleted_at is not None:
         raise NotFound("There is no such post.")

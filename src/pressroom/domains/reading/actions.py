@@ -1,4 +1,4 @@
-"""What a page shows, read on one snapshot. `reader` is an account's id, or empty for somebody signed out."""
+"""The content of a page, read on one snapshot. `reader` is an account's id, or empty for somebody signed out."""
 
 from typing import Final
 
@@ -48,7 +48,7 @@ COMMENTS: Final = 100
 """Comments on a page, at the most."""
 
 THREAD_WEIGHT: Final = 60_000
-"""What the comments of a page weigh at the most: 100 long ones with a few links each, or 15 that hold nothing but
+"""The greatest weight of a page's comments: 100 long ones with a few links each, or 15 that hold nothing but
 links. Further ones are on the next page."""
 
 DEEPEST: Final = 5
@@ -67,7 +67,7 @@ class Thread(msgspec.Struct):
 
 
 class Permalink(msgspec.Struct):
-    """What the page of a post shows; of a deleted one, the post alone. `own_bounces`: what the reader has bounced."""
+    """The content of a post's page; of a deleted one, the post alone. `own_bounces`: posts that the reader bounced."""
 
     view: PostView
     versions: list[Version]
@@ -84,7 +84,7 @@ class PostPage(msgspec.Struct):
 
 
 class OpenedAccount(msgspec.Struct):
-    """An account; `hidden`: what it publishes is for its followers alone, and the reader is none. `following`: whether
+    """An account; `hidden`: its posts are for its followers alone, and the reader is none. `following`: whether
     the reader does, or has asked to."""
 
     account: Account
@@ -93,8 +93,8 @@ class OpenedAccount(msgspec.Struct):
 
 
 class OpenedProfile(msgspec.Struct):
-    """An account's page. `total_posts` counts what the reader may see. `clips` are the newest ones, above the newest
-    posts; `more_clips`: there are others."""
+    """An account's page. `total_posts` counts posts that the reader may see. `clips` are the newest ones, above the
+    newest posts; `more_clips`: there are others."""
 
     opened: OpenedAccount
     total_posts: int

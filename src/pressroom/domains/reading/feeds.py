@@ -41,7 +41,7 @@ _NOT_IN_XML: Final = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010
 
 
 class Feed(msgspec.Struct):
-    """A feed: what it is of, the path of the page that shows the same, and its posts."""
+    """A feed: its subject, the path of the page that shows the same, and its posts."""
 
     title: str
     path: str

@@ -19,7 +19,7 @@ class CommentEntry(msgspec.Struct):
     """A comment of a page.
 
     depth: how far it is indented. answers: the author of the comment that it answers, where the page does not show that
-    comment above it; else None. is_deleted: it is only a place, for what was replied to it.
+    comment above it; else None. is_deleted: it is only the place of its replies.
     """
 
     comment: CommentOut
@@ -38,7 +38,7 @@ _CARD: Final = "card"
 
 
 class PageFragments:
-    """The comments and cards of one page. What is not `kept` is rendered anew.
+    """The comments and cards of one page. Those that are not `kept` are rendered anew.
 
     Args:
         kept: Where they are kept; None on the page of somebody who is signed in.

@@ -38,7 +38,7 @@ class Shortened(NamedTuple):
 def linked(text: str, most: int | None = None) -> Markup:
     """A text as HTML with its hashtags, mentions and URLs linked, the first `most` of them, and everything escaped.
 
-    What is read is the text, character by character: URLs are shown as written and line breaks stay line breaks,
+    The text is shown character by character: URLs are shown as written and line breaks stay line breaks,
     which a style sheet is to show (`white-space: pre-line`). A URL whose host cannot be parsed is not linked.
     """
     return _markup(_pieces(text, islice(find_entities(text), most)))
@@ -73,14 +73,14 @@ def shortened(text: str) -> Shortened:
 
 
 def weight(text: str) -> int:
-    """Returns about what a text costs to render, in characters."""
+    """Returns the approximate cost of rendering a text, in characters."""
     return len(text) + LINK_WEIGHT * count_signs(text)
 
 
 def excerpt(text: str, longest: int) -> str:
     """A text on one line of at most `longest` code points, for titles and descriptions; not yet escaped.
 
-    Runs of white space become one space. What is too long ends in `…`: after a word if that keeps at least half
+    Runs of white space become one space. Longer text ends in `…`: after a word if that keeps at least half
     of what fits, else between two characters, never between a letter and its marks or within a joined emoji.
     """
     line = " ".join(text.split())

@@ -11,7 +11,7 @@ ENTRIES: Final = 20
 
 
 class FeedRow(msgspec.Struct):
-    """What a feed says of a post may have changed when any of this did. Times are in milliseconds."""
+    """The columns on which a post's entry in a feed depends. Times are in milliseconds."""
 
     id: str
     edited_at: int | None
@@ -52,5 +52,5 @@ OF_TAG: Final = Query(
 
 
 async def list_rows(tx: Tx, query: Query[FeedRow], name: str) -> list[FeedRow]:
-    """Returns what the feed of an account, hub or hashtag of this name shows, newest first."""
+    """Returns the entries of the feed of an account, hub or hashtag of this name, newest first."""
     return await tx.all(query, name=name, limit=ENTRIES)

@@ -75,7 +75,7 @@ class ProfileHead(msgspec.Struct):
 async def read_permalink(request: Request[Caller]) -> Permalink:
     """Reads the post of the path with the page of its comments that the query names.
 
-    Raises Invalid for what is no place among them, and NotFound.
+    Raises Invalid when it is no place among them, and NotFound.
     """
     thread, _, comment = (place_of(request.query, "after", _PLACE) or "").partition("-")
     start = (thread, comment)
@@ -265,7 +265,7 @@ def reader_id(request: Request[Caller]) -> str:
 async def read_for_page(
     request: Request[Caller], action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
 ) -> R:
-    """Reads what a page shows: for whoever is not signed in, from a replica (docs/operations.md#a-replica)."""
+    """Reads the content of a page: for people who are not signed in, from a replica (docs/operations.md#a-replica)."""
     source = request.db if request.who else request.services.for_visitors
     return await source.read(action, *args, **kwargs)
 

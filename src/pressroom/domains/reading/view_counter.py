@@ -50,7 +50,7 @@ class ViewCounter:
         return True
 
     async def flush(self) -> None:
-        """Saves what was counted."""
+        """Saves the counts."""
         await self._counts.flush()
 
 

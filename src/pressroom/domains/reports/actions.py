@@ -1,4 +1,4 @@
-"""Reporting, and deciding about what was reported. Each action takes an open transaction first."""
+"""Reporting, and deciding about reports. Each action takes an open transaction first."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ from pressroom.ids import new_id
 from pressroom.jobs import queue
 
 DECISION_MAIL_JOB: Final = "decision mail"
-"""The kind of job that mails a decision to the owner of what was reported; its subject is the case's id."""
+"""The kind of job that mails a decision to the owner of a reported subject; its subject is the case's id."""
 
 SHOWN_REPORTS: Final = 50
 """How many reports of a case are shown: the first ones."""
@@ -55,7 +55,7 @@ _LOGGED: Final = {
 async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
     """Reports something that the caller may see; reporting it again returns the report that waits.
 
-    Raises NotFound, and Unprocessable for what is the caller's own or when too many of their reports wait
+    Raises NotFound, and Unprocessable for the caller's own or when too many of their reports wait
     (docs/moderation.md#reports).
     """
     reporter_id = caller.account.id
@@ -89,7 +89,7 @@ async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
 
 
 async def check_subject(tx: Tx, caller: Caller, subject: SubjectType, subject_id: str) -> Subject:
-    """Returns what the caller may report. Raises NotFound."""
+    """Returns the subject, if the caller may report it. Raises NotFound."""
     if subject is SubjectType.ACCOUNT:
         account = await accounts.get_account(tx, subject_id)
         await accounts.get_account_by_username(tx, account.username)  # nobody sees one that is suspended
@@ -119,7 +119,7 @@ async def may_see(tx: Tx, caller: Caller, subject: SubjectType, subject_id: str)
 async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
     """Carries a decision out, tells the owner, and returns the case.
 
-    What is gone already counts as deleted; when its owner's account is, nobody is told. Raises NotFound, and
+    A subject that is gone already counts as deleted; without an owner's account, no mail is sent. Raises NotFound, and
     Unprocessable for what cannot be decided about it (docs/moderation.md#decisions).
     """
     await queries.lock_case(tx, case_id)

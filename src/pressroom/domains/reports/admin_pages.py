@@ -24,7 +24,7 @@ routes: Final = Routes[Caller]()
 
 @routes.get("/admin/reports", AdminPage(), summary="What was reported")
 async def reports(request: Request[Caller]) -> Response:
-    """What waits for a decision, or with `?state=decided` what was decided."""
+    """The open cases, or with `?state=decided` the decided ones."""
     state = state_of(request)
     shown, cursor = await read_cases(request, state)
     values = {
@@ -36,7 +36,7 @@ async def reports(request: Request[Caller]) -> Response:
 
 
 async def show_case(request: Request[Caller], form: FormState) -> Response:
-    """Renders what was reported with the form to decide about it."""
+    """Renders a case with the form to decide about it."""
     case, found = await request.db.read(actions.open_case, request.parameters["id"], request.caller.account.id)
     own = case.owner_id == request.caller.account.id
     all_choices = choices_of(case.type, case.decision, is_bounce=actions.is_bounce(case))
@@ -57,7 +57,7 @@ async def show_case(request: Request[Caller], form: FormState) -> Response:
 
 @routes.get("/admin/reports/{id}", AdminPage(), summary="Something that was reported")
 async def case_page(request: Request[Caller]) -> Response:
-    """What was reported, as it was then, and the form to decide."""
+    """A case with its subject as it was then, and the form to decide."""
     return await show_case(request, FormState())
 
 

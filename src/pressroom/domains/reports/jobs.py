@@ -1,4 +1,4 @@
-"""The job that mails the owner what was decided about a post, a comment or the account."""
+"""The job that mails the owner a decision about a post, a comment or the account."""
 
 from typing import Final
 from urllib.parse import urlsplit

@@ -26,7 +26,7 @@ class SubjectType(StrEnum):
 
 
 class DecisionKind(StrEnum):
-    """What an admin does about a case.
+    """An admin's decision about a case.
 
     SHOWN ends a HIDDEN; DISMISSED changes nothing.
     """
@@ -47,7 +47,7 @@ CHOICES: Final[dict[SubjectType, frozenset[DecisionKind]]] = {
 
 
 def choices_of(subject: SubjectType, decided: DecisionKind | None, *, is_bounce: bool) -> frozenset[DecisionKind]:
-    """Returns what an admin can decide about a case. A decision is final, but that what is hidden can be shown."""
+    """Returns the decisions that an admin can make about a case. They are final, but a hidden subject can be shown again."""
     if decided is None:
         return CHOICES[subject] - {DecisionKind.HIDDEN} if is_bounce else CHOICES[subject]
     return frozenset({DecisionKind.SHOWN}) if decided == DecisionKind.HIDDEN else frozenset()

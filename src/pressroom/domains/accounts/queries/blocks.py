@@ -25,7 +25,7 @@ async def is_blocked(tx: Tx, patterns: Sequence[str]) -> bool:
     "SELECT id, pattern, reason, created_at FROM blocked_addresses WHERE id < :before ORDER BY id DESC LIMIT :limit"
 )
 async def list_blocks(tx: Tx, *, before: str, limit: int) -> list[Block]:
-    """Returns what is blocked, newest first, before `before`."""
+    """Returns blocks with ids before `before`, newest first."""
     ...
 
 

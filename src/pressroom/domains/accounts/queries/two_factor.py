@@ -64,7 +64,7 @@ async def begin(tx: Tx, account_id: str, secret: str) -> bool:
 
 
 async def enable(tx: Tx, account_id: str, secret: str, step: int) -> bool:
-    """Turns on what was begun with this secret. Returns False when it is on already or was begun anew."""
+    """Turns on two-factor sign-in that was begun with this secret. Returns False when it is on or was begun anew."""
     return await tx.run(ENABLE_TWO_FACTOR, account_id=account_id, secret=secret, step=step, now=tx.now) > 0
 
 

@@ -1,4 +1,4 @@
-"""SQL of the personal_data package: the copies that were asked for. What they hold is read by `copied`."""
+"""SQL of the personal_data package: requested copies. `copied` reads their content."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a copy holds: the account's own rows, a page at a time, without secrets and without what is others'.
+"""The content of a copy: the account's own rows, a page at a time, without secrets and without others' data.
 
 Each section is one statement. It is asked for rows after `:after` and, where two columns order the rows, `:within`.
 """

@@ -1,1 +1,1 @@
-"""What is done with posts, by verb. Each takes an open transaction first."""
+"""The actions on posts, by verb. Each takes an open transaction first."""

@@ -61,7 +61,7 @@ async def precheck_quote(tx: Tx, caller: Caller, post_id: str, content: ParsedTe
 
 
 def _check_bounceable(visibility: str | None) -> None:
-    """Checks the visibility of what is to be bounced; None when it was deleted."""
+    """Checks the visibility of the post to bounce; None when it was deleted."""
     if visibility is None:
         raise NotFound("There is no such post.")
     if visibility != Visibility.PUBLIC:

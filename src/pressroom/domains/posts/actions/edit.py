@@ -92,7 +92,7 @@ async def take_post_down(tx: Tx, author: str, post_id: str, post: OwnPost, key_i
 
 
 class _Edited(msgspec.Struct, frozen=True):
-    """What a post will be after an edit; `new_card` is a card that it did not show before."""
+    """A post after an edit; `new_card` is a card that it did not show before."""
 
     content: ParsedText | None
     visibility: Visibility
@@ -101,7 +101,7 @@ class _Edited(msgspec.Struct, frozen=True):
 
 
 def _plan(before: OwnPost, edit: Edit) -> _Edited:
-    """Decides what an edit makes of a post. Raises Unprocessable when it may not be edited so.
+    """Decides the result of an edit. Raises Unprocessable when the post may not be edited so.
 
     The card follows the text, unless it was asked for by name or media takes its place.
     """

@@ -1,4 +1,4 @@
-"""Erasing what a deleted account published, and taking back how it reacted (docs/people.md#deleting-an-account).
+"""Erasing the posts of a deleted account, and taking back its reactions (docs/people.md#deleting-an-account).
 
 Each action does a part, in one transaction, and does no harm when it is done again. Posts are locked newest first, as
 whoever bounces and whoever deletes a bounce lock a bounce before its original.

@@ -71,7 +71,7 @@ async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[PostV
 
 
 async def list_own_briefly(tx: Tx, account_id: str, before: str, limit: int) -> list[PostView]:
-    """Returns the account's own posts, newest first, with ids below `before`, their files and what they bounce.
+    """Returns the account's own posts, newest first, with ids below `before`, their files and the posts they bounce.
 
     Polls and cards are left out.
     """

@@ -57,7 +57,7 @@ async def vote(tx: Tx, caller: Caller, post_id: str, choices: list[int]) -> Poll
 
 
 def choice_errors(choices: list[int], options: int, *, multiple: bool) -> list[FieldError]:
-    """Returns what is wrong with the choices for a poll of so many options."""
+    """Returns the fault of choices in a poll of so many options."""
     field_errors = [
         FieldError(f"choices[{place}]", Code.OUT_OF_RANGE, f"This poll has the options 0 to {options - 1}.")
         for place, choice in enumerate(choices)

@@ -1,1 +1,1 @@
-"""SQL of the posts package, by what it is for."""
+"""SQL of the posts package, by purpose."""

@@ -1,4 +1,4 @@
-"""What is erased of a deleted account's posts, and which of its reactions are taken back."""
+"""SQL that erases a deleted account's posts and takes back its reactions."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ ERASE_OPTIONS: Final = Command("UPDATE poll_options SET label = '' WHERE post_id
 
 
 class Ballot(msgspec.Struct):
-    """What an account voted for: positions, separated by spaces."""
+    """The votes of an account in a poll: positions, separated by spaces."""
 
     post_id: str
     choices: str
@@ -52,7 +52,7 @@ async def list_unerased(tx: Tx, account_id: str, *, before: str, limit: int) -> 
 
 
 async def erase_post(tx: Tx, account_id: str, post_id: str) -> None:
-    """Erases what a deleted post said, in every version, its poll, and whom it mentioned."""
+    """Erases the content of a deleted post in every version, its poll and its mentions."""
     await tx.run(ERASE_POST, account_id=account_id, post_id=post_id)
     await tx.run(ERASE_VERSIONS, account_id=account_id, post_id=post_id)
     await tx.run(ERASE_POLL, post_id=post_id)
@@ -83,7 +83,7 @@ async def erase_saves(tx: Tx, account_id: str, batch: int) -> int:
 
 @sql.all("SELECT post_id, choices FROM poll_votes WHERE account_id = :account_id ORDER BY post_id DESC LIMIT :limit")
 async def list_ballots(tx: Tx, account_id: str, *, limit: int) -> list[Ballot]:
-    """Returns what an account voted for, newest post first."""
+    """Returns the votes of an account, newest post first."""
     ...
 
 

@@ -221,5 +221,5 @@ async def list_plain_bounces(tx: Tx, account_id: str, post_ids: Sequence[str]) -
     " ORDER BY id DESC LIMIT :limit"
 )
 async def list_versions(tx: Tx, account_id: str, post_id: str, limit: int) -> list[Version]:
-    """Returns what the post said before its last `limit` edits, newest first."""
+    """Returns the versions before the last `limit` edits of a post, newest first."""
     ...

@@ -15,7 +15,7 @@ INSERT_POLL: Final = Command(
 
 
 class OptionRow(msgspec.Struct):
-    """One option with the poll that it belongs to; `choices` is what the reader voted for, if they did."""
+    """One option with the poll that it belongs to; `choices` are the reader's votes, if any."""
 
     post_id: str
     question: str | None

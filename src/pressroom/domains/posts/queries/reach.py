@@ -29,7 +29,7 @@ MOVE_TAGS: Final = Command(
 
 
 class Mentioned(msgspec.Struct):
-    """An account that a post names, what it has to do with the author, and whether it was told of the post before."""
+    """An account that a post names, its relation to the author, and whether it was notified of the post before."""
 
     id: str
     username_key: str

@@ -16,7 +16,7 @@ INSERT_POST: Final = Command(
 
 
 class OwnPost(msgspec.Struct):
-    """What an author's own verbs need to know of a post."""
+    """The columns that editing, deleting and hiding a post read."""
 
     type: PostType
     content: str | None
@@ -113,7 +113,7 @@ async def find_own(tx: Tx, account_id: str, post_id: str) -> OwnPost | None:
 async def insert_version(
     tx: Tx, *, account_id: str, post_id: str, version_id: str, before: OwnPost, at: int, key_id: str | None
 ) -> None:
-    """Inserts what the post said before an edit that was made `at` (milliseconds), with which key."""
+    """Inserts the version before an edit that a key made `at` (milliseconds)."""
     await tx.run(
         INSERT_VERSION,
         account_id=account_id,
@@ -142,7 +142,7 @@ async def edit_post(
     preview_url: str | None,
     at: int,
 ) -> None:
-    """Changes what a post says, which page's card it shows and who may see it, `at` (milliseconds)."""
+    """Changes content, link card and audience of a post, `at` (milliseconds)."""
     ...
 
 
