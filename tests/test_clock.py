@@ -185,7 +185,7 @@ def test_a_database_s_clock_is_followed_at_once_and_in_doubt_for_an_hour(machine
 @pytest.mark.parametrize(
     ("jump", "said"), [(0, None), (2 * HOUR, "was set 7,200 s ahead"), (-HOUR, "is 3,600 s behind the newest records")]
 )
-def test_the_operator_is_told_of_a_jump(machine: Machine, jump: int, said: str | None) -> None:
+def test_clock_jump_is_reported_to_the_operator(machine: Machine, jump: int, said: str | None) -> None:
     clock = SystemClock()
     clock.now()
     machine.wall += jump

@@ -31,7 +31,7 @@ def test_the_last_of_the_longest_line_leaves_first() -> None:
     assert [queue.next() for _ in range(4)] == ["a1", "b1", "c1", None]
 
 
-def test_who_leaves_is_not_served() -> None:
+def test_leaving_waiter_is_not_served() -> None:
     queue = FairQueue[str](3)
     queue.join("a", "a1")
     queue.join("a", "a2")

@@ -295,7 +295,7 @@ def test_lists_of_jobs_and_of_the_log_are_paged(admin: Actor) -> None:
         assert paged == whole, path
 
 
-def test_what_the_operator_does_by_command_is_in_the_log(actor: MakeActor, admin: Actor) -> None:
+def test_operator_s_commands_are_in_the_log(actor: MakeActor, admin: Actor) -> None:
     alice = actor()
     db = alice.server.runtime.db
     later(admin).server.run(db.transact(moderation.suspend_account, alice.account.username, WHY))

@@ -100,7 +100,7 @@ def test_an_endpoint_is_disabled(actor: MakeActor, admin: Actor, by_page: bool) 
     assert held(alice.server) == before
 
 
-def test_what_is_not_there_is_not_found(actor: MakeActor, admin: Actor) -> None:
+def test_unknown_file_is_404(actor: MakeActor, admin: Actor) -> None:
     alice, bob = actor(), actor()
     hook = hook_of(alice)
     wrong = [

@@ -18,7 +18,7 @@ def log_of(who: Actor) -> list[Entry]:
     return who.server.run(who.server.runtime.db.read(actions.list_entries, who.account.id, "~", 100))
 
 
-def test_what_is_rolled_back_is_in_no_log(alice: Actor) -> None:
+def test_rolled_back_acts_are_not_logged(alice: Actor) -> None:
     before = rows(alice.server, KINDS, account_id=alice.account.id)
 
     async def fail(tx: Tx) -> None:
@@ -30,7 +30,7 @@ def test_what_is_rolled_back_is_in_no_log(alice: Actor) -> None:
     assert rows(alice.server, KINDS, account_id=alice.account.id) == before
 
 
-def test_what_strangers_do_from_one_address_in_one_hour_is_one_entry(alice: Actor) -> None:
+def test_failures_from_one_address_in_an_hour_are_one_entry(alice: Actor) -> None:
     server, account_id = alice.server, alice.account.id
     server.clock.advance(HOUR - server.clock.now() % HOUR)
     for address in (HOME, HOME, "203.0.113.9", HOME):

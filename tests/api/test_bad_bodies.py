@@ -65,7 +65,7 @@ def send(actor: Actor, body: bytes) -> httpx.Response:
 
 @one_engine
 @pytest.mark.parametrize(("body", "code"), NOT_JSON.values(), ids=NOT_JSON)
-def test_what_is_no_json_object_is_refused_as_a_whole(alice: Actor, body: bytes, code: str) -> None:
+def test_body_without_a_json_object_is_refused(alice: Actor, body: bytes, code: str) -> None:
     assert field_errors(send(alice, body)) == [("body", code)]
     assert alice.written() == NOTHING
 
@@ -85,7 +85,7 @@ PLACES = {
 
 @one_engine
 @pytest.mark.parametrize("body", PLACES, ids=lambda body: ascii(body[:30]))
-def test_what_does_not_parse_is_said_to_be_wrong_in_its_line_and_column(alice: Actor, body: str) -> None:
+def test_syntax_error_names_line_and_column(alice: Actor, body: str) -> None:
     line, column = PLACES[body]
 
     (fault,) = send(alice, body.encode()).json()["details"]
@@ -218,7 +218,7 @@ def test_faults_of_header_and_body_come_together(alice: Actor) -> None:
     assert alice.written() == NOTHING
 
 
-def test_of_a_name_given_twice_the_last_counts(alice: Actor) -> None:
+def test_repeated_name_takes_the_last_value(alice: Actor) -> None:
     twice = send(alice, b'{"content":5,"visibility":"x","content":"last","visibility":"PRIVATE"}')
 
     assert twice.status_code == 201

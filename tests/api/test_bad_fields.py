@@ -206,17 +206,17 @@ def test_no_field_is_forgotten() -> None:
 
 @one_engine
 @by_operation(400)
-def test_what_is_wrong_is_named_and_writes_nothing(stage: Stage, cases: list[Case]) -> None:
+def test_invalid_input_is_named_and_writes_nothing(stage: Stage, cases: list[Case]) -> None:
     stage.check_refused(cases, field_errors)
 
 
 @by_operation(422)
-def test_what_names_nothing_is_objected_to_and_writes_nothing(stage: Stage, cases: list[Case]) -> None:
+def test_unknown_names_are_refused_and_write_nothing(stage: Stage, cases: list[Case]) -> None:
     stage.check_refused(cases, objections)
 
 
 @by_operation(0)
-def test_what_is_right_is_taken(stage: Stage, cases: list[Case]) -> None:
+def test_valid_values_are_accepted(stage: Stage, cases: list[Case]) -> None:
     try_each(cases, stage.check_taken)
 
 

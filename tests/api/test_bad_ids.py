@@ -399,7 +399,7 @@ def test_unknown_account_is_404(world: World, route: Route[Caller]) -> None:
 
 
 @pytest.mark.parametrize("malformed", MALFORMED.values(), ids=MALFORMED)
-def test_what_is_no_id_names_nothing(world: World, malformed: Callable[[str], str]) -> None:
+def test_invalid_id_is_404(world: World, malformed: Callable[[str], str]) -> None:
     before = held(world.server)
     parts = [(route, world.right(route), malformed(world.right(route))) for route in ROUTES]
 

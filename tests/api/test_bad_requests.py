@@ -174,7 +174,7 @@ def test_any_visible_characters_will_do(alice: Actor, key: str) -> None:
 @pytest.mark.parametrize(
     "method", ["GET", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "BREW", "post", "X" * 200]
 )
-def test_a_wrong_method_is_told_the_right_ones(alice: Actor, method: str) -> None:
+def test_wrong_method_is_405_with_allow(alice: Actor, method: str) -> None:
     reply = exchange(alice.server, method, "/api/posts/upload", alice.bearer, "Cookie: session=x")
 
     assert reply.status == 405
@@ -347,7 +347,7 @@ def test_nothing_but_http_1_is_spoken(alice: Actor, lines: tuple[str, ...]) -> N
     ],
     ids=["name", "NUL", "version", "cut", "TLS", "many", "negative", "two lengths"],
 )
-def test_what_is_not_http_is_refused_or_dropped(server: LocalServer, sent: bytes) -> None:
+def test_invalid_http_is_refused_or_dropped(server: LocalServer, sent: bytes) -> None:
     with Wire(server) as wire:
         wire.send(sent)
         with contextlib.suppress(ConnectionError):

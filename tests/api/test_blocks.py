@@ -42,7 +42,7 @@ def sign_up(server: LocalServer, email: str) -> httpx.Response:
         ("xn--mnchen-3ya.example", "ada@münchen.example"),
     ],
 )
-def test_what_is_blocked_is_refused(server: LocalServer, admin: Actor, blocked: str, email: str) -> None:
+def test_blocked_address_is_refused(server: LocalServer, admin: Actor, blocked: str, email: str) -> None:
     block(admin, blocked)
 
     assert objections(sign_up(server, email)) == [("email", "not_allowed")]
@@ -90,7 +90,7 @@ def test_a_repeated_block_is_one(admin: Actor) -> None:
     assert [answer.status_code for answer in gone] == [200, 200]
 
 
-def test_nobody_changes_their_address_to_a_blocked_one(actor: MakeActor, admin: Actor) -> None:
+def test_change_to_a_blocked_address_is_refused(actor: MakeActor, admin: Actor) -> None:
     block(admin, "spam8.example")
     alice = actor()
 

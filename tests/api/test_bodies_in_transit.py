@@ -112,7 +112,7 @@ def test_a_body_that_drips_is_not_waited_for_any_longer(alice: Actor) -> None:
         refused(wire.reply(), 408, "Request timeout")
 
 
-def test_who_hangs_up_half_way_changes_nothing(alice: Actor) -> None:
+def test_aborted_upload_changes_nothing(alice: Actor) -> None:
     for lines, begun in (("Content-Length: 100", BODY), ("Transfer-Encoding: chunked", b"13\r\n" + BODY + b"\r\n")):
         with Wire(alice.server) as wire:
             wire.send(head(alice, lines) + begun)

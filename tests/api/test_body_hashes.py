@@ -23,7 +23,7 @@ def change(server: LocalServer, who: Actor, body: bytes) -> httpx.Response:
     return httpx.post(f"{server.base_url}/api/auth/password", content=body, headers=headers, timeout=20)
 
 
-def test_what_is_stored_of_a_body_takes_a_secret_to_make(tmp_path: Path, engine_settings: dict[str, object]) -> None:
+def test_stored_body_hash_needs_the_secret(tmp_path: Path, engine_settings: dict[str, object]) -> None:
     settings = {**ROOMY, "DATA_DIR": tmp_path / "data", **engine_settings}
     first, second = (LocalServer(tmp_path / name, **settings).start() for name in ("first", "second"))
     alice = Actor(first)

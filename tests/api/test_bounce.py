@@ -234,7 +234,7 @@ def test_a_spent_quota_is_spoken_of_last(actor: MakeActor) -> None:
     bounced(bob, post, "Signed in")
 
 
-def test_a_bounce_is_told_of(actor: MakeActor) -> None:
+def test_bounce_notifies_the_author(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     original = publish(alice)
     alice.server.clock.advance(1)
@@ -285,7 +285,7 @@ def test_a_refused_bounce_may_be_tried_again_under_its_key(actor: MakeActor) -> 
 
 
 @one_engine
-def test_what_a_bounce_may_say(actor: MakeActor) -> None:
+def test_bounce_content_rules(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     original = publish(alice)
     path = f"/api/posts/{original['id']}/bounce"

@@ -86,7 +86,7 @@ def test_media_stand_alone(actor: MakeActor) -> None:
 
 
 @pytest.mark.parametrize("media", [None, GIF], ids=["words", "media alone"])
-def test_a_comment_is_told_of(actor: MakeActor, media: Json | None) -> None:
+def test_comment_emits_an_event(actor: MakeActor, media: Json | None) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
     content = None if media else "Hm"

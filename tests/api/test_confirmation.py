@@ -146,5 +146,5 @@ def test_bodies_that_cannot_be(mira: Person, body: object) -> None:
     assert label(answer) == (400, "Validation failed")
 
 
-def test_nobody_has_no_password_to_confirm(mira: Person) -> None:
+def test_password_confirmation_requires_sign_in(mira: Person) -> None:
     assert label(mira.request("POST", "/api/auth/confirm", json={"password": PASSWORD})) == (401, "Not signed in")

@@ -84,7 +84,7 @@ def test_no_table_holds_a_personal_field_of_it(rich: Rich) -> None:
     assert found(server, rich.id, but=rich.friend.account.id) <= NAMELESS
 
 
-def test_what_it_did_to_others_is_taken_back(rich: Rich) -> None:
+def test_reactions_of_a_deleted_account_are_taken_back(rich: Rich) -> None:
     friend, post = rich.friend, rich.post
     before = body_of(friend.web.get("/api/auth/me"))
     assert read(friend, post["id"])["stats"] == {"likes": 1, "comments": 1, "shares": 1, "shareCount": 2, "views": 0}
@@ -182,7 +182,7 @@ def test_requests_with_its_keys_leave_no_address_afterwards(rich: Rich) -> None:
     assert found(rich.server, rich.address) <= COUNTED
 
 
-def test_what_a_request_under_way_wrote_goes_an_hour_later(rich: Rich) -> None:
+def test_files_of_a_request_under_way_are_removed_an_hour_later(rich: Rich) -> None:
     server = rich.server
     server.run(server.runtime.db.transact(delete_account, rich.word))
     server.do_jobs()
@@ -225,7 +225,7 @@ def test_what_names_it_elsewhere_goes(rich: Rich, actor: MakeActor) -> None:
     assert (again.status(server.clock.now()), again.used_by, again.note) == ("used", None, None)
 
 
-def test_what_is_decided_afterwards_is_told_to_nobody(rich: Rich, actor: MakeActor) -> None:
+def test_later_decisions_notify_no_account(rich: Rich, actor: MakeActor) -> None:
     server, admin = rich.server, actor().become_admin()
     case_id = rows(server, CASE, id=rich.first["id"])[0]
     delete(rich)

@@ -67,7 +67,7 @@ def test_an_edit_changes_what_it_is_given_and_nothing_else(actor: MakeActor, way
 
 
 @both_ways
-def test_what_is_not_given_stays(alice: Actor, way: str) -> None:
+def test_absent_fields_stay(alice: Actor, way: str) -> None:
     post_id = publish(alice, "first", visibility="FOLLOWERS")["id"]
 
     text = body_of(edit(alice, post_id, way, content="second"))
@@ -77,7 +77,7 @@ def test_what_is_not_given_stays(alice: Actor, way: str) -> None:
     assert (reach["content"], reach["visibility"]) == ("second", "PRIVATE")
 
 
-def test_what_a_key_made_can_be_edited_signed_in_and_the_other_way_round(alice: Actor) -> None:
+def test_key_s_posts_are_editable_in_sessions_and_vice_versa(alice: Actor) -> None:
     by_key = publish(alice)
     by_hand = body_of(alice.web.post("/api/posts", json={"content": "By hand"}), 201)
 
@@ -192,7 +192,7 @@ def test_a_plain_bounce_has_nothing_to_edit(actor: MakeActor, way: str) -> None:
 
 
 @both_ways
-def test_of_a_quote_the_words_can_be_edited(actor: MakeActor, way: str) -> None:
+def test_content_of_a_quote_can_be_edited(actor: MakeActor, way: str) -> None:
     alice, bob = actor(), actor()
     original = publish(alice)
     quote = body_of(bob.api.post(f"/api/posts/{original['id']}/bounce", json={"content": "Wrods"}), 201)

@@ -91,7 +91,7 @@ def test_it_holds_all_that_is_the_account_s_and_no_secret(rich: Rich) -> None:
         assert str(secret) not in whole
 
 
-def test_what_others_keep_to_themselves_is_not_in_it(actor: MakeActor) -> None:
+def test_copy_holds_no_private_data_of_others(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     follow(alice, bob)
     seen = publish(bob, "For followers", visibility="FOLLOWERS")

@@ -45,7 +45,7 @@ def test_to_unfollow_twice_is_to_unfollow(actor: MakeActor) -> None:
     assert (counters(alice), counters(bob)) == ((1, 0), (0, 1))
 
 
-def test_who_was_never_followed_can_be_unfollowed(actor: MakeActor) -> None:
+def test_unfollowing_an_unfollowed_account_succeeds(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
 
     assert body_of(unfollow(bob, alice.account.username)) == NOT_FOLLOWING
@@ -63,7 +63,7 @@ def test_each_direction_is_a_follow_of_its_own(actor: MakeActor) -> None:
     assert [counters(who) for who in (alice, bob, carol)] == [(1, 1), (2, 0), (0, 2)]
 
 
-def test_nobody_follows_their_own_account(alice: Actor) -> None:
+def test_following_oneself_is_refused(alice: Actor) -> None:
     username = alice.account.username
 
     for name in (username, username.upper()):

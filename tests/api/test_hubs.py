@@ -151,7 +151,7 @@ def test_others_are_told_the_same_of_every_hub(actor: MakeActor, way: str) -> No
     assert bob.written() == carol.written() == NOTHING
 
 
-def test_what_was_published_stays_when_its_author_leaves(actor: MakeActor) -> None:
+def test_posts_stay_when_their_author_leaves_the_hub(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     hub = made(alice)
     body_of(join(bob, hub))

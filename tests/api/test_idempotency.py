@@ -46,7 +46,7 @@ def test_an_answer_is_kept_for_24_hours(alice: Actor) -> None:
     assert alice.written()[0] == 2
 
 
-def test_what_is_swept_away_was_over(alice: Actor) -> None:
+def test_swept_rows_had_expired(alice: Actor) -> None:
     def sweep() -> None:
         alice.server.run(alice.server.runtime.db.transact(purge_answers, 500))
 
@@ -95,7 +95,7 @@ def test_without_a_key_nothing_is_remembered(alice: Actor) -> None:
     assert alice.written() == (2, 2, 2, 0)
 
 
-def test_what_was_refused_may_be_tried_again(actor: MakeActor) -> None:
+def test_refused_write_can_be_retried(actor: MakeActor) -> None:
     alice = actor(ips=("127.0.0.1/32",))
     key = {"Idempotency-Key": "k"}
     for _ in range(2):

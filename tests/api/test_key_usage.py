@@ -192,7 +192,7 @@ def test_a_wrong_address_is_listed_with_that_address(actor: MakeActor) -> None:
     assert [(each["error"], each["address"]) for each in shown] == [("IP address not allowed", "127.0.0.1")]
 
 
-def test_what_is_no_key_is_not_counted(alice: Actor) -> None:
+def test_invalid_key_is_not_counted(alice: Actor) -> None:
     server = alice.server
     other = alice.key[:-1] + ("0" if alice.key[-1] != "0" else "1")
     for authorization in ("Bearer nonsense", f"Bearer {other}", f"Basic {alice.key}", ""):

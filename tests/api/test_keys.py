@@ -80,7 +80,7 @@ def test_the_database_does_not_hold_the_key(alice: Actor) -> None:
 @pytest.mark.parametrize(
     ("expiry", "days"), [("never", None), ("30d", 30), ("90d", 90), ("1y", 365), (None, None), ("", "bad")]
 )
-def test_a_key_lives_as_long_as_it_is_told(alice: Actor, expiry: str | None, days: int | str | None) -> None:
+def test_key_expires_at_its_given_time(alice: Actor, expiry: str | None, days: int | str | None) -> None:
     answer = create(alice, expiry=expiry)
 
     if days == "bad":

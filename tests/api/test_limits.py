@@ -138,7 +138,7 @@ def test_the_wait_for_a_post_is_rounded_up(alice: Actor) -> None:
     admitted(alice, 1, post)
 
 
-def test_what_is_no_post_is_not_counted_among_them(alice: Actor) -> None:
+def test_other_rows_are_not_counted_as_posts(alice: Actor) -> None:
     admitted(alice, 30)
     for _ in range(4):
         assert alice.api.post("/api/auth/api-keys", json={}).status_code == 403

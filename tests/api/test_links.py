@@ -148,7 +148,7 @@ def test_mails_to_one_address_and_requests_from_one_are_limited(server: LocalSer
 
 
 @pytest.mark.parametrize("token", ["", "x", "A" * 43, "\u00e4" * 100])
-def test_what_is_no_link_sets_nothing(server: LocalServer, token: str) -> None:
+def test_invalid_link_changes_nothing(server: LocalServer, token: str) -> None:
     before = held(server)
     for path in ("reset", "verify", "login/link"):
         body = {"token": token, **({"password": OTHER} if path == "reset" else {})}
@@ -229,7 +229,7 @@ def test_it_is_sent_again_three_times_an_hour(server: LocalServer) -> None:
     assert refusal(send(server, "verify/send")) == (401, "Not signed in")
 
 
-def test_nobody_is_mailed_who_verified_meanwhile(server: LocalServer) -> None:
+def test_account_verified_meanwhile_gets_no_mail(server: LocalServer) -> None:
     server.do_jobs()
     _, cookie = sign_up(server)
     token = mailed(server, "verify")

@@ -23,7 +23,7 @@ def test_every_route_that_makes_something_names_its_place() -> None:
 
 
 @pytest.mark.parametrize("name", CREATING)
-def test_what_was_made_is_at_its_place(actor: MakeActor, name: str) -> None:
+def test_location_leads_to_the_created_resource(actor: MakeActor, name: str) -> None:
     alice, bob = actor(), actor()
     write = WRITES[name](People(alice.web, bob.web))
 

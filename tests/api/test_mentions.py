@@ -98,14 +98,14 @@ def test_mentions_follow_the_new_text(actor: MakeActor) -> None:
     assert heard(carol)[0]["createdAt"] == iso(alice.server.clock.now())
 
 
-def test_nobody_hears_of_their_own_post(alice: Actor) -> None:
+def test_own_post_causes_no_notification(alice: Actor) -> None:
     post = publish(alice, f"It is me, {at(alice)}.")
     edit(alice, post, content=f"Still me, {at(alice).upper()}.")
 
     assert heard(alice) == []
 
 
-def test_what_only_looks_like_a_mention(actor: MakeActor) -> None:
+def test_lookalikes_of_mentions_are_none(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     name = bob.account.username
 

@@ -127,7 +127,7 @@ def test_a_single_choice_is_one(actor: MakeActor) -> None:
     assert vote(bob, post, 0).status_code == 200, "a refused vote is none"
 
 
-def test_of_a_multiple_choice_each_account_and_each_choice_is_counted(actor: MakeActor) -> None:
+def test_multiple_choice_counts_accounts_and_choices(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     post = ask(alice, multiple=True)
 

@@ -68,7 +68,7 @@ def on_tag_page(reader: Actor | None, owner: Actor, tag: str, post: Json) -> boo
     return post["id"] in page.text
 
 
-def test_who_follows_a_private_account_waits_until_it_accepts(actor: MakeActor) -> None:
+def test_following_a_private_account_waits_for_acceptance(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     set_private(alice)
     post = publish(alice, visibility="FOLLOWERS")
@@ -116,7 +116,7 @@ def test_a_request_is_withdrawn_as_a_follow_is_taken_back(actor: MakeActor) -> N
     assert follow(bob, alice) == WAITING, "who left has to ask again"
 
 
-def test_a_public_account_is_told_of_each_follower_once(actor: MakeActor) -> None:
+def test_public_account_is_notified_of_each_follower_once(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
 
     for _ in range(3):
@@ -157,7 +157,7 @@ def test_those_who_wait_follow_when_the_account_turns_public(actor: MakeActor) -
     assert follow(carol, alice) == FOLLOWING
 
 
-def test_who_asks_of_an_account_that_is_private_again_goes_on_waiting(actor: MakeActor) -> None:
+def test_requester_of_an_account_made_private_again_keeps_waiting(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     set_private(alice)
     follow(bob, alice)

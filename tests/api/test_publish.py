@@ -55,7 +55,7 @@ def test_a_replay_answers_200_with_the_same_body(server: LocalServer, client: Ma
     assert api.get("/api/auth/me").json()["totalPosts"] == 1
 
 
-def test_a_key_without_the_scope_is_told_which(server: LocalServer, client: MakeClient) -> None:
+def test_missing_scope_is_named(server: LocalServer, client: MakeClient) -> None:
     _, secret = server.key(server.account(), Scope.POSTS_DELETE)
 
     answer = client(server, secret).post("/api/posts", json={"content": "x"})

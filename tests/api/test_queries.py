@@ -171,7 +171,7 @@ def test_target_beyond_all_bounds_is_refused(server: LocalServer) -> None:
 
 @pytest.mark.parametrize("subject_id", ["\0", "01K\0", "x", ""])
 @pytest.mark.parametrize("subject", ["post", "comment", "account"])
-def test_what_is_reported_has_an_id(alice: Actor, subject: str, subject_id: str) -> None:
+def test_reported_subject_needs_an_id(alice: Actor, subject: str, subject_id: str) -> None:
     answer = alice.web.post("/report", data={"type": subject, "id": subject_id, "reason": "It is an advertisement."})
 
     assert answer.status_code in (400, 404), answer.text

@@ -37,7 +37,7 @@ def test_a_like_counts_once(actor: MakeActor) -> None:
         assert (likes(bob, post), done(bob, post)) == (0, (False, False))
 
 
-def test_what_was_never_liked_can_be_unliked(actor: MakeActor) -> None:
+def test_unliking_an_unliked_post_succeeds(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
     body_of(react(alice, "POST", post, "like"))

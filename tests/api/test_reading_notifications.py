@@ -66,7 +66,7 @@ def test_one(actor: MakeActor) -> None:
     assert unread(alice) == 2, "nobody else's are touched"
 
 
-def test_what_a_suspended_account_did_is_not_counted(actor: MakeActor) -> None:
+def test_acts_of_a_suspended_account_are_not_counted(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     mention(bob, alice, 2)
     mention(carol, alice)

@@ -75,7 +75,7 @@ def test_a_key_does_not_read_an_original_that_left_the_public(alice: Actor, bob:
     assert read(nobody)["originalPost"] is None
 
 
-def test_what_is_absent_or_deleted_is_not_found(alice: Actor) -> None:
+def test_absent_or_deleted_is_404(alice: Actor) -> None:
     post = publish(alice)
     body_of(alice.api.delete(f"/api/posts/{post['id']}"))
 

@@ -76,7 +76,7 @@ def test_two_readers_report_one_case_and_one_reader_once(actor: MakeActor, admin
 
 
 @pytest.mark.parametrize("visibility", ["FOLLOWERS", "CONNECTIONS", "PRIVATE", "CUSTOM"])
-def test_what_a_reader_does_not_see_cannot_be_reported(actor: MakeActor, visibility: str) -> None:
+def test_hidden_post_cannot_be_reported(actor: MakeActor, visibility: str) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, visibility=visibility)
 
@@ -91,7 +91,7 @@ def test_a_follower_reports_what_followers_see(actor: MakeActor) -> None:
     body_of(report(bob, "post", post["id"]), 202)
 
 
-def test_nobody_reports_themselves(actor: MakeActor) -> None:
+def test_reporting_oneself_is_refused(actor: MakeActor) -> None:
     alice = actor()
 
     assert objections(report(alice, "account", alice.account.id)) == [("id", "not_allowed")]
@@ -143,7 +143,7 @@ def test_a_hidden_post_is_its_authors_alone_until_it_is_shown(actor: MakeActor, 
     assert bob.web.get(f"/api/posts/{post['id']}").status_code == 200
 
 
-def test_the_owner_is_told_what_and_why(actor: MakeActor, admin: Actor) -> None:
+def test_owner_is_told_the_decision_and_its_reason(actor: MakeActor, admin: Actor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, "Number 12, the green door.")
     body_of(report(bob, "post", post["id"]), 202)
@@ -205,7 +205,7 @@ def test_a_bounce_is_deleted_rather_than_hidden(actor: MakeActor, admin: Actor) 
     body_of(decide(admin, case_id, "deleted"))
 
 
-def test_what_its_owner_deleted_meanwhile_is_decided_all_the_same(actor: MakeActor, admin: Actor) -> None:
+def test_case_of_a_deleted_subject_can_be_decided(actor: MakeActor, admin: Actor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
     body_of(report(bob, "post", post["id"]), 202)
@@ -351,7 +351,7 @@ def test_the_log_of_the_owner_tells_of_every_decision_but_a_dismissal(actor: Mak
     assert admin.web.get("/admin/log").status_code == 200
 
 
-def test_nobody_decides_about_their_own(actor: MakeActor, admin: Actor) -> None:
+def test_admin_s_own_case_is_refused(actor: MakeActor, admin: Actor) -> None:
     bob, other = actor(), actor().become_admin()
     post = publish(admin)
     body_of(report(bob, "post", post["id"]), 202)

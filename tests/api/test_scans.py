@@ -82,7 +82,7 @@ def test_an_edit_of_the_visibility_scans_the_text_that_stays_once(alice: Actor, 
     assert scans.texts == [FULL]
 
 
-def test_what_has_no_text_to_look_into_is_not_scanned(alice: Actor, scans: Scans) -> None:
+def test_page_without_text_is_not_scanned(alice: Actor, scans: Scans) -> None:
     """A comment is linked on its page alone, and a plain bounce says nothing."""
     post_id: str = publish(alice, FULL)["id"]
     scans.texts.clear()

@@ -85,7 +85,7 @@ def test_a_password_that_is_refused_changes_nothing(mira: Person) -> None:
     assert kinds(mira) == [*before, "session.started"]
 
 
-def test_a_new_address_is_unconfirmed_and_the_old_one_is_told(mira: Person) -> None:
+def test_new_address_is_unconfirmed_and_the_old_one_gets_mail(mira: Person) -> None:
     kept = mira.server.runtime.mailer.kept
     assert kept is not None
     mira.server.do_jobs()
@@ -116,7 +116,7 @@ def test_a_taken_address_is_a_conflict_and_nothing_is_mailed(mira: Person) -> No
     assert mira.me(mira.token).json()["email"] == f"{mira.name}@example.org"
 
 
-def test_of_two_who_want_one_address_at_once_one_gets_it(server: LocalServer) -> None:
+def test_one_of_two_accounts_gets_an_address_wanted_at_once(server: LocalServer) -> None:
     people, wanted = [Person(server), Person(server)], {"email": f"both{server.port}@new.example"}
 
     async def race() -> list[httpx.Response]:

@@ -134,7 +134,7 @@ def test_nobody_has_no_key(door: Door, route: Route[Caller]) -> None:
 
 @one_engine
 @each(ROUTES)
-def test_what_is_no_key_opens_nothing_even_beside_a_session(door: Door, route: Route[Caller]) -> None:
+def test_invalid_key_is_401_even_with_a_session(door: Door, route: Route[Caller]) -> None:
     for authorization in ("Bearer", "Bearer svc_live_nonsense", f"Basic {door.alice.key}"):
         answer = door.refused(route, door.alice.web, Authorization=authorization)
         assert refusal(answer) == (401, "Invalid API key")

@@ -96,7 +96,7 @@ def test_a_session_that_is_used_goes_on(mira: Person) -> None:
     assert label(mira.me(mira.token)) == (401, "Missing API key")
 
 
-def test_who_signs_out_of_an_old_session_is_out(mira: Person) -> None:
+def test_signing_out_of_an_old_session_succeeds(mira: Person) -> None:
     mira.server.clock.advance(2 * DAY)
     out = mira.request("POST", "/api/auth/logout", token=mira.token)
 
@@ -144,7 +144,7 @@ ORIGINS: dict[str, tuple[dict[str, str], bool]] = {
 
 @one_engine
 @pytest.mark.parametrize(("headers", "ours"), ORIGINS.values(), ids=ORIGINS)
-def test_what_a_session_may_do_it_may_do_from_here_alone(mira: Person, headers: dict[str, str], *, ours: bool) -> None:
+def test_session_writes_require_the_same_origin(mira: Person, headers: dict[str, str], *, ours: bool) -> None:
     headers = {name: value.replace("OURS", mira.server.base_url) for name, value in headers.items()}
 
     def ask(method: str, path: str, **more: Any) -> httpx.Response:

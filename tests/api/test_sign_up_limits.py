@@ -96,13 +96,13 @@ def test_asking_who_is_there_already_counts(server: LocalServer, address: str) -
         refused(sign_up(server, address, email=email))
 
 
-def test_what_is_no_sign_up_counts_for_nothing(server: LocalServer, address: str) -> None:
+def test_invalid_sign_up_is_not_counted(server: LocalServer, address: str) -> None:
     for _ in range(6):
         assert send(server, "/api/auth/signup", address, username="x").status_code == 400
     assert sign_up(server, address).status_code == 201
 
 
-def test_who_is_refused_opens_no_transaction(
+def test_refused_request_opens_no_transaction(
     server: LocalServer, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(5):

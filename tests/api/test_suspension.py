@@ -159,7 +159,7 @@ def test_its_posts_leave_tag_pages_before_any_job_is_done(actor: MakeActor) -> N
     assert post["id"] not in nobody.get(f"{alice.server.base_url}/tag/{tag}").text
 
 
-def test_nobody_is_told_of_and_nobody_lists_a_suspended_account(actor: MakeActor) -> None:
+def test_suspended_account_is_neither_listed_nor_notified_of(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     suspend(alice)
     publish(bob, f"Hello @{alice.account.username}")

@@ -140,7 +140,7 @@ def test_signing_in_takes_a_code(mira: Guarded) -> None:
     assert mira.sign_in_with(mira.code(-1)).status_code == 200
 
 
-def test_what_was_wrong_is_not_told(mira: Guarded) -> None:
+def test_reason_of_a_refusal_is_not_revealed(mira: Guarded) -> None:
     answers = [
         mira.sign_in("wrong"),
         mira.sign_in_with(mira.code(), "wrong"),
@@ -256,7 +256,7 @@ def test_an_account_without_it_ignores_a_code(server: LocalServer) -> None:
     assert person.request("POST", "/api/auth/login", json=body).status_code == 200
 
 
-def test_a_suspended_account_is_told_after_the_code(mira: Guarded) -> None:
+def test_suspended_account_is_informed_after_the_code(mira: Guarded) -> None:
     mira.server.run(mira.server.runtime.db.transact(suspend_account, mira.name))
 
     assert label(mira.sign_in()) == INVALID

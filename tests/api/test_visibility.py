@@ -63,7 +63,7 @@ def test_everything_is_for_those_who_may_see_the_post(actor: MakeActor, visibili
 
 
 @every_visibility
-def test_what_is_hidden_is_like_what_never_was(actor: MakeActor, visibility: str) -> None:
+def test_hidden_is_answered_like_unknown(actor: MakeActor, visibility: str) -> None:
     people = crowd(actor)
     author = people["author"]
     post = publish(author, visibility=visibility, poll={"options": ["x", "y"]})

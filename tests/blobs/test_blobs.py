@@ -26,7 +26,7 @@ def soon() -> int:
     return round(time.time() * 1_000) + 5_000
 
 
-def test_what_was_put_is_read(blobs: Blobs, run: Run) -> None:
+def test_stored_bytes_are_read_back(blobs: Blobs, run: Run) -> None:
     run(blobs.put(KEY, b"one", "image/webp"))
     assert run(whole(blobs.read(KEY))) == b"one"
     info = run(blobs.stat(KEY))

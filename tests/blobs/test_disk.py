@@ -75,7 +75,7 @@ def test_a_kill_at_any_moment_leaves_one_whole_value(blobs: Blobs, folder: Path,
     assert leftovers(folder) == []
 
 
-def test_what_a_killed_process_left_is_swept_at_a_start(blobs: Blobs, folder: Path) -> None:
+def test_leftovers_of_a_killed_process_are_swept_at_a_start(blobs: Blobs, folder: Path) -> None:
     old, young, other = (folder / "tmp" / name for name in ("a" * 32 + ".blob", "b" * 32 + ".blob", "somebody's"))
     for file, age in ((old, LEFTOVER_SECONDS + 60), (young, LEFTOVER_SECONDS - 60), (other, LEFTOVER_SECONDS * 99)):
         file.write_bytes(b"half")
@@ -176,7 +176,7 @@ def test_nothing_goes_on_after_a_cancellation(
     run(story())
 
 
-def test_what_waits_for_a_thread_is_cancelled_at_once(blobs: Blobs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancelled_waiter_leaves_the_queue_at_once(blobs: Blobs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
     monkeypatch.setattr(os, "fsync", lambda _: release.wait(20))
 
@@ -243,7 +243,7 @@ def test_a_reader_keeps_its_value_while_another_takes_the_place(blobs: Blobs, ru
     run(story())
 
 
-def test_nobody_else_may_look(blobs: Blobs, folder: Path, run: Run) -> None:
+def test_foreign_account_is_refused(blobs: Blobs, folder: Path, run: Run) -> None:
     run(blobs.put(KEY, b"one", "video/mp4"))
     assert {each.stat().st_mode & 0o077 for each in (folder, *folder.rglob("*"))} == {0}
 

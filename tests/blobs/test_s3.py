@@ -166,7 +166,7 @@ def telltale() -> Iterator[str]:
         thread.join()
 
 
-def test_what_a_store_answers_is_not_repeated(telltale: str, tmp_path: Path, credentials: None, run: Run) -> None:
+def test_store_s_answer_is_not_repeated(telltale: str, tmp_path: Path, credentials: None, run: Run) -> None:
     blobs = S3Blobs(f"s3://media?endpoint={telltale}")
     for call in calls(blobs, tmp_path):
         with pytest.raises(BlobsAway, match="it answers 403") as refused:

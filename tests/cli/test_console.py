@@ -15,5 +15,5 @@ from pressroom.cli.console import plain
         ("Zo\u00eb \U0001f600", "Zo\u00eb \U0001f600"),
     ],
 )
-def test_what_controls_a_terminal_is_shown_as_an_escape(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert plain(text) == shown

@@ -54,7 +54,7 @@ def absent() -> Exception:
     return NotFound("No such thing.")
 
 
-def test_what_is_run_later_is_seen_by_whatever_comes_after(db: Database, run: Run) -> None:
+def test_later_statement_is_visible_to_following_ones(db: Database, run: Run) -> None:
     async def write(tx: Tx) -> None:
         await tx.later(INSERT, name="a", size=1)
         assert await tx.one(SIZE, name="a") == 1
@@ -103,7 +103,7 @@ def test_values_are_revised_of_what_waits_and_of_nothing_that_was_run(db: Databa
     assert sizes == [1, 1, 5 if db.engine == "postgres" else 1, 1]
 
 
-def test_what_is_left_for_the_end_commits_with_the_action_or_not_at_all(db: Database, run: Run) -> None:
+def test_subscribers_commit_with_the_action_or_not_at_all(db: Database, run: Run) -> None:
     async def grow(tx: Tx, event: object) -> None:
         await tx.require(GROW, absent, name=str(event), size=2)
 
@@ -121,7 +121,7 @@ def test_what_is_left_for_the_end_commits_with_the_action_or_not_at_all(db: Data
 
 
 @pytest.mark.parametrize("db", ["postgres"], indirect=True)
-def test_what_is_left_for_the_end_comes_after_the_action(db: Database, run: Run) -> None:
+def test_subscribers_run_after_the_action(db: Database, run: Run) -> None:
     order: list[str] = []
 
     async def note(_: Tx, event: object) -> None:
@@ -170,7 +170,7 @@ def test_a_statement_that_has_to_touch_a_row_refuses_the_transaction(db: Databas
     assert (run(db.one(COUNT)), run(db.one(OTHER, name="quota"))) == (2, 2)
 
 
-def test_the_first_refusal_is_the_one_that_is_told(db: Database, run: Run) -> None:
+def test_first_refusal_is_reported(db: Database, run: Run) -> None:
     """Whatever was only found out later: the order of checks is that of the action."""
 
     async def take_and_grow(tx: Tx, *, refuse: bool) -> None:

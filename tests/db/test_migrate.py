@@ -122,7 +122,7 @@ def test_new_database_has_the_tables_of_the_initial_schema(make: Callable[[str],
     run(db.close())
 
 
-def test_a_database_that_is_behind_or_ahead_is_told_in_one_line(make: Callable[[str], Database], run: Run) -> None:
+def test_old_or_new_schema_is_reported_in_one_line(make: Callable[[str], Database], run: Run) -> None:
     db = make("behind")
     with pytest.raises(SettingError, match="pressroom migrate"):
         run(check_migrated(db))

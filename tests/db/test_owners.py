@@ -173,9 +173,7 @@ def test_each_table_has_an_owner(connection: apsw.Connection) -> None:
         ("INSERT INTO likes (post_id, account_id, created_at) SELECT id, account_id, 0 FROM posts", "likes", "posts"),
     ],
 )
-def test_what_a_statement_writes_and_reads_is_seen(
-    connection: apsw.Connection, statement: str, writes: str, reads: str
-) -> None:
+def test_tables_of_a_statement_are_found(connection: apsw.Connection, statement: str, writes: str, reads: str) -> None:
     written, read = touched(connection, Command(statement))
     assert written == {writes}
     assert reads in read
@@ -193,7 +191,7 @@ def test_only_its_owner_writes_a_table(connection: apsw.Connection) -> None:
     assert {table for writes, _ in found.values() for table in writes} == set(owners()) - WRITTEN_BY_MIGRATIONS
 
 
-def test_who_else_reads_a_table_is_listed_with_its_reason(connection: apsw.Connection) -> None:
+def test_foreign_readers_of_a_table_are_listed_with_reasons(connection: apsw.Connection) -> None:
     readers: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for name, (_, reads) in product(connection).items():
         for table in reads:

@@ -190,7 +190,7 @@ def test_the_waits_of_a_request_have_one_bound(run: Run) -> None:
     run(work())
 
 
-def test_nobody_waits_for_ever(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiters_time_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "PATIENCE", 0.01)
 
     async def work() -> None:
@@ -207,7 +207,7 @@ def test_nobody_waits_for_ever(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     run(work())
 
 
-def test_who_leaves_the_queue_passes_its_turn_on(run: Run) -> None:
+def test_leaving_the_queue_passes_the_turn_on(run: Run) -> None:
     async def work() -> None:
         connections = Connections(line, 1)
         held = await connections.take()
@@ -318,7 +318,7 @@ def test_connection_unused_for_too_long_is_replaced(run: Run, monkeypatch: pytes
     run(work())
 
 
-def test_a_failure_to_connect_is_told_to_each_who_waits(run: Run) -> None:
+def test_failed_connection_reaches_every_waiter(run: Run) -> None:
     async def work() -> None:
         attempts = itertools.count()
 

@@ -55,18 +55,18 @@ def test_every_migration_is_safe_while_the_version_before_serves() -> None:
 
 
 @pytest.mark.parametrize("sql", SAFE)
-def test_what_only_adds_is_safe(sql: str) -> None:
+def test_additive_migration_is_safe(sql: str) -> None:
     assert faults_of(Migration(9_999, "safe", sql)) == []
 
 
 @pytest.mark.parametrize("sql", UNSAFE)
-def test_what_the_version_before_would_not_survive_is_found(sql: str) -> None:
+def test_incompatible_migration_is_found(sql: str) -> None:
     faults = faults_of(Migration(9_999, "unsafe", sql))
     assert len(faults) == 1
     assert UNSAFE[sql] in faults[0]
 
 
-def test_what_the_same_version_made_may_still_be_changed() -> None:
+def test_unreleased_tables_may_change() -> None:
     made = "CREATE TABLE parts (id TEXT); ALTER TABLE posts ADD COLUMN language TEXT;"
     changed = "ALTER TABLE parts RENAME TO pieces; UPDATE posts SET language = 'en';"
     since = "UPDATE oldest_program SET schema_version = {};"

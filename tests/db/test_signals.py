@@ -100,7 +100,7 @@ def test_a_commit_that_signals_wakes_everybody(db: Database, run: Run) -> None:
     run(work())
 
 
-def test_who_is_woken_sees_what_was_written(db: Database, run: Run) -> None:
+def test_woken_listener_sees_the_commit(db: Database, run: Run) -> None:
     async def work() -> None:
         event = await listen(db)
 
@@ -164,7 +164,7 @@ def test_signals_go_past_a_pooler_by_transaction(
 
 
 @pytest.mark.parametrize("db", ["sqlite"], indirect=True)
-def test_nobody_is_woken_by_what_was_rolled_back_or_by_silence(db: Database, run: Run) -> None:
+def test_rolled_back_transaction_wakes_no_listener(db: Database, run: Run) -> None:
     async def work() -> None:
         event = await listen(db)
         for action in (signal_and_fail, write_silently):
@@ -287,7 +287,7 @@ def test_statements_travel_together(db: Database, run: Run) -> None:
     assert run(db.one(SIZE, name="n7")) == 13
 
 
-def test_of_statements_that_travel_together_all_count_or_none(db: Database, run: Run) -> None:
+def test_statements_sent_together_all_count_or_none(db: Database, run: Run) -> None:
     async def write(tx: Tx) -> None:
         await tx.run_each(INSERT, [{"name": name, "size": 1} for name in ("a", "b", "a", "c")])
 

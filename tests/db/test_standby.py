@@ -26,7 +26,7 @@ async def insert(tx: Tx) -> None:
 
 
 @pytest.mark.parametrize("action", [count, insert])
-def test_a_write_is_told_that_the_database_is_away_and_its_connection_is_closed(
+def test_write_without_a_database_is_503_and_closes_the_connection(
     action: Callable[[Tx], Any], cluster: PostgresCluster, run: Callable[[Any], Any]
 ) -> None:
     """Also one that had nothing to write: it cannot be confirmed. The next connection may lead elsewhere."""

@@ -166,7 +166,7 @@ def is_required(connection: apsw.Connection, table: str, column: str) -> bool:
         ("m.username", set()),
     ],
 )
-def test_of_a_table_joined_twice_only_the_outer_one_may_be_null(
+def test_table_joined_twice_is_nullable_in_the_outer_join_only(
     tmp_path: Path, run: Run, columns: str, expected: set[str]
 ) -> None:
     file = tmp_path / "test.db"

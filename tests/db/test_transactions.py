@@ -48,7 +48,7 @@ async def insert_and_dawdle(tx: Tx, name: str) -> None:
     await asyncio.sleep(0.01)
 
 
-def test_what_an_action_wrote_is_there_after_it(db: Database, run: Run) -> None:
+def test_writes_of_an_action_are_visible_after_it(db: Database, run: Run) -> None:
     run(db.transact(insert, "one"))
     assert run(db.one(COUNT)) == 1
 
@@ -103,7 +103,7 @@ def test_an_action_that_awaits_something_foreign_fails_loudly(db: Database, run:
     assert run(db.one(COUNT)) == 0
 
 
-def test_a_constraint_is_told_apart(db: Database, run: Run) -> None:
+def test_violated_constraint_has_its_own_error(db: Database, run: Run) -> None:
     run(db.transact(insert, "one"))
     with pytest.raises(ConstraintViolated):
         run(db.transact(insert, "one"))
@@ -279,7 +279,7 @@ class FailingFile(apsw.VFSFile):
         super().xSync(flags)
 
 
-def test_commit_that_fails_is_told_to_its_whole_group_and_undone(tmp_path: Path, run: Run) -> None:
+def test_failed_commit_fails_its_whole_group_and_is_undone(tmp_path: Path, run: Run) -> None:
     disk = FailingSyncs()
     try:
         db = open_sqlite(tmp_path / "failing.db", SettableClock())

@@ -133,7 +133,7 @@ def test_an_owner_who_lost_every_code_gets_in_again(servers: list[ServerProcess]
     assert [sign_in(server).status_code for server in servers] == [200] * len(servers)
 
 
-def test_what_the_commands_show(process_server: MakeProcess) -> None:
+def test_output_of_the_commands(process_server: MakeProcess) -> None:
     server = process_server()
     ids = [server.create_account(name) for name in ("alice", "bob", "carol")]
     server.create_key("alice", "posts:write")

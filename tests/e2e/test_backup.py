@@ -159,7 +159,7 @@ def test_a_backup_is_not_put_into_what_it_copies(process_server: MakeServer) -> 
         assert not place.exists()
 
 
-def test_what_is_no_file_in_the_store_is_named_and_not_opened(process_server: MakeServer, tmp_path: Path) -> None:
+def test_non_file_in_the_store_is_named_and_not_opened(process_server: MakeServer, tmp_path: Path) -> None:
     server = process_server()
     server.create_account()
     place = Path(str(server.settings["DATA_DIR"])) / "blobs" / "ab" / "cd"
@@ -236,7 +236,7 @@ def test_doctor_tells_of_a_restore_that_was_cut_off(process_server: MakeServer) 
     assert holds(server) - {".restoring"} == set()
 
 
-def test_what_a_killed_server_acknowledged_is_backed_up(process_server: MakeServer) -> None:
+def test_acknowledged_writes_of_a_killed_server_are_backed_up(process_server: MakeServer) -> None:
     server = process_server().start()
     post = ask(publish(server, Owner(server).key(), "acknowledged")).json()["id"]
     server.kill()

@@ -56,7 +56,7 @@ def served(balancer: HAProxy) -> list[int]:
     return [int(row["stot"]) for row in rows if row["svname"].startswith("node")]
 
 
-def test_of_61_requests_by_way_of_both_60_are_admitted(nodes: list[ServerProcess], balancer: HAProxy) -> None:
+def test_both_routes_together_admit_60_of_61_requests(nodes: list[ServerProcess], balancer: HAProxy) -> None:
     key = Owner(nodes[0]).key()
     # Only the port of what is asked counts here, and that is the balancer's.
     front = ServerProcess(nodes[0].folder, PORT=balancer.port)

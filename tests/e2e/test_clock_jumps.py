@@ -61,7 +61,7 @@ def test_a_jump_admits_nothing_more(jumping: Jumping, seconds: int) -> None:
     assert sum(admitted) == 60
 
 
-def test_a_jump_ahead_expires_nothing_and_is_told(jumping: Jumping) -> None:
+def test_clock_jump_expires_nothing_and_is_reported(jumping: Jumping) -> None:
     server, jump = jumping
     key = Owner(server).key()
     first = ask(publish(server, key, "once", "k"))

@@ -66,7 +66,7 @@ def said(web: httpx.Client, path: str) -> list[str]:
     return [re.sub(r"\s+", " ", line.text(separator=" ")) for line in lines]
 
 
-def test_what_commands_do_is_logged(
+def test_commands_are_logged(
     process_server: Callable[..., ServerProcess],
     engine_settings: dict[str, object],
     monkeypatch: pytest.MonkeyPatch,

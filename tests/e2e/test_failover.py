@@ -143,7 +143,7 @@ def test_a_start_without_a_host_that_takes_writes_says_what_each_of_them_said(
     server.kill()
 
 
-def test_what_clients_hear_through_a_fail_over_is_as_if_done_in_some_order(
+def test_answers_through_a_fail_over_are_linearizable(
     process_server: MakeServer, cluster: PostgresCluster, redis_server: RedisServer, tmp_path: Path
 ) -> None:
     history = History(tmp_path / "history.jsonl")

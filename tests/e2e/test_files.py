@@ -41,7 +41,7 @@ def open_to_others(folder: Path) -> list[str]:
     return [str(path) for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077]
 
 
-def test_what_is_made_is_for_its_user_alone(process_server: MakeProcess) -> None:
+def test_files_are_readable_by_their_user_only(process_server: MakeProcess) -> None:
     server = process_server()
     server.program = [sys.executable, "-c", OPEN_HANDED]
     email, password = "alice@example.org", "correct horse"
@@ -57,7 +57,7 @@ def test_what_is_made_is_for_its_user_alone(process_server: MakeProcess) -> None
     assert open_to_others(data) == []
 
 
-def test_what_was_open_is_closed_at_a_start_and_said(process_server: MakeProcess) -> None:
+def test_open_permissions_are_closed_and_reported_at_a_start(process_server: MakeProcess) -> None:
     server = process_server().start()
     server.kill()
     data = server.folder / "data"

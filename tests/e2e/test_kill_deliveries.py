@@ -75,7 +75,7 @@ def test_while_nothing_dies_everything_arrives_once_on_postgres(
         assert assert_everything_arrived(api, receiver, newsrooms, seed) == 0
 
 
-def test_what_a_killed_server_had_in_hand_goes_out_soon_after_its_start(roomy_server: MakeServer) -> None:
+def test_leased_deliveries_of_a_killed_server_are_sent_after_its_start(roomy_server: MakeServer) -> None:
     server = roomy_server(**QUICK_RETRIES).start()
 
     with Receiver() as receiver:

@@ -87,7 +87,7 @@ def test_no_kill_overruns_the_daily_quota(
 
 
 @pytest.mark.parametrize("limit", ["REQUESTS_PER_MINUTE", "POSTS_PER_MINUTE"])
-def test_what_a_key_wrote_counts_after_a_kill(
+def test_writes_of_a_key_count_after_a_kill(
     roomy_server: MakeServer, engine_settings: dict[str, object], limit: str
 ) -> None:
     """Each life is ended before it can save what it counted."""
@@ -116,9 +116,7 @@ def test_what_a_key_wrote_counts_after_a_kill(
     assert 15 <= most_in_a_minute(moments) <= 20
 
 
-def test_what_was_published_signed_in_counts_after_a_kill(
-    roomy_server: MakeServer, engine_settings: dict[str, object]
-) -> None:
+def test_posts_by_session_count_after_a_kill(roomy_server: MakeServer, engine_settings: dict[str, object]) -> None:
     server = roomy_server(SESSION_WRITES_PER_MINUTE=10, **engine_settings).start()
     owner = Owner(server)
     shared = ask(publish(server, owner.key(), "shared")).json()["id"]
@@ -141,7 +139,7 @@ WRITTEN = (
 )
 
 
-def test_what_cannot_be_saved_is_not_admitted(roomy_server: MakeServer) -> None:
+def test_requests_whose_counts_cannot_be_saved_are_refused(roomy_server: MakeServer) -> None:
     server = roomy_server(REQUESTS_PER_MINUTE=200).start()
     key = Owner(server).key()
     assert burst(server, key)
@@ -158,7 +156,7 @@ def test_what_cannot_be_saved_is_not_admitted(roomy_server: MakeServer) -> None:
 
 
 @pytest.mark.parametrize("full", ["file size", "disk"])
-def test_what_could_not_be_saved_counts_after_a_kill(roomy_server: MakeServer, tmp_path: Path, full: str) -> None:
+def test_unsaved_counts_survive_a_kill(roomy_server: MakeServer, tmp_path: Path, full: str) -> None:
     """Requests of long ago, which the database had not taken by the time of the kill."""
     if full == "disk" and not can_mount(tmp_path / "disk"):
         pytest.skip("this account may not mount a disk")

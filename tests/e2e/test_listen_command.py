@@ -53,7 +53,7 @@ def test_a_delivery_that_the_secret_does_not_verify_is_refused(server: ServerPro
         listener.wait_for("Answer: 400")
 
 
-def test_what_fails_as_asked_comes_again_within_seconds_in_development(process_server: MakeServer) -> None:
+def test_requested_failure_is_retried_within_seconds_in_development(process_server: MakeServer) -> None:
     server, port = process_server(DEV=1).start(), free_port()
     owner = Owner(server)
     key = owner.new_key().json()
@@ -68,7 +68,7 @@ def test_what_fails_as_asked_comes_again_within_seconds_in_development(process_s
     assert [attempt["httpCode"] for attempt in delivery["attempts"]] == [500, 500, 200]
 
 
-def test_what_is_verified_is_passed_on_as_it_came_and_gets_the_answer(server: ServerProcess) -> None:
+def test_verified_delivery_is_forwarded_unchanged_and_answered(server: ServerProcess) -> None:
     port, owner = free_port(), Owner(server)
     key = owner.new_key().json()
     endpoint = Endpoint(server, owner, key["id"], f"http://127.0.0.1:{port}/", (POST,))
@@ -105,7 +105,7 @@ def test_a_program_that_is_not_there_is_a_502(server: ServerProcess) -> None:
     assert "--forward" in one_line(server, "listen", "--port", str(port), "--forward", "ftp://example.org/")
 
 
-def test_what_cannot_be_listened_to_is_said_in_one_line(server: ServerProcess) -> None:
+def test_unusable_port_is_reported_in_one_line(server: ServerProcess) -> None:
     assert "Cannot listen" in one_line(server, "listen", "--port", str(server.port))
 
 

@@ -88,9 +88,7 @@ def test_slow_step_is_counted_and_logged_by_its_function(roomy_server: MakeServe
     assert named <= set(re.findall(r'"function": ?"([^"]+)"', server.output()))
 
 
-def test_what_was_done_is_counted_without_naming_anybody(
-    roomy_server: MakeServer, engine_settings: dict[str, object]
-) -> None:
+def test_acts_are_counted_without_names(roomy_server: MakeServer, engine_settings: dict[str, object]) -> None:
     settings = {**QUICK_RETRIES, **engine_settings, "REQUESTS_PER_MINUTE": 8}
     with Receiver() as receiver:
         server = roomy_server(METRICS_PORT=free_port(), **settings).start()
@@ -212,7 +210,7 @@ def test_only_one_address_is_answered_and_only_so_much_is_read(roomy_server: Mak
     assert server.stop() == 0
 
 
-def test_who_says_nothing_keeps_nobody_from_reading(roomy_server: MakeServer) -> None:
+def test_silent_client_does_not_block_readers(roomy_server: MakeServer) -> None:
     port = free_port()
     server = roomy_server(METRICS_PORT=port).start()
     with contextlib.ExitStack() as silent:

@@ -47,7 +47,7 @@ class Answer:
     seconds: float
 
 
-def test_what_is_offered_beyond_capacity_is_refused_and_the_rest_is_kept(
+def test_values_beyond_capacity_are_refused_and_the_rest_kept(
     roomy_server: MakeServer, postgres_server: PostgresServer, tmp_path: Path
 ) -> None:
     url = postgres_server.create_database(f"overload_{os.getpid()}_{time.monotonic_ns()}")

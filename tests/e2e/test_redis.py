@@ -319,9 +319,7 @@ def test_writes_signed_in_go_on_while_redis_is_away(
     assert [ask(edit).status for _ in range(6)] == ([200] * 6 if way == "killed" else [429] * 6)
 
 
-def test_a_start_without_redis_is_told_where_each_process_counts_then(
-    process_server: MakeServer, forgetful: RedisServer
-) -> None:
+def test_start_without_redis_logs_local_counting_once(process_server: MakeServer, forgetful: RedisServer) -> None:
     forgetful.kill()
     server = serve(process_server, forgetful.url, LIMITS_WHEN_AWAY="local")
     assert wait_until(lambda: "each process counts requests for itself" in server.output())
@@ -378,7 +376,7 @@ def test_however_many_ask_while_redis_is_away_few_connections_are_made(process_s
     )
 
 
-def test_a_node_that_is_lost_is_told_of_once(process_server: MakeServer, cluster: Cluster) -> None:
+def test_lost_node_is_logged_once(process_server: MakeServer, cluster: Cluster) -> None:
     server = serve(process_server, cluster.url, LIMITS_WHEN_AWAY="local")
     keys = keys_of(server, 20)
     cluster.nodes[0].kill()

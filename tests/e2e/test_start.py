@@ -114,7 +114,7 @@ def test_a_stop_does_not_wait_for_an_answer_of_the_media_store(
 @pytest.mark.parametrize(
     ("user", "database", "reason"), [("nobody:hunter2", "postgres", "nobody"), ("postgres", "nowhere", "nowhere")]
 )
-def test_a_database_that_refuses_is_told_with_its_reason(
+def test_refusal_of_the_database_is_reported_with_its_reason(
     process_server: MakeProcess,
     postgres_server: PostgresServer,
     redis_server: RedisServer,

@@ -126,7 +126,7 @@ def test_a_collector_that_is_away_holds_nothing_up(roomy_server: MakeServer) -> 
 
 
 @pytest.mark.parametrize("name", ["OTEL_BSP_MAX_QUEUE_SIZE", "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"])
-def test_what_opentelemetry_refuses_is_told_in_one_line(
+def test_refusal_of_opentelemetry_is_reported_in_one_line(
     process_server: MakeServer, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(name, "-1")

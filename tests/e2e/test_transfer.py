@@ -279,7 +279,7 @@ def test_source_is_marked_before_the_target_and_until_after_it(
     assert_it_serves(origin, target)
 
 
-def test_transfer_killed_at_its_last_moment_is_told_to_have_ended(origin: Origin, target: ServerProcess) -> None:
+def test_transfer_killed_at_its_last_moment_reports_completion(origin: Origin, target: ServerProcess) -> None:
     assert "both sides are equal" in target.command(*origin.arguments).stdout
     done = "The transfer has ended before; nothing is left to do.\n"
     mark = origin.database.with_name("pressroom.db.transferring")

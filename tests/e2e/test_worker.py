@@ -146,7 +146,7 @@ def test_no_more_is_under_way_than_the_concurrency(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "10001", "many", "1.5"])
-def test_a_concurrency_that_is_none_is_told(process_server: MakeServer, number: str) -> None:
+def test_invalid_concurrency_is_reported(process_server: MakeServer, number: str) -> None:
     assert "Invalid value for '--concurrency'" in one_line(process_server(), "worker", "--concurrency", number)
 
 

@@ -54,7 +54,7 @@ def test_thousands_of_requests() -> None:
         assert receiver.connections == 1
 
 
-def test_what_is_held_is_in_flight_until_it_is_released() -> None:
+def test_held_request_is_in_flight_until_released() -> None:
     with Receiver() as receiver, ThreadPoolExecutor(6) as pool:
         receiver.behave("/a", hold(204))
         answers = [pool.submit(httpx.post, receiver.url("/a")) for _ in range(5)]
@@ -66,7 +66,7 @@ def test_what_is_held_is_in_flight_until_it_is_released() -> None:
         assert (receiver.in_flight["/a"], receiver.most_in_flight["/a"]) == (0, 5)
 
 
-def test_who_hangs_up_is_in_flight_no_more() -> None:
+def test_closed_connection_is_no_longer_in_flight() -> None:
     with Receiver() as receiver:
         receiver.behave("/a", never())
         with pytest.raises(httpx.ReadTimeout):

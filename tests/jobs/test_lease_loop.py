@@ -106,7 +106,7 @@ async def until(condition: Any) -> None:
         await asyncio.sleep(0.001)
 
 
-def test_what_is_due_is_done_and_saved() -> None:
+def test_due_items_are_done_and_saved() -> None:
     async def story() -> None:
         desk = Desk()
         desk.due = ["a", "b"]
@@ -322,7 +322,7 @@ def test_leases_of_what_is_under_way_are_renewed_and_a_renewal_that_fails_is_not
     run(story())
 
 
-def test_what_is_claimed_again_after_its_lease_was_lost_is_not_begun_twice() -> None:
+def test_item_leased_again_is_not_begun_twice() -> None:
     async def story() -> None:
         desk = Desk()
         gate, desk.due = desk.hold("a"), ["a"]

@@ -142,7 +142,7 @@ def test_nothing_is_claimed_before_its_time(desk: Desk) -> None:
     assert subjects(desk.claim()) == ["a"]
 
 
-def test_what_is_due_longest_is_claimed_first(desk: Desk) -> None:
+def test_longest_due_is_claimed_first(desk: Desk) -> None:
     for subject in ("c", "a", "b"):
         desk.enqueue(subject)
         desk.clock.advance(1)
@@ -168,7 +168,7 @@ def test_a_lease_keeps_others_away_until_it_ends(desk: Desk) -> None:
     assert (job.tries, job.kills) == (1, 1)
 
 
-def test_what_was_done_under_a_lost_lease_is_not_written_down(desk: Desk) -> None:
+def test_results_under_a_lost_lease_are_not_saved(desk: Desk) -> None:
     desk.enqueue("a")
     (mine,) = desk.claim()
     desk.clock.advance(LEASE)

@@ -26,7 +26,7 @@ async def run_all(of: list[SweepGroup]) -> None:
     await asyncio.gather(*(group.run() for group in of))
 
 
-def test_of_four_one_sweeps(db: Database, run: Run, clock: SettableClock, log: Log) -> None:
+def test_one_of_four_processes_sweeps(db: Database, run: Run, clock: SettableClock, log: Log) -> None:
     done: list[str] = []
 
     async def sweep() -> None:
@@ -55,7 +55,9 @@ def test_a_sweep_that_fails_does_not_keep_the_others(db: Database, run: Run, log
     assert done == ["swept"]
 
 
-def test_what_a_killed_process_began_another_does(db: Database, run: Run, clock: SettableClock, log: Log) -> None:
+def test_another_process_finishes_the_work_of_a_killed_one(
+    db: Database, run: Run, clock: SettableClock, log: Log
+) -> None:
     done: list[str] = []
 
     async def sweep() -> None:

@@ -100,9 +100,7 @@ def test_it_does_all_that_is_due(shop: Shop, run: Run) -> None:
     run(story())
 
 
-def test_what_is_left_due_by_a_job_that_ends_amid_a_look_is_done_as_well(
-    shop: Shop, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_job_due_again_during_a_look_is_done(shop: Shop, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kind of the job was looked at already, and nothing is under way when the look at the others ends."""
 
     async def story() -> None:
@@ -148,7 +146,7 @@ def test_a_failure_is_tried_again_after_each_wait_and_then_given_up(shop: Shop, 
     run(story())
 
 
-def test_what_fails_once_is_done_the_next_time(shop: Shop, run: Run) -> None:
+def test_failed_purge_is_done_the_next_time(shop: Shop, run: Run) -> None:
     async def fail_once(job: Job) -> None:
         if job.tries == 1:
             raise ZeroDivisionError
@@ -167,7 +165,7 @@ def test_what_fails_once_is_done_the_next_time(shop: Shop, run: Run) -> None:
     run(story())
 
 
-def test_of_a_link_the_log_names_the_site_alone(shop: Shop, run: Run) -> None:
+def test_log_names_only_the_site_of_a_link(shop: Shop, run: Run) -> None:
     """A link may hold what opens it, and the post that has it may be private."""
 
     async def fail(job: Job) -> None:
@@ -184,7 +182,7 @@ def test_of_a_link_the_log_names_the_site_alone(shop: Shop, run: Run) -> None:
     run(story())
 
 
-def test_what_many_jobs_lack_is_said_once_and_then_counted(shop: Shop, run: Run) -> None:
+def test_common_fault_of_many_jobs_is_logged_once_and_counted(shop: Shop, run: Run) -> None:
     async def lack(job: Job) -> None:
         raise Defer("The upload is not in the store.")
 
@@ -335,7 +333,7 @@ def test_to_be_cut_off_by_a_stop_is_no_try(shop: Shop, run: Run) -> None:
     run(story())
 
 
-def test_who_lost_the_lease_gives_nothing_up(shop: Shop, run: Run) -> None:
+def test_lost_lease_gives_nothing_up(shop: Shop, run: Run) -> None:
     taken: list[Job] = []
 
     async def lose_the_lease(job: Job) -> None:

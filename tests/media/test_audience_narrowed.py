@@ -131,7 +131,7 @@ def test_a_right_that_returns_opens_the_same_address_again(store: tuple[LocalSer
     assert case.shown(case.reader) == given
 
 
-def test_what_takes_no_right_away_ends_no_address(store: tuple[LocalServer, int]) -> None:
+def test_unrelated_change_keeps_addresses(store: tuple[LocalServer, int]) -> None:
     """A hub shows posts and gives no right to see them; an account that turns private keeps its followers."""
     server, opened = store
     case = Case(server, "FOLLOWERS")
@@ -227,7 +227,7 @@ def test_nothing_of_a_suspended_account_is_served(store: tuple[LocalServer, int]
         assert case.statuses(given) == {opened}
 
 
-def test_nobody_is_given_what_lasts_of_a_post_that_few_may_see(store: tuple[LocalServer, int]) -> None:
+def test_restricted_post_has_no_lasting_addresses(store: tuple[LocalServer, int]) -> None:
     server, opened = store
     for visibility in ("FOLLOWERS", "CONNECTIONS", "CUSTOM"):
         case = Case(server, visibility)

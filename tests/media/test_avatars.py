@@ -134,7 +134,7 @@ def files_of(who: Actor) -> list[str]:
     return [name for name in below if any(each in name for each in ids)]
 
 
-def test_one_that_fails_is_told_and_the_one_before_stays(alice: Actor) -> None:
+def test_failed_file_is_reported_and_the_previous_one_stays(alice: Actor) -> None:
     first = set_up(alice)
     name, content, kind = picture()
 
@@ -152,7 +152,7 @@ def test_one_that_fails_is_told_and_the_one_before_stays(alice: Actor) -> None:
     assert of(alice, STATES) == ["READY"]
 
 
-def test_of_two_that_were_sent_the_later_is_shown(alice: Actor) -> None:
+def test_later_of_two_files_is_shown(alice: Actor) -> None:
     put(alice, picture(100, 100))
     put(alice, picture(60, 60))
     alice.server.do_jobs()
@@ -248,7 +248,7 @@ def test_a_key_cannot_change_it(actor: MakeActor) -> None:
     ],
     ids=["video", "SVG", "another type", "empty", "two", "another field"],
 )
-def test_what_is_no_picture_is_refused(alice: Actor, parts: Any, objection: tuple[str, str]) -> None:
+def test_invalid_picture_is_refused(alice: Actor, parts: Any, objection: tuple[str, str]) -> None:
     answer = alice.web.put(AVATAR, files=parts)
 
     assert answer.status_code == 400, answer.text

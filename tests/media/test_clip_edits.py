@@ -20,7 +20,7 @@ def page(reader: Actor | None, author: Actor, clip: Json) -> int:
     return client.get(f"{author.server.base_url}/clip/{clip['id']}").status_code
 
 
-def test_what_is_given_changes_and_the_rest_stays(alice: Actor) -> None:
+def test_given_fields_change_and_the_rest_stays(alice: Actor) -> None:
     clip = filmed(alice, caption="Ink")
 
     renamed = body_of(alice.web.patch(path(clip), json={"caption": "Cafe\u0301 and ink"}))

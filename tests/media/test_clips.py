@@ -128,7 +128,7 @@ def test_it_ends_ready(alice: Actor) -> None:
     assert len(events(alice, "postclip.created")) == 1
 
 
-def test_what_is_no_video_ends_failed(alice: Actor) -> None:
+def test_invalid_video_ends_failed(alice: Actor) -> None:
     clip = filmed(alice, broken_video())
 
     alice.server.do_jobs()
@@ -216,7 +216,7 @@ def test_its_visibility_holds(actor: MakeActor, visibility: str) -> None:
 
 
 @one_engine
-def test_what_is_no_clip_is_not_found(alice: Actor) -> None:
+def test_other_posts_are_no_clips(alice: Actor) -> None:
     for clip_id in (ABSENT, "absent", publish(alice)["id"]):
         assert refusal(alice.web.get(f"/api/clips/{clip_id}")) == (404, "Not found")
 

@@ -164,7 +164,7 @@ def test_a_key_cannot_change_it(actor: MakeActor) -> None:
     ],
     ids=["video", "another field", "two"],
 )
-def test_what_is_no_picture_is_refused(alice: Actor, parts: Any, objection: tuple[str, str]) -> None:
+def test_invalid_picture_is_refused(alice: Actor, parts: Any, objection: tuple[str, str]) -> None:
     answer = alice.web.put(COVER, files=parts)
 
     assert answer.status_code == 400, answer.text

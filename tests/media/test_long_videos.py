@@ -42,7 +42,7 @@ def huge(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @one_engine
-def test_what_is_too_much_is_never_decoded(alice: Actor, huge: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_media_are_never_decoded(alice: Actor, huge: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     server = alice.server
     spent: list[float] = []
     monkeypatch.setattr(server.runtime.sandbox, "_on_ended", lambda ended: spent.append(ended.cpu_seconds))
@@ -144,7 +144,7 @@ async def release(decoder: Decoder) -> None:
     decoder.over.set()
 
 
-def test_who_sends_long_videos_takes_turns(actor: MakeActor, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_videos_of_one_account_take_turns(actor: MakeActor, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mallory, eve = actor(), actor()
     server, long = mallory.server, small.read_bytes()
     done: list[str] = []

@@ -108,7 +108,7 @@ def test_two_days_without_it_cost_a_good_file_nothing(alice: Actor, decoder: Dec
     assert state(alice, post) == "READY"
 
 
-def test_an_outage_is_told_when_it_begins_and_when_it_is_over(alice: Actor, decoder: Decoder) -> None:
+def test_outage_is_logged_at_begin_and_end(alice: Actor, decoder: Decoder) -> None:
     server = alice.server
     uploaded(alice)
     wait_and_work(server, 2 * LONGEST_DEFERRAL)  # An outage that another test began is over.

@@ -134,7 +134,7 @@ def test_files_of_each_sort_come_to_their_end(alice: Actor, folder: Path) -> Non
     assert {entry.get("processingStatus", "refused") for entry in found.values()} >= {"READY", "FAILED", "refused"}
 
 
-def test_what_was_uploaded_goes_when_it_is_ready(alice: Actor) -> None:
+def test_upload_is_removed_when_ready(alice: Actor) -> None:
     post = uploaded(alice)
     name = media_of(post)["id"].lower()
     data_dir = alice.server.settings.data_dir
@@ -148,7 +148,7 @@ def test_what_was_uploaded_goes_when_it_is_ready(alice: Actor) -> None:
     assert alice.server.run(alice.server.runtime.db.one(JOBS, media_id=media_of(post)["id"])) == 0
 
 
-def test_what_was_uploaded_goes_when_it_failed(alice: Actor) -> None:
+def test_upload_is_removed_when_failed(alice: Actor) -> None:
     post = uploaded(alice, file(b"\xff\xd8\xff\xe0 no picture"))
     alice.server.do_jobs()
 
@@ -214,7 +214,7 @@ def test_a_file_that_kills_two_children_failed(alice: Actor, decoder: Decoder) -
 @pytest.mark.parametrize(
     "failure", [OSError(28, "No space left"), Unavailable("The store is away.", 1)], ids=["disk", "store"]
 )
-def test_what_is_no_fault_of_the_file_is_tried_again_later(alice: Actor, decoder: Decoder, failure: Exception) -> None:
+def test_own_fault_is_retried_later(alice: Actor, decoder: Decoder, failure: Exception) -> None:
     decoder.failures = [failure, failure]
     post = uploaded(alice)
 
@@ -251,9 +251,7 @@ def test_after_the_last_wait_the_job_is_dead_and_the_file_failed(alice: Actor, d
     assert blobs_below(server.settings.data_dir, upload) == []
 
 
-def test_what_stands_in_the_store_before_the_database_fails_is_made_again(
-    alice: Actor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_media_stored_before_a_database_failure_are_made_again(alice: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     server, post = alice.server, uploaded(alice)
     real: Callable[..., Any] = queries.make_ready
     is_away = True

@@ -51,7 +51,7 @@ def test_nothing_is_served_before_it_is_ready(alice: Actor) -> None:
     assert not any("max-age" in answer.headers.get("cache-control", "") for answer in early)
 
 
-def test_what_failed_is_never_served(alice: Actor) -> None:
+def test_failed_media_are_never_served(alice: Actor) -> None:
     post = ready(alice, file(b"\xff\xd8\xff\xe0 no picture"))
     entry = media_of(post)
 
@@ -173,9 +173,7 @@ def test_a_refusal_of_a_part_is_not_kept(server: LocalServer, served: tuple[str,
         *("bytes=0-1;", "bytes=" + "0-1," * 500, f"bytes={'9' * 40}-", "bytes=0x0-0x1", "bytes=+1-2"),
     ],
 )
-def test_what_is_no_single_range_is_answered_with_the_whole(
-    server: LocalServer, served: tuple[str, bytes, str], wanted: str
-) -> None:
+def test_multiple_ranges_get_the_whole_file(server: LocalServer, served: tuple[str, bytes, str], wanted: str) -> None:
     answer = fetch(server, served[0], Range=wanted)
 
     assert (answer.status_code, answer.content) == (200, served[1])
@@ -197,7 +195,9 @@ def test_if_range(server: LocalServer, served: tuple[str, bytes, str]) -> None:
 
 @one_engine
 @pytest.mark.parametrize("tags", ["{}", "W/{}", '"a", {}', '{}, "b"', '"a",W/{},"b"', "*", '{}  ,  "x"'])
-def test_a_client_that_has_it_is_told_so(server: LocalServer, served: tuple[str, bytes, str], tags: str) -> None:
+def test_client_with_the_current_version_gets_304(
+    server: LocalServer, served: tuple[str, bytes, str], tags: str
+) -> None:
     path, _, etag = served
 
     answer = fetch(server, path, If_None_Match=tags.format(etag))

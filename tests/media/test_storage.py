@@ -83,7 +83,7 @@ def test_a_file_that_cannot_be_decoded_counts_for_nothing(alice: Actor) -> None:
     assert stored(alice) == 0
 
 
-def test_what_was_deleted_is_kept_and_counts(alice: Actor) -> None:
+def test_deleted_posts_count_against_the_quota(alice: Actor) -> None:
     post = ready(alice, file(padded(90_000)))
     before = stored(alice)
     body_of(alice.api.delete(f"/api/posts/{post['id']}"))
@@ -95,7 +95,7 @@ def test_what_was_deleted_is_kept_and_counts(alice: Actor) -> None:
     assert stored(alice) == before, "what was deleted before it was processed is not kept"
 
 
-def test_what_is_refused_or_repeated_takes_no_room(alice: Actor) -> None:
+def test_refused_and_repeated_uploads_take_no_space(alice: Actor) -> None:
     first = send(alice.api, 40_000, idempotency_key="k")
     assert send(alice.api, 40_000, idempotency_key="k").json() == first.json()
     for _ in range(19):

@@ -19,7 +19,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("fault", ["bucket", "secret"])
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
-def test_a_store_that_cannot_be_used_is_told_at_the_start(
+def test_unusable_store_is_reported_at_the_start(
     process_server: Callable[..., ServerProcess],
     bucket_url: str,
     fault: str,

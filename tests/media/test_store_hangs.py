@@ -125,7 +125,7 @@ STEPS: dict[str, Any] = {"put": (400_000, 300_000), "begin": (LARGE, 1_000), "pa
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_an_upload_to_a_store_that_hangs_is_told_and_leaves_nothing(store: Store, author: Actor, step: str) -> None:
+def test_upload_to_a_hanging_store_fails_and_leaves_nothing(store: Store, author: Actor, step: str) -> None:
     server = author.server
     publish(author, "before")
     before = rows_everywhere(server)
@@ -140,7 +140,7 @@ def test_an_upload_to_a_store_that_hangs_is_told_and_leaves_nothing(store: Store
     assert store.kept == {}
 
 
-def test_what_was_stored_before_the_store_hung_is_removed(store: Store, author: Actor) -> None:
+def test_media_stored_before_the_store_hung_are_removed(store: Store, author: Actor) -> None:
     store.hangs_at = "begin"
 
     answer = upload(author.api, file(padded(1_000)), file(padded(2_000)), file(padded(LARGE)))

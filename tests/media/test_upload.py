@@ -108,7 +108,7 @@ def test_the_same_address_holds_from_the_answer_until_it_is_ready(alice: Actor) 
     assert len(alice.web.get(after["url"]).content) == after["sizeBytes"]
 
 
-def test_the_event_is_told_at_once(alice: Actor) -> None:
+def test_event_is_delivered_at_once(alice: Actor) -> None:
     post = uploaded(alice, visibility="FOLLOWERS")
 
     (event,) = events(alice, "post.created")
@@ -302,7 +302,7 @@ def test_a_post_deleted_before_it_was_processed(alice: Actor) -> None:
     assert blobs_below(alice.server.settings.data_dir, f"uploads/{media_of(post)['id'].lower()}") == []
 
 
-def test_who_may_not_see_a_post_is_not_told_its_media(alice: Actor, actor: MakeActor) -> None:
+def test_hidden_post_reveals_no_media(alice: Actor, actor: MakeActor) -> None:
     post, bob = ready(alice, visibility="FOLLOWERS"), actor()
 
     assert bob.web.get(f"/api/posts/{post['id']}").status_code == 404

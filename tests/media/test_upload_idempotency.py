@@ -117,7 +117,7 @@ async def send_at_once(server: LocalServer, headers: dict[str, str], content: by
             connection.close()
 
 
-def test_what_the_quota_refuses_leaves_nothing_and_may_be_tried_again(alice: Actor) -> None:
+def test_post_refused_by_the_quota_leaves_nothing_and_can_be_retried(alice: Actor) -> None:
     for key in ("one", "two"):
         upload(alice.api, idempotency_key=key)
     before = kept(alice.server)
@@ -132,7 +132,7 @@ def test_what_the_quota_refuses_leaves_nothing_and_may_be_tried_again(alice: Act
     assert upload(alice.api, idempotency_key="three").status_code == 201
 
 
-def test_what_the_hub_refuses_leaves_nothing_and_may_be_tried_again(alice: Actor, actor: MakeActor) -> None:
+def test_post_refused_by_the_hub_leaves_nothing_and_can_be_retried(alice: Actor, actor: MakeActor) -> None:
     hub = body_of(alice.web.post("/api/hubs", json={"name": "Club", "slug": alice.account.username}), 201)
     bob = actor()
     before = kept(alice.server)

@@ -73,7 +73,7 @@ def test_counts_of_the_dead_stay_and_their_gauges_go(tmp_path: Path) -> None:
         assert (again["pressroom_processes"], again["pressroom_requests_total"]) == (1, 3)
 
 
-def test_what_an_earlier_run_left_is_not_read(tmp_path: Path) -> None:
+def test_leftovers_of_an_earlier_run_are_ignored(tmp_path: Path) -> None:
     settings = settings_for(tmp_path)
     left = values_folder(settings) / "counter_7.db"
     left.parent.mkdir(parents=True)

@@ -48,7 +48,7 @@ def test_no_header_ends_its_line(text: str) -> None:
         ("http://[::1]:8080/", "[::1]:8080"),
     ],
 )
-def test_the_host_is_told_with_its_port_unless_that_is_usual(url: str, host: str) -> None:
+def test_host_header_has_the_port_unless_default(url: str, host: str) -> None:
     async def work() -> str:
         policy = Policy(True, (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128")))
         async with open_client(policy, known={"hook.example": ["127.0.0.1"]}) as client:

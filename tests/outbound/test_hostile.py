@@ -229,7 +229,7 @@ def test_a_body_that_nobody_takes() -> None:
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"], ids=["none", "early"])
-def test_what_is_still_to_be_sent_at_the_end_of_a_request_is_dropped(answer: bytes) -> None:
+def test_unsent_rest_of_a_request_is_dropped(answer: bytes) -> None:
     """A connection that was closed only when all is sent would stay open for as long as the peer likes."""
     asked, ended = asyncio.Event(), asyncio.Event()
     taken: asyncio.Queue[int] = asyncio.Queue()

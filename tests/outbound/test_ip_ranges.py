@@ -78,7 +78,7 @@ def test_agrees_with_the_standard_library(address: IpAddress) -> None:
 
 
 @given(st.ip_addresses(v=4), st.sampled_from(["::ffff:0:0", "::", "64:ff9b::", "::ffff:0:0:0", "2a00::5efe:0:0"]))
-def test_what_stands_for_a_v4_address_is_never_public(inner: ipaddress.IPv4Address, prefix: str) -> None:
+def test_mapped_v4_address_is_never_public(inner: ipaddress.IPv4Address, prefix: str) -> None:
     address = ipaddress.IPv6Address(int(ipaddress.IPv6Address(prefix)) | int(inner))
     assert not is_public(address)
     if int(address) > 1:

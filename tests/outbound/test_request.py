@@ -306,7 +306,7 @@ def test_the_second_try_has_the_same_deadline() -> None:
     run(work())
 
 
-def test_what_a_peer_says_unasked_is_not_taken_for_an_answer() -> None:
+def test_unsolicited_bytes_are_no_response() -> None:
     async def handle(it: Peer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await it.read_request(reader)
         writer.write(OK)

@@ -42,7 +42,7 @@ def test_small_chunks_are_read_up_to_a_number(size: int) -> None:
     assert reader.body == b"a" * (size * CHUNKS)
 
 
-def test_what_a_delivery_keeps_is_kept_of_chunks_of_one_byte() -> None:
+def test_delivery_keeps_a_response_in_one_byte_chunks() -> None:
     assert read(CHUNKED + chunks(1, 70_000)).body == b"a" * KEEP
 
 

@@ -70,7 +70,7 @@ def test_a_deleted_post_is_gone_for_those_who_could_see_it(actor: MakeActor, vis
 
 
 @every_visibility
-def test_what_is_hidden_is_like_what_never_was(actor: MakeActor, visibility: str) -> None:
+def test_hidden_is_answered_like_unknown(actor: MakeActor, visibility: str) -> None:
     people = crowd(actor)
     author, standing, deleted = people["author"], hung(people, visibility), hung(people, visibility)
     body_of(author.web.delete(f"/api/posts/{deleted['id']}"))
@@ -127,7 +127,7 @@ def test_what_may_be_kept_of_a_page(actor: MakeActor) -> None:
     assert kept(permalink(private), None)[0] == "no-store"
 
 
-def test_what_was_once_for_all_is_not_kept_once_it_is_not(actor: MakeActor) -> None:
+def test_narrowed_post_is_not_cached(actor: MakeActor) -> None:
     alice = actor()
     post = publish(alice, SECRET)
     body_of(alice.web.patch(f"/api/posts/{post['id']}", json={"visibility": "FOLLOWERS"}))

@@ -113,7 +113,7 @@ def test_a_bounce_of_a_bounce_is_of_what_it_shares(actor: MakeActor) -> None:
     assert read(alice, post["id"])["stats"]["shares"] == 2
 
 
-def test_what_can_be_bounced_is_what_everybody_sees(actor: MakeActor) -> None:
+def test_only_public_posts_can_be_bounced(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     follow(bob, alice)
     post = publish(alice, visibility="FOLLOWERS")
@@ -284,7 +284,7 @@ def test_following_and_taking_it_back(actor: MakeActor) -> None:
     assert visit(alice.server, path, bob).line("form.follow button") == "Ask to follow"
 
 
-def test_nobody_follows_themselves(actor: MakeActor) -> None:
+def test_following_oneself_is_refused(actor: MakeActor) -> None:
     alice = actor()
     path = f"/@{alice.account.username}"
 

@@ -101,7 +101,7 @@ def test_pages_are_for_admins_alone(server: LocalServer, actor: MakeActor, admin
             assert nobody.get(path).headers["Location"].startswith("/login?next=")
 
 
-def test_what_people_wrote_stays_text(actor: MakeActor, admin: Actor) -> None:
+def test_user_text_stays_escaped(actor: MakeActor, admin: Actor) -> None:
     alice = actor()
     hostile = "<script>alert(1)</script>"
     body_of(alice.web.patch("/api/auth/me", json={"displayName": hostile}))

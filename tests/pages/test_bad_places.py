@@ -57,7 +57,7 @@ def admin(actor: MakeActor) -> Actor:
 
 @pytest.mark.parametrize(("path", "parameter"), PLACES)
 @one_engine
-def test_what_is_no_place_is_refused(admin: Actor, path: str, parameter: str) -> None:
+def test_invalid_place_is_refused(admin: Actor, path: str, parameter: str) -> None:
     here = path.format_map(named(admin))
     start = f"{here}{'&' if '?' in here else '?'}{parameter}="
 

@@ -119,7 +119,7 @@ def test_one_without_a_picture_names_none(alice: Actor) -> None:
     assert "og:image" not in visit(alice.server, address(clip)).meta
 
 
-def test_what_is_no_clip_is_not_found(alice: Actor) -> None:
+def test_other_posts_are_no_clips(alice: Actor) -> None:
     for path in (f"/clip/{ABSENT}", "/clip/absent", f"/clip/{publish(alice)['id']}", f"/post/{filmed(alice)['id']}"):
         visit(alice.server, path, status=404)
         visit(alice.server, path, alice, status=404)

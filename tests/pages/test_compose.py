@@ -175,7 +175,7 @@ def test_unknown_readers_are_named_and_nothing_is_published(alice: Actor) -> Non
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
 )
-def test_what_is_wrong_is_said_and_what_was_typed_stays(
+def test_refused_form_shows_errors_and_typed_text(
     alice: Actor, files: tuple[File, ...], texts: dict[str, str], said: list[str] | None
 ) -> None:
     status, _, page = send(alice, *files, **texts)
@@ -207,7 +207,7 @@ def test_sent_twice_it_is_one_post(alice: Actor, files: tuple[File, ...]) -> Non
     assert count(alice) == 1
 
 
-def test_a_full_account_is_told_so(actor: MakeActor) -> None:
+def test_full_account_is_refused(actor: MakeActor) -> None:
     alice = actor()
     large = ("a.png", picture()[1] + bytes(1_000), "image/png")
     full = Query(int, "SELECT bytes FROM stored_media WHERE account_id = :account_id")

@@ -129,7 +129,7 @@ def test_comments_as_people_write_them_are_a_hundred_to_a_page(alice: Actor) -> 
 
 @one_engine
 @every_unit
-def test_nobody_waits_for_the_whole_of_a_page(alice: Actor, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_page_gives_way_to_other_requests(alice: Actor, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wall = Wall(alice, unit)
     wall.discuss(unit, 30)
     for number in range(30):

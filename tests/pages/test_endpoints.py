@@ -398,7 +398,7 @@ def test_a_replacement_that_cannot_be_comes_back_with_what_was_typed(alice: Acto
     assert [each["id"] for each in listed(alice)] == [hook.id]
 
 
-def test_nobody_sees_or_touches_the_endpoint_of_another(alice: Actor, actor: MakeActor, endpoint: MakeEndpoint) -> None:
+def test_foreign_endpoint_is_404(alice: Actor, actor: MakeActor, endpoint: MakeEndpoint) -> None:
     hook, bob = endpoint(), actor()
     absent = path_of(hook.key_id, "01KW2F3B6E0N5Q8R7T4V1X9YZA")
 

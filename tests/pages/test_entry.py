@@ -91,7 +91,7 @@ def test_somebody_signs_up_and_confirms_the_address(server: LocalServer) -> None
     assert link.rpartition("/")[2] not in server.stream.getvalue()
 
 
-def test_what_is_wrong_with_a_sign_up_stands_beside_its_field(server: LocalServer) -> None:
+def test_errors_of_a_sign_up_stand_beside_their_fields(server: LocalServer) -> None:
     sent = {"username": "a b", "email": "<b>@x", "password": "short", "displayName": "\u202e<i>"}
     page = parse(send(server, "/signup", **sent), 400)
     assert {each.attributes.get("id") for each in page.css("[aria-invalid=true]")} == {
@@ -221,7 +221,7 @@ def one_key(server: LocalServer, path: str) -> str:
     return field.attributes["value"] or ""
 
 
-def test_a_limit_is_told_with_its_time(server: LocalServer) -> None:
+def test_exceeded_limit_names_its_time(server: LocalServer) -> None:
     client = f"203.0.113.{next(_numbers)}"
     email = f"limited{next(_numbers)}@example.org"
     for _ in range(3):

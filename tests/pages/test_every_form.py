@@ -178,7 +178,7 @@ def test_whatever_is_wrong_is_said(stage: Stage, path: str) -> None:
 
 @one_engine
 @pytest.mark.parametrize("path", [path for path in TRIED if path not in ("/logout", "/setup")])
-def test_what_is_no_field_of_a_form_is_told_in_words_for_people(stage: Stage, path: str) -> None:
+def test_unknown_form_field_is_refused_in_plain_words(stage: Stage, path: str) -> None:
     for more in ({"unknownField": ["1"]}, {"idempotency_key": ["é"]}):
         answer = stage.send(path, stage.good(path) | more)
         if answer.status_code != 303:
@@ -251,7 +251,7 @@ def test_somebody_else_finds_nothing_there(stage: Stage, path: str) -> None:
 
 @one_engine
 @pytest.mark.parametrize("path", OWNED)
-def test_who_signed_out_meanwhile_is_sent_to_sign_in(stage: Stage, path: str) -> None:
+def test_form_after_signing_out_leads_to_sign_in(stage: Stage, path: str) -> None:
     before = held(stage.server)
 
     answer = nobody.post(f"{stage.server.base_url}{stage.address(path)}", data=stage.good(path))

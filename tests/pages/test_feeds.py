@@ -168,7 +168,7 @@ def test_bounces_and_quotes(server: LocalServer, actor: MakeActor) -> None:
     assert "bob said" not in again.text
 
 
-def test_what_a_suspended_author_wrote_is_gone_from_other_feeds(server: LocalServer, actor: MakeActor) -> None:
+def test_suspended_author_is_gone_from_feeds(server: LocalServer, actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(bob, "What bob said")
     body_of(alice.web.post(f"/api/posts/{post['id']}/bounce", json={"content": "So true"}), 201)
@@ -186,7 +186,7 @@ def test_what_a_suspended_author_wrote_is_gone_from_other_feeds(server: LocalSer
     assert "What bob said" in restored.text
 
 
-def test_what_is_unchanged_costs_one_read(server: LocalServer, alice: Actor) -> None:
+def test_unchanged_part_costs_one_read(server: LocalServer, alice: Actor) -> None:
     paths, hub = feeds_of(alice), hub_id(alice)
     post = publish(alice, f"#{alice.account.username}", hubId=hub)
     tags: dict[str, str] = {}
@@ -202,7 +202,7 @@ def test_what_is_unchanged_costs_one_read(server: LocalServer, alice: Actor) -> 
 
 
 @pytest.mark.parametrize("how", ["private", "suspended", "unknown"])
-def test_who_has_no_feed(server: LocalServer, alice: Actor, how: str) -> None:
+def test_accounts_without_a_feed(server: LocalServer, alice: Actor, how: str) -> None:
     paths, hub = feeds_of(alice), hub_id(alice)
     publish(alice, f"a word #{alice.account.username}", hubId=hub)
     known = fetch(server, paths["account"]).headers["ETag"]

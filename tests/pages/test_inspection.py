@@ -37,7 +37,7 @@ def found_in_both(html: str, open_tab: OpenTab, folder: Path) -> tuple[set[str],
     return large, {complaint.partition(":")[0] for complaint in inspection.complaints()}
 
 
-def test_what_is_laid_out_otherwise_is_judged_anew(open_tab: OpenTab, tmp_path: Path) -> None:
+def test_changed_layout_is_judged_anew(open_tab: OpenTab, tmp_path: Path) -> None:
     assert found_in_both(PAGE, open_tab, tmp_path) == (set(), LAID_OUT)
 
 

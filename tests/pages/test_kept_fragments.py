@@ -104,7 +104,7 @@ def test_a_change_is_seen_by_the_next_reader(still: LocalServer, actor: MakeActo
     assert warm != before
 
 
-def test_whoever_is_signed_in_leaves_nothing_to_others(still: LocalServer, actor: MakeActor) -> None:
+def test_pages_of_sessions_are_not_shared(still: LocalServer, actor: MakeActor) -> None:
     scene = Scene(actor(), actor())
     signed_out = [told(page) for page in scene.open()]
     followers_only = publish(scene.alice, "For followers", visibility="FOLLOWERS")

@@ -80,7 +80,7 @@ def keys_of(who: httpx.Client) -> list[dict[str, Any]]:
     return list(body_of(who.get("/api/auth/api-keys"))["apiKeys"])
 
 
-def test_who_has_no_key_reads_what_a_key_is(newcomer: httpx.Client) -> None:
+def test_account_without_keys_reads_an_introduction(newcomer: httpx.Client) -> None:
     tree = page(newcomer)
 
     assert "No keys yet" in said(tree)
@@ -202,7 +202,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 @pytest.mark.parametrize(("changed", "field", "label"), FAULTS.values(), ids=FAULTS)
-def test_what_is_wrong_stands_beside_its_field(
+def test_errors_stand_beside_their_fields(
     newcomer: httpx.Client, changed: dict[str, Any], field: str, label: str
 ) -> None:
     answer = make(newcomer, **changed)
@@ -377,7 +377,7 @@ def test_somebody_else_s_key_is_not_there(actor: MakeActor, alice: Actor, path: 
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_who_is_signed_out_signs_in_first(alice: Actor, path: str) -> None:
+def test_signed_out_visitor_signs_in_first(alice: Actor, path: str) -> None:
     target = KEYS + path.format(id=alice.record.id)
 
     answer = nobody.get(alice.server.base_url + target, follow_redirects=False)

@@ -116,7 +116,7 @@ def test_a_video_has_a_poster_and_a_type(alice: Actor) -> None:
         assert nobody.get(f"{url}/poster").headers["content-type"] == "image/webp"
 
 
-def test_what_is_not_ready_says_so(alice: Actor) -> None:
+def test_unready_media_is_reported(alice: Actor) -> None:
     post = uploaded(alice, picture(), video(), broken_video())
     paths = (permalink(post), f"/@{alice.account.username}")
 
@@ -133,7 +133,7 @@ def test_what_is_not_ready_says_so(alice: Actor) -> None:
 
 
 @one_engine
-def test_what_is_not_shown_is_described(alice: Actor) -> None:
+def test_hidden_media_are_described(alice: Actor) -> None:
     post = uploaded(alice, broken_video(), alt_texts=["The press at work"])
 
     assert visit(alice.server, permalink(post)).line(".waiting .described") == "The press at work"
@@ -161,7 +161,7 @@ def test_a_deleted_post_shows_no_file(alice: Actor) -> None:
 
 
 @pytest.mark.parametrize("visibility", FOR_SOME)
-def test_what_is_for_some_has_addresses_that_run_out(actor: MakeActor, visibility: str) -> None:
+def test_restricted_media_have_expiring_addresses(actor: MakeActor, visibility: str) -> None:
     alice, bob = actor(), actor()
     server = alice.server
     post = ready(alice, uploaded(alice, picture(), video(), visibility=visibility))

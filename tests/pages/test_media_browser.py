@@ -63,7 +63,7 @@ def test_pictures_load(alice: Actor, open_tab: OpenTab) -> None:
     assert backdrop > 0
 
 
-def test_what_is_for_some_loads_too(alice: Actor, open_tab: OpenTab) -> None:
+def test_restricted_media_load(alice: Actor, open_tab: OpenTab) -> None:
     post = uploaded(alice, picture(), video(1.0), visibility="PRIVATE")
     alice.server.do_jobs()
     tab = open_tab(alice.server, alice)

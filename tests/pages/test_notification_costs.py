@@ -54,9 +54,7 @@ def flooded(
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_a_suspended_account_did_is_looked_at_in_part(
-    flooded: tuple[LocalServer, dict[int, Owner]], page: str
-) -> None:
+def test_acts_of_a_suspended_account_are_read_in_part(flooded: tuple[LocalServer, dict[int, Owner]], page: str) -> None:
     server, owners = flooded
 
     few, many = (cost(server, owners[size], page) for size in (FEW, MANY))

@@ -138,7 +138,7 @@ def test_pages_lead_through_all_of_them_once(actor: MakeActor) -> None:
 
 
 @pytest.mark.parametrize("how", ["private", "deleted", "unfollowed", "suspended"])
-def test_what_cannot_be_seen_any_more_is_not_shown(actor: MakeActor, how: str) -> None:
+def test_posts_that_became_hidden_are_not_shown(actor: MakeActor, how: str) -> None:
     alice, bob = actor(), actor()
     follow(alice, bob)
     post = mention(bob, alice, "a secret", visibility="FOLLOWERS")

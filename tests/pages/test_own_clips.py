@@ -64,9 +64,7 @@ def test_a_clip_is_published_edited_and_deleted(alice: Actor) -> None:
     ],
     ids=["no file", "a picture", "a long caption"],
 )
-def test_what_is_wrong_with_a_clip_is_said(
-    alice: Actor, file: tuple[str, bytes, str] | None, caption: str, said: str
-) -> None:
+def test_refused_clip_is_explained(alice: Actor, file: tuple[str, bytes, str] | None, caption: str, said: str) -> None:
     files = [("video", file)] if file else [("caption", (None, "typed"))]
     answer = alice.web.post("/clips", files=files, data={"caption": caption} if file else {})
 
@@ -99,7 +97,7 @@ def test_a_post_of_pictures_alone_is_edited_without_a_text(alice: Actor) -> None
     assert (edited["content"], edited["visibility"]) == (None, "FOLLOWERS")
 
 
-def test_what_can_be_edited_of_bounces(actor: MakeActor) -> None:
+def test_editable_fields_of_bounces(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     original = publish(bob)["id"]
     plain = body_of(alice.web.post(f"/api/posts/{original}/bounce"), 201)["id"]

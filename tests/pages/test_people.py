@@ -31,7 +31,7 @@ def make_private(who: Actor) -> None:
     body_of(who.web.patch("/api/auth/me", json={"isPrivate": True}))
 
 
-def test_what_one_saved_and_still_may_see(actor: MakeActor) -> None:
+def test_saved_posts_that_are_still_visible(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     follow(bob, alice)
     posts = [publish(alice, f"Number {number}", visibility="FOLLOWERS")["id"] for number in range(3)]

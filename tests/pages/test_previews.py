@@ -58,7 +58,7 @@ def test_a_public_post_introduces_itself(alice: Actor) -> None:
     assert body_of(fetch(alice.server, embed))["title"] == said
 
 
-def test_an_edit_is_told_with_its_time(alice: Actor) -> None:
+def test_edit_shows_its_time(alice: Actor) -> None:
     post = publish(alice)
     alice.server.clock.advance(1_000)
     edited = body_of(alice.web.patch(f"/api/posts/{post['id']}", json={"content": LONG}))
@@ -175,7 +175,7 @@ def test_an_embedded_bounce(actor: MakeActor) -> None:
 
 
 @pytest.mark.parametrize("visibility", FOR_SOME)
-def test_what_is_not_for_all_cannot_be_embedded(actor: MakeActor, visibility: str) -> None:
+def test_restricted_post_cannot_be_embedded(actor: MakeActor, visibility: str) -> None:
     alice = actor()
     post = publish(alice, visibility=visibility)
 
@@ -184,7 +184,7 @@ def test_what_is_not_for_all_cannot_be_embedded(actor: MakeActor, visibility: st
         assert fetch(alice.server, f"/oembed?url={address}", reader).status_code == 404
 
 
-def test_what_is_gone_cannot_be_embedded(alice: Actor) -> None:
+def test_deleted_post_cannot_be_embedded(alice: Actor) -> None:
     post = publish(alice)
     address = f"{alice.server.base_url}{permalink(post)}"
     assert embedded(alice.server, address).status_code == 200
@@ -215,7 +215,7 @@ NO_PERMALINK: dict[str, Callable[[str, str], str]] = {
 
 
 @pytest.mark.parametrize("make", NO_PERMALINK.values(), ids=NO_PERMALINK)
-def test_what_is_no_permalink_cannot_be_embedded(alice: Actor, make: Callable[[str, str], str]) -> None:
+def test_other_urls_cannot_be_embedded(alice: Actor, make: Callable[[str, str], str]) -> None:
     url = make(alice.server.base_url, publish(alice)["id"])
 
     answer = embedded(alice.server, url)

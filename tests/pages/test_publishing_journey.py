@@ -131,7 +131,7 @@ def test_somebody_writes_edits_and_deletes(
         assert complaints(tab) == []
 
 
-def test_what_was_not_sent_is_there_again_until_it_is_sent(server: LocalServer, chromium: Chromium) -> None:
+def test_unsent_mail_stays_until_sent(server: LocalServer, chromium: Chromium) -> None:
     alice, bob = Actor(server), Actor(server)
     with chromium.tab(server.base_url) as tab:
         page = tab.sign_in(alice.token).page

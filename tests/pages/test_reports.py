@@ -117,7 +117,7 @@ def test_the_author_of_a_comment_who_is_gone_is_not_linked(actor: MakeActor) -> 
     assert answer.status_code in (200, 404), "404 as soon as the comment is erased"
 
 
-def test_what_the_reader_does_not_see_has_no_form(actor: MakeActor) -> None:
+def test_hidden_post_has_no_form(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, visibility="PRIVATE")
 

@@ -135,7 +135,7 @@ def test_after_too_many_it_says_when(mira: Browser) -> None:
     assert "15 minutes" in words(answer, "#errors")
 
 
-def test_a_suspended_account_is_told(mira: Browser) -> None:
+def test_suspended_account_is_informed(mira: Browser) -> None:
     mira.person.server.run(mira.person.server.runtime.db.transact(suspend_account, mira.person.name))
 
     answer = mira.sign_in()

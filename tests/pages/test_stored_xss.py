@@ -191,7 +191,7 @@ def says(shown: str, written: str) -> bool:
 
 @one_engine
 @pytest.mark.parametrize("words", HOSTILE, ids=lambda words: ascii(words[:40]))
-def test_what_people_write_is_text(actor: MakeActor, words: str) -> None:
+def test_user_text_is_escaped(actor: MakeActor, words: str) -> None:
     wall = Wall(actor(), words)
     server, address = wall.author.server, wall.comment()
 
@@ -207,7 +207,7 @@ def test_what_people_write_is_text(actor: MakeActor, words: str) -> None:
 
 @one_engine
 @pytest.mark.parametrize("words", HOSTILE, ids=lambda words: ascii(words[:40]))
-def test_what_describes_files_and_links_is_text(actor: MakeActor, words: str) -> None:
+def test_descriptions_of_files_and_links_are_text(actor: MakeActor, words: str) -> None:
     wall = Wall(actor(), words)
     server = wall.author.server
     call(wall.author, wall.short(100))

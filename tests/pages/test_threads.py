@@ -278,7 +278,7 @@ def test_an_account_that_is_renamed_keeps_its_words(actor: MakeActor) -> None:
     assert page.values(".comment .who a", "href") == [f"/@{renamed}"]
 
 
-def test_what_is_counted_and_not_shown_is_said(actor: MakeActor) -> None:
+def test_omitted_rows_are_counted(actor: MakeActor) -> None:
     alice, bob, eve = actor(), actor(), actor()
     db, post = alice.server.runtime.db, publish(alice)
     kept = commented(bob, post, "from bob")

@@ -19,7 +19,7 @@ def sent(who: Actor, path: str, **texts: str) -> str:
     return answer.headers["location"]
 
 
-def test_an_edit_is_told_on_the_permalink(actor: MakeActor) -> None:
+def test_edit_shows_on_the_permalink(actor: MakeActor) -> None:
     alice = actor()
     post = publish(alice, "The ferry leaves")
 
@@ -29,7 +29,7 @@ def test_an_edit_is_told_on_the_permalink(actor: MakeActor) -> None:
     assert not visit(alice.server, f"/post/{post['id']}", alice).has("#done")
 
 
-def test_a_report_is_told_where_it_was_made(actor: MakeActor) -> None:
+def test_report_confirms_on_its_page(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
     comment = body_of(alice.web.post(f"/api/posts/{post['id']}/comments", json={"content": "Oh"}), 201)

@@ -128,7 +128,7 @@ def test_taking_it_off(mira: Browser, by: str) -> None:
         assert goes_to(mira.ask("GET", path)) == SECURITY
 
 
-def test_what_it_takes_is_a_recent_password(mira: Browser) -> None:
+def test_recent_password_is_required(mira: Browser) -> None:
     start = mira.page(SECURITY)
     mira.person.server.clock.advance(31 * MINUTE)
     assert "Confirm" not in words(mira.page(SECURITY), "h1"), "to look is harmless"
@@ -171,7 +171,7 @@ def test_other_sites_and_nobody_get_nowhere(mira: Browser) -> None:
             assert goes_to(mira.ask("POST", path, data={})).startswith("/login")
 
 
-def test_what_was_shown_once_stands_nowhere_afterwards(mira: Browser) -> None:
+def test_secret_shown_once_is_stored_nowhere(mira: Browser) -> None:
     """Neither in the log nor the database, a stored answer, a mail or an address, whatever it was used for."""
     server, urls = mira.person.server, list[str]()
     mira.web.event_hooks["request"].append(lambda request: urls.append(str(request.url)))

@@ -31,9 +31,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
         ("/settings/profile", "#f-bio", "Save"),
     ],
 )
-def test_what_was_typed_is_there_again(
-    server: LocalServer, chromium: Chromium, path: str, field: str, button: str
-) -> None:
+def test_typed_text_is_shown_again(server: LocalServer, chromium: Chromium, path: str, field: str, button: str) -> None:
     alice, bob = Actor(server), Actor(server)
     here = path.format(post=publish(alice)["id"])
     for reader, expected in ((alice, TYPED), (bob, "")):
@@ -53,7 +51,7 @@ def test_what_was_typed_is_there_again(
             tab.reports.clear()
 
 
-def test_what_is_typed_while_the_form_of_a_reply_is_fetched_goes_along(server: LocalServer, chromium: Chromium) -> None:
+def test_text_typed_during_a_fetch_of_the_form_is_kept(server: LocalServer, chromium: Chromium) -> None:
     alice = Actor(server)
     post = publish(alice)["id"]
     body_of(alice.web.post(f"/api/posts/{post}/comments", json={"content": "One"}), 201)

@@ -20,7 +20,7 @@ def send(who: Actor, path: str, size: int) -> int:
 
 @pytest.mark.parametrize("length", ["Content-Length: 40000000", "Transfer-Encoding: chunked"])
 @pytest.mark.parametrize("path", ["/preview", "/"])
-def test_who_writes_too_much_is_refused_before_the_files_are_read(alice: Actor, path: str, length: str) -> None:
+def test_limited_writer_is_refused_before_files_are_read(alice: Actor, path: str, length: str) -> None:
     assert 429 not in [send(alice, "/preview", 300_000) for _ in range(WRITES)]
 
     with Wire(alice.server) as wire:

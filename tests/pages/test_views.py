@@ -94,7 +94,7 @@ def test_visitors_without_number_take_a_bounded_memory(still: LocalServer) -> No
     assert len(counter._counts.pending) == 1 + POSTS_OF_VISITOR
 
 
-def test_what_is_no_opening_by_others(actor: MakeActor, still: LocalServer) -> None:
+def test_requests_that_count_as_no_view(actor: MakeActor, still: LocalServer) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, "#heron")
     address = f"{still.base_url}{permalink(post)}"

@@ -205,14 +205,14 @@ def world(server: LocalServer) -> Iterator[World]:
 
 @pytest.mark.parametrize("page", LISTS)
 @pytest.mark.parametrize("visibility", SEES)
-def test_who_may_see_a_post_finds_it(world: World, page: str, visibility: str) -> None:
+def test_visible_post_is_found(world: World, page: str, visibility: str) -> None:
     shown = {reader for reader in READERS if world.shows(reader, LISTS[page], visibility)}
     assert shown == SEES[visibility]
 
 
 @pytest.mark.parametrize("page", OF_CLIPS)
 @pytest.mark.parametrize("visibility", SEES)
-def test_who_may_see_a_clip_finds_it(world: World, page: str, visibility: str) -> None:
+def test_visible_clip_is_found(world: World, page: str, visibility: str) -> None:
     shown = {reader for reader in READERS if world.shows_clip(reader, OF_CLIPS[page], visibility)}
     assert shown == SEES_CLIP[visibility]
 
@@ -237,14 +237,14 @@ def test_lists_of_a_private_account_are_for_its_followers(world: World, visibili
 
 @pytest.mark.parametrize("page", FOR_ANYBODY)
 @pytest.mark.parametrize("visibility", SEES)
-def test_what_is_for_anybody_shows_what_is_public(world: World, page: str, visibility: str) -> None:
+def test_public_routes_show_public_posts(world: World, page: str, visibility: str) -> None:
     shown = {reader for reader in READERS if world.shows(reader, FOR_ANYBODY[page], visibility)}
     assert shown == (set(READERS) if visibility == "PUBLIC" else set())
 
 
 @pytest.mark.parametrize("page", FOR_THE_SIGNED_IN)
 @pytest.mark.parametrize("visibility", SEES)
-def test_what_was_told_or_bounced_is_shown_while_it_may_be_seen(world: World, page: str, visibility: str) -> None:
+def test_bounced_post_is_shown_while_visible(world: World, page: str, visibility: str) -> None:
     readers = [each for each in READERS if each not in ("nobody", "author")]
     shown = {reader for reader in readers if world.shows(reader, FOR_THE_SIGNED_IN[page], visibility)}
     assert shown == SEES[visibility] & set(readers)
@@ -270,7 +270,7 @@ def test_only_public_posts_describe_themselves_to_those_who_preview_links(world:
 
 
 @pytest.mark.parametrize("visibility", SEES)
-def test_nobody_sees_anything_of_a_suspended_author(world: World, visibility: str) -> None:
+def test_suspended_author_is_hidden_everywhere(world: World, visibility: str) -> None:
     world.suspend(1)
     try:
         pages = {**LISTS, **FOR_ANYBODY}
@@ -344,7 +344,7 @@ def test_one_s_own_comment_can_be_edited_while_its_post_can_be_seen(world: World
             assert found == ({reader, "author"} if act == "delete" else {reader} & SEES[visibility]), (reader, act)
 
 
-def test_what_was_reported_is_for_admins_and_what_was_decided_for_its_owner(world: World) -> None:
+def test_cases_are_for_admins_and_decisions_for_owners(world: World) -> None:
     admin = Actor(world.server).become_admin()
     post = str(publish(world.author, "reportedword", visibility="FOLLOWERS")["id"])
     report = {"type": "post", "id": post, "reason": "complaintword"}

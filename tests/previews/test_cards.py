@@ -84,7 +84,7 @@ def test_its_image_is_our_own(alice: Actor, site: Site) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"<svg onload=alert(1)>", b"\x89PNG\r\n\x1a\n" + bytes(99)], ids=["0", "svg", "png"]
 )
-def test_what_is_no_image_leaves_a_card_without(alice: Actor, site: Site, body: bytes) -> None:
+def test_invalid_image_leaves_a_card_without_one(alice: Actor, site: Site, body: bytes) -> None:
     site.page("/a", og("title", "T") + og("image", "/i.png"))
     site.page("/i.png", body, PNG)
 

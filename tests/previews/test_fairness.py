@@ -172,7 +172,7 @@ def test_the_backlog_is_bounded() -> None:
     asyncio.run(story())
 
 
-def test_what_waits_for_a_job_ends_before_the_job_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiters_of_a_job_end_before_its_next_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pressroom.domains.previews.slots.PATIENCE_SECONDS", 0.05)
 
     async def story() -> None:

@@ -143,7 +143,7 @@ def test_failures_are_forgotten_after_a_day(alice: Actor, site: Site) -> None:
     assert status(server, url) is None
 
 
-def test_what_somebody_else_fetches_is_waited_for(alice: Actor, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetch_under_way_is_joined(alice: Actor, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     server = alice.server
     site.page("/a", A)
     begin_and_die(server, site.url("/a"), server.clock.now() + LEASE)

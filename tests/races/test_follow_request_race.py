@@ -54,7 +54,7 @@ def test_a_request_is_accepted_rejected_or_withdrawn(race_server: MakeServer) ->
     assert inconsistencies(server) == []
 
 
-def test_whoever_is_accepted_is_accepted_once(race_server: MakeServer) -> None:
+def test_follower_is_accepted_once(race_server: MakeServer) -> None:
     server = race_server()
     owner, other = crowd(server, 2)
     ask(owner.set_private(private=True))
@@ -70,7 +70,7 @@ def test_whoever_is_accepted_is_accepted_once(race_server: MakeServer) -> None:
     assert inconsistencies(server) == []
 
 
-def test_nobody_waits_for_a_public_account(race_server: MakeServer) -> None:
+def test_following_a_public_account_is_immediate(race_server: MakeServer) -> None:
     server = race_server()
     owner, *others = crowd(server, 1 + AT_ONCE)
     turns = [owner.set_private(private=private) for private in (False, True, False)]

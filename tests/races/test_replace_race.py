@@ -125,7 +125,7 @@ async def one_behind_the_other(
 
 
 @pytest.mark.parametrize("publish", WAYS)
-def test_what_happens_while_it_is_replaced_is_queued_for_the_new_one(
+def test_events_during_a_replacement_are_queued_for_the_new_endpoint(
     alice: Actor, hook_id: str, publish: Publish
 ) -> None:
     replaced, told = alice.server.run(
@@ -140,7 +140,7 @@ def test_what_happens_while_it_is_replaced_is_queued_for_the_new_one(
 
 
 @pytest.mark.parametrize("publish", WAYS)
-def test_what_is_queued_just_before_it_is_replaced_was_missed(alice: Actor, hook_id: str, publish: Publish) -> None:
+def test_event_just_before_a_replacement_counts_as_missed(alice: Actor, hook_id: str, publish: Publish) -> None:
     _, replaced = alice.server.run(one_behind_the_other(alice, lambda tx: publish(tx, alice), replace(alice, hook_id)))
 
     assert isinstance(replaced, ReplacedWebhook)

@@ -39,7 +39,7 @@ def test_forty_sign_ups_at_once_make_five_accounts_over_two_processes(
     assert count(one, "accounts") == 5
 
 
-def test_what_was_counted_outlives_a_kill(race_server: MakeServer) -> None:
+def test_counts_outlive_a_kill(race_server: MakeServer) -> None:
     server = race_server(SIGNUPS_PER_HOUR=5)
     for number in range(5):
         assert ask(sign_up(server, f"newcomer{number}")).status == 201

@@ -254,7 +254,7 @@ def test_a_terminal_that_knows_ascii_alone(start: Start) -> None:
     "body",
     [b"", b"{", b"\xff\xfe", b"[1]", b"null", b'{"event": 1, "id": "x", "data": {}}', b"[" * 200_000, b"9" * 5000],
 )
-def test_what_is_no_envelope_is_refused(start: Start, body: bytes) -> None:
+def test_invalid_envelope_is_refused(start: Start, body: bytes) -> None:
     listening = start(SECRET)
     assert post(listening, body) == 400
     listening.wait_for(r"unknown event no id verified\n.*Answer: 400 \(not an envelope")

@@ -50,7 +50,7 @@ def refused(
         (SECRET, BODY, HEX.upper()),
     ],
 )
-def test_what_openssl_signs_is_genuine(secret: str, body: bytes, digest: str) -> None:
+def test_signature_by_openssl_is_genuine(secret: str, body: bytes, digest: str) -> None:
     verify(body, f"t={AT},v1={digest}", secret, now=AT)
 
 
@@ -75,7 +75,7 @@ def test_a_clock_may_differ_by_five_minutes(apart: float) -> None:
     verify(BODY, HEADER, SECRET, now=AT + apart)
 
 
-def test_what_is_older_or_newer_is_refused() -> None:
+def test_older_and_newer_schemas_are_refused() -> None:
     assert "too old: it was signed 301 s ago, at most 300 s" in refused(now=AT + 301)
     assert "too new: it was signed 301 s in the future" in refused(now=AT - 301)
     assert "too old" in refused(now=float("inf"))
@@ -158,9 +158,7 @@ def test_whatever_the_header_is_the_answer_is_refused(header: str, tail: str) ->
 
 
 @given(st.binary(max_size=300), st.text(min_size=1).filter(str.strip), st.integers(0, 10**12 - 1), st.data())
-def test_what_is_signed_is_genuine_and_no_byte_can_be_changed(
-    body: bytes, secret: str, at: int, data: st.DataObject
-) -> None:
+def test_signature_covers_every_byte(body: bytes, secret: str, at: int, data: st.DataObject) -> None:
     try:
         key = secret.encode()
     except UnicodeEncodeError:

@@ -33,7 +33,7 @@ def test_every_library_in_a_wheel_is_named(package: str) -> None:
     assert sorted(named) == sorted(carried(package))
 
 
-def test_what_is_under_the_gpl_is_said_to_be() -> None:
+def test_gpl_libraries_are_named() -> None:
     assert {names.strip() for _, names, licence in ROW.findall(PAGE) if licence.startswith("GPL")} == {
         "libx264",
         "libx265",

@@ -61,13 +61,13 @@ def test_a_refusal_names_the_setting_and_the_value() -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", "metrics", "9" * 5_000, "٣"])
-def test_a_number_out_of_its_range_is_told_with_the_range(value: str) -> None:
+def test_number_out_of_range_names_the_range(value: str) -> None:
     with pytest.raises(SettingError, match=r"^PRESSROOM_METRICS_PORT is not a whole number from 1 to 65,535: "):
         Settings({"PRESSROOM_METRICS_PORT": value})
 
 
 @pytest.mark.parametrize("value", ["postgresql://u:hunter2@[::1/d", "mysql://u:hunter2@h/d", "u:hunter2@h"])
-def test_an_address_of_a_database_that_is_none_is_told_without_its_password(value: str) -> None:
+def test_invalid_database_url_is_reported_without_its_password(value: str) -> None:
     with pytest.raises(SettingError, match=r"^PRESSROOM_DATABASE_URL is n") as refused:
         Settings({"PRESSROOM_DATABASE_URL": value})
     assert "hunter2" not in refused.value.message

@@ -33,7 +33,7 @@ def test_a_fragment_is_rendered_once_for_each_state() -> None:
     assert len(rendered) == 3
 
 
-def test_what_was_not_used_for_longest_goes_first() -> None:
+def test_least_recently_used_goes_first() -> None:
     kept = Kept[bytes](80)
     for name in (b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"):
         kept.keep(name, name * 10)
@@ -45,7 +45,7 @@ def test_what_was_not_used_for_longest_goes_first() -> None:
     assert kept.size == 80
 
 
-def test_what_is_too_large_is_not_kept_and_nothing_is_counted_twice() -> None:
+def test_oversized_value_is_not_kept_and_counts_stay_exact() -> None:
     kept = Kept[bytes](80)
     kept.keep(b"large", b"x" * (80 // LARGEST + 1))
     for _ in range(3):

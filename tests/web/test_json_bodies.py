@@ -162,7 +162,7 @@ class Sized(Body):
         (b'{"within": 4}', "Must lie between 1 and 3."),
     ],
 )
-def test_number_out_of_one_bound_is_told_that_bound(raw: bytes, message: str) -> None:
+def test_number_out_of_one_bound_names_that_bound(raw: bytes, message: str) -> None:
     with pytest.raises(Invalid) as refusal:
         decode(Sized, raw, [], NOW)
 

@@ -66,7 +66,7 @@ def test_hostile_text_stays_text(source: str, form: Callable[[], FormState]) -> 
     assert not [name for node in tree.css("*") for name in node.attributes if name.startswith("on")]
 
 
-def test_what_was_typed_comes_back_to_the_letter() -> None:
+def test_typed_text_comes_back_unchanged() -> None:
     form = FormState(status=400, typed={"x": ["\n a\r\n<b>\n"]})
     html = render_text(MACROS["textarea"], {"form": form, "t": "T"})
 

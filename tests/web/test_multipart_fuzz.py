@@ -143,7 +143,7 @@ def by_curl(files: list[tuple[str, bytes]], content: str, alts: list[str]) -> tu
     places=some_places,
 )
 @settings(RELAXED, max_examples=60)
-def test_what_clients_encode_is_read_back(
+def test_encoded_text_of_clients_is_decoded(
     tmp_path: Path,
     client: Callable[[list[tuple[str, bytes]], str, list[str]], tuple[str, bytes]],
     files: list[tuple[str, bytes]],

@@ -105,7 +105,7 @@ def test_a_deadline_passes_while_the_client_waits(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_the_stream_raises_comes_through(tmp_path: Path) -> None:
+def test_error_of_the_stream_is_raised(tmp_path: Path) -> None:
     class HungUp(Exception):
         pass
 

@@ -127,7 +127,7 @@ MULTIPART: dict[str, list[tuple[str, tuple[str | None, bytes]]]] = {
 
 
 @pytest.mark.parametrize("parts", MULTIPART.values(), ids=MULTIPART)
-def test_a_fault_of_a_part_is_told_once(alice: Actor, parts: list[tuple[str, tuple[str | None, bytes]]]) -> None:
+def test_fault_of_a_part_is_reported_once(alice: Actor, parts: list[tuple[str, tuple[str | None, bytes]]]) -> None:
     answer = alice.web.post("/example", files=[*parts, ("scopes", (None, b"a"))])
 
     assert answer.status_code == 400
@@ -183,7 +183,7 @@ def test_an_unexpected_error_is_a_page_that_says_nothing_of_it(alice: Actor) -> 
         ("/settings", "/login?next=%2Fsettings"),
     ],
 )
-def test_who_is_signed_out_is_sent_to_sign_in(server: LocalServer, target: str, location: str) -> None:
+def test_signed_out_visitor_is_sent_to_sign_in(server: LocalServer, target: str, location: str) -> None:
     answer = nobody.get(server.base_url + target)
 
     assert (answer.status_code, answer.headers["location"]) == (303, location)

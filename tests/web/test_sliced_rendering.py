@@ -45,7 +45,7 @@ def test_clients_pages_are_rendered_in_turn_one_slice_in_each_round_of_the_loop(
     assert end <= 2 * 1_000 + 2 * SLICE / len(PIECE), "b's page waits for a's as if there were only one"
 
 
-def test_what_fails_leaves_the_others_their_turn() -> None:
+def test_failed_request_leaves_others_their_turn() -> None:
     def broken() -> Iterator[str]:
         yield PIECE
         raise LookupError

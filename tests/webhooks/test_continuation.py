@@ -27,7 +27,7 @@ def bodies(requests: list[Received]) -> dict[str, set[bytes]]:
     return found
 
 
-def test_what_was_delivered_before_comes_again_to_the_byte(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_redelivery_repeats_the_same_bytes(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     tick(alice, "a", "b")
     alice.server.deliver()
@@ -47,9 +47,7 @@ def test_what_was_delivered_before_comes_again_to_the_byte(endpoint: MakeEndpoin
     assert numbers == [[1, 2], [1, 2]], "the history of a delivery goes on"
 
 
-def test_what_was_held_delivered_and_missed_keeps_its_envelopes_however_often_it_is_added_again(
-    endpoint: MakeEndpoint, alice: Actor
-) -> None:
+def test_re_added_endpoint_keeps_its_envelopes(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     times = tick(alice, "delivered")
     alice.server.deliver()
@@ -77,9 +75,7 @@ def test_what_was_held_delivered_and_missed_keeps_its_envelopes_however_often_it
     assert len(set(known.values())) == 4
 
 
-def test_what_waits_at_the_one_before_is_sent_by_nobody_until_it_is_asked_for(
-    endpoint: MakeEndpoint, alice: Actor
-) -> None:
+def test_held_deliveries_wait_for_a_redelivery(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     tick(alice, "a", "b")
     again = hook.again("post.created")
@@ -132,7 +128,7 @@ def test_it_may_choose_other_events(endpoint: MakeEndpoint, alice: Actor) -> Non
     assert len({request.id for request in both.received}) == 2
 
 
-def test_what_is_in_flight_while_it_is_removed_and_added_again(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_delivery_in_flight_while_its_endpoint_is_re_added(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hook.behave(hold(200), answer(200))
     tick(alice, "a")
@@ -170,7 +166,7 @@ def test_it_is_remembered_for_as_long_as_events_are(endpoint: MakeEndpoint, alic
     assert (again.redelivered(), again.states()) == ((0, 0), [])
 
 
-def test_of_many_removed_endpoints_the_last_are_remembered(
+def test_latest_removed_endpoints_are_remembered(
     endpoint: MakeEndpoint, alice: Actor, server: LocalServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(models, "REMEMBERED", 2)

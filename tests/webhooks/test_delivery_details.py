@@ -112,9 +112,7 @@ def test_an_attempt_without_an_answer(endpoint: MakeEndpoint, alice: Actor) -> N
     ],
     ids=["markup", "long", "controls", "not UTF-8", "turned around", "long in three bytes"],
 )
-def test_what_is_kept_of_an_answer_is_bounded_and_harmless(
-    endpoint: MakeEndpoint, alice: Actor, value: str, kept: str
-) -> None:
+def test_stored_response_is_bounded_and_harmless(endpoint: MakeEndpoint, alice: Actor, value: str, kept: str) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(302, {"Location": value, "Server": value}))
     tick(alice, "a")
@@ -127,7 +125,7 @@ def test_what_is_kept_of_an_answer_is_bounded_and_harmless(
     assert attempt["responseHeaders"] == {"server": kept, "location": kept}
 
 
-def test_of_many_attempts_the_latest_five_keep_what_came_back(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_latest_five_attempts_keep_their_responses(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(200, {"Server": "s" * 300}, b"b" * 3_000))
     tick(alice, "a")
@@ -166,7 +164,7 @@ def test_a_delivery_is_sent_again_in_the_same_envelope(endpoint: MakeEndpoint, a
     assert hook.states() == ["delivered", "delivered"]
 
 
-def test_what_is_under_way_is_told(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_processing_state_is_shown(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hook.behave(hold(200))
     tick(alice, "a")

@@ -80,7 +80,7 @@ def test_each_filter_shows_what_it_says(hook: Endpoint) -> None:
     check_every_filter(hook)
 
 
-def test_what_waits_for_a_disabled_endpoint_is_held(hook: Endpoint, alice: Actor) -> None:
+def test_pending_deliveries_of_a_disabled_endpoint_are_held(hook: Endpoint, alice: Actor) -> None:
     hook.behave(answer(410))
     alice.server.clock.advance(2 * MINUTE)
     alice.server.deliver()
@@ -90,7 +90,7 @@ def test_what_waits_for_a_disabled_endpoint_is_held(hook: Endpoint, alice: Actor
     check_every_filter(hook)
 
 
-def test_what_waits_for_a_revoked_key_is_cancelled_but_for_the_news_of_it(hook: Endpoint, alice: Actor) -> None:
+def test_pending_deliveries_of_a_revoked_key_are_cancelled_except_the_revocation(hook: Endpoint, alice: Actor) -> None:
     body_of(alice.web.delete(f"/api/auth/api-keys/{alice.record.id}"))
 
     assert {each["state"] for each in hook.deliveries()} == {"cancelled", "pending", "delivered", "failed"}

@@ -20,7 +20,7 @@ def status_of(hook: Endpoint) -> Json:
     return body_of(hook.owner.web.get(f"{hook.base}/status"))
 
 
-def test_of_an_endpoint_that_was_sent_nothing(endpoint: MakeEndpoint) -> None:
+def test_endpoint_without_deliveries_has_empty_figures(endpoint: MakeEndpoint) -> None:
     hook = endpoint()
 
     assert status_of(hook) == {
@@ -36,7 +36,7 @@ def test_of_an_endpoint_that_was_sent_nothing(endpoint: MakeEndpoint) -> None:
     }
 
 
-def test_what_was_delivered_is_counted(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_deliveries_are_counted(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint()
     post(alice, 3)
     alice.server.deliver()
@@ -95,7 +95,7 @@ def test_a_disabled_endpoint_holds_what_waits_and_says_since_when_it_missed_some
     }
 
 
-def test_what_waited_for_an_endpoint_that_is_gone_is_counted_as_held(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_deliveries_of_a_removed_endpoint_count_as_held(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint()
     hook.behave(answer(503), answer(410))
     since = alice.server.clock.now()

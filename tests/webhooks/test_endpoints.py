@@ -310,7 +310,7 @@ def test_no_key_manages_endpoints_whatever_its_scopes(endpoint: MakeEndpoint, ac
 
 @one_engine
 @each_route
-def test_nobody_manages_endpoints_without_a_session(endpoint: MakeEndpoint, alice: Actor, route: str) -> None:
+def test_managing_endpoints_requires_a_session(endpoint: MakeEndpoint, alice: Actor, route: str) -> None:
     hook = endpoint()
     method, path, body = ROUTES[route]
     url = alice.server.base_url + webhooks_of(hook.key_id) + path.format(id=hook.id)
@@ -397,7 +397,7 @@ def test_a_replay_shows_a_signing_secret_again(alice: Actor, receiver: Receiver)
     hook.verify(hook.received[0], secrets[0])
 
 
-def test_what_is_chosen_is_kept_in_its_order(endpoint: MakeEndpoint) -> None:
+def test_choices_keep_their_order(endpoint: MakeEndpoint) -> None:
     for chosen in (CHOOSABLE[:1], CHOOSABLE[::-1], CHOOSABLE):
         hook = endpoint(*chosen)
         assert hook.created["events"] == hook.show()["events"] == list(chosen)

@@ -50,7 +50,7 @@ def turn_under_way(hook: Endpoint, arrived: int) -> Generator[None]:
 
 
 @ends
-def test_what_waits_is_not_sent(alice: Actor, endpoint: MakeEndpoint, end: End) -> None:
+def test_pending_deliveries_are_not_sent(alice: Actor, endpoint: MakeEndpoint, end: End) -> None:
     hook, other = endpoint("post.created"), endpoint("post.created", owner=alice)
     post(alice, 3)
     end(hook)
@@ -72,7 +72,7 @@ def test_the_rest_of_a_turn_is_not_sent(alice: Actor, endpoint: MakeEndpoint, en
 
 
 @ends
-def test_what_a_turn_has_read_ahead_is_not_sent(
+def test_deliveries_read_ahead_are_not_sent(
     alice: Actor, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch, end: End
 ) -> None:
     monkeypatch.setattr(batch, "FRESH_SECONDS", 0.0)
@@ -140,7 +140,7 @@ def test_an_endpoint_that_is_gone_while_it_fails_counts_nothing(alice: Actor, en
     assert told == [], "nobody is told that what they removed was disabled"
 
 
-def test_what_is_in_flight_when_the_database_goes_away_is_not_sent_twice(
+def test_delivery_in_flight_at_an_outage_is_not_sent_twice(
     alice: Actor, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook = endpoint("post.created")

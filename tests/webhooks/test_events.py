@@ -254,7 +254,7 @@ def test_nothing_else_is_an_event(endpoint: MakeEndpoint, alice: Actor, actor: M
     assert (told(hook), hook.deliveries()) == ([], [])
 
 
-def test_a_write_that_fails_or_is_replayed_is_told_of_once_or_not_at_all(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_failed_or_replayed_write_emits_at_most_one_event(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint()
     post = body_of(alice.post("once", "k"), 201)
     assert [alice.post("once", "k").status_code for _ in range(2)] == [200, 200]
@@ -301,7 +301,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize(("by", "end", "reason"), [(by, *each) for by, each in ENDS.items()], ids=ENDS)
-def test_that_a_key_was_revoked_is_told_once_to_its_own_endpoints(
+def test_revocation_reaches_the_key_s_own_endpoints_once(
     endpoint: MakeEndpoint, alice: Actor, by: str, end: Callable[[Actor], None], reason: str | None
 ) -> None:
     other, _ = alice.server.key(alice.account)
@@ -328,7 +328,7 @@ def test_that_a_key_was_revoked_is_told_once_to_its_own_endpoints(
     assert (told(elsewhere), elsewhere.deliveries()) == ([], [])
 
 
-def test_what_was_queued_when_a_key_was_revoked_is_cancelled(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_queued_deliveries_of_a_revoked_key_are_cancelled(endpoint: MakeEndpoint, alice: Actor) -> None:
     other, _ = alice.server.key(alice.account)
     hook, deaf, elsewhere = endpoint(), endpoint("post.created"), endpoint(key_id=other.id)
     for number in range(10):

@@ -84,7 +84,7 @@ def test_two_workers_send_everything_once(
 
 
 @on_postgres
-def test_what_one_worker_has_leased_another_leaves_alone(
+def test_leased_items_are_left_to_their_worker(
     alice: Actor, server: LocalServer, receiver: Receiver, endpoint: MakeEndpoint, second_server: LocalServer
 ) -> None:
     hanging, *others = [endpoint("post.created") for _ in range(5)]
@@ -119,9 +119,7 @@ def test_a_lease_that_ran_out_is_taken_over(alice: Actor, server: LocalServer, e
     assert len({request.body for request in hook.received}) == 1
 
 
-def test_what_was_done_under_a_lost_lease_is_not_written_down(
-    alice: Actor, server: LocalServer, endpoint: MakeEndpoint
-) -> None:
+def test_results_under_a_lost_lease_are_not_saved(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     hook.behave(*[hold(410)] * 3, answer(200))
     post(alice, 3)
@@ -155,9 +153,7 @@ def test_a_success_under_a_lost_lease_is_not_written_down_either(
     assert hook.show()["consecutiveFailures"] == 1
 
 
-def test_who_takes_a_lost_lease_back_keeps_what_another_wrote_down(
-    alice: Actor, server: LocalServer, endpoint: MakeEndpoint
-) -> None:
+def test_regained_lease_keeps_results_of_others(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
     hook, other = endpoint("post.created"), endpoint("comment.created")
     hook.behave(hold(500), answer(501), answer(200))
     post(alice)

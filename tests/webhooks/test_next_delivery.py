@@ -131,7 +131,7 @@ def test_what_was_read_before_a_change(twins: Twins, receiver: Receiver, seconds
 
 
 @pytest.mark.parametrize(("passed", "sent"), [(0.1, AHEAD), (0.101, 0)])
-def test_what_was_read_is_good_for_a_tenth_of_a_second(
+def test_deliveries_read_ahead_are_valid_for_a_tenth_of_a_second(
     twins: Twins, receiver: Receiver, seconds: Seconds, passed: float, sent: int
 ) -> None:
     alice = Actor(twins[0])

@@ -117,7 +117,7 @@ def test_the_three_headers_are_described(document: Json, event: str) -> None:
         validator(document, each["schema"]).validate(each["example"])
 
 
-def test_what_a_receiver_gets_is_what_is_described(document: Json, endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_received_deliveries_match_the_document(document: Json, endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint()
     post = publish(alice, "Grüße 🦊")
     for path, body in ((f"/api/posts/{post['id']}/bounce", {"content": "a quote"}), ("/api/posts", {"content": "b"})):
@@ -157,7 +157,7 @@ def test_reserved_events_are_no_choice_of_the_document(document: Json) -> None:
         assert (held["minItems"], held["maxItems"], held["uniqueItems"]) == (1, len(CHOOSABLE), True)
 
 
-def test_what_the_routes_answer_is_what_is_described(document: Json, endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_answers_match_the_document(document: Json, endpoint: MakeEndpoint, alice: Actor) -> None:
     alice.web.event_hooks = {"response": [Documented(document).check]}
     hook = endpoint()
     hook.behave(answer(200, body=b"Thank you"), answer(500), answer(410))

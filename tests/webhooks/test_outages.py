@@ -269,7 +269,7 @@ def test_the_latest_attempts_are_shown_when_there_were_many(
     hook.remove()
 
 
-def test_what_is_new_while_it_fails_waits_for_the_probe(
+def test_new_events_of_a_failing_endpoint_wait_for_the_probe(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint
 ) -> None:
     hook = endpoint("post.created")

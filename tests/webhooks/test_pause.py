@@ -148,7 +148,7 @@ def test_paused_endpoint_that_is_disabled_is_disabled(endpoint: MakeEndpoint, al
     assert objections(alice.web.post(f"{hook.base}/resume")) == [("webhookId", "not_allowed")]
 
 
-def test_revocation_is_told_to_a_paused_endpoint_when_it_is_resumed(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_revocation_reaches_a_paused_endpoint_when_resumed(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint()
     pause(hook)
     post(alice)
@@ -176,7 +176,7 @@ def test_paused_endpoint_that_is_added_again_is_continued_and_enabled(endpoint: 
     assert [each.id for each in again.received] == [waiting["id"]]
 
 
-def test_what_waited_for_thirty_days_at_a_paused_endpoint_is_removed(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_deliveries_paused_for_thirty_days_are_removed(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     pause(hook)
     post(alice)

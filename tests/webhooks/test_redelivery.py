@@ -29,9 +29,7 @@ def contents(hook: Endpoint, since: int = 0) -> list[str]:
     return [each["data"]["post"]["content"] for each in sorted(envelopes, key=lambda each: str(each["created_at"]))]
 
 
-def test_what_was_delivered_comes_again_to_the_byte_with_a_fresh_signature(
-    endpoint: MakeEndpoint, alice: Actor
-) -> None:
+def test_redelivery_repeats_the_bytes_with_a_fresh_signature(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     tick(alice, "Grüße 🦊")
     alice.server.deliver()
@@ -102,7 +100,7 @@ def test_times_may_be_of_any_zone(endpoint: MakeEndpoint, alice: Actor) -> None:
     assert hook.redelivered(there, there) == (1, 0)
 
 
-def test_of_the_kinds_asked_for_those_that_were_chosen(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_chosen_kinds_of_those_requested(endpoint: MakeEndpoint, alice: Actor) -> None:
     hooks = [endpoint("post.created"), endpoint("comment.created", "post.created"), endpoint("apikey.revoked")]
     post = publish(alice)
     body_of(alice.api.post(f"/api/posts/{post['id']}/comments", json={"content": "a"}), 201)
@@ -248,7 +246,7 @@ def test_an_endpoint_that_was_added_again_gets_what_was_held_and_what_it_missed(
     again.verify(again.received[1])
 
 
-def test_what_waited_when_an_endpoint_was_disabled_is_held_until_it_is_added_again(
+def test_pending_deliveries_of_a_disabled_endpoint_are_held_until_re_added(
     endpoint: MakeEndpoint, alice: Actor
 ) -> None:
     hook = endpoint("post.created")
@@ -268,7 +266,7 @@ def test_what_waited_when_an_endpoint_was_disabled_is_held_until_it_is_added_aga
     assert sorted(each.envelope["created_at"] for each in again.received[2:]) == [iso(at) for at in times]
 
 
-def test_what_had_failed_is_delivered_and_its_attempts_are_counted_on(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_failed_delivery_is_sent_and_its_attempts_continue(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(500), answer(200))
     tick(alice, "a")
@@ -320,7 +318,7 @@ def test_that_another_key_was_revoked_is_not_told_again(endpoint: MakeEndpoint, 
     assert hook.heard == ["post.created"] * 2
 
 
-def test_what_others_did_is_not_told(endpoint: MakeEndpoint, alice: Actor, actor: Callable[..., Actor]) -> None:
+def test_acts_of_others_are_not_shown(endpoint: MakeEndpoint, alice: Actor, actor: Callable[..., Actor]) -> None:
     publish(actor())
 
     assert endpoint().redelivered() == (0, 0)

@@ -13,7 +13,7 @@ from tests.harness.receiver import Receiver, never
 from tests.webhooks.endpoints import DELIVERING, LONG_AGO, Endpoint, webhooks_of
 
 
-def test_what_is_queued_outlives_the_server(
+def test_queued_mail_outlives_the_server(
     engine_settings: dict[str, object], tmp_path: Path, receiver: Receiver
 ) -> None:
     settings = {**DELIVERING, **engine_settings}

@@ -50,7 +50,7 @@ def test_a_preview_tells_how_many_of_which_kind_and_when(endpoint: MakeEndpoint,
     assert hook.redelivered() == (5, 0)
 
 
-def test_of_more_than_a_thousand_the_first_thousand_are_told(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_first_thousand_mentions_are_notified(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     start = alice.server.clock.now() - 10_000
     times = [start + number for number in range(1_001)]

@@ -41,9 +41,7 @@ def test_another_endpoint_with_a_secret_of_its_own_takes_its_place(endpoint: Mak
     assert refusal(alice.web.get(hook.base)) == (404, "Not found")
 
 
-def test_what_a_disabled_endpoint_missed_is_redelivered_with_its_envelopes(
-    endpoint: MakeEndpoint, alice: Actor
-) -> None:
+def test_missed_events_are_redelivered_with_their_envelopes(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     since = fail_until_disabled(hook)
     missed = hook.received[0].id
@@ -81,7 +79,7 @@ def test_when_nothing_can_be_added_nothing_is_removed(endpoint: MakeEndpoint, al
     assert held_by(alice) == [hook.id]
 
 
-def test_nobody_replaces_the_endpoint_of_another(endpoint: MakeEndpoint, actor: MakeActor, alice: Actor) -> None:
+def test_replacing_a_foreign_endpoint_is_404(endpoint: MakeEndpoint, actor: MakeActor, alice: Actor) -> None:
     hook, bob = endpoint(), actor()
     body = {"url": hook.created["url"], "events": EVENTS}
 

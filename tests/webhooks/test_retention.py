@@ -71,7 +71,7 @@ def test_a_failed_one_is_kept_as_long(alice: Actor, server: LocalServer, endpoin
     assert hook.states() == []
 
 
-def test_what_waits_is_never_forgotten_and_arrives(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
+def test_pending_deliveries_arrive(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     post(alice, 3)
     later(alice, 400 * DAY)
@@ -141,9 +141,7 @@ def test_a_removed_endpoint_goes_batch_by_batch(
     assert other.states() == ["delivered"] * 11
 
 
-def test_what_a_disabled_endpoint_held_goes_30_days_later(
-    alice: Actor, server: LocalServer, endpoint: MakeEndpoint
-) -> None:
+def test_held_deliveries_are_removed_after_30_days(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(410))
     post(alice, 20)
@@ -165,7 +163,7 @@ def test_what_a_disabled_endpoint_held_goes_30_days_later(
     assert not stands(hook)
 
 
-def test_what_a_revocation_cancelled_goes_30_days_later(
+def test_cancelled_deliveries_are_removed_after_30_days(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint
 ) -> None:
     hook = endpoint("post.created")

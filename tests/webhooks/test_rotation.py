@@ -61,7 +61,7 @@ def test_after_a_day_there_is_no_previous_secret(endpoint: MakeEndpoint, alice: 
     assert hook.show()["previousSecretExpiresAt"] is None
 
 
-def test_what_comes_after_a_rotation_is_signed_with_the_new_secret_alone(endpoint: MakeEndpoint) -> None:
+def test_deliveries_after_a_rotation_use_the_new_secret_only(endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     before = deliver(hook)
     assert signed_with(hook, before, hook.secret)
@@ -105,7 +105,7 @@ def test_a_delivery_that_is_tried_again_after_a_rotation_has_the_same_bytes_and_
     assert second.signature != first.signature
 
 
-def test_what_was_queued_before_a_rotation_is_signed_when_it_is_sent(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_queued_delivery_is_signed_at_sending(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     publish(alice)
     secret = body_of(hook.rotate())["secret"]
@@ -131,7 +131,7 @@ def test_a_rotation_while_a_delivery_is_under_way_does_not_disturb_it(endpoint: 
     assert signed_with(hook, deliver(hook), secret)
 
 
-def test_of_two_rotations_the_second_counts(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_second_of_two_rotations_counts(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     first = body_of(hook.rotate())
     alice.server.clock.advance(MINUTE)

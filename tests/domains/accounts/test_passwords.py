@@ -208,7 +208,7 @@ def test_nobody_waits_without_end() -> None:
     run(story)
 
 
-def test_who_leaves_gives_the_turn_on() -> None:
+def test_leaving_waiter_passes_the_turn_on() -> None:
     gate = Gate()
 
     async def story() -> None:

@@ -74,7 +74,7 @@ def refusal(number: int = 0) -> Refusal:
     return Refusal(NOW + number, "GET", "/", 404, "Not found", "::1", str(number))
 
 
-def test_what_could_not_be_written_is_added_to_what_came_later(counting: Counting) -> None:
+def test_unwritten_counts_are_added_to_later_ones(counting: Counting) -> None:
     key_id = counting.key()
     counting.usage.note(key_id, NOW - HOUR, 200)
     counting.usage.note(key_id, NOW, 503)
@@ -96,7 +96,7 @@ def test_what_could_not_be_written_is_added_to_what_came_later(counting: Countin
     assert [each.request_id for each in found.refusals] == ["2", "1"]
 
 
-def test_what_waits_is_bounded(counting: Counting) -> None:
+def test_waiting_lines_are_bounded(counting: Counting) -> None:
     keys = [counting.key() for _ in range(2)]
     counting.database.is_away = True
     for number in range(3 * RECENT_REFUSALS):

@@ -50,7 +50,7 @@ async def admitted(limiter: MemoryLimiter, key_id: str, times: int) -> int:
     return sum(verdict.refused_by is None for verdict in verdicts)
 
 
-def test_what_was_flushed_counts_in_the_next_process(tmp_path: Path) -> None:
+def test_saved_counts_reach_the_next_process(tmp_path: Path) -> None:
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         first, second = MemoryLimiter(RATES, db, clock), MemoryLimiter(RATES, db, clock)
         assert await admitted(first, key_id, 3) == 3
@@ -108,7 +108,7 @@ def test_nothing_is_admitted_or_written_while_suspended(tmp_path: Path) -> None:
     with_key(tmp_path, story)
 
 
-def test_what_either_process_counted_counts_after_a_resume(tmp_path: Path) -> None:
+def test_counts_of_both_processes_hold_after_a_resume(tmp_path: Path) -> None:
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         limiter, owner = MemoryLimiter(RATES, db, clock), MemoryLimiter(RATES, db, clock)
         assert await admitted(limiter, key_id, 2) == 2
@@ -159,7 +159,7 @@ def test_a_process_that_was_superseded_saves_nothing_more(tmp_path: Path) -> Non
     with_key(tmp_path, story)
 
 
-def test_what_was_written_counts_after_a_version_that_did_not_say_how_it_stopped(tmp_path: Path) -> None:
+def test_counts_hold_after_a_version_without_a_stop_mark(tmp_path: Path) -> None:
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         before = MemoryLimiter(RATES, db, clock)
         assert await admitted(before, key_id, 1) == 1
@@ -212,7 +212,7 @@ def test_unsaved_counting_older_than_a_second_admits_nothing_more(tmp_path: Path
     with_key(tmp_path, story)
 
 
-def test_what_could_not_be_saved_counts_in_the_next_process(tmp_path: Path) -> None:
+def test_unsaved_counts_reach_the_next_process(tmp_path: Path) -> None:
     """Once it is saved, it is not counted again."""
 
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
@@ -299,7 +299,7 @@ class Drifting(SettableClock):
 
 
 @pytest.mark.parametrize("ahead", [-HOUR, -MINUTE, 999, HOUR, 30 * HOUR])
-def test_a_clock_that_is_set_moves_what_is_told_and_admits_nothing_more(tmp_path: Path, ahead: int) -> None:
+def test_set_clock_changes_reported_times_and_admits_nothing_more(tmp_path: Path, ahead: int) -> None:
     async def story(db: Database, _: SettableClock, key_id: str) -> None:
         clock = Drifting()
         limiter = MemoryLimiter(Rates(per_minute=5, per_day=8), db, clock)

@@ -85,7 +85,7 @@ def test_pixels_that_are_not_square_are_made_square() -> None:
     assert displayed(720, 576, None, orientation_of(matrix(0, ONE, -ONE, 0))) == (576, 720)
 
 
-def test_what_browsers_play_may_stay() -> None:
+def test_browser_formats_may_stay() -> None:
     assert plays_everywhere(GOOD)
     assert plays_everywhere(GOOD._replace(audio_codec=None, audio_profile=None, audio_channels=0))
 

@@ -20,7 +20,7 @@ Develop = Callable[[str], Processed]
 
 
 @pytest.mark.parametrize("name", IMAGES)
-def test_what_is_made_opens_elsewhere_and_tells_nothing(develop: Develop, tmp_path: Path, name: str) -> None:
+def test_pictures_open_elsewhere_and_hold_no_metadata(develop: Develop, tmp_path: Path, name: str) -> None:
     made = develop(name)
     assert [file.name for file in made.files] == ["large.webp", "thumbnail.webp"]
     for file, side in zip(made.files, (2048, 640), strict=True):

@@ -54,7 +54,7 @@ def test_colours_stay_and_all_else_goes(make: Callable[[], bytes]) -> None:
     assert kept[24:36] == struct.pack(">6H", 2000, 1, 1, 0, 0, 0), "not even when it was made"
 
 
-def test_what_is_wide_stays_wide() -> None:
+def test_wide_pictures_keep_their_gamut() -> None:
     wide = reduced(profile())
     assert wide is not None
     assert xyz(*profiles.P3["rXYZ"]) in wide

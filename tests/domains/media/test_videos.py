@@ -48,7 +48,7 @@ def pictures(path: Path) -> list[tuple[float, Image.Image]]:
 
 
 @pytest.mark.parametrize("name", VIDEOS)
-def test_what_is_made_plays_in_browsers(develop: Develop, tmp_path: Path, name: str) -> None:
+def test_clips_play_in_browsers(develop: Develop, tmp_path: Path, name: str) -> None:
     made = develop(name)
     path = tmp_path / "video.mp4"
     with av.open(str(path)) as video:
@@ -74,7 +74,7 @@ def test_what_is_made_plays_in_browsers(develop: Develop, tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("name", VIDEOS)
-def test_what_is_made_tells_nothing(develop: Develop, tmp_path: Path, name: str) -> None:
+def test_clips_hold_no_metadata(develop: Develop, tmp_path: Path, name: str) -> None:
     develop(name)
     data = (tmp_path / "video.mp4").read_bytes()
     with av.open(str(tmp_path / "video.mp4")) as video:
@@ -104,7 +104,7 @@ def test_times_are_kept(develop: Develop, corpus: Callable[[str], Path], tmp_pat
 
 
 @pytest.mark.parametrize("name", sorted(COPIED))
-def test_what_plays_already_is_not_encoded_again(
+def test_playable_video_is_not_encoded_again(
     develop: Develop, corpus: Callable[[str], Path], tmp_path: Path, name: str
 ) -> None:
     develop(name)

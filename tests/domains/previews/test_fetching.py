@@ -265,7 +265,7 @@ def test_an_encoding_that_is_not_taken(site: Site, encoding: str) -> None:
     assert encoding in refused(site.url("/a"))
 
 
-def test_what_is_not_compressed_as_it_says(site: Site) -> None:
+def test_wrongly_declared_compression_is_refused(site: Site) -> None:
     site.page("/a", og("title", "T"), {"Content-Encoding": "gzip"})
 
     assert refused(site.url("/a")) == "The page is not the gzip that it says it is."

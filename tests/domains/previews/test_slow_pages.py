@@ -110,7 +110,7 @@ def test_pages_are_decoded_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(lengths) <= charset.SLICE
 
 
-def test_what_a_stranger_made_is_not_read_on_the_event_loop(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uploaded_media_are_not_read_on_the_event_loop(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: dict[str, int] = {}
 
     def noting(name: str) -> None:

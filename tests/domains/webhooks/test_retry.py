@@ -74,7 +74,7 @@ def test_the_other_forms_of_a_date_that_http_knows() -> None:
         "Fri, 31 Dec 9999 23:59:59 GMT",
     ],
 )
-def test_nobody_is_put_off_for_more_than_a_day(header: str) -> None:
+def test_retry_after_is_a_day_at_most(header: str) -> None:
     assert retry_after(header, NOW) == DAY
 
 
@@ -107,7 +107,7 @@ def test_nobody_is_put_off_for_more_than_a_day(header: str) -> None:
         "\ud800",
     ],
 )
-def test_what_makes_no_sense_asks_for_nothing(header: str) -> None:
+def test_invalid_preference_is_ignored(header: str) -> None:
     assert retry_after(header, NOW) == 0
 
 

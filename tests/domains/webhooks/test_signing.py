@@ -67,6 +67,6 @@ def test_secrets_are_a_prefix_and_32_random_characters() -> None:
     assert all(re.fullmatch(r"whsec_[0-9A-Za-z]{32}", secret) for secret in made)
 
 
-def test_what_is_shown_of_a_secret_leaves_most_of_it_unsaid() -> None:
+def test_prefix_of_a_secret_hides_most_of_it() -> None:
     assert SHOWN == 12
     assert len({new_secret()[:SHOWN] for _ in range(1_000)}) > 900
