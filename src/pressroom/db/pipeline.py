@@ -1,8 +1,10 @@
 """Statements that PostgreSQL gets ahead of the next one, in its round trip (docs/architecture.md#round-trips).
 
-asyncpg sends one statement and waits for its answer. These statements go before one of asyncpg's and have
-no end of its own (a Sync): PostgreSQL carries everything out in turn, and nothing that comes after what fails. The
-answers to what went ahead come first, and are taken out of what asyncpg reads.
+Measurements and alternatives: docs/decisions/0001-statements-ahead-on-postgresql.md.
+
+asyncpg sends one statement and waits for its answer. Statements sent ahead go before it and have no end of their own (a
+Sync): PostgreSQL executes everything in turn, and nothing after a failure. Their answers come first, and are taken out
+of the data that asyncpg reads.
 """
 
 import asyncio

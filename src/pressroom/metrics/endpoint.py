@@ -1,4 +1,7 @@
-"""The address that Prometheus reads: GET /metrics, in a thread of its own, bounded in time, bytes and connections."""
+"""The address that Prometheus reads: GET /metrics, in a thread of its own, bounded in time, bytes and connections.
+
+Why not the library's server: docs/decisions/0009-metrics-endpoint.md.
+"""
 
 import asyncio
 import contextlib

@@ -1,4 +1,7 @@
-"""A script of Redis, called on connections that are kept from redis-py: its layers cost more CPU than the call."""
+"""A script of Redis, called on connections that redis-py makes: its layers cost more CPU than the call.
+
+The figures are in docs/decisions/0008-limiter-calls-to-redis.md.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn, cast
