@@ -3,8 +3,8 @@
 Everything that a connection is given stands here: time limits, keepalives, and what a pooler in transaction mode
 forbids (docs/operations.md#postgresql).
 
-asyncpg can choose a host that takes writes by itself, but tries hosts one after another, so that one that hangs costs its
-whole time limit, and takes the first of two primaries, also one that another has replaced.
+asyncpg can choose a host that takes writes by itself, but tries hosts one after another, so that one that hangs costs
+its whole time limit, and takes the first of two primaries, also one that another has replaced.
 """
 
 import asyncio

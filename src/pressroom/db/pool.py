@@ -3,8 +3,8 @@
 A connection is not reset when it comes back: nothing of a session's state is changed outside a transaction, and a
 transaction's end undoes what was changed inside (docs/architecture.md#the-database).
 
-asyncpg's own pool does not do: it serves waiters in the order of their arrival, so that many requests of one client hold
-up all others, and resets each connection by a round trip when it comes back.
+asyncpg's own pool does not do: it serves waiters in the order of their arrival, so that many requests of one client
+hold up all others, and resets each connection by a round trip when it comes back.
 """
 
 import asyncio

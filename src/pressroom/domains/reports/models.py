@@ -47,7 +47,7 @@ CHOICES: Final[dict[SubjectType, frozenset[DecisionKind]]] = {
 
 
 def choices_of(subject: SubjectType, decided: DecisionKind | None, *, is_bounce: bool) -> frozenset[DecisionKind]:
-    """Returns the decisions that an admin can make about a case. They are final, but a hidden subject can be shown again."""
+    """Returns the decisions that an admin can make about a case. They are final, except for HIDDEN."""
     if decided is None:
         return CHOICES[subject] - {DecisionKind.HIDDEN} if is_bounce else CHOICES[subject]
     return frozenset({DecisionKind.SHOWN}) if decided == DecisionKind.HIDDEN else frozenset()
