@@ -8,7 +8,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 ORDER ?= fixed
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --order $(ORDER)
 
-.PHONY: help install tools run test test-all test-random reliability coverage test-pythons fuzz check bench bench-growth dist docs format lock
+.PHONY: help install tools run test test-all test-random reliability coverage test-pythons fuzz check bench bench-growth dist docs docs-site format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,7 +70,15 @@ test-pythons: ## Run the suite on every Python from 3.11 on that is found here, 
 fuzz: .venv/.develop ## Send FUZZ=100000 random requests and hold each answer to the OpenAPI document
 	@$(BIN)/python -m tests.fuzz --requests $${FUZZ-100000} $(ARGS)
 
-check: .venv/.develop ## Lint, types and the rules of imports
+.venv/.site: .venv/bin/python requirements/docs.txt
+	@$(BIN)/python -m venv .venv/site
+	@.venv/site/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
+	@touch $@
+
+docs-site: .venv/.site ## Build the documentation as a site, in site/; a link that leads nowhere fails
+	@NO_MKDOCS_2_WARNING=1 .venv/site/bin/mkdocs build --quiet --strict
+
+check: .venv/.develop docs-site ## Lint, types, the rules of imports and the links of the documentation
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/basedpyright
@@ -98,4 +106,4 @@ format: .venv/.develop ## Format the code
 	@$(BIN)/ruff format --quiet .
 
 lock: .venv/.develop ## Resolve the requirement files anew (needs uv in .venv)
-	@for set in build serve develop; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/$$set.in -o requirements/$$set.txt; done
+	@for set in build serve develop docs; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/$$set.in -o requirements/$$set.txt; done

@@ -119,8 +119,8 @@ def rows(held: Held, before: Held | None) -> list[str]:
 
 def renew_page(lines: list[str]) -> None:
     """Puts the table in place of the one in docs/reliability.md."""
-    kept = PAGE.read_text("utf-8").partition(HEADING)[0]
-    PAGE.write_text(kept + HEADING + INTRODUCTION + "\n".join(lines) + "\n", "utf-8")
+    kept = PAGE.read_text("utf-8").partition(HEADING)[0].rstrip()
+    PAGE.write_text(f"{kept}\n\n" + HEADING + INTRODUCTION + "\n".join(lines) + "\n", "utf-8")
 
 
 def _shown(waited: Waited) -> str:
