@@ -3,12 +3,16 @@
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import apsw
 import asyncpg
 
 from pressroom.db import Command, Query, Subscriber, Tx, Value
+from pressroom.db.connector import PostgresOptions
+
+UNHURRIED: Final = PostgresOptions(statement_seconds=600.0)
+"""For a database that is filled by statements of many rows, on a machine that may be busy."""
 
 R = TypeVar("R")
 

@@ -18,7 +18,7 @@ from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.keys.actions import create_key, list_by_status, read_first_use, read_usage
 from pressroom.domains.keys.models import NewKey, Scope
 from pressroom.ids import BEYOND
-from tests.harness.plans import Asked, Cost, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Noting, Postgres, Sqlite
 
 pytestmark = pytest.mark.xdist_group("scale")
 
@@ -104,7 +104,7 @@ def keys(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         opened: list[asyncpg.Connection] = []
         if request.param == "postgres":
             url = request.getfixturevalue("postgres_server").create_database(f"keys_{os.getpid()}")
-            db: Database = runner.run(open_postgres(url, SettableClock()))
+            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
             large = {"api_keys", "api_key_usage", "api_key_refusals"}
             opened.append(runner.run(asyncpg.connect(url)))
             engine: Engine = Postgres(opened[0], large)

@@ -38,7 +38,7 @@ from tests.domains.reading.shelves import (
     put_posts,
 )
 from tests.harness.local import LocalServer
-from tests.harness.plans import Asked, Cost, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Noting, Postgres, Sqlite
 
 pytestmark = pytest.mark.xdist_group("scale")
 
@@ -169,7 +169,7 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         opened: list[asyncpg.Connection] = []
         if request.param == "postgres":
             url = request.getfixturevalue("postgres_server").create_database(f"scale_{os.getpid()}")
-            db: Database = runner.run(open_postgres(url, SettableClock()))
+            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
             opened.append(runner.run(asyncpg.connect(url)))
             engine: Engine = Postgres(opened[0], LARGE)
         else:

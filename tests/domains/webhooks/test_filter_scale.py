@@ -17,7 +17,7 @@ from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.actions.reading import get_delivery, list_deliveries
 from pressroom.domains.webhooks.models import CodeClass, DeliveryFilter, State
 from pressroom.ids import BEYOND
-from tests.harness.plans import Asked, Cost, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Noting, Postgres, Sqlite
 from tests.harness.subscribed import make_endpoint
 
 pytestmark = pytest.mark.xdist_group("scale")
@@ -97,7 +97,7 @@ def listed(
         if engine_kind == "postgres":
             name = f"filters_{os.getpid()}_{request.param[0]}"
             url = request.getfixturevalue("postgres_server").create_database(name)
-            db: Database = runner.run(open_postgres(url, SettableClock()))
+            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
             opened.append(runner.run(asyncpg.connect(url)))
             engine: Engine = Postgres(opened[0], {"deliveries"})
         else:

@@ -17,7 +17,7 @@ from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.actions.redelivery import preview
 from pressroom.domains.webhooks.models import REDELIVERED, Redelivery, RedeliveryPreview
 from pressroom.ids import new_id
-from tests.harness.plans import Asked, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import UNHURRIED, Asked, Engine, Noting, Postgres, Sqlite
 from tests.harness.subscribed import make_endpoint
 
 pytestmark = pytest.mark.xdist_group("scale")
@@ -87,7 +87,7 @@ def preview_on(
             url = request.getfixturevalue("postgres_server").create_database(
                 f"redelivery_{os.getpid()}_{fill.__name__}"
             )
-            db: Database = runner.run(open_postgres(url, clock))
+            db: Database = runner.run(open_postgres(url, clock, options=UNHURRIED))
             connection = runner.run(asyncpg.connect(url))
             engine: Engine = Postgres(connection, {"events", "deliveries"})
         else:

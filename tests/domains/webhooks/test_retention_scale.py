@@ -14,7 +14,7 @@ from pressroom.db.postgres import open_postgres
 from pressroom.db.sqlite import connect, open_sqlite
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.queries.retention import list_expired_events
-from tests.harness.plans import Asked, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import UNHURRIED, Asked, Engine, Noting, Postgres, Sqlite
 from tests.harness.subscribed import make_endpoint
 
 pytestmark = pytest.mark.xdist_group("scale")
@@ -60,7 +60,7 @@ def test_expired_events_are_not_compared_with_each_pending_delivery(
     with asyncio.Runner() as runner:
         if engine_name == "postgres":
             url = request.getfixturevalue("postgres_server").create_database(f"retention_{os.getpid()}_{statistics}")
-            db: Database = runner.run(open_postgres(url, SettableClock()))
+            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
             connection = runner.run(asyncpg.connect(url))
             engine: Engine = Postgres(connection, {"events", "deliveries"})
         else:

@@ -21,7 +21,7 @@ from pressroom.domains.keys.models import NewKey, Scope
 from pressroom.domains.webhooks.actions.endpoints import add_webhook
 from pressroom.domains.webhooks.actions.status import get_status, list_statuses
 from pressroom.domains.webhooks.models import COUNTED, NewWebhook
-from tests.harness.plans import Asked, Cost, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Noting, Postgres, Sqlite
 
 pytestmark = pytest.mark.xdist_group("scale")
 
@@ -100,7 +100,7 @@ def endpoints(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         opened: list[asyncpg.Connection] = []
         if request.param == "postgres":
             url = request.getfixturevalue("postgres_server").create_database(f"status_{os.getpid()}")
-            db: Database = runner.run(open_postgres(url, SettableClock()))
+            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
             opened.append(runner.run(asyncpg.connect(url)))
             engine: Engine = Postgres(opened[0], {"deliveries"})
         else:
