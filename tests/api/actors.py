@@ -10,9 +10,9 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from pressroom.db import Query
-from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.keys.models import Scope
 from pressroom.domains.moderation.actions import set_admin
+from pressroom.domains.sign_in.sessions import begin_session
 from tests.harness.local import LocalServer
 from tests.harness.trust import TRUST
 

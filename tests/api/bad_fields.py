@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pressroom.domains.accounts.codes import LONGEST_CODE
+from pressroom.domains.sign_in.codes import LONGEST_CODE
 from tests.api.bad_endpoints import REDELIVERY, WEBHOOK
 from tests.api.bad_values import (
     FORMAT,

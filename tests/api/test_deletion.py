@@ -7,13 +7,13 @@ import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query, Tx
-from pressroom.domains.accounts import invitations
-from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import SERVICE, Kind, Source
 from pressroom.domains.audit.models import Actor as By
 from pressroom.domains.moderation.actions import delete_account, set_admin, suspend_account
 from pressroom.domains.posts.queries.reactions import count_like, insert_like
+from pressroom.domains.sign_in.sessions import begin_session
+from pressroom.domains.sign_up import invitations
 from tests.api.actors import Actor, body_of, nobody, objections, publish, read, refusal, rows
 from tests.api.belongings import COUNTED, NEEDED, PASSWORD, STAYS, Rich, found
 from tests.api.conftest import MakeActor

@@ -12,13 +12,13 @@ import pytest
 
 from pressroom.clock import DAY, HOUR
 from pressroom.db import Database, Query
-from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.personal_data import export_job
 from pressroom.domains.personal_data.archive import write_archive
 from pressroom.domains.personal_data.export_job import purge_exports
 from pressroom.domains.personal_data.models import folder_of
 from pressroom.domains.personal_data.queries import erase_export
 from pressroom.domains.personal_data.queries.copied import SECTIONS
+from pressroom.domains.sign_in.sessions import begin_session
 from tests.api.actors import Actor, body_of, follow, nobody, publish, refusal
 from tests.api.belongings import NEEDED, PASSWORD, Rich
 from tests.api.conftest import MakeActor

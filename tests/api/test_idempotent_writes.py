@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from pressroom.db import Query
-from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.sign_in.sessions import begin_session
 from pressroom.server.routes import API_ROUTES
 from tests.api.actors import Actor, body_of, field_errors, new_client, rows
 from tests.api.conftest import MakeActor, one_engine

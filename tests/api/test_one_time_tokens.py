@@ -4,11 +4,11 @@ import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query
-from pressroom.domains.accounts.actions import set_password
 from pressroom.domains.accounts.models import Purpose
-from pressroom.domains.accounts.queries.tokens import purge_tokens
-from pressroom.domains.accounts.tokens import consume_token, find_token, issue_token, revoke_tokens
 from pressroom.domains.moderation.actions import suspend_account
+from pressroom.domains.sign_in.credentials import set_password
+from pressroom.domains.sign_in.queries.tokens import purge_tokens
+from pressroom.domains.sign_in.tokens import consume_token, find_token, issue_token, revoke_tokens
 from tests.api.actors import rows
 from tests.harness.local import LocalServer
 

@@ -9,9 +9,9 @@ import pytest
 
 from pressroom.clock import MINUTE, iso
 from pressroom.db import Query
-from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.audit.models import Source
 from pressroom.domains.keys.models import Scope
+from pressroom.domains.sign_in.sessions import begin_session
 from tests.api.actors import Actor, body_of, refusal, rows
 from tests.api.conftest import MakeActor
 from tests.api.people import Person, token_of

@@ -7,7 +7,7 @@ import pytest
 
 from pressroom.clock import DAY, MINUTE
 from pressroom.db import Query
-from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.sign_in.sessions import begin_session
 from tests.api.actors import Actor, body_of, nobody, publish, refusal
 from tests.api.conftest import MakeActor, one_engine
 from tests.corpus.clips import Recipe

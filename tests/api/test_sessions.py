@@ -8,7 +8,7 @@ import pytest
 
 from pressroom.clock import DAY, MINUTE
 from pressroom.db import Query
-from pressroom.domains.accounts.attempts import purge_attempts
+from pressroom.domains.sign_in.attempts import purge_attempts
 from tests.api.actors import Actor, nobody
 from tests.api.conftest import one_engine
 from tests.api.people import PASSWORD, Person, new_address, next_number, token_of

@@ -9,11 +9,11 @@ import asyncpg
 import pytest
 
 from pressroom.db import Query, Tx
-from pressroom.domains.accounts import attempts
-from pressroom.domains.accounts.actions import set_password
 from pressroom.domains.accounts.models import Purpose
-from pressroom.domains.accounts.tokens import issue_token
 from pressroom.domains.audit.models import Source
+from pressroom.domains.sign_in import attempts
+from pressroom.domains.sign_in.credentials import set_password
+from pressroom.domains.sign_in.tokens import issue_token
 from pressroom.errors import WrongCredentials
 from tests.api.actors import rows
 from tests.harness.local import LocalServer

@@ -11,9 +11,9 @@ from pressroom.clock import HOUR, MINUTE
 from pressroom.db import Command, Query, Tx
 from pressroom.db.postgres_tx import PostgresTx
 from pressroom.db.sqlite_tx import SqliteTx
-from pressroom.domains.accounts.actions import begin_session
-from pressroom.domains.accounts.attempts import SignInAttempt, SignInLimits, attempt_sign_in, forget_failures
-from pressroom.domains.accounts.links import issue_reset
+from pressroom.domains.sign_in.attempts import SignInAttempt, SignInLimits, attempt_sign_in, forget_failures
+from pressroom.domains.sign_in.links import issue_reset
+from pressroom.domains.sign_in.sessions import begin_session
 from pressroom.errors import TooManyAttempts
 from tests.api.people import PASSWORD, Person, new_address, next_number, token_of
 from tests.harness.local import LocalServer

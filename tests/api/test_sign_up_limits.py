@@ -10,7 +10,7 @@ import pytest
 
 from pressroom.clock import HOUR
 from pressroom.db import Query
-from pressroom.domains.accounts.attempts import purge_attempts
+from pressroom.domains.sign_in.attempts import purge_attempts
 from tests.api.actors import nobody
 from tests.api.conftest import one_engine
 from tests.harness.local import LocalServer

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from pressroom.db import Tx
-from pressroom.domains.accounts.actions import NewAccount, begin_session, create_account
+from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
+from pressroom.domains.sign_in.sessions import begin_session
 from tests.harness.databases import in_database, settings_of
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 _QUICK: Final = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-"""The same hash without its cost, which `tests/domains/accounts/test_passwords.py` is about."""
+"""The same hash without its cost, which `tests/domains/sign_in/test_passwords.py` is about."""
 
 
 async def _no_name(host: str, port: int) -> list[str]:

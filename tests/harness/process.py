@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 from pressroom.db.migrate import migrate
-from pressroom.domains.accounts import commands as accounts
 from pressroom.domains.keys import commands as keys
+from pressroom.domains.sign_up import commands as accounts
 from tests.harness.databases import in_database, settings_of
 from tests.harness.forks import Fork, fork, run
 from tests.harness.roomy import CROWDED

@@ -6,8 +6,8 @@ from typing import Final
 from benchmarks.expired import FILLINGS, fill
 
 from pressroom.db import Database, Query
-from pressroom.domains.accounts import commands as accounts
 from pressroom.domains.keys import commands as keys
+from pressroom.domains.sign_up import commands as accounts
 from pressroom.operations.retention import PURGES, purge_rows
 from tests.harness.databases import in_database, settings_of
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pressroom.db import Command
-from pressroom.domains.accounts.passwords import ARGON2
+from pressroom.domains.sign_in.passwords import ARGON2
 from pressroom.jobs import queue
 from tests.api.actors import Actor, body_of, new_client
 from tests.api.conftest import MakeActor, one_engine

@@ -39,7 +39,7 @@ PAGED = {
     "follows/follows.html",
     "home/_own.html",
     "hubs/list.html",
-    "inbox/notifications.html",
+    "home/notifications.html",
     "keys/list.html",
     "macros/ui.html",
     "reading/_card.html",

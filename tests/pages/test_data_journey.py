@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from pressroom.clock import HOUR
-from pressroom.domains.accounts.actions import set_password
+from pressroom.domains.sign_in.credentials import set_password
 from tests.api.actors import Actor, body_of, new_client, nobody, publish
 from tests.api.conftest import MakeActor
 from tests.harness.browser import OpenTab, needs_chromium

@@ -11,8 +11,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from pressroom.clock import DAY, MINUTE
 from pressroom.db import Command, Query
-from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.keys.models import Scope
+from pressroom.domains.sign_in.sessions import begin_session
 from tests.api.actors import Actor, body_of, new_client, nobody, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.sign_in.sessions import begin_session
 from tests.api.actors import Actor, body_of, nobody, publish
 from tests.api.onlookers import Change, Twins, change_while_others_look, end_one_after_the_other, readers
 from tests.harness.local import LocalServer

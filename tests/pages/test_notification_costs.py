@@ -7,7 +7,7 @@ import pytest
 
 from pressroom.db import Command
 from pressroom.db.sqlite import SqliteDatabase
-from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.sign_in.sessions import begin_session
 from tests.conftest import database_settings
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY

@@ -6,11 +6,11 @@ from typing import Final
 import pytest
 
 from pressroom.db import Command, Tx
-from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.events.models import EventType
 from pressroom.domains.hubs.actions import create_hub
 from pressroom.domains.hubs.models import NewHub
+from pressroom.domains.sign_in.sessions import begin_session
 from pressroom.domains.webhooks.actions.endpoints import add_webhook
 from pressroom.domains.webhooks.models import NewWebhook
 from tests.conftest import database_settings

@@ -11,8 +11,8 @@ from pyotp.totp import TOTP
 from selectolax.lexbor import LexborHTMLParser
 
 from pressroom.clock import MINUTE
-from pressroom.domains.accounts.codes import STEP
 from pressroom.domains.moderation.actions import suspend_account
+from pressroom.domains.sign_in.codes import STEP
 from tests.api.actors import Actor, body_of
 from tests.api.people import PASSWORD, Person
 from tests.harness.axe import Inspection, needs_axe

@@ -1,7 +1,7 @@
 """Posts, and the time that passes between them."""
 
 from pressroom.clock import MINUTE
-from pressroom.domains.accounts.actions import begin_session
+from pressroom.domains.sign_in.sessions import begin_session
 from tests.api.actors import Actor, body_of
 from tests.harness.local import LocalServer
 from tests.harness.receiver import answer

@@ -27,7 +27,7 @@ def account() -> None:
 @click.option("--admin", is_flag=True, help="Make it an admin.")
 def account_create(username: str, email: str, password: str, admin: bool) -> None:  # click passes flags by name
     """Make the account USERNAME; prints its id."""
-    from pressroom.domains.accounts import commands as account_commands
+    from pressroom.domains.sign_up import commands as account_commands
 
     click.echo(
         with_database(lambda db: account_commands.create(db, username, email, _password(password), is_admin=admin))
@@ -79,7 +79,7 @@ def account_password(username: str, password: str, as_json: bool) -> None:
 @click.argument("username")
 def account_reset(username: str) -> None:
     """Print a link by which USERNAME sets a new password: good once, for an hour. Hand it over yourself."""
-    from pressroom.domains.accounts import commands as account_commands
+    from pressroom.domains.sign_up import commands as account_commands
 
     settings = current_settings()
     click.echo(with_database(lambda db: account_commands.reset_link(db, username, settings.base_url), settings))

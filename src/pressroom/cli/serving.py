@@ -88,7 +88,7 @@ async def _say_nothing(_runtime: "Runtime") -> None:
 
 
 async def _announce(runtime: "Runtime") -> None:
-    from pressroom.domains.accounts import commands as account_commands
+    from pressroom.domains.sign_up import commands as account_commands
 
     settings = runtime.settings
     if not settings.dev:

@@ -5,9 +5,6 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from pressroom.db import Database, Tx
-from pressroom.domains.accounts import attempts, invitations
-from pressroom.domains.accounts import queries as accounts
-from pressroom.domains.accounts.queries.tokens import purge_tokens
 from pressroom.domains.accounts.queries.usernames import purge_reserved
 from pressroom.domains.audit.actions import purge_entries
 from pressroom.domains.idempotency import once as idempotency
@@ -16,6 +13,10 @@ from pressroom.domains.limits import actions as limits
 from pressroom.domains.notifications import actions as notifications
 from pressroom.domains.previews import actions as previews
 from pressroom.domains.reports import actions as reports
+from pressroom.domains.sign_in import attempts
+from pressroom.domains.sign_in.queries import sessions
+from pressroom.domains.sign_in.queries.tokens import purge_tokens
+from pressroom.domains.sign_up import invitations
 from pressroom.domains.webhooks.actions import retention as webhooks
 from pressroom.jobs import queue
 from pressroom.jobs.sweeps import BATCH
@@ -28,7 +29,7 @@ PAUSE: Final = 0.004
 
 PURGES: Final[tuple[tuple[str, Purge], ...]] = (
     ("idempotent answers", idempotency.purge_answers),
-    ("sessions", accounts.purge_sessions),
+    ("sessions", sessions.purge_sessions),
     ("reserved user names", purge_reserved),
     ("invitations", invitations.purge),
     ("one-time tokens", purge_tokens),

@@ -9,8 +9,6 @@ A session request: session 401 → same origin 403 → admin 404 → rate limit 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from pressroom.domains.accounts.confirmation import ask_password
-from pressroom.domains.accounts.guard import SessionGuard
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import avatar_address
 from pressroom.domains.audit.models import SERVICE, client_source
@@ -20,6 +18,8 @@ from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
 from pressroom.domains.limits.guard import RateHeaders, Spent, account_subject, check_admitted, session_rates_of
 from pressroom.domains.limits.windows import abuse_reason
+from pressroom.domains.sign_in.confirmation import ask_password
+from pressroom.domains.sign_in.guard import SessionGuard
 from pressroom.errors import AddressNotAllowed, PasswordRequired, SessionRequired
 from pressroom.server.runtime import Runtime
 from pressroom.web.access import Access, Keyed

@@ -5,20 +5,8 @@ A test (tests/web/test_routes.py) finds every module with routes and fails when 
 
 from typing import Any, Final
 
-from pressroom.domains.accounts import (
-    block_pages,
-    block_routes,
-    credential_pages,
-    entry_pages,
-    profile_pages,
-    security_pages,
-    security_routes,
-    sign_in_pages,
-)
-from pressroom.domains.accounts import link_routes as account_links
+from pressroom.domains.accounts import profile_pages
 from pressroom.domains.accounts import routes as accounts
-from pressroom.domains.accounts import setup_routes as setup
-from pressroom.domains.accounts import two_factor_routes as two_factor
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.administration import belongings_pages as admin_belonging_pages
 from pressroom.domains.administration import belongings_routes as admin_belongings
@@ -32,16 +20,16 @@ from pressroom.domains.comments import routes as comments
 from pressroom.domains.follows import pages as follow_pages
 from pressroom.domains.follows import routes as follows
 from pressroom.domains.follows import suggestion_routes as suggestions
+from pressroom.domains.home import notification_pages, notification_routes
 from pressroom.domains.home import pages as home
 from pressroom.domains.hubs import pages as hub_pages
 from pressroom.domains.hubs import routes as hubs
-from pressroom.domains.inbox import pages as inbox
-from pressroom.domains.inbox import routes as inbox_routes
 from pressroom.domains.keys import pages as key_pages
 from pressroom.domains.keys import routes as keys
 from pressroom.domains.mail import pages as mail
 from pressroom.domains.media import picture_pages, picture_routes
 from pressroom.domains.media import serving as media
+from pressroom.domains.moderation import block_pages, block_routes
 from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.personal_data import pages as data_pages
 from pressroom.domains.personal_data import routes as personal_data
@@ -56,9 +44,17 @@ from pressroom.domains.reports import admin_pages as report_admin_pages
 from pressroom.domains.reports import admin_routes as report_admin_routes
 from pressroom.domains.reports import pages as report_pages
 from pressroom.domains.reports import routes as reports
-from pressroom.domains.settings_pages import pages as settings_pages
+from pressroom.domains.sign_in import credential_pages, security_pages, security_routes
+from pressroom.domains.sign_in import link_routes as account_links
+from pressroom.domains.sign_in import pages as sign_in_pages
+from pressroom.domains.sign_in import routes as sign_in
+from pressroom.domains.sign_in import two_factor_routes as two_factor
+from pressroom.domains.sign_up import pages as sign_up_pages
+from pressroom.domains.sign_up import routes as sign_up
+from pressroom.domains.sign_up import setup_routes as setup
 from pressroom.domains.webhooks import delivery_pages
 from pressroom.domains.webhooks import delivery_routes as deliveries
+from pressroom.domains.webhooks import key_pages as one_key_pages
 from pressroom.domains.webhooks import pages as webhook_pages
 from pressroom.domains.webhooks import routes as webhooks
 from pressroom.web import site
@@ -70,6 +66,8 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *previewing.routes,
     *comments.routes,
     *clips.routes,
+    *sign_up.routes,
+    *sign_in.routes,
     *accounts.routes,
     *picture_routes.routes,
     *account_links.routes,
@@ -83,7 +81,7 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *follows.routes,
     *suggestions.routes,
     *hubs.routes,
-    *inbox_routes.routes,
+    *notification_routes.routes,
     *notifications.routes,
     *administration.routes,
     *admin_belongings.routes,
@@ -96,10 +94,10 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
 
 PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *home.routes,
-    *inbox.routes,
+    *notification_pages.routes,
     *post_pages.routes,
     *clip_pages.routes,
-    *entry_pages.routes,
+    *sign_up_pages.routes,
     *setup.pages,
     *mail.routes,
     *reading.routes,
@@ -116,7 +114,7 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *data_pages.routes,
     *credential_pages.routes,
     *key_pages.routes,
-    *settings_pages.routes,
+    *one_key_pages.routes,
     *webhook_pages.routes,
     *delivery_pages.routes,
     *admin_pages.routes,

@@ -9,9 +9,6 @@ from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
 from pressroom.db import Database
 from pressroom.db.replica import Replica
-from pressroom.domains.accounts.jobs import mail_handlers
-from pressroom.domains.accounts.passwords import Passwords
-from pressroom.domains.accounts.sessions import SessionUse
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
 from pressroom.domains.follows.jobs import request_handler
@@ -35,6 +32,9 @@ from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_K
 from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.view_counter import ViewCounter
 from pressroom.domains.reports.jobs import decision_handler
+from pressroom.domains.sign_in.jobs import mail_handlers
+from pressroom.domains.sign_in.passwords import Passwords
+from pressroom.domains.sign_in.sessions import SessionUse
 from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.errors import PressroomError
 from pressroom.jobs.schedule import Every, Schedule

@@ -10,8 +10,8 @@ import trustme
 
 from pressroom.clock import HOUR, MINUTE
 from pressroom.db import Query
-from pressroom.domains.accounts.links import request_reset
 from pressroom.domains.mail import smtp
+from pressroom.domains.sign_in.links import request_reset
 from tests.api.actors import rows
 from tests.api.conftest import server
 from tests.harness.local import LocalServer

@@ -15,11 +15,11 @@ from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
 from pressroom.db.postgres import PostgresDatabase, open_postgres
 from pressroom.db.sqlite import SqliteDatabase, connect, open_sqlite
-from pressroom.domains.accounts.actions import begin_session
 from pressroom.domains.comments.actions import list_in_time
 from pressroom.domains.comments.queries import LIST_BY_ID, LIST_IN_THREADS, LIST_IN_TIME
 from pressroom.domains.posts.queries import lookup
 from pressroom.domains.reading.actions import open_hub, open_permalink, open_profile, open_tag
+from pressroom.domains.sign_in.sessions import begin_session
 from pressroom.ids import BEYOND
 from tests.domains.reading.shelves import (
     COMMENTS,

@@ -43,6 +43,25 @@ CREATE INDEX accounts_suspended ON accounts (id) WHERE suspended_at IS NOT NULL 
 CREATE INDEX accounts_deleted ON accounts (id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX accounts_admins ON accounts (id) WHERE is_admin;
 
+-- A user name that its account gave up or lost. Retention: 90 days.
+CREATE TABLE reserved_usernames (
+    username_key TEXT PRIMARY KEY,
+    account_id TEXT NOT NULL REFERENCES accounts (id),  -- the previous owner, who may take it again
+    reserved_until BIGINT NOT NULL
+);
+CREATE INDEX reserved_usernames_account ON reserved_usernames (account_id);
+CREATE INDEX reserved_usernames_end ON reserved_usernames (reserved_until);
+
+-- An e-mail address or domain that cannot sign up. Retention: until an admin removes it.
+CREATE TABLE blocked_addresses (
+    id TEXT PRIMARY KEY,
+    pattern TEXT NOT NULL UNIQUE,           -- name@example.org, or example.org with its subdomains; case-folded
+    reason TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+
+-- sign_in ---------------------------------------------------------------------------------------------------------------
+
 -- A browser that is signed in. Retention: removed after expiry.
 CREATE TABLE sessions (
     account_id TEXT NOT NULL REFERENCES accounts (id),
@@ -88,15 +107,6 @@ CREATE TABLE known_addresses (
 );
 CREATE INDEX known_addresses_age ON known_addresses (seen_at);
 
--- A user name that its account gave up or lost. Retention: 90 days.
-CREATE TABLE reserved_usernames (
-    username_key TEXT PRIMARY KEY,
-    account_id TEXT NOT NULL REFERENCES accounts (id),  -- the previous owner, who may take it again
-    reserved_until BIGINT NOT NULL
-);
-CREATE INDEX reserved_usernames_account ON reserved_usernames (account_id);
-CREATE INDEX reserved_usernames_end ON reserved_usernames (reserved_until);
-
 -- A link or step that is valid once: to verify an address, set a new password, sign in. Retention: removed after expiry.
 CREATE TABLE one_time_tokens (
     token_hash TEXT PRIMARY KEY,            -- SHA-256 of the token, which is not stored
@@ -125,6 +135,8 @@ CREATE TABLE recovery_codes (
     PRIMARY KEY (account_id, code_hash)
 );
 
+-- sign_up ---------------------------------------------------------------------------------------------------------------
+
 -- A token that a server without accounts printed. Retention: removed when the first account is made.
 CREATE TABLE setup_tokens (
     token_hash TEXT PRIMARY KEY,            -- SHA-256 of the token, which is not stored
@@ -146,14 +158,6 @@ CREATE TABLE invitations (
 CREATE INDEX invitations_expiry ON invitations (expires_at);
 CREATE INDEX invitations_used_by ON invitations (used_by) WHERE used_by IS NOT NULL;
 CREATE INDEX invitations_account ON invitations (account_id);
-
--- An e-mail address or domain that cannot sign up. Retention: until an admin removes it.
-CREATE TABLE blocked_addresses (
-    id TEXT PRIMARY KEY,
-    pattern TEXT NOT NULL UNIQUE,           -- name@example.org, or example.org with its subdomains; case-folded
-    reason TEXT NOT NULL,
-    created_at BIGINT NOT NULL
-);
 
 -- keys ------------------------------------------------------------------------------------------------------------------
 

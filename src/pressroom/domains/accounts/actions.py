@@ -1,32 +1,23 @@
 """Sign-up, sessions and profiles. Each action takes an open transaction first."""
 
-import hashlib
-import secrets
 from typing import Final
 
 import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries
-from pressroom.domains.accounts.agents import name_of_agent
 from pressroom.domains.accounts.models import (
-    KNOWN_ADDRESS_LIFE,
-    KNOWN_ADDRESSES,
     RESERVATIONS,
     RESERVED,
-    SESSION_LIFE,
-    SESSION_RENEWAL,
-    SESSIONS,
     Account,
     AccountRecord,
     Caller,
     Profile,
     folded,
-    network_of,
 )
-from pressroom.domains.accounts.queries import sessions, status, tokens, usernames
+from pressroom.domains.accounts.queries import status, usernames
 from pressroom.domains.audit.actions import record
-from pressroom.domains.audit.models import OPERATOR, SERVICE, UNKNOWN, Kind, Source
+from pressroom.domains.audit.models import OPERATOR, Kind, Source
 from pressroom.errors import Conflict, NotFound
 from pressroom.ids import new_id
 from pressroom.jobs import queue
@@ -45,11 +36,6 @@ class NewAccount(msgspec.Struct):
     email: str
     password_hash: str
     display_name: str | None = None
-
-
-def hash_token(token: str) -> str:
-    """Returns the hash of a session's token: the database stores nothing else of it."""
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 async def create_account(tx: Tx, new: NewAccount, source: Source = OPERATOR) -> Account:
@@ -83,55 +69,6 @@ async def check_not_taken(tx: Tx, username: str, email: str) -> None:
 async def check_email_free(tx: Tx, email: str, but: str) -> None:
     """Raises Conflict when an account other than `but` has the e-mail address."""
     await _refuse_taken(tx, "", email, but=but)
-
-
-async def begin_session(tx: Tx, account_id: str, source: Source = UNKNOWN) -> str:
-    """Begins a session and returns its token, the cookie's value. The database stores only a hash of it.
-
-    Ends the oldest ones beyond 50 (docs/sign-in.md#sessions). The account must be locked or new: of two sessions that
-    begin at once neither would see the other.
-    """
-    token = secrets.token_urlsafe(32)
-    await queries.insert_session(
-        tx,
-        token_hash=hash_token(token),
-        account_id=account_id,
-        session_id=new_id(tx.now),
-        source=source,
-        expires_at=tx.now + SESSION_LIFE,
-    )
-    await record(tx, account_id, Kind.SIGNED_IN, source)
-    if ended := await sessions.end_oldest(tx, account_id, but=SESSIONS):
-        browser, session_id = name_of_agent(ended[0].agent), ended[0].id
-        count = len(ended) if len(ended) > 1 else None  # as many as there were before there was a limit
-        await record(tx, account_id, Kind.SIGNED_OUT, SERVICE, browser=browser, sessionId=session_id, count=count)
-    return token
-
-
-async def end_session(tx: Tx, token: str, source: Source = UNKNOWN) -> None:
-    """Ends the session of this token."""
-    account_id = await queries.delete_session(tx, hash_token(token))
-    if account_id is not None:
-        await record(tx, account_id, Kind.SIGNED_OUT, source)
-
-
-async def renew_session(tx: Tx, token: str) -> None:
-    """Prolongs the session of this token to 30 days from now."""
-    await queries.renew_session(tx, token_hash=hash_token(token), expires_at=tx.now + SESSION_LIFE)
-
-
-async def remember_address(tx: Tx, account_id: str, client: str) -> None:
-    """Records that the account signed in from the address `client`; the latest addresses are stored, as hashes."""
-    await queries.remember_address(tx, account_id=account_id, address_hash=_hash_address(account_id, client))
-    await queries.forget_addresses(tx, account_id=account_id, but=KNOWN_ADDRESSES)
-
-
-async def find_known_address(tx: Tx, account_id: str, client: str) -> str | None:
-    """Returns the hash of the address `client` if the account signed in from there within the last 90 days, or None."""
-    address_hash = _hash_address(account_id, client)
-    since = tx.now - KNOWN_ADDRESS_LIFE
-    known = await queries.is_known_address(tx, account_id=account_id, address_hash=address_hash, since=since)
-    return address_hash if known else None
 
 
 async def lock_for_edit(tx: Tx, account_id: str) -> None:
@@ -187,19 +124,6 @@ async def get_record(tx: Tx, username: str) -> AccountRecord:
     return record
 
 
-async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
-    """Replaces the password of an account, ends its sessions and links, and deletes its failed sign-ins."""
-    await status.set_password(tx, account_id, password_hash)
-    await tokens.delete_tokens(tx, account_id)
-    await status.delete_sessions(tx, account_id)
-    await status.forget_failures(tx, account_id)
-
-
-def needs_renewal(renewed_at: int, now: int) -> bool:
-    """Returns whether a session that is used at `now` must be prolonged. Both times are in milliseconds."""
-    return now - renewed_at >= SESSION_RENEWAL
-
-
 async def _record_edit(tx: Tx, before: Account, account: Account, source: Source) -> None:
     """Records the changed fields of a profile; the user name by itself, with the one before."""
     if account.username != before.username:
@@ -238,7 +162,3 @@ async def _refuse_taken(tx: Tx, username: str, email: str | None, but: str = "")
         raise Conflict(f"The user name {username} is taken.")
     if taken == "email":
         raise Conflict("There is already an account with this e-mail address.")
-
-
-def _hash_address(account_id: str, client: str) -> str:
-    return hashlib.sha256(f"{account_id} {network_of(client)}".encode()).hexdigest()

@@ -7,12 +7,10 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
-from pressroom.domains.accounts.codes import LONGEST_CODE
 from pressroom.domains.accounts.models import (
     Account,
     Profile,
     display_name_errors,
-    email_errors,
     username_errors,
 )
 from pressroom.errors import Code, FieldError
@@ -40,95 +38,6 @@ Email = Annotated[
         extra_json_schema={"format": "email", "pattern": r"^[^@\s]+@[^@\s]+$"},
     ),
 ]
-
-
-GivenPassword = Annotated[str, Meta(max_length=200, description="The password of the account.")]
-
-
-class NewPassword(Body):
-    """A new password."""
-
-    password: Password
-
-
-class SignUpFields(Body):
-    """What an account is made of."""
-
-    username: Username
-    email: Email
-    password: Password
-    display_name: (
-        Annotated[
-            str,
-            Meta(
-                max_length=100,
-                description="The name that people see; the user name unless given.",
-                extra_json_schema={"pattern": ONE_LINE},
-            ),
-        ]
-        | None
-    ) = None
-
-    def field_errors(self, now: int) -> Iterator[FieldError]:
-        yield from username_errors(self.username)
-        yield from email_errors(self.email)
-        yield from display_name_errors(self.display_name)
-
-
-class SignUp(SignUpFields):
-    """A sign-up."""
-
-    invite: (
-        Annotated[str, Meta(max_length=100, description="The token of an invitation: the end of its link.")] | None
-    ) = None
-
-
-class SignIn(Body):
-    """A sign-in."""
-
-    login: Annotated[str, Meta(max_length=254, description="User name or e-mail address.")]
-    password: GivenPassword
-    code: (
-        Annotated[
-            str,
-            Meta(
-                max_length=LONGEST_CODE,
-                description="Of the authenticator app, or a recovery code; for accounts with two-factor sign-in.",
-            ),
-        ]
-        | None
-    ) = None
-
-
-class Confirmation(Body):
-    """The password, given again."""
-
-    password: GivenPassword
-
-
-OneTimeToken = Annotated[str, Meta(max_length=100, description="The token: the last part of the link.")]
-
-
-class ForgotPassword(Body):
-    """A request for a link to set a new password."""
-
-    email: Email
-
-    def field_errors(self, now: int) -> Iterator[FieldError]:
-        yield from email_errors(self.email)
-
-
-class ResetPassword(Body):
-    """A new password, and the token of the link that allows to set it."""
-
-    token: OneTimeToken
-    password: Password
-
-
-class UseLink(Body):
-    """The token of a link."""
-
-    token: OneTimeToken
 
 
 class EditProfile(Body):
@@ -264,18 +173,4 @@ AUTHOR_EXAMPLE = AuthorOut(
     verified=False,
     verified_type=None,
 )
-SIGN_UP_EXAMPLE = SignUp(
-    username="mira_press",
-    email="mira@press.example",
-    password="nine plums and a kettle",  # noqa: S106  # an example, nobody's
-    display_name="Mira Okafor",
-)
-SIGN_IN_EXAMPLE = SignIn(login="mira_press", password="nine plums and a kettle")  # noqa: S106  # the same
-CONFIRMATION_EXAMPLE = Confirmation(password="nine plums and a kettle")  # noqa: S106  # the same
 EDIT_PROFILE_EXAMPLE = EditProfile(bio="Notes on type, paper and ink.", is_private=False)
-FORGOT_EXAMPLE = ForgotPassword(email="mira@press.example")
-RESET_EXAMPLE = ResetPassword(
-    token="Zk3x0q9Jv1m2c4R8T6y7u5w3e1a9s0d2f4g6h8j1k3L",  # noqa: S106  # the same
-    password="nine plums and a kettle",  # noqa: S106  # the same
-)
-USE_LINK_EXAMPLE = UseLink(token=RESET_EXAMPLE.token)

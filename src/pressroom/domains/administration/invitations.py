@@ -6,11 +6,11 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
-from pressroom.domains.accounts import invitations
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.queries.invitations import Invitation
 from pressroom.domains.administration.pages import page_of, pager_values
 from pressroom.domains.administration.routes import TAG, source_of
+from pressroom.domains.sign_up import invitations
+from pressroom.domains.sign_up.queries.invitations import Invitation
 from pressroom.errors import Conflict, NotFound
 from pressroom.settings.values import Signup
 from pressroom.web.access import AdminOnly, AdminPage

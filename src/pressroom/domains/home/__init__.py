@@ -1,1 +1,1 @@
-"""The front page: what this server is, and for whoever is signed in, what to do next."""
+"""Pages that show what several packages hold: the front page and the notifications (docs/web-app.md)."""

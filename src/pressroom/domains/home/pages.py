@@ -6,7 +6,6 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Tx
-from pressroom.domains.accounts.link_routes import ask_for_verification
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.clips import actions as clips
 from pressroom.domains.clips.models import ClipView
@@ -28,6 +27,7 @@ from pressroom.domains.previews.schemas import card_shape
 from pressroom.domains.reading.markup import linked, shortened
 from pressroom.domains.reading.preview_routes import find_card
 from pressroom.domains.reading.rendering import host_of
+from pressroom.domains.sign_in.link_routes import ask_for_verification
 from pressroom.ids import BEYOND
 from pressroom.settings.values import Signup
 from pressroom.web.access import Page, Visitor

@@ -4,7 +4,8 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Query
+from pressroom.db import Query, Tx, sql
+from pressroom.domains.home.models import Notice
 
 
 class FirstSteps(msgspec.Struct):
@@ -24,3 +25,26 @@ FIND_FIRST_STEPS: Final = Query(
     " = :account_id AS has_post,"
     " EXISTS (SELECT 1 FROM webhooks WHERE account_id = :account_id) AS has_endpoint",
 )
+
+
+_NOTICES: Final = (
+    "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.webhook_id, n.key_id, a.username, a.display_name,"
+    " k.label AS key_label, w.url, w.key_id AS webhook_key_id, a.suspended_at IS NOT NULL AS hidden"
+    " FROM notifications n"
+    " LEFT JOIN accounts a ON a.id = n.actor_id"
+    " LEFT JOIN api_keys k ON k.id = n.key_id AND k.account_id = n.account_id"
+    " LEFT JOIN webhooks w ON w.id = n.webhook_id AND w.account_id = n.account_id"
+    " WHERE n.account_id = :account_id AND n.id < :before"
+)
+
+
+@sql.all(f"{_NOTICES} AND n.read_at IS NULL ORDER BY n.id DESC LIMIT :limit")
+async def list_unread(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notice]:
+    """Returns unread notifications of the account, hidden ones too, newest first, before `before`."""
+    ...
+
+
+@sql.all(f"{_NOTICES} AND n.read_at IS NOT NULL ORDER BY n.id DESC LIMIT :limit")
+async def list_read(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notice]:
+    """Returns notifications that the account has read, hidden ones too, newest first, before `before`."""
+    ...

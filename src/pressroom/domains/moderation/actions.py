@@ -8,19 +8,21 @@ from msgspec.structs import replace
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
-from pressroom.domains.accounts import two_factor
 from pressroom.domains.accounts.actions import TAG_JOB, get_record
-from pressroom.domains.accounts.actions import set_password as set_password_of
-from pressroom.domains.accounts.links import RESET_MAIL_JOB
 from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
-from pressroom.domains.accounts.queries import status, tokens, usernames
-from pressroom.domains.accounts.sessions import EMAIL_CHANGED_JOB
+from pressroom.domains.accounts.queries import status, usernames
 from pressroom.domains.audit.actions import record as log
 from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
 from pressroom.domains.moderation.models import DELETED, DELETION_JOB, SUSPENDED
+from pressroom.domains.sign_in import two_factor
+from pressroom.domains.sign_in.credentials import EMAIL_CHANGED_JOB
+from pressroom.domains.sign_in.credentials import set_password as set_password_of
+from pressroom.domains.sign_in.links import RESET_MAIL_JOB
+from pressroom.domains.sign_in.queries import sessions, tokens
+from pressroom.domains.sign_in.queries.attempts import erase_sign_in
 from pressroom.errors import Conflict
 from pressroom.jobs import queue
 
@@ -68,6 +70,7 @@ async def delete_account(
         reason_given, revoker = (None, UNKNOWN) if by is RevokedBy.SELF else (DELETED, source)
         await revoke_key(tx, key_id, by, reason_given, revoker)
     await status.erase(tx, record.id)
+    await erase_sign_in(tx, record.id)
     await queue.cancel(tx, RESET_MAIL_JOB, folded(record.email))
     await queue.cancel_of_account(tx, EMAIL_CHANGED_JOB, record.id)
     if by is RevokedBy.ADMIN:
@@ -118,7 +121,7 @@ async def _lock(tx: Tx, username: str) -> AccountRecord:
 
 async def _suspend(tx: Tx, account_id: str, reason: str, source: Source) -> None:
     await status.suspend(tx, account_id, tx.now)
-    await status.delete_sessions(tx, account_id)
+    await sessions.delete_sessions(tx, account_id)
     await tokens.delete_tokens(tx, account_id)
     for key_id in await keys.list_active(tx, account_id):
         await revoke_key(tx, key_id, RevokedBy.ADMIN, reason, source)

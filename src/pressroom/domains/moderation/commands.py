@@ -8,13 +8,13 @@ from pressroom.clock import SystemClock
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts.actions import get_record
 from pressroom.domains.accounts.models import AccountRecord
-from pressroom.domains.accounts.passwords import Passwords
 from pressroom.domains.accounts.queries import status
-from pressroom.domains.accounts.schemas import NewPassword
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.models import check_reason
 from pressroom.domains.moderation import actions
 from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
+from pressroom.domains.sign_in.passwords import Passwords
+from pressroom.domains.sign_in.schemas import NewPassword
 from pressroom.errors import Invalid
 from pressroom.ids import BEYOND
 from pressroom.web.json_bodies import decode

@@ -1,4 +1,4 @@
-"""Notifications over HTTP: counted, marked as read. `inbox` lists them, since it knows what they are about."""
+"""Notifications over HTTP: counted, marked as read. `home` lists them, since it knows what they are about."""
 
 from typing import Final
 

@@ -3,7 +3,6 @@
 from pressroom.clock import iso
 from pressroom.db import Tx
 from pressroom.domains.accounts.actions import get_account, get_record
-from pressroom.domains.accounts.attempts import SignInAttempt, forget_failures
 from pressroom.domains.accounts.queries import lock_account
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind, Source
@@ -12,6 +11,7 @@ from pressroom.domains.moderation.actions import delete_account
 from pressroom.domains.moderation.models import check_not_admin
 from pressroom.domains.personal_data import queries
 from pressroom.domains.personal_data.models import EXPORT_JOB, Export, ExportState
+from pressroom.domains.sign_in.attempts import SignInAttempt, forget_failures
 from pressroom.errors import Conflict, NotFound
 from pressroom.jobs import queue
 

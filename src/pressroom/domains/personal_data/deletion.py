@@ -13,7 +13,6 @@ from pressroom.clock import DAY, HOUR, MINUTE, SECOND
 from pressroom.db import Database, Tx
 from pressroom.db.params import BATCH
 from pressroom.domains.accounts.queries import status
-from pressroom.domains.accounts.queries.invitations import erase_invitations
 from pressroom.domains.audit.actions import erase_addresses, erase_entries
 from pressroom.domains.clips.queries import erase_clips
 from pressroom.domains.comments.queries import clear_keys
@@ -30,6 +29,8 @@ from pressroom.domains.personal_data.queries import erase_export
 from pressroom.domains.posts.actions.erase import erase_posts, take_reactions_back
 from pressroom.domains.posts.queries.erasure import erase_mentions
 from pressroom.domains.reports.queries import erase_reports
+from pressroom.domains.sign_in.queries import attempts
+from pressroom.domains.sign_up.queries.invitations import erase_invitations
 from pressroom.domains.webhooks.actions.retention import erase_endpoints
 from pressroom.domains.webhooks.queries.retention import has_news
 from pressroom.ids import BEYOND
@@ -108,7 +109,7 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
 
     async def work(job: Job, token: str) -> None:
         account_id = job.subject
-        await db.transact(status.erase_sign_in, account_id)
+        await db.transact(attempts.erase_sign_in, account_id)
         for kind, most in KINDS:
             await erase(kind, account_id, most)
         await repeat(take_reactions_back, account_id)

@@ -4,10 +4,8 @@ from functools import partial
 from typing import Final
 
 from pressroom.domains.accounts.actions import lock_for_edit
-from pressroom.domains.accounts.cookies import session_cookie
 from pressroom.domains.accounts.models import Caller, folded
 from pressroom.domains.accounts.routes import TAG
-from pressroom.domains.accounts.signing_in import check_own_password
 from pressroom.domains.audit.models import Source
 from pressroom.domains.moderation.models import admin_stays, check_not_admin
 from pressroom.domains.personal_data import actions
@@ -19,6 +17,8 @@ from pressroom.domains.personal_data.schemas import (
     ExportOut,
     export_shape,
 )
+from pressroom.domains.sign_in.cookies import session_cookie
+from pressroom.domains.sign_in.signing_in import check_own_password
 from pressroom.errors import Code, Conflict, FieldError, NotFound, TooManyAttempts, Unprocessable, WrongCredentials
 from pressroom.web.access import SessionOnly
 from pressroom.web.asgi import HeaderList

@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
-from pressroom.domains.accounts.schemas import GivenPassword
 from pressroom.domains.personal_data.models import Export, ExportState
+from pressroom.domains.sign_in.schemas import GivenPassword
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Time
 

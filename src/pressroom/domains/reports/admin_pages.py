@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from pressroom.domains.accounts.block_routes import admin_of
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media.models import MediaEntryType, ProcessingStatus, Variant
 from pressroom.domains.media.queries import FIND_ANY
 from pressroom.domains.media.serving import serve_blob
+from pressroom.domains.moderation.block_routes import admin_of
 from pressroom.domains.reports import actions
 from pressroom.domains.reports.admin_routes import read_cases, state_of
 from pressroom.domains.reports.models import DecisionKind, SubjectType, choices_of

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from pressroom.domains.accounts.block_routes import TAG
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.moderation.block_routes import TAG
 from pressroom.domains.reports import actions
 from pressroom.domains.reports.schemas import (
     CREATE_REPORT_EXAMPLE,

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import msgspec
-
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.accounts.models import (
@@ -13,11 +11,7 @@ from pressroom.domains.accounts.models import (
     AccountStatus,
     NamedAccount,
     PostCounts,
-    account_subject,
-    login_subject,
 )
-from pressroom.domains.accounts.queries import two_factor
-from pressroom.domains.accounts.queries.tokens import delete_tokens
 
 _RECORD: Final = (
     "id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
@@ -93,28 +87,6 @@ ERASE: Final = Command(
     " is_admin = FALSE, verified = FALSE, email_verified = FALSE, suspended_at = coalesce(suspended_at, :now),"
     " deleted_at = :now, updated_at = :now WHERE id = :account_id"
 )
-
-
-class Logins(msgspec.Struct):
-    """The logins of an account, folded."""
-
-    username_key: str
-    email_key: str
-
-
-FIND_LOGINS: Final = Query(Logins, "SELECT username_key, email_key FROM accounts WHERE id = :account_id")
-
-
-# Whatever addresses the attempts came from: `account:ID` and `account:ID:ADDRESS`.
-_OF_SUBJECT: Final = "subject = :subject OR (subject > :subject || ':' AND subject < :subject || ';')"
-
-DELETE_ATTEMPTS: Final = Command(f"DELETE FROM sign_in_attempts WHERE {_OF_SUBJECT}")
-
-FORGET_FAILURES: Final = Command(f"UPDATE sign_in_attempts SET failures = 0 WHERE {_OF_SUBJECT}")
-
-DELETE_ADDRESSES: Final = Command("DELETE FROM known_addresses WHERE account_id = :account_id")
-
-DELETE_SESSIONS: Final = Command("DELETE FROM sessions WHERE account_id = :account_id")
 
 
 _LISTS: Final = {
@@ -202,18 +174,8 @@ async def suspend(tx: Tx, account_id: str, at: int | None) -> None:
 
 
 async def erase(tx: Tx, account_id: str) -> None:
-    """Erases names, e-mail address, password and bio of an account for good, and how people signed in to it."""
+    """Erases names, e-mail address, password and bio of an account for good."""
     await tx.run(ERASE, account_id=account_id, now=tx.now)
-    await erase_sign_in(tx, account_id)
-
-
-async def erase_sign_in(tx: Tx, account_id: str) -> None:
-    """Deletes how people sign in to an account: sessions, links, two-factor, and from where it was tried."""
-    await tx.run(DELETE_SESSIONS, account_id=account_id)
-    await tx.run(DELETE_ADDRESSES, account_id=account_id)
-    await tx.run(DELETE_ATTEMPTS, subject=account_subject(account_id))
-    await delete_tokens(tx, account_id)
-    await two_factor.delete(tx, account_id)
 
 
 @sql.one("SELECT deleted_at FROM accounts WHERE id = :account_id AND deleted_at IS NOT NULL")
@@ -272,19 +234,3 @@ async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
 async def set_email(tx: Tx, account_id: str, email: str, email_key: str) -> None:
     """Replaces the account's e-mail address by one that is still to be verified."""
     ...
-
-
-async def forget_failures(tx: Tx, account_id: str) -> None:
-    """Forgets the failed sign-ins of the account, by whichever of its names and from whichever address.
-
-    Successes go on counting: a new password does not begin their window anew.
-    """
-    keys = await tx.one(FIND_LOGINS, account_id=account_id)
-    logins = sorted((login_subject(keys.username_key), login_subject(keys.email_key))) if keys else ()
-    for subject in (*logins, account_subject(account_id)):
-        await tx.run(FORGET_FAILURES, subject=subject)
-
-
-async def delete_sessions(tx: Tx, account_id: str) -> None:
-    """Ends all sessions of the account."""
-    await tx.run(DELETE_SESSIONS, account_id=account_id)

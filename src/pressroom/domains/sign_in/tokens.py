@@ -1,0 +1,75 @@
+"""One-time tokens: 32 random bytes that are good once and for a while (docs/mail.md#links).
+
+Each function takes an open transaction first. The database stores a hash; the token itself is in a link or a form, and
+nowhere else.
+"""
+
+import hashlib
+import secrets
+
+from pressroom.db import Tx
+from pressroom.domains.accounts.models import LONGEST_ONE_TIME_TOKEN, Purpose
+from pressroom.domains.sign_in.queries import tokens
+
+
+async def issue_token(tx: Tx, account_id: str, purpose: Purpose, *, email: str | None = None) -> str:
+    """Makes a token and returns it. One that is sent to `email` holds only while the account has that address."""
+    token = secrets.token_urlsafe(32)
+    await tokens.insert_token(
+        tx,
+        token_hash=hash_token(token),
+        account_id=account_id,
+        purpose=purpose.value,
+        email=email,
+        expires_at=tx.now + purpose.life,
+    )
+    return token
+
+
+async def remember_form(tx: Tx, account_id: str, token: str, form_key: str, purpose: Purpose) -> None:
+    """Records, under `purpose`, that the form with this key used the token up; nothing for an empty key."""
+    if form_key:
+        await tokens.insert_token(
+            tx,
+            token_hash=hash_token(_of_form(token, form_key)),
+            account_id=account_id,
+            purpose=purpose.value,
+            email=None,
+            expires_at=tx.now + purpose.life,
+        )
+
+
+async def find_form(tx: Tx, token: str, form_key: str, purpose: Purpose) -> str | None:
+    """Returns the id of the account whose token the form with this key has used up, or None."""
+    return await find_token(tx, _of_form(token, form_key), purpose)
+
+
+async def find_token(tx: Tx, token: str, purpose: Purpose) -> str | None:
+    """Returns the id of the account that a token is for, None when it does not hold; the token stays good."""
+    if len(token) > LONGEST_ONE_TIME_TOKEN:
+        return None
+    return await tokens.find_token(tx, token_hash=hash_token(token), purpose=purpose.value)
+
+
+async def consume_token(tx: Tx, token: str, purpose: Purpose) -> str | None:
+    """Uses a token up and returns the id of the account that it is for, None when it does not hold.
+
+    Of two that use one token at once, one gets None.
+    """
+    if len(token) > LONGEST_ONE_TIME_TOKEN:
+        return None
+    return await tokens.consume_token(tx, token_hash=hash_token(token), purpose=purpose.value)
+
+
+async def revoke_tokens(tx: Tx, account_id: str, purpose: Purpose | None = None) -> None:
+    """Has the account's tokens of a purpose, or all of them, hold no longer."""
+    await tokens.delete_tokens(tx, account_id, purpose.value if purpose else "")
+
+
+def _of_form(token: str, form_key: str) -> str:
+    return f"{token} {form_key}"
+
+
+def hash_token(token: str) -> str:
+    """Returns the hash of a session's token: the database stores nothing else of it."""
+    return hashlib.sha256(token.encode()).hexdigest()

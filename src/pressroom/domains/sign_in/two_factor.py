@@ -1,0 +1,148 @@
+"""Two-factor sign-in: set up, proven by a code, taken away (docs/sign-in.md#two-factor).
+
+Each function takes an open transaction first.
+"""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Tx
+from pressroom.domains.accounts import queries
+from pressroom.domains.accounts.models import WRONG_CREDENTIALS
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import UNKNOWN, Kind, Source
+from pressroom.domains.sign_in import codes
+from pressroom.domains.sign_in.queries import attempts, two_factor
+from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable, WrongCredentials
+
+WRONG_CODE: Final = "This is not the present code. Is the clock of the phone right?"
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """A code that is right and was not used yet: the step of an authenticator's, or the hash of a recovery code."""
+
+    step: int | None = None
+    recovery_hash: str | None = None
+
+
+class Demand(msgspec.Struct, frozen=True):
+    """Whether an account demands a code, and the proof that came, if it did."""
+
+    is_on: bool
+    proof: Proof | None
+
+
+class State(msgspec.Struct, frozen=True):
+    """An account's two-factor sign-in: since when it is on (milliseconds), and how many recovery codes are left."""
+
+    enabled_at: int | None
+    recovery_codes_left: int
+
+
+async def find_demand(tx: Tx, account_id: str, code: str | None) -> Demand:
+    """Returns whether the account demands a code, and whether `code` is one. Uses up nothing.
+
+    An account that does not exist (an empty id) is read like any other.
+    """
+    factor = await two_factor.find(tx, account_id)
+    if factor is None or factor.enabled_at is None:
+        return Demand(is_on=False, proof=None)
+    if code is None:
+        return Demand(is_on=True, proof=None)
+    if (step := codes.matching_step(factor.secret, code, tx.now, factor.last_step)) is not None:
+        return Demand(is_on=True, proof=Proof(step=step))
+    code_hash = codes.hash_recovery_code(code)
+    known = await two_factor.has_recovery_code(tx, account_id, code_hash)
+    return Demand(is_on=True, proof=Proof(recovery_hash=code_hash) if known else None)
+
+
+async def use_proof(tx: Tx, account_id: str, proof: Proof, source: Source = UNKNOWN) -> None:
+    """Uses up a code. Raises WrongCredentials when another request has used it meanwhile."""
+    if proof.step is not None:
+        used = await two_factor.use_step(tx, account_id, proof.step)
+    else:
+        used = await two_factor.use_recovery_code(tx, account_id, proof.recovery_hash or "")
+    if not used:
+        raise WrongCredentials(WRONG_CREDENTIALS)
+    if proof.step is None:
+        await record(tx, account_id, Kind.RECOVERY_CODE_USED, source)
+
+
+async def find_state(tx: Tx, account_id: str) -> State:
+    """Returns whether two-factor sign-in is on, and how many recovery codes are left."""
+    factor = await two_factor.find(tx, account_id)
+    if factor is None or factor.enabled_at is None:
+        return State(None, 0)
+    return State(factor.enabled_at, await two_factor.count_recovery_codes(tx, account_id))
+
+
+async def find_begun(tx: Tx, account_id: str) -> str | None:
+    """Returns the secret of a set-up that waits for its first code, if there is one."""
+    factor = await two_factor.find(tx, account_id)
+    return None if factor is None or factor.enabled_at is not None else factor.secret
+
+
+async def begin(tx: Tx, account_id: str, secret: str) -> str:
+    """Begins the set-up with a new secret and returns it; one that was begun before is forgotten. Raises Conflict."""
+    if not await two_factor.begin(tx, account_id, secret):
+        raise Conflict("Two-factor sign-in is on already; take it off before you set it up anew.")
+    return secret
+
+
+async def confirm(tx: Tx, account_id: str, code: str, source: Source = UNKNOWN) -> list[str]:
+    """Turns two-factor sign-in on and returns the recovery codes. The code is used up by it.
+
+    Raises Conflict when it is on already, NotFound when no set-up was begun, Unprocessable for a wrong code.
+    """
+    factor = await two_factor.find(tx, account_id)
+    if factor is None:
+        raise NotFound("No set-up was begun: POST /api/auth/two-factor.")
+    if factor.enabled_at is not None:
+        raise Conflict("Two-factor sign-in is on already.")
+    step = codes.matching_step(factor.secret, code, tx.now, factor.last_step)
+    if step is None:
+        raise Unprocessable([FieldError("code", Code.NOT_ALLOWED, WRONG_CODE)])
+    if not await two_factor.enable(tx, account_id, factor.secret, step):
+        raise Conflict("Two-factor sign-in was set up at the same moment by another request.")
+    await record(tx, account_id, Kind.TWO_FACTOR_ON, source)
+    return await _renew_recovery_codes(tx, account_id)
+
+
+async def renew_recovery_codes(tx: Tx, account_id: str, source: Source = UNKNOWN) -> list[str]:
+    """Replaces the recovery codes and returns the new ones. Raises NotFound when two-factor sign-in is off."""
+    await _get_enabled(tx, account_id)
+    await record(tx, account_id, Kind.RECOVERY_CODES_MADE, source)
+    return await _renew_recovery_codes(tx, account_id)
+
+
+async def remove(tx: Tx, account_id: str, proof: Proof | None = None, source: Source = UNKNOWN) -> None:
+    """Takes two-factor sign-in off. Uses the `proof` up, when a code and not the password was given.
+
+    Raises NotFound when it is off, WrongCredentials when the code was used meanwhile.
+    """
+    await _get_enabled(tx, account_id)
+    if proof is not None:
+        await use_proof(tx, account_id, proof, source)
+    await two_factor.delete(tx, account_id)
+    await record(tx, account_id, Kind.TWO_FACTOR_OFF, source)
+
+
+async def remove_by_operator(tx: Tx, account_id: str, source: Source) -> None:
+    """Takes two-factor sign-in off an account whose owner lost every code, and forgets its failed sign-ins."""
+    await remove(tx, account_id, source=source)
+    await attempts.forget_failures(tx, account_id)
+
+
+async def _get_enabled(tx: Tx, account_id: str) -> None:
+    """Raises NotFound unless two-factor sign-in is on; locks the account, so that of two changes one comes first."""
+    await queries.lock_account(tx, account_id)
+    factor = await two_factor.find(tx, account_id)
+    if factor is None or factor.enabled_at is None:
+        raise NotFound("Two-factor sign-in is off.")
+
+
+async def _renew_recovery_codes(tx: Tx, account_id: str) -> list[str]:
+    made = codes.new_recovery_codes()
+    await two_factor.replace_recovery_codes(tx, account_id, [codes.hash_recovery_code(code) for code in made])
+    return made
