@@ -6,6 +6,7 @@ from pressroom.clock import DAY, HOUR
 from pressroom.db import Query, Tx
 from pressroom.domains.audit import actions
 from pressroom.domains.audit.models import OPERATOR, Entry, Kind, Source
+from pressroom.domains.audit.queries import erase_entries, list_admin_entries, list_entries
 from tests.api.actors import Actor, rows
 from tests.harness.local import LocalServer
 
@@ -15,7 +16,7 @@ KINDS = Query(str, "SELECT kind FROM audit_entries WHERE account_id = :account_i
 
 def log_of(who: Actor) -> list[Entry]:
     """The account's log, newest first."""
-    return who.server.run(who.server.runtime.db.read(actions.list_entries, who.account.id, "~", 100))
+    return who.server.run(who.server.runtime.db.read(list_entries, who.account.id, "~", 100))
 
 
 def test_rolled_back_acts_are_not_logged(alice: Actor) -> None:
@@ -51,7 +52,7 @@ def test_values_are_short_and_an_act_of_the_operator_is_listed_as_such(alice: Ac
     entry = log_of(alice)[0]
     assert entry.detail == '{"reason":"' + "é" * 300 + '"}'
     assert (entry.actor, entry.address, entry.admin) == ("operator", "", None)
-    admin_acts = server.run(server.runtime.db.read(actions.list_admin_entries, "~", 100))
+    admin_acts = server.run(server.runtime.db.read(list_admin_entries, "~", 100))
     assert entry in admin_acts
     assert all(each.actor == "operator" for each in admin_acts)
 
@@ -61,7 +62,7 @@ def test_an_account_that_is_deleted_keeps_what_admins_did_to_it(alice: Actor) ->
     transact = server.runtime.db.transact
     server.run(transact(actions.record, account_id, Kind.KEY_MADE, Source(HOME)))
     server.run(transact(actions.record, account_id, Kind.ACCOUNT_DELETED, OPERATOR))
-    while server.run(transact(actions.erase_entries, account_id, 1)):
+    while server.run(transact(erase_entries, account_id, 1)):
         pass
     assert [entry.kind for entry in log_of(alice)] == ["account.deleted", "account.created"]
 

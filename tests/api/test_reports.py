@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from pressroom.domains.audit import actions as audit
+from pressroom.domains.audit.queries import list_admin_entries
 from pressroom.domains.moderation import actions as moderation
 from pressroom.domains.reports import actions as reports
 from pressroom.domains.reports import queries
@@ -223,7 +223,7 @@ def test_a_decision_is_in_the_log_of_admin_acts(actor: MakeActor, admin: Actor) 
 
     body_of(decide(admin, case_of(admin, post["id"])["id"], "hidden", "Why not."))
 
-    entries = admin.server.run(admin.server.runtime.db.read(audit.list_admin_entries, BEYOND, 100))
+    entries = admin.server.run(admin.server.runtime.db.read(list_admin_entries, BEYOND, 100))
     (entry,) = [each for each in entries if each.account_id == alice.account.id and each.kind == "content.hidden"]
     assert (entry.kind, entry.admin, entry.address) == ("content.hidden", admin.account.username, "127.0.0.1")
     assert json.loads(entry.detail) == {"type": "post", "id": post["id"], "reason": "Why not."}

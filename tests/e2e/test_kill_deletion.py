@@ -17,7 +17,7 @@ import pytest
 from pressroom.clock import HOUR
 from pressroom.db import Command, Database, Tx
 from pressroom.domains.media.jobs import sweep_folders
-from pressroom.domains.webhooks.actions.leasing import forget_leases
+from pressroom.domains.webhooks.queries.leases import forget_leases
 from pressroom.jobs import queue
 from tests.api.tables import columns
 from tests.harness.beside import api_alone, worker

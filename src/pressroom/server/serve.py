@@ -18,7 +18,7 @@ from pressroom.db import DatabaseAway, DatabaseNotReached
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media.confinement import check_confinement, find_confinement, hide_memory
 from pressroom.domains.media.jobs import sweep_folders
-from pressroom.domains.webhooks.actions.leasing import forget_leases
+from pressroom.domains.webhooks.queries.leases import forget_leases
 from pressroom.errors import SettingError, Unavailable
 from pressroom.jobs import queue
 from pressroom.logs import Log

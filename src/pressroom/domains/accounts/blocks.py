@@ -67,11 +67,6 @@ async def unblock(tx: Tx, admin: Source, block_id: str) -> str:
     return pattern
 
 
-async def list_blocks(tx: Tx, before: str, limit: int) -> list[Block]:
-    """Returns at most `limit` blocks, newest first, with ids before `before`."""
-    return await blocks.list_blocks(tx, before=before, limit=limit)
-
-
 def _ascii(domain: str) -> str:
     """Returns a domain as name servers know it; as it is when it cannot be one."""
     if domain.isascii():

@@ -22,6 +22,7 @@ from pressroom.domains.administration.models import (
 )
 from pressroom.domains.audit import actions as audit
 from pressroom.domains.audit.models import Entry, Kind, Source
+from pressroom.domains.audit.queries import list_admin_entries
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.actions import get_key, list_by_status
 from pressroom.domains.keys.models import ApiKey, KeysByStatus, RevokedBy
@@ -198,7 +199,7 @@ async def retry_job(tx: Tx, source: Source, job_id: str) -> RetriedJob:
 
 async def list_log(tx: Tx, before: str, limit: int) -> list[NamedEntry]:
     """Returns at most `limit` acts of admins and of the operator with ids before `before`, newest first."""
-    entries = await audit.list_admin_entries(tx, before, limit)
+    entries = await list_admin_entries(tx, before, limit)
     names = await _names(tx, {each.account_id for each in entries} - {""})
     return [NamedEntry(each, names.get(each.account_id)) for each in entries]
 

@@ -10,7 +10,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.administration.pages import page_of, pager_values
 from pressroom.domains.administration.routes import TAG, source_of
 from pressroom.domains.sign_up import invitations
-from pressroom.domains.sign_up.queries.invitations import Invitation
+from pressroom.domains.sign_up.queries.invitations import Invitation, list_newest
 from pressroom.errors import Conflict, NotFound
 from pressroom.settings.values import Signup
 from pressroom.web.access import AdminOnly, AdminPage
@@ -105,7 +105,7 @@ _MADE: Final = MadeInvitationOut(
 )
 async def list_invitations(request: Request[Caller]) -> Response:
     """The invitations of all admins, newest first. They are kept for 30 days after their end."""
-    shown, cursor = await read_paged(request, lambda each: each.id, invitations.list_newest)
+    shown, cursor = await read_paged(request, lambda each: each.id, list_newest)
     return json_response(InvitationList(_shapes(request, shown), cursor))
 
 
@@ -149,7 +149,7 @@ async def revoke_invitation(request: Request[Caller]) -> Response:
 async def show_invitations(request: Request[Caller], form: FormState) -> Response:
     """Renders the form of a new invitation and the list of all."""
     page = page_of(request)
-    found = await request.db.read(invitations.list_newest, page.before, page.limit + 1)
+    found = await request.db.read(list_newest, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda each: each.id)
     values: dict[str, object] = {
         "invitations": _shapes(request, shown),

@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.audit import queries
-from pressroom.domains.audit.models import LONGEST_VALUE, RETENTION, UNKNOWN, Actor, Entry, Kind, Source, counted_as
+from pressroom.domains.audit.models import LONGEST_VALUE, RETENTION, UNKNOWN, Actor, Kind, Source, counted_as
 from pressroom.ids import new_id
 
 
@@ -53,26 +53,6 @@ async def count(tx: Tx, account_id: str, kind: Kind, network: str) -> None:
         address=network,
         counted_as=counted_as(kind, network, tx.now),
     )
-
-
-async def list_entries(tx: Tx, account_id: str, before: str, limit: int) -> list[Entry]:
-    """Returns at most `limit` entries of an account with ids before `before`, newest first."""
-    return await queries.list_entries(tx, account_id, before=before, limit=limit)
-
-
-async def list_admin_entries(tx: Tx, before: str, limit: int) -> list[Entry]:
-    """Returns at most `limit` acts of admins and of the operator with ids before `before`, newest first."""
-    return await queries.list_admin_entries(tx, before=before, limit=limit)
-
-
-async def erase_entries(tx: Tx, account_id: str, batch: int) -> int:
-    """Deletes at most `batch` entries of a deleted account and returns how many. What admins did to it stays."""
-    return await queries.erase_entries(tx, account_id, batch)
-
-
-async def erase_addresses(tx: Tx, account_id: str, batch: int) -> int:
-    """Erases from where a deleted account acted as an admin, in at most `batch` entries; returns in how many."""
-    return await queries.erase_addresses(tx, account_id, batch)
 
 
 async def purge_entries(tx: Tx, batch: int) -> int:

@@ -54,14 +54,14 @@ async def count_entry(
 
 
 @sql.all(f"{_ENTRY} WHERE e.account_id = :account_id AND e.id < :before ORDER BY e.id DESC LIMIT :limit")
-async def list_entries(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Entry]:
+async def list_entries(tx: Tx, account_id: str, before: str, limit: int) -> list[Entry]:
     """Returns at most `limit` entries of the account with ids before `before`, newest first."""
     ...
 
 
 # The condition is that of the index audit_entries_admin.
 @sql.all(f"{_ENTRY} WHERE e.actor IN ('admin', 'operator') AND e.id < :before ORDER BY e.id DESC LIMIT :limit")
-async def list_admin_entries(tx: Tx, *, before: str, limit: int) -> list[Entry]:
+async def list_admin_entries(tx: Tx, before: str, limit: int) -> list[Entry]:
     """Returns at most `limit` acts of admins and of the operator with ids before `before`, newest first."""
     ...
 

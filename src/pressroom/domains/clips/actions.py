@@ -12,14 +12,9 @@ from pressroom.domains.clips.models import Clip, ClipDraft, ClipEdit, ClipView
 from pressroom.domains.events.actions import emit
 from pressroom.domains.follows.queries import find_between
 from pressroom.domains.limits.allowance import Allowance
-from pressroom.domains.media.actions import (
-    attach_media,
-    hide_of_owner,
-    list_of_owners,
-    move_of_owner,
-    take_storage,
-)
+from pressroom.domains.media.actions import attach_media, list_of_owners, move_of_owner, take_storage
 from pressroom.domains.media.models import ProcessingStatus
+from pressroom.domains.media.queries import hide_of_owner
 from pressroom.domains.posts.actions.publish import get_joined_hub, spend_quota
 from pressroom.domains.posts.visibility import Relationship, Visibility, narrows
 from pressroom.errors import NotFound

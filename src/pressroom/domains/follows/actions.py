@@ -12,9 +12,10 @@ from pressroom.domains.accounts.actions import get_account_by_username
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.follows import queries
-from pressroom.domains.follows.models import Accepted, Following, Person
-from pressroom.domains.notifications.actions import forget_follow, notify
+from pressroom.domains.follows.models import Accepted, Following
+from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
+from pressroom.domains.notifications.queries import forget_follow
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
 from pressroom.jobs import queue
@@ -100,26 +101,6 @@ async def accept_all(tx: Tx, caller: Caller, up_to: str) -> Accepted:
             await _begin(tx, account_id=account_id, followed_id=followed_id)
             accepted += 1
     return Accepted(accepted, bool(await queries.find_shown(tx, followed_id, up_to=up_to, limit=1)))
-
-
-async def list_sent(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Returns at most `limit` accounts that this one has asked to follow, newest account first, before `before`."""
-    return await queries.list_sent(tx, account_id, before=before, limit=limit)
-
-
-async def list_requests(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Returns at most `limit` accounts that request to follow this one, latest request first, before `before`."""
-    return await queries.list_requests(tx, account_id, before=before, limit=limit)
-
-
-async def list_followers(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Returns at most `limit` followers of the account with ids before `before`, newest account first."""
-    return await queries.list_followers(tx, account_id, before=before, limit=limit)
-
-
-async def list_followed(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Returns at most `limit` accounts that this one follows, with ids before `before`, newest account first."""
-    return await queries.list_followed(tx, account_id, before=before, limit=limit)
 
 
 async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:

@@ -7,6 +7,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.follows import actions
 from pressroom.domains.follows.models import Person
+from pressroom.domains.follows.queries import list_followed, list_followers, list_requests, list_sent
 from pressroom.domains.follows.schemas import AcceptRequests, accepted_shape, follower_shape, waiting_shape
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
@@ -28,10 +29,10 @@ PEOPLE: Final = 50
 
 List = Callable[[Tx, str, str, int], Awaitable[list[Person]]]
 LISTS: Final[dict[str, List]] = {
-    "following": actions.list_followed,
-    "followers": actions.list_followers,
-    "requests": actions.list_requests,
-    "sent": actions.list_sent,
+    "following": list_followed,
+    "followers": list_followers,
+    "requests": list_requests,
+    "sent": list_sent,
 }
 """The lists of the page, by their name in the query; the first is shown when none is named."""
 

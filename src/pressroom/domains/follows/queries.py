@@ -103,7 +103,7 @@ async def find_following(tx: Tx, *, account_id: str, other_id: str) -> Following
     " WHERE f.followed_id = :account_id AND f.account_id < :before AND a.suspended_at IS NULL"
     " ORDER BY f.account_id DESC LIMIT :limit"
 )
-async def list_followers(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
+async def list_followers(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
     """Returns who follows the account, newest account first, before `before`."""
     ...
 
@@ -113,7 +113,7 @@ async def list_followers(tx: Tx, account_id: str, *, before: str, limit: int) ->
     " WHERE f.account_id = :account_id AND f.followed_id < :before AND a.suspended_at IS NULL"
     " ORDER BY f.followed_id DESC LIMIT :limit"
 )
-async def list_followed(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
+async def list_followed(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
     """Returns whom the account follows, newest account first, before `before`."""
     ...
 
@@ -123,7 +123,7 @@ async def list_followed(tx: Tx, account_id: str, *, before: str, limit: int) -> 
     " WHERE r.followed_id = :account_id AND r.id < :before AND a.suspended_at IS NULL"
     " ORDER BY r.id DESC LIMIT :limit"
 )
-async def list_requests(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
+async def list_requests(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
     """Returns who asks to follow the account, latest first, before `before`."""
     ...
 
@@ -134,7 +134,7 @@ async def list_requests(tx: Tx, account_id: str, *, before: str, limit: int) -> 
     " WHERE r.account_id = :account_id AND r.followed_id < :before AND a.suspended_at IS NULL"
     " ORDER BY r.followed_id DESC LIMIT :limit"
 )
-async def list_sent(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Person]:
+async def list_sent(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
     """Returns whom the account has asked to follow, newest account first, before `before`."""
     ...
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
-from pressroom.domains.follows import actions
+from pressroom.domains.follows import actions, queries
 from pressroom.domains.follows.schemas import (
     REQUEST_EXAMPLE,
     WAITING_EXAMPLE,
@@ -66,7 +66,7 @@ async def list_sent_requests(request: Request[Caller]) -> Response:
     """The account's own requests that wait for an answer, newest account first. DELETE /api/accounts/{username}/follow
     takes one back."""
     shown, cursor = await read_paged(
-        request, lambda person: person.listed_as, actions.list_sent, request.caller.account.id
+        request, lambda person: person.listed_as, queries.list_sent, request.caller.account.id
     )
     return json_response(WaitingList([waiting_shape(person, request.settings.base_url) for person in shown], cursor))
 
@@ -113,7 +113,7 @@ async def unfollow(request: Request[Caller]) -> Response:
 async def list_follow_requests(request: Request[Caller]) -> Response:
     """Who waits for the account's answer, latest first."""
     shown, cursor = await read_paged(
-        request, lambda person: person.listed_as, actions.list_requests, request.caller.account.id
+        request, lambda person: person.listed_as, queries.list_requests, request.caller.account.id
     )
     return json_response(RequestList([request_shape(each, request.settings.base_url) for each in shown], cursor))
 
@@ -159,7 +159,7 @@ async def reject_follow_request(request: Request[Caller]) -> Response:
 async def list_followers(request: Request[Caller]) -> Response:
     """Who follows the account, newest account first."""
     shown, cursor = await read_paged(
-        request, lambda person: person.listed_as, actions.list_followers, request.caller.account.id
+        request, lambda person: person.listed_as, queries.list_followers, request.caller.account.id
     )
     return json_response(FollowerList([person_shape(each, request.settings.base_url) for each in shown], cursor))
 
@@ -190,6 +190,6 @@ async def remove_follower(request: Request[Caller]) -> Response:
 async def list_follows(request: Request[Caller]) -> Response:
     """Whom the account follows, newest account first."""
     shown, cursor = await read_paged(
-        request, lambda person: person.listed_as, actions.list_followed, request.caller.account.id
+        request, lambda person: person.listed_as, queries.list_followed, request.caller.account.id
     )
     return json_response(FollowedList([person_shape(each, request.settings.base_url) for each in shown], cursor))

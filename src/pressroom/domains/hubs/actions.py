@@ -6,6 +6,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.hubs import queries
 from pressroom.domains.hubs.models import Hub, HubChoice, NewHub
+from pressroom.domains.hubs.queries import list_joined
 from pressroom.errors import Conflict, NotFound
 from pressroom.ids import BEYOND, new_id
 
@@ -39,11 +40,6 @@ async def find_joined(tx: Tx, account_id: str, hub_id: str) -> Hub | None:
     """Returns the hub, if the account is a member of it."""
     hub = await queries.find_hub(tx, hub_id, reader=account_id)
     return hub if hub is not None and hub.is_member else None
-
-
-async def list_joined(tx: Tx, account_id: str, before: str, limit: int) -> list[Hub]:
-    """Returns the hubs that the account is a member of, newest hub first, with ids below `before`."""
-    return await queries.list_joined(tx, account_id, before=before, limit=limit)
 
 
 async def list_choice(tx: Tx, account_id: str, wanted: str) -> HubChoice:

@@ -4,6 +4,7 @@ from typing import Final
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.hubs import actions
+from pressroom.domains.hubs.queries import list_joined
 from pressroom.domains.hubs.schemas import CreateHub, hub_shape
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
@@ -26,7 +27,7 @@ SHOWN: Final = 50
 async def show_hubs(request: Request[Caller]) -> Response:
     """The hubs that the account is a member of, each with the id that programs publish into it by."""
     before = place_of(request.query)
-    found = await request.db.read(actions.list_joined, request.caller.account.id, before or BEYOND, SHOWN + 1)
+    found = await request.db.read(list_joined, request.caller.account.id, before or BEYOND, SHOWN + 1)
     shown = found[:SHOWN]
     values: dict[str, object] = {
         "hubs": [hub_shape(hub, request.settings.base_url) for hub in shown],

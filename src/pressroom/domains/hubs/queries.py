@@ -50,7 +50,7 @@ async def find_by_slug(tx: Tx, slug: str, *, reader: str) -> Hub | None:
     ...
 
 
-async def list_joined(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Hub]:
+async def list_joined(tx: Tx, account_id: str, before: str, limit: int) -> list[Hub]:
     """Returns hubs that the account is a member of, newest hub first, before `before`."""
     return await tx.all(LIST_JOINED, reader=account_id, before=before, limit=limit)
 

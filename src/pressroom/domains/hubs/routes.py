@@ -4,6 +4,7 @@ from typing import Final
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.hubs import actions
+from pressroom.domains.hubs.queries import list_joined
 from pressroom.domains.hubs.schemas import (
     CREATE_HUB_EXAMPLE,
     HUB_EXAMPLE,
@@ -37,7 +38,7 @@ _NO_HUB = NotFound("There is no such hub.")
 )
 async def list_hubs(request: Request[Caller]) -> Response:
     """The hubs that the account is a member of: those it can publish into. Newest hub first."""
-    shown, cursor = await read_paged(request, lambda hub: hub.id, actions.list_joined, request.caller.account.id)
+    shown, cursor = await read_paged(request, lambda hub: hub.id, list_joined, request.caller.account.id)
     return json_response(HubList([hub_shape(hub, request.settings.base_url) for hub in shown], cursor))
 
 

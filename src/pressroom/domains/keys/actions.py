@@ -64,11 +64,6 @@ async def get_key(tx: Tx, account_id: str, key_id: str, *, lock: bool = False) -
     return key
 
 
-async def list_keys(tx: Tx, account_id: str, before: str, limit: int) -> list[ApiKey]:
-    """Returns at most `limit` keys of the account with ids before `before`, newest first."""
-    return await queries.list_keys(tx, account_id, before=before, limit=limit)
-
-
 async def list_by_status(tx: Tx, account_id: str, before: str, limit: int) -> KeysByStatus:
     """Returns the active keys of the account, and at most `limit` of the ended ones with ids before `before`."""
     active = await queries.list_active_keys(tx, account_id)

@@ -8,7 +8,7 @@ from pressroom.clock import SystemClock
 from pressroom.db import Database
 from pressroom.domains.accounts.actions import get_account_by_username, get_record
 from pressroom.domains.audit.models import OPERATOR
-from pressroom.domains.keys import actions
+from pressroom.domains.keys import actions, queries
 from pressroom.domains.keys.models import NewKey, RevokedBy, Scope, check_reason
 from pressroom.domains.keys.schemas import ApiKeyList, ApiKeyOut, CreateKey, key_shape
 from pressroom.web.json_bodies import decode
@@ -36,7 +36,7 @@ async def list_keys(db: Database, username: str) -> ApiKeyList:
     """Returns the account's keys, newest first. Raises NotFound."""
     account = await db.read(get_record, username)
     now = SystemClock().now()
-    return ApiKeyList([key_shape(key, now) for key in await db.read(actions.list_keys, account.id, "~", 1000)], None)
+    return ApiKeyList([key_shape(key, now) for key in await db.read(queries.list_keys, account.id, "~", 1000)], None)
 
 
 def table(found: ApiKeyList) -> Table:

@@ -150,7 +150,7 @@ async def lock_key(tx: Tx, key_id: str) -> ApiKey | None:
 
 
 @sql.all(f"SELECT {_KEY} FROM api_keys WHERE account_id = :account_id AND id < :before ORDER BY id DESC LIMIT :limit")
-async def list_keys(tx: Tx, account_id: str, *, before: str, limit: int) -> list[ApiKey]:
+async def list_keys(tx: Tx, account_id: str, before: str, limit: int) -> list[ApiKey]:
     """Returns keys of the account, newest first, made before the one called `before`."""
     ...
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.keys import actions
+from pressroom.domains.keys import actions, queries
 from pressroom.domains.keys.schemas import (
     CREATE_KEY_EXAMPLE,
     CREATED_KEY_EXAMPLE,
@@ -47,7 +47,7 @@ _BAD_KEY = Invalid(
 )
 async def list_keys(request: Request[Caller]) -> Response:
     """All keys of the account, revoked and expired ones too, newest first."""
-    shown, cursor = await read_paged(request, lambda key: key.id, actions.list_keys, request.caller.account.id)
+    shown, cursor = await read_paged(request, lambda key: key.id, queries.list_keys, request.caller.account.id)
     return json_response(ApiKeyList([key_shape(key, request.clock.now()) for key in shown], cursor))
 
 

@@ -90,11 +90,6 @@ async def move_of_owner(tx: Tx, owner_id: str) -> None:
         await queries.renew_token(tx, media_id, new_token())
 
 
-async def hide_of_owner(tx: Tx, owner_id: str) -> None:
-    """Stops serving the files of a deleted post or clip. They stay stored for audit."""
-    await queries.hide_of_owner(tx, owner_id)
-
-
 async def finish_ready(tx: Tx, job: Job, token: str, done: Processed) -> bool:
     """Marks a file READY and finishes its job.
 

@@ -9,6 +9,7 @@ from msgspec import Meta
 from pressroom.clock import iso
 from pressroom.domains.accounts import blocks
 from pressroom.domains.accounts.models import Block, Caller
+from pressroom.domains.accounts.queries import blocks as blocked
 from pressroom.domains.accounts.schemas import MessageOut
 from pressroom.domains.audit.models import Actor, Source
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
@@ -138,7 +139,7 @@ async def delete_block(request: Request[Caller]) -> Response:
 async def read_blocks(request: Request[Caller]) -> tuple[list[BlockOut], str | None]:
     """Returns the page of blocks that the query asks for, and the cursor of the next one. Raises Invalid."""
     page = read_page(request.query if request.is_safe else "")
-    found = await request.db.read(blocks.list_blocks, page.before, page.limit + 1)
+    found = await request.db.read(blocked.list_blocks, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda block: block.id)
     return [block_shape(block) for block in shown], cursor
 

@@ -31,11 +31,6 @@ async def notify(
     )
 
 
-async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
-    """Removes the account's notifications of a follow, or a request for one, by `actor_id`, which has ended."""
-    await queries.forget_follow(tx, account_id, actor_id)
-
-
 async def list_notifications(tx: Tx, account_id: str, before: str, limit: int) -> tuple[list[Notification], str | None]:
     """Returns at most `limit` notifications of the account with ids before `before`, newest first, and the id below
     which the next page begins; None: this is the last."""

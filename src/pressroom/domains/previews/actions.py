@@ -48,16 +48,6 @@ async def save_card(tx: Tx, card: Card, token: str) -> str | None:
     return before[0].image_token if before else None
 
 
-async def save_failure(tx: Tx, url: str, token: str) -> None:
-    """Saves that a page could not be fetched."""
-    await queries.save_failure(tx, url, token)
-
-
-async def give_back(tx: Tx, url: str, token: str) -> None:
-    """Gives back the claim of a page that was not requested after all."""
-    await queries.give_back(tx, url, token)
-
-
 async def purge_failures(tx: Tx, batch: int) -> int:
     """Removes pages without a card a day after they were last tried. Returns how many."""
     return await queries.purge_failures(tx, until=tx.now - DAY, batch=batch)

@@ -129,9 +129,9 @@ class Cards:
             card = await self._fetch_card(url)
             left_over = await self._db.transact(actions.save_card, card, token)
         except CardUnavailable:
-            await self._db.transact(actions.save_failure, url, token)
+            await self._db.transact(queries.save_failure, url, token)
         except Exception:  # No fault of the page, so nothing is remembered of it.
-            await self._db.transact(actions.give_back, url, token)
+            await self._db.transact(queries.give_back, url, token)
             raise
         else:
             if left_over is not None:

@@ -154,21 +154,6 @@ async def open_case(tx: Tx, case_id: str, admin_id: str) -> tuple[Case, list[Rep
     return case, [] if case.owner_id == admin_id else await queries.list_reports(tx, case_id, SHOWN_REPORTS)
 
 
-async def list_open(tx: Tx, after: str, limit: int) -> list[Case]:
-    """Returns at most `limit` cases that wait, oldest first, with ids after `after`."""
-    return await queries.list_open(tx, after=after, limit=limit)
-
-
-async def list_decided(tx: Tx, before: str, limit: int) -> list[Case]:
-    """Returns at most `limit` decided cases, newest first, with ids before `before`."""
-    return await queries.list_decided(tx, before=before, limit=limit)
-
-
-async def list_of_owner(tx: Tx, owner_id: str, before: str, limit: int) -> list[Case]:
-    """Returns at most `limit` decisions against the account, newest case first, with ids before `before`."""
-    return await queries.list_of_owner(tx, owner_id, before=before, limit=limit)
-
-
 async def purge_cases(tx: Tx, batch: int) -> int:
     """Removes at most `batch` cases a year after their decision; returns their number."""
     return await queries.purge_cases(tx, until=tx.now - RETENTION, batch=batch)

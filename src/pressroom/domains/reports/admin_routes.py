@@ -6,6 +6,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.moderation.block_routes import TAG, admin_of
 from pressroom.domains.reports import actions
 from pressroom.domains.reports.models import Case
+from pressroom.domains.reports.queries import list_decided, list_open
 from pressroom.domains.reports.schemas import (
     CASE_EXAMPLE,
     DECIDE_EXAMPLE,
@@ -102,7 +103,7 @@ async def read_cases(request: Request[Caller], state: str) -> tuple[list[Case], 
     """Returns the page of cases that the query asks for, and the cursor of the next one. Raises Invalid."""
     page = read_page(request.query)
     if state == "open":
-        found = await request.db.read(actions.list_open, page.after, page.limit + 1)
+        found = await request.db.read(list_open, page.after, page.limit + 1)
     else:
-        found = await request.db.read(actions.list_decided, page.before, page.limit + 1)
+        found = await request.db.read(list_decided, page.before, page.limit + 1)
     return split(found, page, lambda case: case.id)

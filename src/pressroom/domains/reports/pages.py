@@ -5,6 +5,7 @@ from typing import Final
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.reports import actions
 from pressroom.domains.reports.models import LONGEST_REASON, Subject, SubjectType
+from pressroom.domains.reports.queries import list_of_owner
 from pressroom.domains.reports.schemas import CreateReport, decision_shape, report_shape
 from pressroom.errors import NotFound
 from pressroom.web.access import Page
@@ -50,7 +51,7 @@ async def make_report(request: Request[Caller], body: CreateReport) -> Response:
 @routes.get("/decisions", Page(), summary="What admins decided about what is yours")
 async def decisions(request: Request[Caller]) -> Response:
     """The decisions about the reader's posts and comments, newest first."""
-    shown, cursor = await read_paged(request, lambda case: case.id, actions.list_of_owner, request.caller.account.id)
+    shown, cursor = await read_paged(request, lambda case: case.id, list_of_owner, request.caller.account.id)
     values = {"decisions": [decision_shape(case) for case in shown], "next_page": cursor and f"?cursor={cursor}"}
     return await render(request, "reports/decisions.html", values)
 

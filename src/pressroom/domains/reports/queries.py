@@ -122,13 +122,13 @@ async def lock_case(tx: Tx, case_id: str) -> None:
 
 
 @sql.all(f"{_CASE} WHERE c.decided_at IS NULL AND c.id > :after ORDER BY c.id LIMIT :limit")
-async def list_open(tx: Tx, *, after: str, limit: int) -> list[Case]:
+async def list_open(tx: Tx, after: str, limit: int) -> list[Case]:
     """Returns open cases, the oldest first, after `after`."""
     ...
 
 
 @sql.all(f"{_CASE} WHERE c.decided_at IS NOT NULL AND c.id < :before ORDER BY c.id DESC LIMIT :limit")
-async def list_decided(tx: Tx, *, before: str, limit: int) -> list[Case]:
+async def list_decided(tx: Tx, before: str, limit: int) -> list[Case]:
     """Returns decided cases, newest first, before `before`."""
     ...
 
@@ -137,7 +137,7 @@ async def list_decided(tx: Tx, *, before: str, limit: int) -> list[Case]:
     f"{_CASE} WHERE c.owner_id = :owner_id AND c.decided_at IS NOT NULL AND c.decision <> 'dismissed'"
     " AND c.id < :before ORDER BY c.id DESC LIMIT :limit"
 )
-async def list_of_owner(tx: Tx, owner_id: str, *, before: str, limit: int) -> list[Case]:
+async def list_of_owner(tx: Tx, owner_id: str, before: str, limit: int) -> list[Case]:
     """Returns what was decided against an account's posts, comments or itself, newest case first, before `before`."""
     ...
 

@@ -5,6 +5,7 @@ from typing import Final
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.moderation.block_routes import TAG
 from pressroom.domains.reports import actions
+from pressroom.domains.reports.queries import list_of_owner
 from pressroom.domains.reports.schemas import (
     CREATE_REPORT_EXAMPLE,
     DECISION_EXAMPLE,
@@ -57,5 +58,5 @@ async def create_report(request: Request[Caller], body: CreateReport) -> Respons
 async def list_decisions(request: Request[Caller]) -> Response:
     """What admins decided about the account's posts and comments, and about the account, with the reason. Dismissed
     reports are not among them. Stored for a year."""
-    shown, cursor = await read_paged(request, lambda case: case.id, actions.list_of_owner, request.caller.account.id)
+    shown, cursor = await read_paged(request, lambda case: case.id, list_of_owner, request.caller.account.id)
     return json_response(DecisionList([decision_shape(case) for case in shown], cursor))

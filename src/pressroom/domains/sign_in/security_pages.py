@@ -7,10 +7,10 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller, Session
-from pressroom.domains.audit.actions import list_entries
+from pressroom.domains.audit.queries import list_entries
 from pressroom.domains.sign_in import attempts, codes, two_factor
+from pressroom.domains.sign_in.queries.sessions import list_sessions
 from pressroom.domains.sign_in.security_schemas import log_shape, session_shape
-from pressroom.domains.sign_in.sessions import list_sessions
 from pressroom.domains.sign_in.tokens import hash_token
 from pressroom.domains.sign_in.two_factor_routes import host_of, prove, setup_shape
 from pressroom.domains.sign_in.two_factor_schemas import (

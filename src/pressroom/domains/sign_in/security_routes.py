@@ -8,9 +8,10 @@ from pressroom.domains.accounts import actions
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, AccountOut, MessageOut, account_shape
-from pressroom.domains.audit.actions import list_entries
+from pressroom.domains.audit.queries import list_entries
 from pressroom.domains.sign_in import credentials, sessions, tokens
 from pressroom.domains.sign_in.hourly_attempts import check_email_change, count_taken_email
+from pressroom.domains.sign_in.queries.sessions import list_sessions as read_sessions
 from pressroom.domains.sign_in.security_schemas import (
     CHANGE_EMAIL_EXAMPLE,
     CHANGE_PASSWORD_EXAMPLE,
@@ -80,9 +81,7 @@ async def change_email(request: Request[Caller], body: ChangeEmail) -> Response:
 )
 async def list_sessions(request: Request[Caller]) -> Response:
     """Where the account is signed in, latest sign-in first."""
-    shown, cursor = await read_paged(
-        request, lambda session: session.id, sessions.list_sessions, request.caller.account.id
-    )
+    shown, cursor = await read_paged(request, lambda session: session.id, read_sessions, request.caller.account.id)
     own_hash = tokens.hash_token(request.session_token or "")
     return json_response(SessionList([session_shape(each, own_hash) for each in shown], cursor))
 

@@ -17,7 +17,6 @@ from pressroom.domains.accounts.models import (
     SESSION_LIFE,
     SESSION_RENEWAL,
     SESSIONS,
-    Session,
     network_of,
 )
 from pressroom.domains.audit.actions import record
@@ -55,11 +54,6 @@ class SessionUse:
     async def flush(self) -> None:
         """Saves the recorded uses."""
         await self._seen.flush()
-
-
-async def list_sessions(tx: Tx, account_id: str, before: str, limit: int) -> list[Session]:
-    """Returns at most `limit` sessions of the account with ids before `before`, latest first."""
-    return await sessions.list_sessions(tx, account_id, before=before, limit=limit)
 
 
 async def end_session(tx: Tx, account_id: str, session_id: str, source: Source) -> None:

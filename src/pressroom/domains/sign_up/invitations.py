@@ -51,11 +51,6 @@ async def get(tx: Tx, invitation_id: str) -> Invitation:
     return found
 
 
-async def list_newest(tx: Tx, before: str, limit: int) -> list[Invitation]:
-    """Returns at most `limit` invitations with ids before `before`, newest first."""
-    return await invitations.list_newest(tx, before=before, limit=limit)
-
-
 async def revoke(tx: Tx, source: Source, invitation_id: str) -> Invitation:
     """Ends an invitation and returns it. Raises NotFound, Conflict when it was used or revoked already."""
     found = await get(tx, invitation_id)

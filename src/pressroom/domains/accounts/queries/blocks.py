@@ -24,7 +24,7 @@ async def is_blocked(tx: Tx, patterns: Sequence[str]) -> bool:
 @sql.all(
     "SELECT id, pattern, reason, created_at FROM blocked_addresses WHERE id < :before ORDER BY id DESC LIMIT :limit"
 )
-async def list_blocks(tx: Tx, *, before: str, limit: int) -> list[Block]:
+async def list_blocks(tx: Tx, before: str, limit: int) -> list[Block]:
     """Returns blocks with ids before `before`, newest first."""
     ...
 

@@ -5,7 +5,8 @@ import msgspec
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.queries import status
-from pressroom.domains.media.actions import hide_of_owner, move_of_owner
+from pressroom.domains.media.actions import move_of_owner
+from pressroom.domains.media.queries import hide_of_owner
 from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.posts.actions.reach import reach_readers_anew
 from pressroom.domains.posts.models import Edit, PostType, PostView

@@ -28,7 +28,7 @@ FIND_BY_TOKEN: Final = Query(
     "SELECT id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
     " WHERE account_id = :account_id AND id < :before AND expires_at > :now ORDER BY id DESC LIMIT :limit"
 )
-async def list_sessions(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Session]:
+async def list_sessions(tx: Tx, account_id: str, before: str, limit: int) -> list[Session]:
     """Returns at most `limit` sessions of the account with ids before `before`, latest first."""
     ...
 

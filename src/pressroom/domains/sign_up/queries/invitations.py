@@ -70,7 +70,7 @@ async def find(tx: Tx, invitation_id: str) -> Invitation | None:
 
 
 @sql.all(f"{_INVITATION} WHERE i.id < :before ORDER BY i.id DESC LIMIT :limit")
-async def list_newest(tx: Tx, *, before: str, limit: int) -> list[Invitation]:
+async def list_newest(tx: Tx, before: str, limit: int) -> list[Invitation]:
     """Returns at most `limit` invitations with ids before `before`, newest first."""
     ...
 

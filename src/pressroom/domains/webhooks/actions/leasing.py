@@ -53,11 +53,6 @@ class SavedResults(msgspec.Struct):
     postponed: list[BatchResult]
 
 
-async def forget_leases(tx: Tx) -> None:
-    """Gives back the leases of workers that were killed. Only for a caller that knows that no other worker runs."""
-    await leases.forget_leases(tx)
-
-
 async def lease_batches(
     tx: Tx, token: str, until: int, slots: Slots, size: int, is_in_hand: Callable[[str], bool]
 ) -> LeasedBatches:
