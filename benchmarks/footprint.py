@@ -25,7 +25,7 @@ from benchmarks.postgres import seed as seed_writers
 from benchmarks.processes import RAISED, Server, free_port, measure_load, real_server
 from benchmarks.seed import seed
 from pressroom.clock import SystemClock
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.database import open_postgres
 
 STATE: Final = "SELECT pg_current_wal_lsn() - '0/0'::pg_lsn, pg_database_size(current_database())"
 

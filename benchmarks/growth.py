@@ -28,8 +28,8 @@ from benchmarks.postgres import Writer, cpu_of, seed
 from benchmarks.processes import RAISED, Server, free_port, load_average, measure_load
 from pressroom.clock import SystemClock
 from pressroom.db import Command, Database, Query, Tx
-from pressroom.db.postgres import open_postgres
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.webhooks.models import Speed
 from pressroom.domains.webhooks.queries.leases import CANDIDATES, FIND_CANDIDATES, LEASE_ENDPOINT, WINDOW
 

@@ -16,7 +16,7 @@ import msgspec
 
 from pressroom.clock import DAY, SystemClock
 from pressroom.db import Command, Value
-from pressroom.db.sqlite import SqliteTx, connect, drive
+from pressroom.db.sqlite.database import SqliteTx, connect, drive
 from pressroom.domains.accounts.queries.status import ADD_POSTS
 from pressroom.domains.events.queries import INSERT_EVENT
 from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER

@@ -27,10 +27,10 @@ from tests.services.redis import RedisServer
 from benchmarks.processes import RAISED, ROOT, Server, free_port, load_average, measure_load
 from pressroom.clock import DAY, SystemClock
 from pressroom.db import Command, Database, Tx, Value
-from pressroom.db.connector import PLAIN
 from pressroom.db.migrate import migrate
-from pressroom.db.pipeline import Ahead, encoded
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.connector import PLAIN
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.postgres.pipeline import Ahead, encoded
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.queries.status import ADD_POSTS
 from pressroom.domains.events.models import EventType

@@ -28,7 +28,7 @@ from benchmarks.postgres import seed as seed_postgres
 from benchmarks.processes import RAISED, load_average
 from benchmarks.seed import seed
 from pressroom.clock import SystemClock
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.database import open_postgres
 from pressroom.ids import new_id
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.logs import Log

@@ -12,7 +12,7 @@ import uvloop
 from pressroom.clock import SystemClock
 from pressroom.db import Tx
 from pressroom.db.migrate import migrate
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope

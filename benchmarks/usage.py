@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pressroom.clock import SystemClock
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.keys.models import Refusal
 from pressroom.domains.keys.usage import KeyUsage
 

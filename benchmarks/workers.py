@@ -24,7 +24,7 @@ from benchmarks.processes import ROOT, load_average
 from pressroom.clock import SystemClock
 from pressroom.db import Database
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.database import open_postgres
 from pressroom.domains.webhooks.actions.queueing import fan_out
 
 T = TypeVar("T")

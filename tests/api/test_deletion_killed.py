@@ -10,7 +10,7 @@ import pytest
 
 from pressroom.blobs.disk import DiskBlobs
 from pressroom.clock import SettableClock
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.moderation.actions import delete_account
 from pressroom.domains.moderation.models import DELETION_JOB
 from pressroom.domains.personal_data.deletion import deletion_handler

@@ -9,8 +9,8 @@ import pytest
 
 from pressroom.clock import HOUR, MINUTE
 from pressroom.db import Command, Query, Tx
-from pressroom.db.postgres_tx import PostgresTx
-from pressroom.db.sqlite_tx import SqliteTx
+from pressroom.db.postgres.tx import PostgresTx
+from pressroom.db.sqlite.tx import SqliteTx
 from pressroom.domains.sign_in.attempts import SignInAttempt, SignInLimits, attempt_sign_in, forget_failures
 from pressroom.domains.sign_in.links import issue_reset
 from pressroom.domains.sign_in.sessions import begin_session

@@ -14,9 +14,9 @@ import uvloop
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, DatabaseAway, Query, Tx
-from pressroom.db.connector import AWAY, Connector, PostgresOptions, addresses_of
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.connector import AWAY, Connector, PostgresOptions, addresses_of
+from pressroom.db.postgres.database import open_postgres
 from pressroom.errors import SettingError
 from pressroom.operations.transfer.target import open_target
 from tests.db.conftest import Run

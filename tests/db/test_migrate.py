@@ -13,9 +13,9 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Query, Tx
 from pressroom.db.migrate import Migration, all_migrations, applied_version, check_migrated, migrate
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.database import open_postgres
 from pressroom.db.schema import check_schema
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.errors import SettingError
 from tests.services.postgres import PostgresServer
 

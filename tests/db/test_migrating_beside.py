@@ -13,7 +13,7 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Query, Tx, migrate
 from pressroom.db.migrate import Migration
-from pressroom.db.postgres import PostgresDatabase, open_postgres
+from pressroom.db.postgres.database import PostgresDatabase, open_postgres
 from pressroom.errors import SettingError
 from tests.services.postgres import PostgresServer
 

@@ -13,7 +13,7 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Command
 from pressroom.db.migrate import migrate
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from tests.db.conftest import Run
 from tests.harness.statements import modules, statements
 
@@ -105,9 +105,10 @@ READERS: Final = {
 """Who reads tables of another package, and why."""
 
 ENGINES: Final = {
-    f"pressroom.db.{name}"
-    for name in ("sqlite", "sqlite_tx", "postgres", "postgres_tx", "connector", "lock", "signals")
-} | {*("pressroom.operations.transfer.source", "pressroom.operations.transfer.target")}
+    *(f"pressroom.db.postgres.{name}" for name in ("database", "tx", "connector", "lock", "signals")),
+    *("pressroom.db.sqlite.database", "pressroom.db.sqlite.tx"),
+    *("pressroom.operations.transfer.source", "pressroom.operations.transfer.target"),
+}
 """Modules that hand SQL to a driver: all else goes through a Query or a Command."""
 
 

@@ -11,18 +11,11 @@ import asyncpg
 import pytest
 
 from pressroom.clock import SettableClock
-from pressroom.db import (
-    Command,
-    Database,
-    DatabaseAway,
-    Query,
-    Tx,
-    ahead_of_requests,
-    pool,
-)
-from pressroom.db.connector import PostgresOptions
-from pressroom.db.pool import Connections
-from pressroom.db.postgres import PostgresDatabase, open_postgres
+from pressroom.db import Command, Database, DatabaseAway, Query, Tx, ahead_of_requests
+from pressroom.db.postgres import pool
+from pressroom.db.postgres.connector import PostgresOptions
+from pressroom.db.postgres.database import PostgresDatabase, open_postgres
+from pressroom.db.postgres.pool import Connections
 from pressroom.errors import Conflict
 from pressroom.turns import Turn, Turns
 from tests.harness.statements import statements

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pressroom.clock import SettableClock
 from pressroom.db import Database, Tx
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres import PostgresDatabase
+from pressroom.db.postgres.database import PostgresDatabase
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import create_key

@@ -10,9 +10,9 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Database
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.database import open_postgres
 from pressroom.db.schema import check_not_cut_off, check_schema
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.errors import SettingError
 from tests.db.conftest import Run
 from tests.services.postgres import PostgresServer

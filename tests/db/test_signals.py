@@ -11,10 +11,11 @@ import asyncpg
 import pytest
 
 from pressroom.clock import SettableClock
-from pressroom.db import Command, ConstraintViolated, Database, Query, Tx, signals
-from pressroom.db.connector import Connector, PostgresConnection, PostgresOptions
-from pressroom.db.postgres import open_postgres
-from pressroom.db.signals import CHANNEL, Signals
+from pressroom.db import Command, ConstraintViolated, Database, Query, Tx
+from pressroom.db.postgres import signals
+from pressroom.db.postgres.connector import Connector, PostgresConnection, PostgresOptions
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.postgres.signals import CHANNEL, Signals
 from tests.services import pgbouncer
 from tests.services.pgbouncer import PgBouncer
 from tests.services.postgres import PostgresServer

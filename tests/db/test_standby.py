@@ -7,7 +7,7 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, DatabaseAway, Query, Tx
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.database import open_postgres
 from tests.services.postgres_cluster import PostgresCluster
 from tests.services.process import wait_until
 

@@ -16,9 +16,9 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Query
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.database import open_postgres
 from pressroom.db.rows import ColumnsDoNotFit, plain_types
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from tests.db.conftest import Run
 from tests.harness.statements import modules, statements
 from tests.services.postgres import PostgresServer

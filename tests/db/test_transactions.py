@@ -20,8 +20,8 @@ from pressroom.db import (
     Query,
     Tx,
 )
-from pressroom.db.postgres import open_postgres
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.errors import Conflict
 from pressroom.turns import Turn, Turns
 from tests.services.postgres import PostgresServer

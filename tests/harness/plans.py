@@ -9,7 +9,7 @@ import apsw
 import asyncpg
 
 from pressroom.db import Command, Query, Subscriber, Tx, Value
-from pressroom.db.connector import PostgresOptions
+from pressroom.db.postgres.connector import PostgresOptions
 
 UNHURRIED: Final = PostgresOptions(statement_seconds=600.0)
 """For a database that is filled by statements of many rows, on a machine that may be busy."""

@@ -12,8 +12,8 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Database
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres import open_postgres
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.sqlite.database import open_sqlite
 from tests.services.postgres import PostgresServer
 
 _numbers = itertools.count()

@@ -13,10 +13,10 @@ import pytest
 from pressroom.clock import MINUTE, SECOND, SettableClock
 from pressroom.db import Command, Database, Query, Tx
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.database import open_postgres
 from pressroom.db.rows import Column
-from pressroom.db.sqlite import open_sqlite
-from pressroom.db.sqlite_tx import columns_of
+from pressroom.db.sqlite.database import open_sqlite
+from pressroom.db.sqlite.tx import columns_of
 from pressroom.jobs import queue
 
 pytestmark = pytest.mark.xdist_group("scale")

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from pressroom.db import Command, Tx
-from pressroom.db.sqlite import SqliteDatabase
+from pressroom.db.sqlite.database import SqliteDatabase
 from tests.api.actors import Actor
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from pressroom.db import Query
-from pressroom.db.postgres import PostgresDatabase, PostgresTx
-from pressroom.db.sqlite import SqliteDatabase, SqliteTx
+from pressroom.db.postgres.database import PostgresDatabase, PostgresTx
+from pressroom.db.sqlite.database import SqliteDatabase, SqliteTx
 from pressroom.domains.media.urls import LONGEST
 from tests.api.actors import Actor, Json, body_of, nobody, publish, read
 from tests.api.audiences import SEEN_BY, set_audience

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from pressroom.db import Command
-from pressroom.db.sqlite import SqliteDatabase
+from pressroom.db.sqlite.database import SqliteDatabase
 from pressroom.domains.sign_in.sessions import begin_session
 from tests.conftest import database_settings
 from tests.harness.local import LocalServer

@@ -15,7 +15,7 @@ from pressroom.db.dialect import schema_for_postgres
 from pressroom.errors import SettingError
 
 if TYPE_CHECKING:
-    from pressroom.db.postgres import PostgresDatabase
+    from pressroom.db.postgres.database import PostgresDatabase
 
 LOCK_SECONDS: Final = 2
 """How long a migration waits for a lock on PostgreSQL, and requests with it, which queue behind. A longer time than its

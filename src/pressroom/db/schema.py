@@ -15,7 +15,7 @@ import msgspec
 
 from pressroom.db import Database, Query, Tx
 from pressroom.db.migrate import MAKE_TABLE, all_migrations, applied_version, newest_schema
-from pressroom.db.sqlite import read_in_memory
+from pressroom.db.sqlite.database import read_in_memory
 from pressroom.errors import SettingError
 
 NAMED: Final = 5

@@ -21,7 +21,7 @@ from pressroom.blobs.disk import blob_file, blob_files
 from pressroom.clock import SystemClock, iso
 from pressroom.db import Database
 from pressroom.db.migrate import applied_version
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.media.actions import list_stored_keys
 from pressroom.errors import SettingError
 from pressroom.folders import make_folder, sync_folder

@@ -17,7 +17,7 @@ from pressroom.clock import SECOND, SystemClock, iso
 from pressroom.db import Database, Query
 from pressroom.db.migrate import applied_version, check_migrated, newest_schema, touch
 from pressroom.db.schema import check_schema
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.events.queries import find_latest_time
 from pressroom.domains.limits.guard import rates_of
 from pressroom.domains.limits.redis import RedisLimiter

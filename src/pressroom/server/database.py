@@ -5,12 +5,12 @@ from pathlib import Path
 
 from pressroom.clock import Clock
 from pressroom.db import Database
-from pressroom.db.connector import Connector, PostgresOptions
 from pressroom.db.migrate import check_migrated, migrate
-from pressroom.db.postgres import open_postgres
-from pressroom.db.replica import Replica, make_replica
+from pressroom.db.postgres.connector import Connector, PostgresOptions
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.postgres.replica import Replica, make_replica
 from pressroom.db.schema import check_schema
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.webhooks.actions.queueing import fan_out
 from pressroom.errors import SettingError
 from pressroom.logs import Log

@@ -8,7 +8,7 @@ from functools import partial
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
 from pressroom.db import Database
-from pressroom.db.replica import Replica
+from pressroom.db.postgres.replica import Replica
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
 from pressroom.domains.follows.jobs import request_handler

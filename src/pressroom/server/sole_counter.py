@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from pressroom.db import DatabaseAway
-from pressroom.db.lock import LEASE_SECONDS, SessionLock
+from pressroom.db.postgres.lock import LEASE_SECONDS, SessionLock
 from pressroom.domains.limits.memory import MemoryLimiter, find_holder
 from pressroom.errors import PressroomError, SettingError
 from pressroom.folders import make_folder

@@ -9,7 +9,7 @@ import pytest
 from pressroom.clock import HOUR, SettableClock
 from pressroom.db import Database, Query
 from pressroom.db.migrate import migrate
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.keys.actions import create_key, read_usage
 from pressroom.domains.keys.models import RECENT_REFUSALS, NewKey, Refusal, Scope, Usage

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pressroom.clock import DAY, HOUR, MINUTE, SettableClock
 from pressroom.db import Database, DatabaseAway, DiskFull, Query, Tx, goes_first
 from pressroom.db.migrate import migrate
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope

@@ -10,7 +10,7 @@ from pressroom.blobs.disk import DiskBlobs
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
 from pressroom.db.migrate import migrate
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.media.models import rendition
 from pressroom.domains.personal_data.archive import write_archive

@@ -9,8 +9,8 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Database, Query, Tx
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres import open_postgres
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import TAG_JOB, NewAccount, create_account, edit_profile
 from pressroom.domains.accounts.models import Caller, Profile
 from pressroom.domains.posts.actions.reach import move_tags, reach_readers_anew

@@ -17,8 +17,8 @@ from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Query, Tx
 from pressroom.db.migrate import migrate
 from pressroom.db.params import BATCH
-from pressroom.db.postgres import open_postgres
-from pressroom.db.sqlite import open_sqlite
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.queries import status as people
 from pressroom.domains.follows import queries as follows

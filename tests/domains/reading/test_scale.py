@@ -13,8 +13,8 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.postgres import PostgresDatabase, open_postgres
-from pressroom.db.sqlite import SqliteDatabase, connect, open_sqlite
+from pressroom.db.postgres.database import PostgresDatabase, open_postgres
+from pressroom.db.sqlite.database import SqliteDatabase, connect, open_sqlite
 from pressroom.domains.comments.actions import list_in_time
 from pressroom.domains.comments.queries import LIST_BY_ID, LIST_IN_THREADS, LIST_IN_TIME
 from pressroom.domains.posts.queries import lookup

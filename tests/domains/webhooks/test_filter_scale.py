@@ -11,8 +11,8 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.postgres import open_postgres
-from pressroom.db.sqlite import connect, open_sqlite
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.actions.reading import get_delivery, list_deliveries
 from pressroom.domains.webhooks.models import CodeClass, DeliveryFilter, State

@@ -10,8 +10,8 @@ import pytest
 
 from pressroom.clock import DAY, SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.postgres import open_postgres
-from pressroom.db.sqlite import connect, open_sqlite
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.queries.retention import list_expired_events
 from tests.harness.plans import UNHURRIED, Asked, Engine, Noting, Postgres, Sqlite

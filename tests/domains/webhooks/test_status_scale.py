@@ -12,8 +12,8 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres import open_postgres
-from pressroom.db.sqlite import connect, open_sqlite
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import create_key

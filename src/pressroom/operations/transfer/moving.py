@@ -13,8 +13,8 @@ import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SystemClock
-from pressroom.db.connector import ONE
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.connector import ONE
+from pressroom.db.postgres.database import open_postgres
 from pressroom.errors import SettingError
 from pressroom.operations.backup import stored_keys
 from pressroom.operations.transfer import marks

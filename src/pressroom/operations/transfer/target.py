@@ -11,10 +11,10 @@ import asyncpg
 
 from pressroom.clock import SystemClock
 from pressroom.db import DatabaseAway, Value
-from pressroom.db.connector import ONE, Connector
-from pressroom.db.lock import PATIENCE
 from pressroom.db.migrate import check_migrated, newest_schema
-from pressroom.db.postgres import open_postgres
+from pressroom.db.postgres.connector import ONE, Connector
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.postgres.lock import PATIENCE
 from pressroom.errors import SettingError
 from pressroom.operations.transfer import marks
 from pressroom.operations.transfer.marks import Mark

@@ -9,7 +9,7 @@ from typing import Final
 import asyncpg
 
 from pressroom.db import DatabaseAway
-from pressroom.db.connector import AWAY, PostgresConnection, Record
+from pressroom.db.postgres.connector import AWAY, PostgresConnection, Record
 
 PATIENCE: Final = 3.0
 """Seconds to wait for PostgreSQL's answer, and for a holder that was just killed: it may take a moment to notice."""

@@ -32,7 +32,7 @@ from pressroom.db import (
     check_columns,
 )
 from pressroom.db.rows import Column
-from pressroom.db.sqlite_tx import SqliteConnection, SqliteTx, bind, columns_of
+from pressroom.db.sqlite.tx import SqliteConnection, SqliteTx, bind, columns_of
 from pressroom.errors import SettingError
 from pressroom.fair_queue import FairQueue
 from pressroom.folders import make_folder

@@ -23,11 +23,11 @@ from pressroom.db import (
     Value,
     check_columns,
 )
-from pressroom.db.connector import AWAY, PLAIN, Connector, PostgresConnection, PostgresOptions
-from pressroom.db.pool import Connections
-from pressroom.db.postgres_tx import PostgresTx, StatementLimit, Supervised, bind
+from pressroom.db.postgres.connector import AWAY, PLAIN, Connector, PostgresConnection, PostgresOptions
+from pressroom.db.postgres.pool import Connections
+from pressroom.db.postgres.signals import Signals
+from pressroom.db.postgres.tx import PostgresTx, StatementLimit, Supervised, bind
 from pressroom.db.rows import Column
-from pressroom.db.signals import Signals
 from pressroom.errors import PressroomError, SettingError
 
 R = TypeVar("R")
@@ -218,10 +218,6 @@ class PostgresDatabase:
                 self._recovering.add(recovery)
                 recovery.add_done_callback(self._recovering.discard)
                 raise
-            except asyncpg.exceptions.InvalidCachedStatementError:
-                connection.pipeline.forget()
-                await self._roll_back(connection)
-                raise
             except asyncpg.ReadOnlySQLTransactionError:
                 connection.terminate()  # Its server is a standby by now.
                 self.pool.give_back(connection)
@@ -244,13 +240,7 @@ class PostgresDatabase:
     async def _roll_back(self, connection: PostgresConnection, *, cut_off: bool = False) -> None:
         """Gives a connection back outside any transaction. `cut_off`: its state is unknown, perhaps within a BEGIN."""
         try:
-            pipeline = connection.pipeline
-            if pipeline.is_unanswered and not cut_off:
-                connection.terminate()  # What went ahead had nothing behind it, so no answer comes.
-            elif cut_off or (not connection.is_closed() and (pipeline.is_unended or connection.is_in_transaction())):
-                await connection.execute("ROLLBACK", timeout=ROLLBACK_LIMIT)
-        except (*AWAY, asyncpg.PostgresError):
-            connection.terminate()
+            await connection.roll_back(ROLLBACK_LIMIT, cut_off=cut_off)
         finally:
             self.pool.give_back(connection)
 

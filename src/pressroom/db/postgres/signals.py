@@ -8,7 +8,7 @@ from typing import Final
 
 import asyncpg
 
-from pressroom.db.connector import AWAY, PostgresConnection
+from pressroom.db.postgres.connector import AWAY, PostgresConnection
 from pressroom.errors import Unavailable
 
 CHANNEL: Final = "pressroom"

@@ -8,9 +8,9 @@ import asyncpg
 
 from pressroom.clock import Clock
 from pressroom.db import Database, DatabaseAway, Tx
-from pressroom.db.connector import AWAY, Connector, PostgresConnection, PostgresOptions
-from pressroom.db.pool import Connections
-from pressroom.db.postgres import PostgresDatabase
+from pressroom.db.postgres.connector import AWAY, Connector, PostgresConnection, PostgresOptions
+from pressroom.db.postgres.database import PostgresDatabase
+from pressroom.db.postgres.pool import Connections
 from pressroom.errors import NotFound, SettingError
 from pressroom.logs import Log
 

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from pressroom.db import Value
-from pressroom.db.pipeline import Pipeline
-from pressroom.db.pool import PooledConnection
+from pressroom.db.postgres.pipeline import Pipeline
+from pressroom.db.postgres.pool import PooledConnection
 
 GRACE: Final = 1.0
 """Seconds to wait for other hosts when one was found and it is not known yet which timeline is the latest."""
@@ -84,6 +84,7 @@ class PostgresConnection(PooledConnection, Protocol):
     async def prepare(self, sql: str) -> _Statement: ...
     async def add_listener(self, channel: str, callback: Callable[..., None]) -> None: ...
     def add_termination_listener(self, callback: Callable[[object], None]) -> None: ...
+    async def roll_back(self, seconds: float, *, cut_off: bool) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,22 @@ class PostgresOptions:
                     for level, option, value in options:
                         if option:
                             own.setsockopt(level, option, value)
+
+            async def roll_back(self, seconds: float, *, cut_off: bool) -> None:
+                """Ends an open transaction within `seconds`; closes the connection where that cannot be done.
+
+                `cut_off`: its state is unknown, perhaps within a BEGIN.
+                """
+                connection = cast("PostgresConnection", self)
+                try:
+                    if self.pipeline.is_unanswered and not cut_off:
+                        connection.terminate()  # What went ahead had nothing behind it, so no answer comes.
+                    elif cut_off or (
+                        not connection.is_closed() and (self.pipeline.is_unended or connection.is_in_transaction())
+                    ):
+                        await connection.execute("ROLLBACK", timeout=seconds)
+                except (*AWAY, asyncpg.PostgresError):
+                    connection.terminate()
 
         return Connection
 

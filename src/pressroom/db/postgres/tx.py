@@ -9,8 +9,8 @@ import asyncpg
 
 from pressroom import metrics
 from pressroom.db import AwaitedOutsideTransaction, Command, DatabaseAway, Query, Subscriber, Value
-from pressroom.db.connector import PostgresConnection, Record
-from pressroom.db.pipeline import Ahead, encoded
+from pressroom.db.postgres.connector import PostgresConnection, Record
+from pressroom.db.postgres.pipeline import Ahead, encoded
 from pressroom.db.rows import Builder, Column
 
 R = TypeVar("R")
@@ -59,6 +59,7 @@ class PostgresTx:
         self._ahead = [Ahead(each) for each in begin]
         self._begins = len(self._ahead)
         self._refusals: list[Refusal | None] = [None] * self._begins
+        self._tags: list[str] = []
         self._wrote = False
         self._at_end: list[tuple[Subscriber, object]] = []
 
@@ -144,13 +145,13 @@ class PostgresTx:
     async def _say(self, sql: str, *values: Value) -> str:
         """Runs a statement behind what waits, and returns what PostgreSQL says that it did."""
         await self._ask(self._connection.fetch(sql, *values), note=True)
-        return self._connection.pipeline.tags[-1]
+        return self._tags[-1]
 
     async def _ask(self, statement: Awaitable[R], *, note: bool = False) -> R:
         """Has asyncpg run a statement, behind what waits. Raises the first refusal of that, whatever failed later."""
         pipeline, refusals = self._connection.pipeline, self._refusals
         if refusals or note:
-            pipeline.send(self._ahead, note=note)
+            self._tags = pipeline.send(self._ahead, note=note)
             self._ahead, self._refusals = [], []
         self.busy = True
         self.statements += 1
@@ -159,6 +160,9 @@ class PostgresTx:
         try:
             answer = await statement
             answered = True
+        except asyncpg.exceptions.InvalidCachedStatementError:
+            pipeline.forget()  # A migration changed a table under the statements that went ahead, too.
+            raise
         except asyncpg.PostgresError:
             self._check(refusals)
             raise
@@ -170,7 +174,7 @@ class PostgresTx:
 
     def _check(self, refusals: Sequence[Refusal | None]) -> None:
         """Looks at what became of statements that went ahead. Raises the first refusal."""
-        for tag, refusal in zip(self._connection.pipeline.tags, refusals, strict=False):  # not of those after a failure
+        for tag, refusal in zip(self._tags, refusals, strict=False):  # not of those after a failure
             touched = _count(tag)
             if touched:
                 self._wrote = self._wrote or not tag.startswith("SELECT")

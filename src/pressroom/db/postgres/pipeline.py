@@ -53,13 +53,13 @@ def encoded(values: Sequence[Value]) -> bytes:
 class Pipeline(asyncio.Protocol):
     """Stands between a connection's socket and asyncpg.
 
+    A transaction (`pressroom.db.postgres.tx`) uses three methods: `send` before a statement of asyncpg's, `end` after
+    it, `forget` when a table was changed. The connection alone reads the two states, to decide how to roll back.
+
     Args:
         protocol: asyncpg's, which reads everything that is not taken out here.
         transport: The connection's.
-        keeps_session: Whether statements that were prepared stay so: not behind a pooler that changes sessions.
-
-    `tags` are what PostgreSQL said of each statement that went ahead in the latest round trip and was completed, such
-    as "INSERT 0 1"; then, if it was noted, of asyncpg's.
+        keeps_session: Whether prepared statements outlast a transaction: not behind a pooler that changes sessions.
     """
 
     def __init__(self, protocol: asyncio.Protocol, transport: asyncio.Transport, *, keeps_session: bool) -> None:
@@ -72,30 +72,36 @@ class Pipeline(asyncio.Protocol):
         self._unread = b""
         self._ahead = 0
         self._noting = False
-        self.tags: list[str] = []
+        self._tags: list[str] = []
         self.is_unended = False
         transport.set_protocol(self)
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether an answer is missing to what went ahead. Without a statement of asyncpg's behind it none comes."""
+        """Whether an answer to what went ahead is missing. Without a statement of asyncpg's behind it none comes."""
         return self._ahead > 0
 
-    def send(self, statements: Sequence[Ahead], *, note: bool) -> None:
+    def send(self, statements: Sequence[Ahead], *, note: bool) -> list[str]:
         """Writes statements; asyncpg has to write the next one before anything else happens.
 
         Args:
             statements: What goes ahead; their rows are dropped.
-            note: Whether what PostgreSQL says of asyncpg's statement is noted too.
+            note: Whether the tag of asyncpg's statement is noted too.
+
+        Returns:
+            A list that receives command tags, such as "INSERT 0 1": of each statement that went ahead and was
+            completed; then, if noted, of asyncpg's.
         """
-        self.tags = []
+        tags: list[str] = []
+        self._tags = tags
         self._ahead, self._noting = len(statements), note
         if not statements:
-            return
+            return tags
         self.is_unended = True
         if self._transport.is_closing():
+            # asyncpg's statement fails without an answer, so none must be waited for.
             self._ahead, self._noting = 0, False
-            return
+            return tags
         self._forget_new()
         parts: list[bytes] = []
         for each in statements:
@@ -106,11 +112,14 @@ class Pipeline(asyncio.Protocol):
             size = len(name) + len(each.values) + _REST_OF_BIND
             parts += (_HEAD.pack(b"B", size), b"\0", name, _ALL_TEXT, each.values, _EXECUTE)
         self._transport.write(b"".join(parts))
+        return tags
 
     def end(self, *, answered: bool) -> None:
-        """Has everything passed on unread: asyncpg's statement has ended. It may have sent others before, of its own.
+        """Passes everything on unread from now on: asyncpg's statement has ended. It may have sent others of its own.
 
-        `answered` says whether it has got an answer: a statement that could not be sent has no end for what went ahead.
+        Args:
+            answered: Whether asyncpg's statement was answered. One that could not be sent leaves what went ahead
+                without a Sync.
         """
         self._noting = False
         self.is_unended = self.is_unended and not answered
@@ -131,21 +140,21 @@ class Pipeline(asyncio.Protocol):
         passed_on: list[bytes] = []
         while (ahead or noting) and place + _HEAD_SIZE <= end:
             kind, after = data[place], place + 1 + _read_size(data, place + 1)[0]
-            if after > end:
+            if after > end:  # The rest of this message comes with the next data.
                 break
-            if kind in _LAST:
+            if kind in _LAST:  # PostgreSQL skips what went ahead behind an error: nothing more of it is answered.
                 ahead = 0
             if not ahead or kind in _FOR_ASYNCPG:
                 passed_on.append(data[place:after])
             if kind == _COMPLETE:
-                self.tags.append(data[place + _HEAD_SIZE : after - 1].decode())
+                self._tags.append(data[place + _HEAD_SIZE : after - 1].decode())
                 if ahead:
                     ahead -= 1
-                    if not ahead:
+                    if not ahead:  # All were completed, so all their names are prepared.
                         self._new.clear()
             place = after
         self._ahead = ahead
-        if ahead or noting:
+        if ahead or noting:  # Not yet known whose it is.
             self._unread = data[place:]
         else:
             passed_on.append(data[place:])
@@ -169,7 +178,7 @@ class Pipeline(asyncio.Protocol):
 
     def _name(self, sql: str) -> bytes:
         """Returns a name for a statement that is prepared now."""
-        if not self._keeps_session:
+        if not self._keeps_session:  # The next transaction may get a session that lacks it: the unnamed statement.
             return b"\0"
         self._named += 1
         name = self._names[sql] = b"ahead%d\0" % self._named

@@ -1,0 +1,1 @@
+"""SQLite: one writer, readers beside it, and transactions of both (docs/architecture.md#the-database)."""
