@@ -72,34 +72,34 @@ class Need(msgspec.Struct, frozen=True):
         return math.ceil(self.share / BUSY)
 
 
-# Table's first cell → column of the figure, counted from 0.
 SOURCES: Final = {
-    "loop": ("event loop", 2),
-    "server": ("create (12 round trips before, 3 now)", 4),
-    "postgres": ("create (12 round trips before, 3 now)", 5),
-    "delivery": ("CPU per delivery, µs (baseline)", 1),
-    "http": ("HTTP: request and answer, bytes", 1),
-    "sqlite_written": ("SQLite: written to disk (WAL, checkpoints, access log), bytes", 1),
-    "sqlite_kept": ("SQLite: kept in the file, bytes", 1),
-    "wal": ("PostgreSQL: WAL, bytes", 1),
-    "postgres_kept": ("PostgreSQL: kept, with event and delivery, bytes", 1),
-    "redis_moved": ("Redis: exchanged, bytes", 1),
-    "redis": ("Redis: CPU, µs", 1),
-    "pictures": ("pictures of 12 megapixels a second", 1),
+    "loop": "event loop with SQLite, CPU, µs",
+    "server": "server with PostgreSQL, CPU, µs",
+    "postgres": "PostgreSQL, CPU, µs",
+    "redis": "Redis, CPU, µs",
+    "delivery": "one delivery, CPU, µs",
+    "http": "HTTP: request and answer, bytes",
+    "sqlite_written": "SQLite: written to disk (WAL, checkpoints, access log), bytes",
+    "sqlite_kept": "SQLite: kept in the file, bytes",
+    "wal": "PostgreSQL: WAL, bytes",
+    "postgres_kept": "PostgreSQL: kept, with event and delivery, bytes",
+    "redis_moved": "Redis: exchanged, bytes",
+    "pictures": "pictures of 12 megapixels that a server prepares a second",
 }
+"""Each cost by the first cell of its row in docs/performance.md#what-one-create-costs."""
 
 
 def measured(page: str) -> Costs:
     """Returns the costs that stand in the tables of docs/performance.md. Raises LookupError when one is gone."""
     tables = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
     found: dict[str, float] = {}
-    for name, (label, column) in SOURCES.items():
+    for name, label in SOURCES.items():
         rows = [row for row in tables if row[0] == label]
         if len(rows) != 1:
             raise LookupError(f"docs/performance.md has {len(rows)} rows {label!r}: say in benchmarks/scaling.py which")
-        number = re.match(r"[\d,.]+", rows[0][column])
+        number = re.match(r"[\d,.]+", rows[0][1])
         if number is None:
-            raise LookupError(f"docs/performance.md: no figure in column {column} of {label!r}")
+            raise LookupError(f"docs/performance.md: no figure beside {label!r}")
         found[name] = float(number[0].replace(",", ""))
     return Costs(**found)
 

@@ -14,7 +14,8 @@ LEASE: Final = 5 * MINUTE
 """How long a killed process keeps the others from a group. It is renewed before each of its sweeps."""
 
 BATCH: Final = 100
-"""Rows that a purge removes in one transaction: so few that no request waits long (docs/performance.md#retention)."""
+"""Rows that a purge removes in one transaction; requests wait for no longer one
+(docs/decisions/0004-retention-batches.md)."""
 
 # Nobody else may hold the lease, and the group must be due.
 CLAIM: Final = Query(

@@ -25,7 +25,7 @@ Purge = Callable[[Tx, int], Awaitable[int]]
 """`purge(tx, batch)` removes up to so many rows and returns how many; no fewer than `batch`: there may be more."""
 
 PAUSE: Final = 0.004
-"""Seconds between two batches, in which waiting requests are answered (docs/performance.md#retention)."""
+"""Seconds between two batches, in which waiting requests are answered (docs/decisions/0004-retention-batches.md)."""
 
 PURGES: Final[tuple[tuple[str, Purge], ...]] = (
     ("idempotent answers", idempotency.purge_answers),
