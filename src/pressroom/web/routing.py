@@ -126,8 +126,8 @@ class Declaration(TypedDict, total=False):
         paged: The route takes `limit` and `cursor`, and refuses wrong ones.
         query: What else it takes in the query string.
         content_type: The type of a successful response; JSON when not given.
-        example: A body, for the API reference.
-        response_example: The response to that body.
+        example: A body, for the API reference; unless given, the `example()` of its struct, if that has one.
+        response_example: The response to that body; unless given, the `example()` of `gives`.
         cookie: What the response does to the session's cookie.
         location: The path of what was created, for the header Location; `{made}` in it is the id in the response.
     """
@@ -274,6 +274,10 @@ class Routes(list[Route[C]]):
         }
         if self._tag is not None:
             implied["tag"] = self._tag
+        if form is None:
+            implied["response_example"] = _example_of(declared.get("gives"))
+            if takes is not None:
+                implied["example"] = cast("msgspec.Struct", _example_of(takes))
         fails = declared.get("fails", ())
         if declared.get("paged") and not any(isinstance(refusal, Invalid) for refusal in fails):
             declared["fails"] = (BAD_LIMIT, *fails)
@@ -290,6 +294,12 @@ class Routes(list[Route[C]]):
         )
         self.append(route)
         return route
+
+
+def _example_of(kind: type[object] | None) -> object:
+    """Returns the example that a struct has for the API reference, if any; its parent's would lack fields."""
+    make = cast("Callable[[], object] | None", getattr(kind, "example", None))
+    return make() if make is not None and "example" in vars(kind) else None
 
 
 def _description(function: Callable[..., object]) -> str:

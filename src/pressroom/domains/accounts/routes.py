@@ -9,13 +9,7 @@ from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.reserved_usernames import check_username
-from pressroom.domains.accounts.schemas import (
-    ACCOUNT_EXAMPLE,
-    EDIT_PROFILE_EXAMPLE,
-    AccountOut,
-    EditProfile,
-    account_shape,
-)
+from pressroom.domains.accounts.schemas import AccountOut, EditProfile, account_shape
 from pressroom.errors import (
     Code,
     Conflict,
@@ -33,7 +27,7 @@ routes: Final = Routes[Caller](TAG)
 _NAME_TAKEN = Conflict("The user name mira_press is taken.")
 
 
-@routes.get("/api/auth/me", Keyed(), summary="Who am I", gives=AccountOut, response_example=ACCOUNT_EXAMPLE)
+@routes.get("/api/auth/me", Keyed(), summary="Who am I", gives=AccountOut)
 async def show_me(request: Request[Caller]) -> Response:
     """The account that the key is bound to, or that is signed in. A cheap way to try a key."""
     return json_response(account_shape(request.caller.account, request.settings.base_url))
@@ -45,8 +39,6 @@ async def show_me(request: Request[Caller]) -> Response:
     summary="Edit the profile",
     gives=AccountOut,
     fails=(Invalid([FieldError("bio", Code.TOO_LONG, "At most 500 characters; this has 612.")]), _NAME_TAKEN),
-    example=EDIT_PROFILE_EXAMPLE,
-    response_example=ACCOUNT_EXAMPLE,
 )
 async def edit_me(request: Request[Caller], body: EditProfile) -> Response:
     """Changes the fields that are given, and no others."""

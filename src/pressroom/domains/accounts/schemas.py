@@ -1,7 +1,7 @@
 """Wire shapes of the accounts package (docs/people.md)."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol, Self
 
 import msgspec
 from msgspec import Meta
@@ -60,6 +60,10 @@ class EditProfile(Body):
         """Returns the changes for the action."""
         return Profile(self.display_name, self.username, self.bio, self.is_private)
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(bio="Notes on type, paper and ink.", is_private=False)
+
 
 class AccountOut(msgspec.Struct, rename="camel"):
     """An account, as its owner sees it."""
@@ -80,6 +84,26 @@ class AccountOut(msgspec.Struct, rename="camel"):
     total_posts: Annotated[int, Meta(description="Posts that are not deleted.")]
     created_at: Time
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01KJPX7NCXC3C1PSD84ZVECKAK",
+            username="mira_press",
+            email="mira@press.example",
+            display_name="Mira Okafor",
+            avatar=avatar_address("01KJPX7NCXC3C1PSD84ZVECKAK", None, EXAMPLE_BASE),
+            cover_image=None,
+            bio="Notes on type, paper and ink.",
+            verified=False,
+            email_verified=False,
+            is_private=False,
+            is_creator=False,
+            total_followers=0,
+            total_following=0,
+            total_posts=42,
+            created_at="2026-03-02T09:14:27.101Z",
+        )
+
 
 class AuthorOut(msgspec.Struct, rename="camel"):
     """The account that made something, as everybody sees it."""
@@ -90,6 +114,17 @@ class AuthorOut(msgspec.Struct, rename="camel"):
     avatar: Url
     verified: bool
     verified_type: str | None
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id=AccountOut.example().id,
+            username=AccountOut.example().username,
+            display_name=AccountOut.example().display_name,
+            avatar=AccountOut.example().avatar,
+            verified=False,
+            verified_type=None,
+        )
 
 
 class MessageOut(msgspec.Struct):
@@ -146,31 +181,3 @@ def author_of(account_id: str, row: _AuthorRow, base_url: str) -> AuthorOut:
     """Returns an account as the author of something, from the columns that lists read."""
     avatar = avatar_address(account_id, row.avatar_token, base_url)
     return AuthorOut(account_id, row.username or "", row.display_name or "", avatar, row.verified, None)
-
-
-ACCOUNT_EXAMPLE = AccountOut(
-    id="01KJPX7NCXC3C1PSD84ZVECKAK",
-    username="mira_press",
-    email="mira@press.example",
-    display_name="Mira Okafor",
-    avatar=avatar_address("01KJPX7NCXC3C1PSD84ZVECKAK", None, EXAMPLE_BASE),
-    cover_image=None,
-    bio="Notes on type, paper and ink.",
-    verified=False,
-    email_verified=False,
-    is_private=False,
-    is_creator=False,
-    total_followers=0,
-    total_following=0,
-    total_posts=42,
-    created_at="2026-03-02T09:14:27.101Z",
-)
-AUTHOR_EXAMPLE = AuthorOut(
-    id=ACCOUNT_EXAMPLE.id,
-    username=ACCOUNT_EXAMPLE.username,
-    display_name=ACCOUNT_EXAMPLE.display_name,
-    avatar=ACCOUNT_EXAMPLE.avatar,
-    verified=False,
-    verified_type=None,
-)
-EDIT_PROFILE_EXAMPLE = EditProfile(bio="Notes on type, paper and ink.", is_private=False)

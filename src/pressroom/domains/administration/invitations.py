@@ -1,6 +1,6 @@
 """Invitations as admins make, list and revoke them: routes and pages (docs/sign-in.md#invitations)."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 import msgspec
 from msgspec import Meta
@@ -52,6 +52,19 @@ class InvitationOut(msgspec.Struct, rename="camel"):
     used_at: Time | None
     used_by: Annotated[str | None, Meta(description="The account that was made with it.")]
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01KW1H3V9C5Q2Z7M4X8N6B0T1R",
+            status="open",
+            note="For Otto of the night desk",
+            made_by="mira_press",
+            created_at="2026-11-20T16:08:12.345Z",
+            expires_at="2026-11-27T16:08:12.345Z",
+            used_at=None,
+            used_by=None,
+        )
+
 
 class MadeInvitationOut(InvitationOut, rename="camel"):
     """A new invitation with its link, which is shown this once."""
@@ -80,18 +93,9 @@ def invitation_shape(found: Invitation, now: int) -> InvitationOut:
     )
 
 
-_EXAMPLE: Final = InvitationOut(
-    id="01KW1H3V9C5Q2Z7M4X8N6B0T1R",
-    status="open",
-    note="For Otto of the night desk",
-    made_by="mira_press",
-    created_at="2026-11-20T16:08:12.345Z",
-    expires_at="2026-11-27T16:08:12.345Z",
-    used_at=None,
-    used_by=None,
-)
 _MADE: Final = MadeInvitationOut(
-    **msgspec.structs.asdict(_EXAMPLE), url=f"{EXAMPLE_BASE}/signup?invite=Zk3x0q9Jv1m2c4R8T6y7u5w3e1a9s0d2f4g6h8j1k3L"
+    **msgspec.structs.asdict(InvitationOut.example()),
+    url=f"{EXAMPLE_BASE}/signup?invite=Zk3x0q9Jv1m2c4R8T6y7u5w3e1a9s0d2f4g6h8j1k3L",
 )
 
 
@@ -101,7 +105,7 @@ _MADE: Final = MadeInvitationOut(
     summary="List invitations",
     gives=InvitationList,
     paged=True,
-    response_example=InvitationList([_EXAMPLE], None),
+    response_example=InvitationList([InvitationOut.example()], None),
 )
 async def list_invitations(request: Request[Caller]) -> Response:
     """The invitations of all admins, newest first. They are kept for 30 days after their end."""
@@ -125,7 +129,11 @@ async def make_invitation(request: Request[Caller], body: MakeInvitation) -> Res
 
 
 @routes.get(
-    ONE, AdminOnly(), summary="Show an invitation", gives=InvitationOut, fails=(_NONE,), response_example=_EXAMPLE
+    ONE,
+    AdminOnly(),
+    summary="Show an invitation",
+    gives=InvitationOut,
+    fails=(_NONE,),
 )
 async def show_invitation(request: Request[Caller]) -> Response:
     """One invitation, without its link."""
@@ -139,7 +147,6 @@ async def show_invitation(request: Request[Caller]) -> Response:
     summary="Revoke an invitation",
     gives=InvitationOut,
     fails=(_NONE, Conflict("This invitation is used already.")),
-    response_example=_EXAMPLE,
 )
 async def revoke_invitation(request: Request[Caller]) -> Response:
     """Ends an invitation that was not used: nobody can sign up with its link any more."""

@@ -7,10 +7,7 @@ from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.clips import actions
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import (
-    CLIP_EXAMPLE,
-    EDIT_CLIP_EXAMPLE,
     EDITED_CLIP_EXAMPLE,
-    PUBLISH_CLIP_EXAMPLE,
     ClipList,
     ClipOut,
     DeletedClipOut,
@@ -65,8 +62,6 @@ CLIP_FORM: Final = FormSpec(
         QuotaExceeded,
     ),
     form=CLIP_FORM,
-    example=PUBLISH_CLIP_EXAMPLE,
-    response_example=CLIP_EXAMPLE,
 )
 async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     """Publishes a video of at most 8 MB, signed in of 50 MB, with a caption. What it is comes from its bytes. It is
@@ -87,7 +82,7 @@ async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     summary="List your clips",
     gives=ClipList,
     paged=True,
-    response_example=ClipList([CLIP_EXAMPLE], None),
+    response_example=ClipList([ClipOut.example()], None),
 )
 async def list_clips(request: Request[Caller]) -> Response:
     """What the account published as clips and did not delete, of every visibility, newest first."""
@@ -101,7 +96,6 @@ async def list_clips(request: Request[Caller]) -> Response:
     summary="Show a clip",
     gives=ClipOut,
     fails=(NotFound("There is no such clip."),),
-    response_example=CLIP_EXAMPLE,
 )
 async def show_clip(request: Request[Caller]) -> Response:
     """One clip, if the reader may see it: with a key, what its account published and what anyone may see. Ask again
@@ -120,7 +114,6 @@ async def show_clip(request: Request[Caller]) -> Response:
         Invalid([FieldError("body", Code.REQUIRED, "Give at least one of caption and visibility.")]),
         NotFound("There is no such clip."),
     ),
-    example=EDIT_CLIP_EXAMPLE,
     response_example=EDITED_CLIP_EXAMPLE,
 )
 async def edit_clip(request: Request[Caller], body: EditClip) -> Response:
@@ -137,7 +130,7 @@ async def edit_clip(request: Request[Caller], body: EditClip) -> Response:
     summary="Delete a clip",
     gives=DeletedClipOut,
     fails=(NotFound("There is no such clip."),),
-    response_example=DeletedClipOut("Clip deleted", CLIP_EXAMPLE.id),
+    response_example=DeletedClipOut("Clip deleted", ClipOut.example().id),
 )
 async def delete_clip(request: Request[Caller]) -> Response:
     """Deletes one of the account's own clips: it is shown no more, its page answers 410 and its video 404. A second

@@ -1,18 +1,18 @@
 """Wire shapes of the clips package."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
-from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
+from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.clips.models import Clip, ClipDraft, ClipEdit, ClipView
 from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
-from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
+from pressroom.domains.keys.schemas import SourceKeyOut
 from pressroom.domains.media.models import NewMedia, ProcessingStatus, Variant
-from pressroom.domains.media.schemas import MEDIA_EXAMPLE
+from pressroom.domains.media.schemas import MediaEntryOut
 from pressroom.domains.media.urls import MediaAddresses, variant_address
 from pressroom.domains.posts.schemas import VISIBILITY_HELP
 from pressroom.domains.posts.visibility import Visibility
@@ -35,6 +35,10 @@ class PublishClip(Body):
         caption = None if is_blank(self.caption) else self.caption
         return ClipDraft(caption, self.visibility or Visibility.PUBLIC, self.hub_id, video)
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(caption="Inking the forme", visibility=Visibility.PUBLIC)
+
 
 class EditClip(Body):
     """Changes to a clip: at least one field. A field that is not given stays as it is."""
@@ -55,6 +59,10 @@ class EditClip(Body):
         caption = self.caption
         return ClipEdit("" if caption is not None and is_blank(caption) else caption, self.visibility)
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(caption="Inking the forme, second take", visibility=Visibility.FOLLOWERS)
+
 
 class ClipOut(msgspec.Struct, rename="camel"):
     """A clip."""
@@ -73,6 +81,23 @@ class ClipOut(msgspec.Struct, rename="camel"):
         SourceKeyOut | None, Meta(description="The key that made the clip; null: made with a session.")
     ]
     permalink: Permalink
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01M7WVEB0X1R6S9D3F5G7H8JKM",
+            author=AuthorOut.example(),
+            caption=PublishClip.example().caption,
+            duration=None,
+            visibility=Visibility.PUBLIC,
+            hub=None,
+            processing_status=ProcessingStatus.PROCESSING,
+            url=MediaEntryOut.example().url,
+            thumbnail_url=MediaEntryOut.example().thumbnail_url,
+            created_at="2026-11-20T16:08:12.345Z",
+            source_api_key=SourceKeyOut.example(),
+            permalink=Permalinks(EXAMPLE_BASE).of_clip("01M7WVEB0X1R6S9D3F5G7H8JKM"),
+        )
 
 
 class ClipList(msgspec.Struct, rename="camel"):
@@ -115,22 +140,6 @@ def _hub(clip: Clip, base_url: str) -> PostHubOut | None:
     return PostHubOut(clip.hub_id, clip.hub_name or "", clip.hub_slug or "", hub_avatar(clip.hub_id, base_url))
 
 
-PUBLISH_CLIP_EXAMPLE = PublishClip(caption="Inking the forme", visibility=Visibility.PUBLIC)
-CLIP_EXAMPLE = ClipOut(
-    id="01M7WVEB0X1R6S9D3F5G7H8JKM",
-    author=AUTHOR_EXAMPLE,
-    caption=PUBLISH_CLIP_EXAMPLE.caption,
-    duration=None,
-    visibility=Visibility.PUBLIC,
-    hub=None,
-    processing_status=ProcessingStatus.PROCESSING,
-    url=MEDIA_EXAMPLE.url,
-    thumbnail_url=MEDIA_EXAMPLE.thumbnail_url,
-    created_at="2026-11-20T16:08:12.345Z",
-    source_api_key=SOURCE_KEY_EXAMPLE,
-    permalink=Permalinks(EXAMPLE_BASE).of_clip("01M7WVEB0X1R6S9D3F5G7H8JKM"),
-)
-EDIT_CLIP_EXAMPLE = EditClip(caption="Inking the forme, second take", visibility=Visibility.FOLLOWERS)
 EDITED_CLIP_EXAMPLE = msgspec.structs.replace(
-    CLIP_EXAMPLE, caption=EDIT_CLIP_EXAMPLE.caption, visibility=Visibility.FOLLOWERS
+    ClipOut.example(), caption=EditClip.example().caption, visibility=Visibility.FOLLOWERS
 )

@@ -8,16 +8,7 @@ import msgspec
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.comments import actions
 from pressroom.domains.comments.models import NO_PARENT, Comment
-from pressroom.domains.comments.schemas import (
-    COMMENT_EXAMPLE,
-    CREATE_COMMENT_EXAMPLE,
-    EDIT_COMMENT_EXAMPLE,
-    CommentList,
-    CommentOut,
-    CreateComment,
-    EditComment,
-    comment_shape,
-)
+from pressroom.domains.comments.schemas import CommentList, CommentOut, CreateComment, EditComment, comment_shape
 from pressroom.domains.posts.schemas import DeletedOut
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
@@ -46,8 +37,6 @@ _NO_POST = NotFound("There is no such post.")
         _NO_POST,
         Unprocessable([FieldError("parentId", Code.NOT_ALLOWED, NO_PARENT)]),
     ),
-    example=CREATE_COMMENT_EXAMPLE,
-    response_example=COMMENT_EXAMPLE,
 )
 async def create_comment(request: Request[Caller], body: CreateComment) -> Response:
     """Comments on a post that the account may see; with parentId, replies to a comment on it. Replies nest as deep
@@ -69,7 +58,7 @@ async def create_comment(request: Request[Caller], body: CreateComment) -> Respo
     gives=CommentList,
     fails=(_NO_POST,),
     paged=True,
-    response_example=CommentList([COMMENT_EXAMPLE], None),
+    response_example=CommentList([CommentOut.example()], None),
 )
 async def list_comments(request: Request[Caller]) -> Response:
     """All comments on a post that the reader may see, replies among them, oldest first. With a key: on what its
@@ -93,9 +82,8 @@ async def list_comments(request: Request[Caller]) -> Response:
         _NO_COMMENT,
         Unprocessable([FieldError("body", Code.NOT_ALLOWED, "A comment can be edited for 15 minutes.")]),
     ),
-    example=EDIT_COMMENT_EXAMPLE,
     response_example=msgspec.structs.replace(
-        COMMENT_EXAMPLE, content=EDIT_COMMENT_EXAMPLE.content, edited_at="2026-11-20T16:52:40.120Z"
+        CommentOut.example(), content=EditComment.example().content, edited_at="2026-11-20T16:52:40.120Z"
     ),
 )
 async def edit_comment(request: Request[Caller], body: EditComment) -> Response:
@@ -117,7 +105,7 @@ async def edit_comment(request: Request[Caller], body: EditComment) -> Response:
     summary="Delete a comment",
     gives=DeletedOut,
     fails=(_NO_COMMENT,),
-    response_example=DeletedOut("Comment deleted", COMMENT_EXAMPLE.id),
+    response_example=DeletedOut("Comment deleted", CommentOut.example().id),
 )
 async def delete_comment(request: Request[Caller]) -> Response:
     """Deletes one of the account's own comments, or one under a post of its own. Replies stay. A second deletion is a

@@ -1,16 +1,16 @@
 """Wire shapes of the comments package (docs/posts.md#comments)."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
-from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
+from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.comments.models import Comment, CommentDraft, CommentMedia, MediaType
-from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE, SourceKeyOut
+from pressroom.domains.keys.schemas import SourceKeyOut
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
@@ -58,6 +58,13 @@ class CreateComment(Body):
         media = CommentMedia(self.media.type, self.media.url) if self.media else None
         return CommentDraft(None if is_blank(self.content) else self.content, self.parent_id, media)
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            content="The heron, without a doubt.",
+            media=MediaIn(type=MediaType.GIF, url="https://images.example.org/heron.gif"),
+        )
+
 
 class EditComment(Body):
     """What a comment is to say."""
@@ -69,6 +76,10 @@ class EditComment(Body):
     def field_errors(self, now: int) -> Iterator[FieldError]:
         if self.content is not None and is_blank(self.content):  # pyright: ignore[reportUnnecessaryComparison]
             yield FieldError("content", Code.REQUIRED, "A comment needs content, some text that shows.")
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(content="The heron, after all.")
 
 
 class MediaOut(msgspec.Struct):
@@ -93,6 +104,23 @@ class CommentOut(msgspec.Struct, rename="camel"):
         SourceKeyOut | None, Meta(description="The key that made the comment; null: made with a session.")
     ]
     permalink: Permalink
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01M7WXTRMHVA0Q1D2S5P8NYV0R",
+            post_id="01M7WVE9SS0371E5H43QNHTMZJ",
+            parent_id=None,
+            author=AuthorOut.example(),
+            content=CreateComment.example().content,
+            media=MediaOut(MediaType.GIF, "https://images.example.org/heron.gif"),
+            created_at="2026-11-20T16:50:16.017Z",
+            edited_at=None,
+            source_api_key=SourceKeyOut.example(),
+            permalink=Permalinks(EXAMPLE_BASE).of_comment(
+                "01M7WVE9SS0371E5H43QNHTMZJ", "01M7WXTRMHVA0Q1D2S5P8NYV0R", "01M7WXTRMHVA0Q1D2S5P8NYV0R"
+            ),
+        )
 
 
 class CommentList(msgspec.Struct, rename="camel"):
@@ -133,24 +161,3 @@ def _is_https(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc
-
-
-EDIT_COMMENT_EXAMPLE = EditComment(content="The heron, after all.")
-CREATE_COMMENT_EXAMPLE = CreateComment(
-    content="The heron, without a doubt.",
-    media=MediaIn(type=MediaType.GIF, url="https://images.example.org/heron.gif"),
-)
-COMMENT_EXAMPLE = CommentOut(
-    id="01M7WXTRMHVA0Q1D2S5P8NYV0R",
-    post_id="01M7WVE9SS0371E5H43QNHTMZJ",
-    parent_id=None,
-    author=AUTHOR_EXAMPLE,
-    content=CREATE_COMMENT_EXAMPLE.content,
-    media=MediaOut(MediaType.GIF, "https://images.example.org/heron.gif"),
-    created_at="2026-11-20T16:50:16.017Z",
-    edited_at=None,
-    source_api_key=SOURCE_KEY_EXAMPLE,
-    permalink=Permalinks(EXAMPLE_BASE).of_comment(
-        "01M7WVE9SS0371E5H43QNHTMZJ", "01M7WXTRMHVA0Q1D2S5P8NYV0R", "01M7WXTRMHVA0Q1D2S5P8NYV0R"
-    ),
-)

@@ -3,11 +3,9 @@
 from typing import Final
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
+from pressroom.domains.accounts.schemas import AuthorOut
 from pressroom.domains.follows import actions, queries
 from pressroom.domains.follows.schemas import (
-    REQUEST_EXAMPLE,
-    WAITING_EXAMPLE,
     AcceptedOut,
     AcceptRequests,
     FollowedList,
@@ -15,7 +13,9 @@ from pressroom.domains.follows.schemas import (
     FollowerOut,
     FollowOut,
     RequestList,
+    RequestOut,
     WaitingList,
+    WaitingOut,
     accepted_shape,
     follow_shape,
     follower_shape,
@@ -45,7 +45,7 @@ _NOT_ASKED = NotFound("mira_press has not asked to follow you.")
     summary="Accept all follow requests",
     body_optional=True,
     gives=AcceptedOut,
-    example=AcceptRequests(up_to=REQUEST_EXAMPLE.request_id),
+    example=AcceptRequests(up_to=RequestOut.example().request_id),
     response_example=AcceptedOut(12, left=False),
 )
 async def accept_follow_requests(request: Request[Caller], body: AcceptRequests) -> Response:
@@ -60,7 +60,7 @@ async def accept_follow_requests(request: Request[Caller], body: AcceptRequests)
     summary="List whom you asked to follow",
     gives=WaitingList,
     paged=True,
-    response_example=WaitingList([WAITING_EXAMPLE], None),
+    response_example=WaitingList([WaitingOut.example()], None),
 )
 async def list_sent_requests(request: Request[Caller]) -> Response:
     """The account's own requests that wait for an answer, newest account first. DELETE /api/accounts/{username}/follow
@@ -108,7 +108,7 @@ async def unfollow(request: Request[Caller]) -> Response:
     summary="List those who ask to follow you",
     gives=RequestList,
     paged=True,
-    response_example=RequestList([REQUEST_EXAMPLE], None),
+    response_example=RequestList([RequestOut.example()], None),
 )
 async def list_follow_requests(request: Request[Caller]) -> Response:
     """Who waits for the account's answer, latest first."""
@@ -154,7 +154,7 @@ async def reject_follow_request(request: Request[Caller]) -> Response:
     summary="List your followers",
     gives=FollowerList,
     paged=True,
-    response_example=FollowerList([AUTHOR_EXAMPLE], None),
+    response_example=FollowerList([AuthorOut.example()], None),
 )
 async def list_followers(request: Request[Caller]) -> Response:
     """Who follows the account, newest account first."""
@@ -185,7 +185,7 @@ async def remove_follower(request: Request[Caller]) -> Response:
     summary="List whom you follow",
     gives=FollowedList,
     paged=True,
-    response_example=FollowedList([AUTHOR_EXAMPLE], None),
+    response_example=FollowedList([AuthorOut.example()], None),
 )
 async def list_follows(request: Request[Caller]) -> Response:
     """Whom the account follows, newest account first."""

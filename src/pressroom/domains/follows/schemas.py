@@ -1,12 +1,12 @@
 """Wire shapes of the follows package."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
-from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
+from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.follows.models import Accepted, Following, Person
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Id, Time
@@ -30,6 +30,10 @@ class WaitingOut(AuthorOut, rename="camel"):
 
     requested_at: Time
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(**msgspec.structs.asdict(AuthorOut.example()), requested_at="2026-11-20T16:08:12.345Z")
+
 
 class WaitingList(msgspec.Struct, rename="camel"):
     """A page of those whom the caller asked to follow, newest account first."""
@@ -42,6 +46,10 @@ class RequestOut(WaitingOut, rename="camel"):
     """An account that asks to follow the caller, with its request."""
 
     request_id: Id
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(**msgspec.structs.asdict(WaitingOut.example()), request_id="01KW1H3V9C5Q2Z7M4X8N6B0T1R")
 
 
 class RequestList(msgspec.Struct, rename="camel"):
@@ -123,7 +131,3 @@ def waiting_shape(person: Person, base_url: str) -> WaitingOut:
 def request_shape(person: Person, base_url: str) -> RequestOut:
     """Returns an account that has requested to follow the caller, with its request."""
     return RequestOut(**msgspec.structs.asdict(waiting_shape(person, base_url)), request_id=person.listed_as)
-
-
-WAITING_EXAMPLE = WaitingOut(**msgspec.structs.asdict(AUTHOR_EXAMPLE), requested_at="2026-11-20T16:08:12.345Z")
-REQUEST_EXAMPLE = RequestOut(**msgspec.structs.asdict(WAITING_EXAMPLE), request_id="01KW1H3V9C5Q2Z7M4X8N6B0T1R")

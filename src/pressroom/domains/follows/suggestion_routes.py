@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from pressroom.domains.accounts.models import Caller, folded
-from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
+from pressroom.domains.accounts.schemas import AuthorOut
 from pressroom.domains.follows.queries import suggest_followed
 from pressroom.domains.follows.routes import TAG
 from pressroom.domains.follows.schemas import SuggestionsOut, person_shape
@@ -41,7 +41,7 @@ _TOO_LONG: Final = Invalid([FieldError("prefix", Code.TOO_LONG, f"A user name ha
             "prefix", "What the user names begin with, in any case.", {"type": "string", "maxLength": LONGEST}
         ),
     ),
-    response_example=SuggestionsOut([AUTHOR_EXAMPLE]),
+    response_example=SuggestionsOut([AuthorOut.example()]),
 )
 async def suggest_follows(request: Request[Caller]) -> Response:
     """Up to 8 accounts that the account follows, by the beginning of their user names: for an allowlist. Of whoever it

@@ -5,7 +5,7 @@ from typing import Final
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.home import actions
 from pressroom.domains.notifications.routes import TAG
-from pressroom.domains.notifications.schemas import NOTIFICATION_EXAMPLE, NotificationList, notification_shape
+from pressroom.domains.notifications.schemas import NotificationList, NotificationOut, notification_shape
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_page
 from pressroom.web.request import Request
@@ -21,7 +21,7 @@ routes: Final = Routes[Caller](TAG)
     summary="List notifications",
     gives=NotificationList,
     paged=True,
-    response_example=NotificationList([NOTIFICATION_EXAMPLE], None),
+    response_example=NotificationList([NotificationOut.example()], None),
 )
 async def list_notifications(request: Request[Caller]) -> Response:
     """The account's notifications, newest first: mentions, followers and follow requests, revoked keys and disabled

@@ -5,15 +5,7 @@ from typing import Final
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.hubs import actions
 from pressroom.domains.hubs.queries import list_joined
-from pressroom.domains.hubs.schemas import (
-    CREATE_HUB_EXAMPLE,
-    HUB_EXAMPLE,
-    CreateHub,
-    HubList,
-    HubOut,
-    MemberOut,
-    hub_shape,
-)
+from pressroom.domains.hubs.schemas import CreateHub, HubList, HubOut, MemberOut, hub_shape
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import Anyone, SessionOnly
 from pressroom.web.paging import read_paged
@@ -34,7 +26,7 @@ _NO_HUB = NotFound("There is no such hub.")
     summary="List your hubs",
     gives=HubList,
     paged=True,
-    response_example=HubList([HUB_EXAMPLE], None),
+    response_example=HubList([HubOut.example()], None),
 )
 async def list_hubs(request: Request[Caller]) -> Response:
     """The hubs that the account is a member of: those it can publish into. Newest hub first."""
@@ -52,8 +44,6 @@ async def list_hubs(request: Request[Caller]) -> Response:
         Invalid([FieldError("slug", Code.INVALID_FORMAT, "A slug has 3 to 40 characters of a-z, 0-9 and -.")]),
         Conflict("The slug letterpress is taken."),
     ),
-    example=CREATE_HUB_EXAMPLE,
-    response_example=HUB_EXAMPLE,
 )
 async def create_hub(request: Request[Caller], body: CreateHub) -> Response:
     """Makes a hub, whose first member the account is."""
@@ -63,9 +53,7 @@ async def create_hub(request: Request[Caller], body: CreateHub) -> Response:
     )
 
 
-@routes.get(
-    "/api/hubs/{id}", Anyone(), summary="Show a hub", gives=HubOut, fails=(_NO_HUB,), response_example=HUB_EXAMPLE
-)
+@routes.get("/api/hubs/{id}", Anyone(), summary="Show a hub", gives=HubOut, fails=(_NO_HUB,))
 async def show_hub(request: Request[Caller]) -> Response:
     """One hub. Its posts are on its page, /hub/{slug}."""
     reader = request.who.account.id if request.who else ""

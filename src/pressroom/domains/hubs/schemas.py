@@ -1,7 +1,7 @@
 """Wire shapes of the hubs package."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
@@ -38,6 +38,10 @@ class CreateHub(Body):
         """The hub to make."""
         return NewHub(self.name, self.slug, self.description)
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(name="Letterpress", slug="letterpress", description="Lead, ink and patience.")
+
 
 def wanted_hub(query: str, form: FormState) -> str:
     """Returns the id of the hub that a form was sent with, or else that the address of its page names; "" for none."""
@@ -56,6 +60,19 @@ class HubOut(msgspec.Struct, rename="camel"):
     members: int
     member: Annotated[bool, Meta(description="Whether the caller is a member.")]
     created_at: Time
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01KP2C6A1F4M3W3G6Q0V1S8ZBN",
+            name="Letterpress",
+            slug="letterpress",
+            avatar=hub_avatar("01KP2C6A1F4M3W3G6Q0V1S8ZBN", EXAMPLE_BASE),
+            description=CreateHub.example().description,
+            members=1,
+            member=True,
+            created_at="2026-04-12T10:00:00.000Z",
+        )
 
 
 class HubList(msgspec.Struct, rename="camel"):
@@ -97,16 +114,3 @@ def hub_shape(hub: Hub, base_url: str) -> HubOut:
         member=hub.is_member,
         created_at=iso(hub.created_at),
     )
-
-
-CREATE_HUB_EXAMPLE = CreateHub(name="Letterpress", slug="letterpress", description="Lead, ink and patience.")
-HUB_EXAMPLE = HubOut(
-    id="01KP2C6A1F4M3W3G6Q0V1S8ZBN",
-    name="Letterpress",
-    slug="letterpress",
-    avatar=hub_avatar("01KP2C6A1F4M3W3G6Q0V1S8ZBN", EXAMPLE_BASE),
-    description=CREATE_HUB_EXAMPLE.description,
-    members=1,
-    member=True,
-    created_at="2026-04-12T10:00:00.000Z",
-)

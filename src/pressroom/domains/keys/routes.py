@@ -5,9 +5,6 @@ from typing import Final
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys import actions, queries
 from pressroom.domains.keys.schemas import (
-    CREATE_KEY_EXAMPLE,
-    CREATED_KEY_EXAMPLE,
-    KEY_EXAMPLE,
     REVOKED_KEY_EXAMPLE,
     ApiKeyList,
     ApiKeyOut,
@@ -16,7 +13,7 @@ from pressroom.domains.keys.schemas import (
     created_key_shape,
     key_shape,
 )
-from pressroom.domains.keys.usage_schemas import USAGE_EXAMPLE, KeyUsageOut, is_active, usage_shape
+from pressroom.domains.keys.usage_schemas import KeyUsageOut, is_active, usage_shape
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_paged
@@ -43,7 +40,7 @@ _BAD_KEY = Invalid(
     summary="List API keys",
     gives=ApiKeyList,
     paged=True,
-    response_example=ApiKeyList([KEY_EXAMPLE], None),
+    response_example=ApiKeyList([ApiKeyOut.example()], None),
 )
 async def list_keys(request: Request[Caller]) -> Response:
     """All keys of the account, revoked and expired ones too, newest first."""
@@ -58,8 +55,6 @@ async def list_keys(request: Request[Caller]) -> Response:
     gives=CreatedKeyOut,
     location="/api/auth/api-keys/{made}",
     fails=(_BAD_KEY, Conflict("An account has at most 5 active keys; revoke one to create another.")),
-    example=CREATE_KEY_EXAMPLE,
-    response_example=CREATED_KEY_EXAMPLE,
 )
 async def create_key(request: Request[Caller], body: CreateKey) -> Response:
     """Makes a key bound to the account. Its plaintext is in this answer and nowhere else, ever again: a replay has null
@@ -81,7 +76,6 @@ async def create_key(request: Request[Caller], body: CreateKey) -> Response:
     summary="Show an API key",
     gives=ApiKeyOut,
     fails=(_NO_KEY,),
-    response_example=KEY_EXAMPLE,
 )
 async def show_key(request: Request[Caller]) -> Response:
     """One key of the account, without its plaintext."""
@@ -95,7 +89,6 @@ async def show_key(request: Request[Caller]) -> Response:
     summary="Show how much an API key is used",
     gives=KeyUsageOut,
     fails=(_NO_KEY,),
-    response_example=USAGE_EXAMPLE,
 )
 async def show_usage(request: Request[Caller]) -> Response:
     """What became of the key's requests, by hour and by day; what is left of its limits, which this does not charge;

@@ -1,7 +1,7 @@
 """Wire shapes of the keys package."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
@@ -98,6 +98,15 @@ class CreateKey(Body):
         life = EXPIRIES[expiry]
         return None if life is None else now + life
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            label="Night desk",
+            scopes=[Scope.POSTS_WRITE, Scope.MEDIA_WRITE],
+            expiry="90d",
+            ip_allowlist=["203.0.113.0/24"],
+        )
+
 
 class ApiKeyOut(msgspec.Struct, rename="camel"):
     """A key as its owner sees it: never the key itself."""
@@ -124,6 +133,23 @@ class ApiKeyOut(msgspec.Struct, rename="camel"):
     ]
     reason: Annotated[str | None, Meta(description="Given when the operator or the service revoked the key.")]
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id=CreatedKeyOut.example().id,
+            label=CreatedKeyOut.example().label,
+            scopes=CreatedKeyOut.example().scopes,
+            key_prefix=CreatedKeyOut.example().key_prefix,
+            status="active",
+            ip_allowlist=CreatedKeyOut.example().ip_allowlist,
+            created_at=CreatedKeyOut.example().created_at,
+            expires_at=CreatedKeyOut.example().expires_at,
+            last_used_at="2026-07-01T21:40:00.000Z",
+            revoked_at=None,
+            revoked_by=None,
+            reason=None,
+        )
+
 
 class CreatedKeyOut(ApiKeyOut):
     """A new key. `key` is the key itself: it is shown here once and cannot be recovered."""
@@ -132,6 +158,24 @@ class CreatedKeyOut(ApiKeyOut):
         Annotated[str, Meta(extra_json_schema={"pattern": "^svc_live_[0-9A-Za-z]{38}$"})] | None,
         Meta(description="Store it now: only a hash of it is kept here. Null in a replay."),
     ]
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01KVCVX25JSSB86WQ50AY87SX4",
+            label="Night desk",
+            scopes=["posts:write", "media:write"],
+            key_prefix="svc_live_EXAMPL",
+            status="active",
+            ip_allowlist=["203.0.113.0/24"],
+            created_at="2026-06-18T08:00:03.250Z",
+            expires_at="2026-09-16T08:00:03.250Z",
+            last_used_at=None,
+            revoked_at=None,
+            revoked_by=None,
+            reason=None,
+            key="svc_live_EXAMPLE" + "0" * 31,
+        )
 
 
 class ApiKeyList(msgspec.Struct, rename="camel"):
@@ -147,6 +191,10 @@ class SourceKeyOut(msgspec.Struct, rename="camel"):
     id: Id
     label: str
     key_prefix: KeyPrefix
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(ApiKeyOut.example().id, ApiKeyOut.example().label, ApiKeyOut.example().key_prefix)
 
 
 def key_shape(key: ApiKey, now: int) -> ApiKeyOut:
@@ -176,42 +224,6 @@ def _time(at: int | None) -> str | None:
     return None if at is None else iso(at)
 
 
-CREATE_KEY_EXAMPLE = CreateKey(
-    label="Night desk",
-    scopes=[Scope.POSTS_WRITE, Scope.MEDIA_WRITE],
-    expiry="90d",
-    ip_allowlist=["203.0.113.0/24"],
-)
-CREATED_KEY_EXAMPLE = CreatedKeyOut(
-    id="01KVCVX25JSSB86WQ50AY87SX4",
-    label="Night desk",
-    scopes=["posts:write", "media:write"],
-    key_prefix="svc_live_EXAMPL",
-    status="active",
-    ip_allowlist=["203.0.113.0/24"],
-    created_at="2026-06-18T08:00:03.250Z",
-    expires_at="2026-09-16T08:00:03.250Z",
-    last_used_at=None,
-    revoked_at=None,
-    revoked_by=None,
-    reason=None,
-    key="svc_live_EXAMPLE" + "0" * 31,
-)
-KEY_EXAMPLE = ApiKeyOut(
-    id=CREATED_KEY_EXAMPLE.id,
-    label=CREATED_KEY_EXAMPLE.label,
-    scopes=CREATED_KEY_EXAMPLE.scopes,
-    key_prefix=CREATED_KEY_EXAMPLE.key_prefix,
-    status="active",
-    ip_allowlist=CREATED_KEY_EXAMPLE.ip_allowlist,
-    created_at=CREATED_KEY_EXAMPLE.created_at,
-    expires_at=CREATED_KEY_EXAMPLE.expires_at,
-    last_used_at="2026-07-01T21:40:00.000Z",
-    revoked_at=None,
-    revoked_by=None,
-    reason=None,
-)
 REVOKED_KEY_EXAMPLE = msgspec.structs.replace(
-    KEY_EXAMPLE, status="revoked", revoked_at="2026-07-02T06:12:45.009Z", revoked_by="self"
+    ApiKeyOut.example(), status="revoked", revoked_at="2026-07-02T06:12:45.009Z", revoked_by="self"
 )
-SOURCE_KEY_EXAMPLE = SourceKeyOut(KEY_EXAMPLE.id, KEY_EXAMPLE.label, KEY_EXAMPLE.key_prefix)

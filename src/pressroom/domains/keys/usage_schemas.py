@@ -1,6 +1,6 @@
 """Wire shapes of a key's usage (docs/keys.md#usage)."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
@@ -73,6 +73,29 @@ class KeyUsageOut(msgspec.Struct, rename="camel"):
         list[RefusalOut], Meta(description="The last 50 refusals, newest first.", max_length=RECENT_REFUSALS)
     ]
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            hours=_example_periods("2026-07-01T21:00:00.000Z", HOURS_SHOWN, HOUR),
+            days=_example_periods("2026-07-01T00:00:00.000Z", DAYS_SHOWN, HOUR * 24),
+            limits=LimitsOut(
+                LeftOut(60, 57, iso(parse_iso("2026-07-01T21:40:12.000Z") + MINUTE)),
+                LeftOut(10_000, 9_882, "2026-07-02T21:03:00.000Z"),
+                LeftOut(1_000, 941, "2026-07-02T00:00:00.000Z"),
+            ),
+            refusals=[
+                RefusalOut(
+                    at="2026-07-01T21:40:12.118Z",
+                    method="DELETE",
+                    route="/api/posts/{id}",
+                    status=403,
+                    error="Missing required scope",
+                    address="203.0.113.7",
+                    request_id="5f0c2d8be0a94e71",
+                )
+            ],
+        )
+
 
 def usage_shape(usage: Usage, rates: tuple[Left, Left] | None, quota: int, now: int) -> KeyUsageOut:
     """Returns the usage of a key at `now` (milliseconds).
@@ -122,25 +145,3 @@ def _example_periods(last: str, number: int, length: int) -> list[PeriodOut]:
     end = parse_iso(last)
     empty = [PeriodOut(iso(end - place * length), 0, 0, 0, 0) for place in range(number - 1, 0, -1)]
     return [*empty, PeriodOut(last, 118, 3, 1, 0)]
-
-
-USAGE_EXAMPLE = KeyUsageOut(
-    hours=_example_periods("2026-07-01T21:00:00.000Z", HOURS_SHOWN, HOUR),
-    days=_example_periods("2026-07-01T00:00:00.000Z", DAYS_SHOWN, HOUR * 24),
-    limits=LimitsOut(
-        LeftOut(60, 57, iso(parse_iso("2026-07-01T21:40:12.000Z") + MINUTE)),
-        LeftOut(10_000, 9_882, "2026-07-02T21:03:00.000Z"),
-        LeftOut(1_000, 941, "2026-07-02T00:00:00.000Z"),
-    ),
-    refusals=[
-        RefusalOut(
-            at="2026-07-01T21:40:12.118Z",
-            method="DELETE",
-            route="/api/posts/{id}",
-            status=403,
-            error="Missing required scope",
-            address="203.0.113.7",
-            request_id="5f0c2d8be0a94e71",
-        )
-    ],
-)

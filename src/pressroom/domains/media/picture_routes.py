@@ -13,10 +13,6 @@ from pressroom.domains.media.picture_actions import Pictures, find_pictures, rem
 from pressroom.domains.media.picture_schemas import (
     AVATAR_EXAMPLE,
     COVER_EXAMPLE,
-    DRAWN_EXAMPLE,
-    NO_COVER_EXAMPLE,
-    SET_AVATAR_EXAMPLE,
-    SET_COVER_EXAMPLE,
     AvatarOut,
     CoverOut,
     SetAvatar,
@@ -81,7 +77,6 @@ async def show_avatar(request: Request[Caller]) -> Response:
     status=202,
     fails=_refusals("avatar"),
     form=_spec(AccountPicture.AVATAR),
-    example=SET_AVATAR_EXAMPLE,
     response_example=AVATAR_EXAMPLE,
 )
 async def set_avatar(request: Request[Caller], body: SetAvatar) -> Response:
@@ -91,7 +86,10 @@ async def set_avatar(request: Request[Caller], body: SetAvatar) -> Response:
 
 
 @routes.delete(
-    "/api/auth/me/avatar", SessionOnly(), summary="Remove the avatar", gives=AvatarOut, response_example=DRAWN_EXAMPLE
+    "/api/auth/me/avatar",
+    SessionOnly(),
+    summary="Remove the avatar",
+    gives=AvatarOut,
 )
 async def remove_avatar(request: Request[Caller]) -> Response:
     """Removes the picture, and one that is still being processed: a drawing is shown again."""
@@ -114,7 +112,6 @@ async def show_cover(request: Request[Caller]) -> Response:
     status=202,
     fails=_refusals("cover"),
     form=_spec(AccountPicture.COVER),
-    example=SET_COVER_EXAMPLE,
     response_example=COVER_EXAMPLE,
 )
 async def set_cover(request: Request[Caller], body: SetCover) -> Response:
@@ -124,9 +121,7 @@ async def set_cover(request: Request[Caller], body: SetCover) -> Response:
     return await save_picture(request, AccountPicture.COVER)
 
 
-@routes.delete(
-    "/api/auth/me/cover", SessionOnly(), summary="Remove the cover", gives=CoverOut, response_example=NO_COVER_EXAMPLE
-)
+@routes.delete("/api/auth/me/cover", SessionOnly(), summary="Remove the cover", gives=CoverOut)
 async def remove_cover(request: Request[Caller]) -> Response:
     """Removes the cover, and one that is still being processed."""
     return await drop_picture(request, AccountPicture.COVER)

@@ -1,6 +1,6 @@
 """Wire shapes of an account's avatar and cover (docs/media.md#avatars-and-covers)."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
@@ -21,9 +21,17 @@ LastReason = Annotated[str | None, Meta(description="Why that file is FAILED.")]
 class SetAvatar(Body):
     """A picture to show, in place of the one before."""
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls()
+
 
 class SetCover(Body):
     """A cover to show, in place of the one before."""
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls()
 
 
 class AvatarOut(msgspec.Struct, rename="camel"):
@@ -34,6 +42,15 @@ class AvatarOut(msgspec.Struct, rename="camel"):
     processing_status: LastStatus
     reason: LastReason
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            avatar=avatar_address("01KJPX7NCXC3C1PSD84ZVECKAK", None, EXAMPLE_BASE),
+            is_drawn=True,
+            processing_status=None,
+            reason=None,
+        )
+
 
 class CoverOut(msgspec.Struct, rename="camel"):
     """What is shown as the account's cover, and what became of the file that was sent last."""
@@ -41,6 +58,10 @@ class CoverOut(msgspec.Struct, rename="camel"):
     cover_image: Annotated[Url | None, Meta(description="What is shown now; null where no cover was chosen.")]
     processing_status: LastStatus
     reason: LastReason
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(cover_image=None, processing_status=None, reason=None)
 
 
 def avatar_shape(account_id: str, pictures: Pictures, base_url: str) -> AvatarOut:
@@ -62,14 +83,5 @@ def _of(pictures: Pictures) -> tuple[str | None, ProcessingStatus | None, str | 
     return (token, ProcessingStatus(last.status), last.reason) if last else (token, None, None)
 
 
-SET_AVATAR_EXAMPLE = SetAvatar()
-SET_COVER_EXAMPLE = SetCover()
-DRAWN_EXAMPLE = AvatarOut(
-    avatar=avatar_address("01KJPX7NCXC3C1PSD84ZVECKAK", None, EXAMPLE_BASE),
-    is_drawn=True,
-    processing_status=None,
-    reason=None,
-)
-AVATAR_EXAMPLE = msgspec.structs.replace(DRAWN_EXAMPLE, processing_status=ProcessingStatus.PROCESSING)
-NO_COVER_EXAMPLE = CoverOut(cover_image=None, processing_status=None, reason=None)
-COVER_EXAMPLE = msgspec.structs.replace(NO_COVER_EXAMPLE, processing_status=ProcessingStatus.PROCESSING)
+AVATAR_EXAMPLE = msgspec.structs.replace(AvatarOut.example(), processing_status=ProcessingStatus.PROCESSING)
+COVER_EXAMPLE = msgspec.structs.replace(CoverOut.example(), processing_status=ProcessingStatus.PROCESSING)

@@ -1,6 +1,6 @@
 """Wire shapes of the media package."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
@@ -29,6 +29,22 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
     thumbnail_url: Annotated[Url, Meta(description="A WebP image of at most 640 pixels a side.")]
     alt_text: Annotated[str | None, Meta(description="What it shows, for those who do not see it.")]
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01M7WVE9T1M0V1E5R2D3F4G5H6",
+            url=f"{EXAMPLE_BASE}/media/q9V0c8Jm2Tt7uLrYw1ZkXnB4sPdHe6Fa",
+            type=MediaEntryType.IMAGE,
+            mime_type="image/webp",
+            processing_status=ProcessingStatus.PROCESSING,
+            width=None,
+            height=None,
+            duration=None,
+            size_bytes=None,
+            thumbnail_url=f"{EXAMPLE_BASE}/media/q9V0c8Jm2Tt7uLrYw1ZkXnB4sPdHe6Fa/thumbnail",
+            alt_text="A proof sheet on the drying rack",
+        )
+
 
 def media_shape(media: Media, addresses: MediaAddresses, *, public: bool) -> MediaEntryOut:
     """Returns the wire shape of a file for the reader of `addresses`; `public` says that its post or clip is PUBLIC."""
@@ -46,18 +62,3 @@ def media_shape(media: Media, addresses: MediaAddresses, *, public: bool) -> Med
         thumbnail_url=variant_address(address, Variant.THUMBNAIL),
         alt_text=media.alt_text,
     )
-
-
-MEDIA_EXAMPLE = MediaEntryOut(
-    id="01M7WVE9T1M0V1E5R2D3F4G5H6",
-    url=f"{EXAMPLE_BASE}/media/q9V0c8Jm2Tt7uLrYw1ZkXnB4sPdHe6Fa",
-    type=MediaEntryType.IMAGE,
-    mime_type="image/webp",
-    processing_status=ProcessingStatus.PROCESSING,
-    width=None,
-    height=None,
-    duration=None,
-    size_bytes=None,
-    thumbnail_url=f"{EXAMPLE_BASE}/media/q9V0c8Jm2Tt7uLrYw1ZkXnB4sPdHe6Fa/thumbnail",
-    alt_text="A proof sheet on the drying rack",
-)

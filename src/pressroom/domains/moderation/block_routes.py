@@ -1,7 +1,7 @@
 """Blocking e-mail addresses for sign-up, over HTTP (docs/moderation.md#blocked-addresses)."""
 
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 import msgspec
 from msgspec import Meta
@@ -56,6 +56,10 @@ class CreateBlock(Body):
         """The pattern as it is stored and compared."""
         return blocks.pattern_of(self.pattern) or ""
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(pattern="spam.example", reason="Forty accounts in one night.")
+
 
 class BlockOut(msgspec.Struct, rename="camel"):
     """An e-mail address or domain that nobody can sign up with."""
@@ -64,6 +68,12 @@ class BlockOut(msgspec.Struct, rename="camel"):
     pattern: str
     reason: str
     created_at: Time
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            "01M7WXTRMHVA0Q1D2S5P8NYV0R", "spam.example", "Forty accounts in one night.", "2026-11-20T16:50:16.017Z"
+        )
 
 
 class BlockList(msgspec.Struct, rename="camel"):
@@ -78,19 +88,13 @@ def block_shape(block: Block) -> BlockOut:
     return BlockOut(block.id, block.pattern, block.reason, iso(block.created_at))
 
 
-CREATE_BLOCK_EXAMPLE = CreateBlock(pattern="spam.example", reason="Forty accounts in one night.")
-BLOCK_EXAMPLE = BlockOut(
-    "01M7WXTRMHVA0Q1D2S5P8NYV0R", "spam.example", "Forty accounts in one night.", "2026-11-20T16:50:16.017Z"
-)
-
-
 @routes.get(
     "/api/admin/blocks",
     AdminOnly(),
     summary="List blocked e-mail addresses",
     gives=BlockList,
     paged=True,
-    response_example=BlockList([BLOCK_EXAMPLE], None),
+    response_example=BlockList([BlockOut.example()], None),
 )
 async def list_blocks(request: Request[Caller]) -> Response:
     """E-mail addresses and domains that nobody can sign up with, newest first."""
@@ -108,8 +112,6 @@ async def list_blocks(request: Request[Caller]) -> Response:
         Invalid([FieldError("pattern", Code.INVALID_FORMAT, _NEITHER)]),
         Conflict("spam.example is blocked already."),
     ),
-    example=CREATE_BLOCK_EXAMPLE,
-    response_example=BLOCK_EXAMPLE,
 )
 async def create_block(request: Request[Caller], body: CreateBlock) -> Response:
     """From now on nobody signs up with this address, or with one of this domain or below it, or changes theirs to it.

@@ -4,7 +4,7 @@ from typing import Final
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.notifications import actions
-from pressroom.domains.notifications.schemas import NOTIFICATION_EXAMPLE, ReadNotifications, UnreadOut
+from pressroom.domains.notifications.schemas import NotificationOut, ReadNotifications, UnreadOut
 from pressroom.errors import Code, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.request import Request
@@ -33,7 +33,7 @@ async def unread_notifications(request: Request[Caller]) -> Response:
     summary="Mark notifications as read",
     gives=UnreadOut,
     fails=(Invalid([FieldError("upTo", Code.REQUIRED, "This field is required.")]),),
-    example=ReadNotifications(up_to=NOTIFICATION_EXAMPLE.id),
+    example=ReadNotifications(up_to=NotificationOut.example().id),
     response_example=UnreadOut(0),
 )
 async def read_notifications(request: Request[Caller], body: ReadNotifications) -> Response:

@@ -1,12 +1,12 @@
 """Wire shapes of the notifications package."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
-from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE, AuthorOut, author_of
+from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.notifications.models import Notification, NotificationType
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Id, Time
@@ -37,6 +37,19 @@ class NotificationOut(msgspec.Struct, rename="camel"):
     webhook_id: Annotated[str | None, Meta(description="The webhook endpoint that was disabled.")]
     key_id: Annotated[str | None, Meta(description="The key that was revoked.")]
     actor: Annotated[AuthorOut | None, Meta(description="Who caused it; null: the service.")]
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01M7WVEA2V8M6PBR2DA7CYSJ9C",
+            type=NotificationType.MENTION,
+            created_at="2026-11-20T16:08:12.345Z",
+            read_at=None,
+            post_id="01M7WVE9SS0371E5H43QNHTMZJ",
+            webhook_id=None,
+            key_id=None,
+            actor=AuthorOut.example(),
+        )
 
 
 class NotificationList(msgspec.Struct, rename="camel"):
@@ -78,15 +91,3 @@ def notification_shape(notification: Notification, base_url: str) -> Notificatio
         key_id=notification.key_id,
         actor=actor,
     )
-
-
-NOTIFICATION_EXAMPLE = NotificationOut(
-    id="01M7WVEA2V8M6PBR2DA7CYSJ9C",
-    type=NotificationType.MENTION,
-    created_at="2026-11-20T16:08:12.345Z",
-    read_at=None,
-    post_id="01M7WVE9SS0371E5H43QNHTMZJ",
-    webhook_id=None,
-    key_id=None,
-    actor=AUTHOR_EXAMPLE,
-)

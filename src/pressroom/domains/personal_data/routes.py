@@ -9,14 +9,7 @@ from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.audit.models import Source
 from pressroom.domains.moderation.models import admin_stays, check_not_admin
 from pressroom.domains.personal_data import actions
-from pressroom.domains.personal_data.schemas import (
-    DELETE_OWN_ACCOUNT_EXAMPLE,
-    EXPORT_EXAMPLE,
-    DeletedOwnAccountOut,
-    DeleteOwnAccount,
-    ExportOut,
-    export_shape,
-)
+from pressroom.domains.personal_data.schemas import DeletedOwnAccountOut, DeleteOwnAccount, ExportOut, export_shape
 from pressroom.domains.sign_in.cookies import session_cookie
 from pressroom.domains.sign_in.signing_in import check_own_password
 from pressroom.errors import Code, Conflict, FieldError, NotFound, TooManyAttempts, Unprocessable, WrongCredentials
@@ -40,7 +33,6 @@ WRONG_NAME: Final = FieldError("username", Code.NOT_ALLOWED, "That is not the us
     gives=ExportOut,
     status=202,
     fails=(Conflict("A copy is being made already."),),
-    response_example=EXPORT_EXAMPLE,
 )
 async def request_export(request: Request[Caller]) -> Response:
     """Has a copy of all that belongs to the account made: JSON and media in a zip file, which can be fetched for seven
@@ -61,7 +53,6 @@ async def request_export(request: Request[Caller]) -> Response:
     summary="Show the copy of everything",
     gives=ExportOut,
     fails=(NO_EXPORT,),
-    response_example=EXPORT_EXAMPLE,
 )
 async def show_export(request: Request[Caller]) -> Response:
     """How far the latest copy is. A 404 when none was asked for, or its seven days are over."""
@@ -106,7 +97,6 @@ async def send_export(request: Request[Caller]) -> Response:
     summary="Delete the account",
     gives=DeletedOwnAccountOut,
     fails=(WrongCredentials, TooManyAttempts, Unprocessable([WRONG_NAME]), Unprocessable([admin_stays("mira_press")])),
-    example=DELETE_OWN_ACCOUNT_EXAMPLE,
     response_example=DeletedOwnAccountOut("Account deleted", "01M7WVE9SS0371E5H43QNHTMZJ"),
     cookie="Takes the session's cookie away.",
 )

@@ -1,6 +1,6 @@
 """Wire shapes of the personal_data package."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
@@ -20,6 +20,10 @@ class DeleteOwnAccount(Body):
     ]
     password: GivenPassword
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(username="mira_press", password="nine plums and a kettle")  # noqa: S106
+
 
 class DeletedOwnAccountOut(msgspec.Struct):
     """The account that was deleted."""
@@ -38,6 +42,17 @@ class ExportOut(msgspec.Struct, rename="camel"):
     size_bytes: Annotated[int | None, Meta(description="Null while it is not ready.")]
     url: Annotated[str | None, Meta(description="Where to fetch it, in the same session; null: not ready.")]
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            state=ExportState.PENDING,
+            requested_at="2026-11-20T16:08:12.345Z",
+            finished_at=None,
+            expires_at=None,
+            size_bytes=None,
+            url=None,
+        )
+
 
 def export_shape(export: Export, base_url: str) -> ExportOut:
     """Returns a copy as its owner sees it."""
@@ -50,14 +65,3 @@ def export_shape(export: Export, base_url: str) -> ExportOut:
         size_bytes=export.size_bytes,
         url=f"{base_url}/api/auth/export/file" if ready else None,
     )
-
-
-DELETE_OWN_ACCOUNT_EXAMPLE = DeleteOwnAccount(username="mira_press", password="nine plums and a kettle")  # noqa: S106
-EXPORT_EXAMPLE = ExportOut(
-    state=ExportState.PENDING,
-    requested_at="2026-11-20T16:08:12.345Z",
-    finished_at=None,
-    expires_at=None,
-    size_bytes=None,
-    url=None,
-)

@@ -5,20 +5,13 @@ from typing import Final
 import msgspec
 
 from pressroom.clock import MINUTE, parse_iso
-from pressroom.domains.accounts.schemas import AUTHOR_EXAMPLE
-from pressroom.domains.keys.schemas import SOURCE_KEY_EXAMPLE
-from pressroom.domains.media.schemas import MEDIA_EXAMPLE
+from pressroom.domains.accounts.schemas import AuthorOut
+from pressroom.domains.keys.schemas import SourceKeyOut
+from pressroom.domains.media.schemas import MediaEntryOut
 from pressroom.domains.media.urls import MediaAddresses
 from pressroom.domains.posts.models import Poll, PollOption, PostType, PostView, SeenPost
 from pressroom.domains.posts.poll_schemas import Vote, poll_shape
-from pressroom.domains.posts.schemas import (
-    CREATE_POST_EXAMPLE,
-    BouncePost,
-    EditPost,
-    PostOut,
-    SetAudience,
-    post_shape,
-)
+from pressroom.domains.posts.schemas import BouncePost, CreatePost, EditPost, PostOut, SetAudience, post_shape
 from pressroom.domains.posts.uploads import UploadPost
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.web.permalinks import Permalinks
@@ -34,19 +27,19 @@ _POLL: Final = Poll(None, False, _CREATED + 1_440 * MINUTE, 0, [_FOX, PollOption
 def _view() -> PostView:
     """Returns the post of CREATE_POST_EXAMPLE, as its author sees it at once."""
     post = SeenPost(
-        **msgspec.structs.asdict(CREATE_POST_EXAMPLE.post_fields()),
+        **msgspec.structs.asdict(CreatePost.example().post_fields()),
         id="01M7WVE9SS0371E5H43QNHTMZJ",
-        account_id=AUTHOR_EXAMPLE.id,
-        key_id=SOURCE_KEY_EXAMPLE.id,
+        account_id=AuthorOut.example().id,
+        key_id=SourceKeyOut.example().id,
         type=PostType.POST,
-        content=CREATE_POST_EXAMPLE.content,
+        content=CreatePost.example().content,
         created_at=_CREATED,
         updated_at=_CREATED,
-        username=AUTHOR_EXAMPLE.username,
-        display_name=AUTHOR_EXAMPLE.display_name,
-        verified=AUTHOR_EXAMPLE.verified,
-        key_label=SOURCE_KEY_EXAMPLE.label,
-        key_prefix=SOURCE_KEY_EXAMPLE.key_prefix,
+        username=AuthorOut.example().username,
+        display_name=AuthorOut.example().display_name,
+        verified=AuthorOut.example().verified,
+        key_label=SourceKeyOut.example().label,
+        key_prefix=SourceKeyOut.example().key_prefix,
     )
     return PostView(post, _POLL)
 
@@ -60,7 +53,7 @@ def _shape(view: PostView) -> PostOut:
 POST_EXAMPLE = _shape(_view())
 UPLOAD_POST_EXAMPLE = UploadPost(content="The proof sheet", alt_text=["A proof sheet on the drying rack"])
 UPLOADED_POST_EXAMPLE = msgspec.structs.replace(
-    POST_EXAMPLE, content=UPLOAD_POST_EXAMPLE.content, media=[MEDIA_EXAMPLE], poll=None, location=None
+    POST_EXAMPLE, content=UPLOAD_POST_EXAMPLE.content, media=[MediaEntryOut.example()], poll=None, location=None
 )
 EDIT_POST_EXAMPLE = EditPost(content="The first run is dry. #letterpress", visibility=Visibility.FOLLOWERS)
 EDITED_POST_EXAMPLE = msgspec.structs.replace(
@@ -81,7 +74,7 @@ BOUNCE_EXAMPLE = msgspec.structs.replace(
     created_at=_BOUNCED,
     updated_at=_BOUNCED,
     is_bounce=True,
-    bounced_by=AUTHOR_EXAMPLE,
+    bounced_by=AuthorOut.example(),
 )
 VOTE_EXAMPLE = Vote(choices=[1])
 VOTED_EXAMPLE = poll_shape(

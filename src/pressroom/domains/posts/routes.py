@@ -23,7 +23,6 @@ from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.reaction_routes import REACTIONS
 from pressroom.domains.posts.refusals import BAD_POST, BAD_UPLOAD, MEDIA_QUOTA_REACHED, NO_POST, NOT_A_MEMBER
 from pressroom.domains.posts.schemas import (
-    CREATE_POST_EXAMPLE,
     AllowlistOut,
     AudienceOut,
     BouncePost,
@@ -71,7 +70,6 @@ async def list_saved(request: Request[Caller]) -> Response:
     gives=PostOut,
     location="/api/posts/{made}",
     fails=(BAD_POST, NOT_A_MEMBER, QuotaExceeded),
-    example=CREATE_POST_EXAMPLE,
     response_example=POST_EXAMPLE,
 )
 async def create_post(request: Request[Caller], body: CreatePost) -> Response:

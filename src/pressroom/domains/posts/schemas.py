@@ -1,7 +1,7 @@
 """What posts look like on the wire (docs/posts.md)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
 from msgspec import Meta
@@ -104,6 +104,15 @@ class CreatePost(PostBody, kw_only=True):
             fields=self.post_fields(),
             poll=self.poll.new_poll() if self.poll else None,
             forced_link=None if self.link_preview_url is None else normalised(self.link_preview_url),
+        )
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            content="The first run is on the drying rack. Which one goes on the cover? #letterpress",
+            visibility=Visibility.PUBLIC,
+            location=LocationIn(name="Köln", latitude=50.9375, longitude=6.9603),
+            poll=PollIn(options=["The fox", "The heron"], duration_minutes=1440),
         )
 
 
@@ -339,10 +348,4 @@ def _hub(post: SeenPost, base_url: str) -> PostHubOut | None:
     return PostHubOut(post.hub_id, post.hub_name or "", post.hub_slug or "", hub_avatar(post.hub_id, base_url))
 
 
-CREATE_POST_EXAMPLE = CreatePost(
-    content="The first run is on the drying rack. Which one goes on the cover? #letterpress",
-    visibility=Visibility.PUBLIC,
-    location=LocationIn(name="Köln", latitude=50.9375, longitude=6.9603),
-    poll=PollIn(options=["The fox", "The heron"], duration_minutes=1440),
-)
 """Examples of a post are made of this."""

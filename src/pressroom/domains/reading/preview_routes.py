@@ -11,7 +11,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.posts.models import Draft
 from pressroom.domains.posts.refusals import BAD_POST
 from pressroom.domains.posts.routes import TAG
-from pressroom.domains.posts.schemas import CREATE_POST_EXAMPLE, CreatePost
+from pressroom.domains.posts.schemas import CreatePost
 from pressroom.domains.previews.actions import find_cards
 from pressroom.domains.previews.models import Card
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
@@ -73,7 +73,6 @@ def _entities(found: Sequence[Entity]) -> list[EntityOut]:
     summary="Preview a post",
     gives=PreviewOut,
     fails=(BAD_POST,),
-    example=CREATE_POST_EXAMPLE,
     response_example=PreviewOut(
         content="Which one goes on the cover? #letterpress",
         characters=41,

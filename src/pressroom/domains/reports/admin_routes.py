@@ -8,9 +8,6 @@ from pressroom.domains.reports import actions
 from pressroom.domains.reports.models import Case
 from pressroom.domains.reports.queries import list_decided, list_open
 from pressroom.domains.reports.schemas import (
-    CASE_EXAMPLE,
-    DECIDE_EXAMPLE,
-    OPENED_CASE_EXAMPLE,
     CaseList,
     CaseOut,
     DecideCase,
@@ -48,7 +45,7 @@ _NO_CASE: Final = NotFound("There is no such report.")
             {"type": "string", "enum": list(STATES), "default": "open"},
         ),
     ),
-    response_example=CaseList([CASE_EXAMPLE], None),
+    response_example=CaseList([CaseOut.example()], None),
 )
 async def list_reports(request: Request[Caller]) -> Response:
     """What readers reported. Reports of one thing are one entry while it waits."""
@@ -62,7 +59,6 @@ async def list_reports(request: Request[Caller]) -> Response:
     summary="Show what was reported",
     gives=OpenedCaseOut,
     fails=(_NO_CASE,),
-    response_example=OPENED_CASE_EXAMPLE,
 )
 async def show_report(request: Request[Caller]) -> Response:
     """What was reported, as it was then, with the first fifty reports."""
@@ -81,8 +77,6 @@ async def show_report(request: Request[Caller]) -> Response:
         _NO_CASE,
         Unprocessable([FieldError("decision", Code.NOT_ALLOWED, "This was decided already: deleted.")]),
     ),
-    example=DECIDE_EXAMPLE,
-    response_example=CASE_EXAMPLE,
 )
 async def decide_report(request: Request[Caller], body: DecideCase) -> Response:
     """Hides, deletes, suspends or dismisses. The owner is told what was decided and why, unless it was dismissed."""

@@ -7,11 +7,9 @@ from pressroom.domains.moderation.block_routes import TAG
 from pressroom.domains.reports import actions
 from pressroom.domains.reports.queries import list_of_owner
 from pressroom.domains.reports.schemas import (
-    CREATE_REPORT_EXAMPLE,
-    DECISION_EXAMPLE,
-    REPORT_EXAMPLE,
     CreateReport,
     DecisionList,
+    DecisionOut,
     ReportOut,
     decision_shape,
     report_shape,
@@ -37,8 +35,6 @@ routes: Final = Routes[Caller](TAG)
         NotFound("There is no such post."),
         Unprocessable([FieldError("id", Code.NOT_ALLOWED, "This is your own: edit or delete it.")]),
     ),
-    example=CREATE_REPORT_EXAMPLE,
-    response_example=REPORT_EXAMPLE,
 )
 async def create_report(request: Request[Caller], body: CreateReport) -> Response:
     """Tells the admins of something that the account may see. It is stored as it is now. While it waits for a
@@ -53,7 +49,7 @@ async def create_report(request: Request[Caller], body: CreateReport) -> Respons
     summary="List decisions about what is yours",
     gives=DecisionList,
     paged=True,
-    response_example=DecisionList([DECISION_EXAMPLE], None),
+    response_example=DecisionList([DecisionOut.example()], None),
 )
 async def list_decisions(request: Request[Caller]) -> Response:
     """What admins decided about the account's posts and comments, and about the account, with the reason. Dismissed

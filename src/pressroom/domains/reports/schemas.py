@@ -1,7 +1,7 @@
 """Wire shapes of the reports package (docs/moderation.md)."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
@@ -39,6 +39,10 @@ class CreateReport(Body):
         """The report to make."""
         return NewReport(self.type, self.id, self.reason)
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(type=SubjectType.POST, id="01M7WVE9SS0371E5H43QNHTMZJ", reason="It shows where somebody lives.")
+
 
 class DecideCase(Body):
     """What to decide about a case."""
@@ -59,6 +63,10 @@ class DecideCase(Body):
         """The decision with its reason."""
         return Ruling(self.decision, self.reason)
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(decision=DecisionKind.HIDDEN, reason="Addresses of people are not for everybody.")
+
 
 class ReportOut(msgspec.Struct, rename="camel"):
     """A report that was made."""
@@ -68,6 +76,16 @@ class ReportOut(msgspec.Struct, rename="camel"):
     subject_id: Annotated[str, Meta(description="The post, comment or account.")]
     reason: str
     created_at: Time
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01M7WXTRMHVA0Q1D2S5P8NYV0R",
+            type=SubjectType.POST,
+            subject_id=CreateReport.example().id,
+            reason=CreateReport.example().reason,
+            created_at="2026-11-20T16:50:16.017Z",
+        )
 
 
 class DecisionOut(msgspec.Struct, rename="camel"):
@@ -80,6 +98,18 @@ class DecisionOut(msgspec.Struct, rename="camel"):
     decision: DecisionKind
     reason: str
     decided_at: Time
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id=CaseOut.example().id,
+            type=CaseOut.example().type,
+            subject_id=CaseOut.example().subject_id,
+            content=CaseOut.example().material.content,
+            decision=DecisionKind.HIDDEN,
+            reason=DecideCase.example().reason,
+            decided_at="2026-11-20T17:02:40.000Z",
+        )
 
 
 class DecisionList(msgspec.Struct, rename="camel"):
@@ -113,6 +143,22 @@ class CaseOut(msgspec.Struct, rename="camel"):
     decided_at: Time | None
     decided_by: str | None
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01M7WXTRMHVA0Q1D2S5P8NYV0Q",
+            type=SubjectType.POST,
+            subject_id=CreateReport.example().id,
+            username="ada",
+            material=Material(content="It is number 12, the blue gate.", visibility="PUBLIC"),
+            reports=1,
+            opened_at=ReportOut.example().created_at,
+            decision=DecisionKind.HIDDEN,
+            reason=DecideCase.example().reason,
+            decided_at="2026-11-20T17:02:40.000Z",
+            decided_by="grace",
+        )
+
 
 class CaseList(msgspec.Struct, rename="camel"):
     """A page of what was reported."""
@@ -125,6 +171,13 @@ class OpenedCaseOut(CaseOut, rename="camel"):
     """The same with the first reports."""
 
     reasons: list[ReasonOut]
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            **msgspec.structs.asdict(CaseOut.example()),
+            reasons=[ReasonOut("linus", ReportOut.example().reason, None, ReportOut.example().created_at)],
+        )
 
 
 def report_shape(report: Report, new: NewReport) -> ReportOut:
@@ -184,42 +237,3 @@ def material_of(case: Case) -> Material:
 def _reason_errors(reason: str | None) -> Iterator[FieldError]:
     if reason and is_invisible(reason):
         yield FieldError("reason", Code.TOO_SHORT, f"A reason has 1 to {LONGEST_REASON} characters that show.")
-
-
-CREATE_REPORT_EXAMPLE = CreateReport(
-    type=SubjectType.POST, id="01M7WVE9SS0371E5H43QNHTMZJ", reason="It shows where somebody lives."
-)
-REPORT_EXAMPLE = ReportOut(
-    id="01M7WXTRMHVA0Q1D2S5P8NYV0R",
-    type=SubjectType.POST,
-    subject_id=CREATE_REPORT_EXAMPLE.id,
-    reason=CREATE_REPORT_EXAMPLE.reason,
-    created_at="2026-11-20T16:50:16.017Z",
-)
-DECIDE_EXAMPLE = DecideCase(decision=DecisionKind.HIDDEN, reason="Addresses of people are not for everybody.")
-CASE_EXAMPLE = CaseOut(
-    id="01M7WXTRMHVA0Q1D2S5P8NYV0Q",
-    type=SubjectType.POST,
-    subject_id=CREATE_REPORT_EXAMPLE.id,
-    username="ada",
-    material=Material(content="It is number 12, the blue gate.", visibility="PUBLIC"),
-    reports=1,
-    opened_at=REPORT_EXAMPLE.created_at,
-    decision=DecisionKind.HIDDEN,
-    reason=DECIDE_EXAMPLE.reason,
-    decided_at="2026-11-20T17:02:40.000Z",
-    decided_by="grace",
-)
-DECISION_EXAMPLE = DecisionOut(
-    id=CASE_EXAMPLE.id,
-    type=CASE_EXAMPLE.type,
-    subject_id=CASE_EXAMPLE.subject_id,
-    content=CASE_EXAMPLE.material.content,
-    decision=DecisionKind.HIDDEN,
-    reason=DECIDE_EXAMPLE.reason,
-    decided_at="2026-11-20T17:02:40.000Z",
-)
-OPENED_CASE_EXAMPLE = OpenedCaseOut(
-    **msgspec.structs.asdict(CASE_EXAMPLE),
-    reasons=[ReasonOut("linus", REPORT_EXAMPLE.reason, None, REPORT_EXAMPLE.created_at)],
-)

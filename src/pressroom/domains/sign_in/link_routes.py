@@ -4,18 +4,11 @@ from typing import Final
 
 from pressroom.domains.accounts.models import Caller, Purpose
 from pressroom.domains.accounts.routes import TAG
-from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, AccountOut, MessageOut, account_shape
+from pressroom.domains.accounts.schemas import AccountOut, MessageOut, account_shape
 from pressroom.domains.sign_in import hourly_attempts, links
 from pressroom.domains.sign_in.cookies import session_cookie
 from pressroom.domains.sign_in.routes import NEW_SESSION
-from pressroom.domains.sign_in.schemas import (
-    FORGOT_EXAMPLE,
-    RESET_EXAMPLE,
-    USE_LINK_EXAMPLE,
-    ForgotPassword,
-    ResetPassword,
-    UseLink,
-)
+from pressroom.domains.sign_in.schemas import ForgotPassword, ResetPassword, UseLink
 from pressroom.domains.sign_in.signing_in import end_session_before, hash_new_password, source_of
 from pressroom.errors import NotFound, TooManyAttempts, Unprocessable
 from pressroom.web.access import Anyone, SessionOnly
@@ -41,7 +34,6 @@ SENT: Final = MessageOut("A link to confirm your e-mail address is on its way.")
     summary="Ask for a new password",
     gives=MessageOut,
     fails=(NotFound(NO_MAIL), TooManyAttempts),
-    example=FORGOT_EXAMPLE,
     response_example=ASKED,
     idempotent=False,
 )
@@ -58,7 +50,6 @@ async def forgot_password(request: Request[Caller], body: ForgotPassword) -> Res
     summary="Set a new password by link",
     gives=MessageOut,
     fails=(Unprocessable([links.SPENT]), TooManyAttempts),
-    example=RESET_EXAMPLE,
     response_example=RESET,
     idempotent=False,
 )
@@ -75,7 +66,6 @@ async def reset_password(request: Request[Caller], body: ResetPassword) -> Respo
     summary="Confirm an e-mail address",
     gives=MessageOut,
     fails=(Unprocessable([links.SPENT]),),
-    example=USE_LINK_EXAMPLE,
     response_example=VERIFIED,
     idempotent=False,
 )
@@ -104,8 +94,6 @@ async def send_verification(request: Request[Caller]) -> Response:
     summary="Sign in by link",
     gives=AccountOut,
     fails=(Unprocessable([links.SPENT]),),
-    example=USE_LINK_EXAMPLE,
-    response_example=ACCOUNT_EXAMPLE,
     cookie=NEW_SESSION,
     idempotent=False,
 )

@@ -4,15 +4,10 @@ from typing import Final
 
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.routes import TAG
-from pressroom.domains.accounts.schemas import (
-    ACCOUNT_EXAMPLE,
-    AccountOut,
-    MessageOut,
-    account_shape,
-)
+from pressroom.domains.accounts.schemas import AccountOut, MessageOut, account_shape
 from pressroom.domains.sign_in import attempts, sessions
 from pressroom.domains.sign_in.cookies import session_cookie
-from pressroom.domains.sign_in.schemas import CONFIRMATION_EXAMPLE, SIGN_IN_EXAMPLE, Confirmation, SignIn
+from pressroom.domains.sign_in.schemas import Confirmation, SignIn
 from pressroom.domains.sign_in.signing_in import (
     begin_session,
     check_own_password,
@@ -41,8 +36,6 @@ NEW_SESSION = "The new session, for 30 days from its last use."
     summary="Sign in",
     gives=AccountOut,
     fails=(WrongCredentials, AccountSuspended, TooManyAttempts),
-    example=SIGN_IN_EXAMPLE,
-    response_example=ACCOUNT_EXAMPLE,
     cookie=NEW_SESSION,
     idempotent=False,
 )
@@ -64,7 +57,6 @@ async def sign_in(request: Request[Caller], body: SignIn) -> Response:
     summary="Confirm the password",
     gives=MessageOut,
     fails=(WrongCredentials, TooManyAttempts),
-    example=CONFIRMATION_EXAMPLE,
     response_example=MessageOut("Password confirmed"),
 )
 async def confirm_password(request: Request[Caller], body: Confirmation) -> Response:

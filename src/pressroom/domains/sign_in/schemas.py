@@ -1,7 +1,7 @@
 """Wire shapes of sign-in and of links (docs/sign-in.md)."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Self
 
 from msgspec import Meta
 
@@ -36,11 +36,19 @@ class SignIn(Body):
         | None
     ) = None
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(login="mira_press", password="nine plums and a kettle")  # noqa: S106  # the same
+
 
 class Confirmation(Body):
     """The password, given again."""
 
     password: GivenPassword
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(password="nine plums and a kettle")  # noqa: S106  # the same
 
 
 OneTimeToken = Annotated[str, Meta(max_length=100, description="The token: the last part of the link.")]
@@ -54,6 +62,10 @@ class ForgotPassword(Body):
     def field_errors(self, now: int) -> Iterator[FieldError]:
         yield from email_errors(self.email)
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(email="mira@press.example")
+
 
 class ResetPassword(Body):
     """A new password, and the token of the link that allows to set it."""
@@ -61,26 +73,19 @@ class ResetPassword(Body):
     token: OneTimeToken
     password: Password
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            token="Zk3x0q9Jv1m2c4R8T6y7u5w3e1a9s0d2f4g6h8j1k3L",  # noqa: S106  # the same
+            password="nine plums and a kettle",  # noqa: S106  # the same
+        )
+
 
 class UseLink(Body):
     """The token of a link."""
 
     token: OneTimeToken
 
-
-SIGN_IN_EXAMPLE = SignIn(login="mira_press", password="nine plums and a kettle")  # noqa: S106  # the same
-
-
-CONFIRMATION_EXAMPLE = Confirmation(password="nine plums and a kettle")  # noqa: S106  # the same
-
-
-FORGOT_EXAMPLE = ForgotPassword(email="mira@press.example")
-
-
-RESET_EXAMPLE = ResetPassword(
-    token="Zk3x0q9Jv1m2c4R8T6y7u5w3e1a9s0d2f4g6h8j1k3L",  # noqa: S106  # the same
-    password="nine plums and a kettle",  # noqa: S106  # the same
-)
-
-
-USE_LINK_EXAMPLE = UseLink(token=RESET_EXAMPLE.token)
+    @classmethod
+    def example(cls) -> Self:
+        return cls(token=ResetPassword.example().token)

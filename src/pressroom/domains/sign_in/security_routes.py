@@ -7,22 +7,20 @@ from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.routes import TAG
-from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, AccountOut, MessageOut, account_shape
+from pressroom.domains.accounts.schemas import AccountOut, MessageOut, account_shape
 from pressroom.domains.audit.queries import list_entries
 from pressroom.domains.sign_in import credentials, sessions, tokens
 from pressroom.domains.sign_in.hourly_attempts import check_email_change, count_taken_email
 from pressroom.domains.sign_in.queries.sessions import list_sessions as read_sessions
 from pressroom.domains.sign_in.security_schemas import (
-    CHANGE_EMAIL_EXAMPLE,
-    CHANGE_PASSWORD_EXAMPLE,
-    LOG_EXAMPLE,
-    SESSION_EXAMPLE,
     ChangeEmail,
     ChangePassword,
     EndedSessionOut,
     EndedSessionsOut,
+    LogEntryOut,
     LogList,
     SessionList,
+    SessionOut,
     log_shape,
     session_shape,
 )
@@ -48,7 +46,6 @@ _ENDED: Final = "The session has ended"
     summary="Change the password",
     gives=MessageOut,
     fails=(TooManyAttempts,),
-    example=CHANGE_PASSWORD_EXAMPLE,
     response_example=_CHANGED,
 )
 async def change_password(request: Request[Caller], body: ChangePassword) -> Response:
@@ -62,8 +59,6 @@ async def change_password(request: Request[Caller], body: ChangePassword) -> Res
     summary="Change the e-mail address",
     gives=AccountOut,
     fails=(_TAKEN, TooManyAttempts),
-    example=CHANGE_EMAIL_EXAMPLE,
-    response_example=ACCOUNT_EXAMPLE,
 )
 async def change_email(request: Request[Caller], body: ChangeEmail) -> Response:
     """Sets a new e-mail address, which is confirmed by the link that is mailed there. A mail tells the address before.
@@ -77,7 +72,7 @@ async def change_email(request: Request[Caller], body: ChangeEmail) -> Response:
     summary="List sessions",
     gives=SessionList,
     paged=True,
-    response_example=SessionList([SESSION_EXAMPLE], None),
+    response_example=SessionList([SessionOut.example()], None),
 )
 async def list_sessions(request: Request[Caller]) -> Response:
     """Where the account is signed in, latest sign-in first."""
@@ -107,7 +102,7 @@ async def end_other_sessions(request: Request[Caller]) -> Response:
     summary="End a session",
     gives=EndedSessionOut,
     fails=(NotFound("There is no such session."),),
-    response_example=EndedSessionOut(_ENDED, SESSION_EXAMPLE.id),
+    response_example=EndedSessionOut(_ENDED, SessionOut.example().id),
 )
 async def end_session(request: Request[Caller]) -> Response:
     """Ends one session of the account. From its next request on it is refused."""
@@ -122,7 +117,7 @@ async def end_session(request: Request[Caller]) -> Response:
     summary="Show the audit log",
     gives=LogList,
     paged=True,
-    response_example=LogList([LOG_EXAMPLE], None),
+    response_example=LogList([LogEntryOut.example()], None),
 )
 async def show_log(request: Request[Caller]) -> Response:
     """What was done to the account and its keys, newest first, by whom and from which address. Kept for a year."""

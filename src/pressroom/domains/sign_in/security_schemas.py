@@ -1,7 +1,7 @@
 """Wire shapes of sessions, the password, the e-mail address and the audit log (docs/sign-in.md#sessions)."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
@@ -21,6 +21,10 @@ class ChangePassword(Body):
 
     password: Password
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(password="seven boats by the pier")  # noqa: S106  # an example, nobody's
+
 
 class ChangeEmail(Body):
     """The new e-mail address of the account."""
@@ -29,6 +33,10 @@ class ChangeEmail(Body):
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
         yield from email_errors(self.email)
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(email="mira@press.example")
 
 
 class SessionOut(msgspec.Struct, rename="camel"):
@@ -41,6 +49,18 @@ class SessionOut(msgspec.Struct, rename="camel"):
     last_seen_at: Annotated[Time, Meta(description="The last use, to the minute.")]
     expires_at: Time
     is_current: Annotated[bool, Meta(description="The session of this request.")]
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01M7WVEA2V8M6PBR2DA7CYSJ9C",
+            browser="Firefox on Windows",
+            address="198.51.100.7",
+            created_at="2026-11-18T09:00:04.120Z",
+            last_seen_at="2026-11-20T16:08:00.000Z",
+            expires_at="2026-12-20T16:08:12.345Z",
+            is_current=True,
+        )
 
 
 class SessionList(msgspec.Struct, rename="camel"):
@@ -77,6 +97,18 @@ class LogEntryOut(msgspec.Struct, rename="camel"):
     address: Annotated[str | None, Meta(description="Where the request came from; null for all but the account.")]
     detail: Annotated[dict[str, str | int], Meta(description="What it was done to, such as a key's `label`.")]
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            id="01M7WVEA2V8M6PBR2DA7CYSJ9C",
+            kind=Kind.KEY_MADE,
+            at="2026-11-20T16:08:12.345Z",
+            times=1,
+            actor=Actor.SELF,
+            address="198.51.100.7",
+            detail={"keyId": "01M7WVE9SS0371E5H43QNHTMZJ", "label": "Ferry bot"},
+        )
+
 
 class LogList(msgspec.Struct, rename="camel"):
     """A page of the log, newest first."""
@@ -110,25 +142,3 @@ def log_shape(entry: Entry) -> LogEntryOut:
         address=entry.address or None if is_own else None,
         detail=msgspec.json.decode(entry.detail, type=dict[str, str | int]),
     )
-
-
-CHANGE_PASSWORD_EXAMPLE = ChangePassword(password="seven boats by the pier")  # noqa: S106  # an example, nobody's
-CHANGE_EMAIL_EXAMPLE = ChangeEmail(email="mira@press.example")
-SESSION_EXAMPLE = SessionOut(
-    id="01M7WVEA2V8M6PBR2DA7CYSJ9C",
-    browser="Firefox on Windows",
-    address="198.51.100.7",
-    created_at="2026-11-18T09:00:04.120Z",
-    last_seen_at="2026-11-20T16:08:00.000Z",
-    expires_at="2026-12-20T16:08:12.345Z",
-    is_current=True,
-)
-LOG_EXAMPLE = LogEntryOut(
-    id="01M7WVEA2V8M6PBR2DA7CYSJ9C",
-    kind=Kind.KEY_MADE,
-    at="2026-11-20T16:08:12.345Z",
-    times=1,
-    actor=Actor.SELF,
-    address="198.51.100.7",
-    detail={"keyId": "01M7WVE9SS0371E5H43QNHTMZJ", "label": "Ferry bot"},
-)

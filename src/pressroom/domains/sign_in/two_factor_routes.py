@@ -11,11 +11,6 @@ from pressroom.domains.accounts.schemas import MessageOut
 from pressroom.domains.sign_in import attempts, codes, two_factor
 from pressroom.domains.sign_in.signing_in import check_own_code, check_own_password, refused
 from pressroom.domains.sign_in.two_factor_schemas import (
-    CONFIRM_TWO_FACTOR_EXAMPLE,
-    RECOVERY_CODES_EXAMPLE,
-    REMOVE_TWO_FACTOR_EXAMPLE,
-    TWO_FACTOR_EXAMPLE,
-    TWO_FACTOR_SETUP_EXAMPLE,
     ConfirmTwoFactor,
     RecoveryCodesOut,
     RemoveTwoFactor,
@@ -49,7 +44,6 @@ _WRONG_CODE: Final = Unprocessable([FieldError("code", Code.NOT_ALLOWED, two_fac
     SessionOnly(),
     summary="Show two-factor sign-in",
     gives=TwoFactorOut,
-    response_example=TWO_FACTOR_EXAMPLE,
 )
 async def show_two_factor(request: Request[Caller]) -> Response:
     """Whether two-factor sign-in is on, and how many recovery codes are left."""
@@ -64,7 +58,6 @@ async def show_two_factor(request: Request[Caller]) -> Response:
     summary="Begin two-factor sign-in",
     gives=TwoFactorSetupOut,
     fails=(_ON,),
-    response_example=TWO_FACTOR_SETUP_EXAMPLE,
 )
 async def begin_two_factor(request: Request[Caller]) -> Response:
     """Makes a secret for an authenticator app, and shows it this once. Nothing changes for signing in until a code
@@ -81,8 +74,6 @@ async def begin_two_factor(request: Request[Caller]) -> Response:
     summary="Turn two-factor sign-in on",
     gives=RecoveryCodesOut,
     fails=(_ON, NotFound("No set-up was begun: POST /api/auth/two-factor."), _WRONG_CODE),
-    example=CONFIRM_TWO_FACTOR_EXAMPLE,
-    response_example=RECOVERY_CODES_EXAMPLE,
 )
 async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -> Response:
     """Turns two-factor sign-in on with a first code, and shows the ten recovery codes this once. From now on signing in
@@ -98,7 +89,6 @@ async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -
     summary="Make new recovery codes",
     gives=RecoveryCodesOut,
     fails=(_OFF,),
-    response_example=RECOVERY_CODES_EXAMPLE,
 )
 async def renew_recovery_codes(request: Request[Caller]) -> Response:
     """Replaces the recovery codes, used or not, by ten new ones and shows them this once."""
@@ -113,7 +103,6 @@ async def renew_recovery_codes(request: Request[Caller]) -> Response:
     summary="Take two-factor sign-in off",
     gives=MessageOut,
     fails=(_OFF, WrongCredentials, TooManyAttempts),
-    example=REMOVE_TWO_FACTOR_EXAMPLE,
     response_example=MessageOut("Two-factor sign-in is off"),
 )
 async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> Response:

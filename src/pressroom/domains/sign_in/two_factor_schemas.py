@@ -1,7 +1,7 @@
 """Wire shapes of two-factor sign-in (docs/sign-in.md#two-factor)."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 import msgspec
 from msgspec import Meta
@@ -20,6 +20,10 @@ class ConfirmTwoFactor(Body):
 
     code: GivenCode
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(code="492039")
+
 
 class RemoveTwoFactor(Body):
     """What proves that the owner takes two-factor sign-in off: the password, or a code."""
@@ -34,6 +38,10 @@ class RemoveTwoFactor(Body):
         if self.password is None and self.code is None:
             yield FieldError("body", Code.REQUIRED, "Give password or code.")
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(password="nine plums and a kettle")  # noqa: S106  # the same
+
 
 class TwoFactorOut(msgspec.Struct, rename="camel"):
     """Whether two-factor sign-in is on."""
@@ -42,6 +50,10 @@ class TwoFactorOut(msgspec.Struct, rename="camel"):
     enabled_at: Time | None
     recovery_codes_left: Annotated[int, Meta(description="Of ten; each signs in once.")]
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(enabled=True, enabled_at="2026-11-22T08:30:00.000Z", recovery_codes_left=10)
+
 
 class TwoFactorSetupOut(msgspec.Struct, rename="camel"):
     """What an authenticator app needs. Shown once: a replay has null in both."""
@@ -49,19 +61,22 @@ class TwoFactorSetupOut(msgspec.Struct, rename="camel"):
     secret: Annotated[str, Meta(description="Base32, for typing.")] | None
     otpauth_uri: Annotated[str, Meta(description="For a QR code.")] | None
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            secret=_SECRET,
+            otpauth_uri=f"otpauth://totp/Pressroom:mira_press%40press.example?secret={_SECRET}&issuer=Pressroom",
+        )
+
 
 class RecoveryCodesOut(msgspec.Struct, rename="camel"):
     """Codes that sign in once each, when the authenticator is lost. Shown once: a replay has null."""
 
     recovery_codes: list[str] | None
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls([f"k7qm-2xwv-r4hd-9tz{last}" for last in "abcdefghjk"])
+
 
 _SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"  # noqa: S105  # an example, nobody's
-CONFIRM_TWO_FACTOR_EXAMPLE = ConfirmTwoFactor(code="492039")
-REMOVE_TWO_FACTOR_EXAMPLE = RemoveTwoFactor(password="nine plums and a kettle")  # noqa: S106  # the same
-TWO_FACTOR_EXAMPLE = TwoFactorOut(enabled=True, enabled_at="2026-11-22T08:30:00.000Z", recovery_codes_left=10)
-TWO_FACTOR_SETUP_EXAMPLE = TwoFactorSetupOut(
-    secret=_SECRET,
-    otpauth_uri=f"otpauth://totp/Pressroom:mira_press%40press.example?secret={_SECRET}&issuer=Pressroom",
-)
-RECOVERY_CODES_EXAMPLE = RecoveryCodesOut([f"k7qm-2xwv-r4hd-9tz{last}" for last in "abcdefghjk"])

@@ -6,15 +6,12 @@ from pressroom.domains.accounts.actions import NewAccount
 from pressroom.domains.accounts.models import Account, Caller, network_of
 from pressroom.domains.accounts.reserved_usernames import check_username
 from pressroom.domains.accounts.routes import TAG
-from pressroom.domains.accounts.schemas import (
-    ACCOUNT_EXAMPLE,
-    AccountOut,
-)
+from pressroom.domains.accounts.schemas import AccountOut
 from pressroom.domains.sign_in import hourly_attempts
 from pressroom.domains.sign_in.routes import NEW_SESSION, signed_in
 from pressroom.domains.sign_in.signing_in import source_of
 from pressroom.domains.sign_up import actions, invitations
-from pressroom.domains.sign_up.schemas import SIGN_UP_EXAMPLE, SignUp
+from pressroom.domains.sign_up.schemas import SignUp
 from pressroom.errors import (
     Code,
     Conflict,
@@ -58,8 +55,6 @@ _BAD_SIGN_UP = Invalid(
         Unprocessable([invitations.SPENT]),
         TooManyAttempts,
     ),
-    example=SIGN_UP_EXAMPLE,
-    response_example=ACCOUNT_EXAMPLE,
     cookie=NEW_SESSION,
     idempotent=False,
 )

@@ -1,7 +1,7 @@
 """Wire shapes of sign-up (docs/sign-in.md#invitations)."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Self
 
 from msgspec import Meta
 
@@ -43,10 +43,11 @@ class SignUp(SignUpFields):
         Annotated[str, Meta(max_length=100, description="The token of an invitation: the end of its link.")] | None
     ) = None
 
-
-SIGN_UP_EXAMPLE = SignUp(
-    username="mira_press",
-    email="mira@press.example",
-    password="nine plums and a kettle",  # noqa: S106  # an example, nobody's
-    display_name="Mira Okafor",
-)
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            username="mira_press",
+            email="mira@press.example",
+            password="nine plums and a kettle",  # noqa: S106  # an example, nobody's
+            display_name="Mira Okafor",
+        )

@@ -1,6 +1,6 @@
 """The first account of an installation: the route and the page (docs/operations.md#the-first-account)."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 from msgspec import Meta
 
@@ -8,13 +8,13 @@ from pressroom.domains.accounts.actions import NewAccount
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.reserved_usernames import check_username
 from pressroom.domains.accounts.routes import TAG
-from pressroom.domains.accounts.schemas import ACCOUNT_EXAMPLE, AccountOut, account_shape
+from pressroom.domains.accounts.schemas import AccountOut, account_shape
 from pressroom.domains.sign_in.cookies import session_cookie
 from pressroom.domains.sign_in.routes import NEW_SESSION
 from pressroom.domains.sign_in.signing_in import hash_new_password
 from pressroom.domains.sign_up import first_account
 from pressroom.domains.sign_up.pages import sign_in_again
-from pressroom.domains.sign_up.schemas import SIGN_UP_EXAMPLE, SignUpFields
+from pressroom.domains.sign_up.schemas import SignUp, SignUpFields
 from pressroom.errors import NotFound, TooManyAttempts, Unprocessable
 from pressroom.web.access import Anyone, Visitor
 from pressroom.web.page_forms import FormFields, FormState
@@ -33,13 +33,14 @@ class SetUp(SignUpFields, kw_only=True):
 
     token: Annotated[str, Meta(max_length=100, description="The token that the server printed at its start.")]
 
-
-SET_UP_EXAMPLE: Final = SetUp(
-    username=SIGN_UP_EXAMPLE.username,
-    email=SIGN_UP_EXAMPLE.email,
-    password=SIGN_UP_EXAMPLE.password,
-    token="Zk3x0q9Jv1m2c4R8T6y7u5w3e1a9s0d2f4g6h8j1k3L",  # noqa: S106  # an example, nobody's
-)
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            username=SignUp.example().username,
+            email=SignUp.example().email,
+            password=SignUp.example().password,
+            token="Zk3x0q9Jv1m2c4R8T6y7u5w3e1a9s0d2f4g6h8j1k3L",  # noqa: S106  # an example, nobody's
+        )
 
 
 @routes.post(
@@ -49,8 +50,6 @@ SET_UP_EXAMPLE: Final = SetUp(
     gives=AccountOut,
     location="/api/auth/me",
     fails=(NotFound(first_account.SET_UP), Unprocessable([first_account.WRONG_TOKEN]), TooManyAttempts),
-    example=SET_UP_EXAMPLE,
-    response_example=ACCOUNT_EXAMPLE,
     cookie=NEW_SESSION,
     idempotent=False,
 )
