@@ -69,26 +69,23 @@ _LIVES: Final = {Purpose.VERIFY: DAY, Purpose.SIGN_IN_CODE: 10 * MINUTE, Purpose
 
 
 class Account(msgspec.Struct):
-    """An account as its row holds it. `total_posts` leaves deleted posts out; `created_at` is in milliseconds.
-
-    `avatar_token` and `cover_token` open the pictures that it chose, if it did.
-    """
+    """An account as its row holds it."""
 
     id: str
     username: str
-    email: str
+    email: str  # never shown to others
     display_name: str
     bio: str | None
-    verified: bool
+    verified: bool  # bears the badge
     email_verified: bool
     is_private: bool
     is_creator: bool
     total_followers: int
     total_following: int
-    total_posts: int
-    created_at: int
-    avatar_token: str | None
-    cover_token: str | None
+    total_posts: int  # without deleted ones
+    created_at: int  # milliseconds
+    avatar_token: str | None  # opens the picture that it chose; None: a drawn one
+    cover_token: str | None  # opens the cover that it chose
 
 
 class AccountRecord(Account):

@@ -30,29 +30,29 @@ class OwnClip(msgspec.Struct):
 
 
 class Clip(msgspec.Struct):
-    """A stored clip with its author, key and hub, and the reader's relationship to it. Times are in milliseconds."""
+    """A stored clip with its author, key and hub, as one reader finds it. Times are in milliseconds."""
 
     id: str
-    account_id: str
-    key_id: str | None
+    account_id: str  # the author
+    key_id: str | None  # the key that it was published with; None: in the browser
     caption: str | None
     visibility: Visibility
     hub_id: str | None
     created_at: int
     edited_at: int | None
     deleted_at: int | None
-    username: str
+    username: str  # this and the next three: the author
     display_name: str
     avatar_token: str | None
     verified: bool
-    key_label: str | None
+    key_label: str | None  # this and the next: the key
     key_prefix: str | None
-    hub_name: str | None
+    hub_name: str | None  # this and the next: the hub
     hub_slug: str | None
-    is_author: bool
-    follows: bool
-    followed_back: bool
-    suspended: bool
+    is_author: bool  # the reader is
+    follows: bool  # the reader follows the author
+    followed_back: bool  # the author follows the reader
+    suspended: bool  # the author is
 
     def may_be_seen(self) -> bool:
         """Returns whether the reader may see it, deleted or not. It has no allowlist: CUSTOM is for the author."""

@@ -39,24 +39,24 @@ class CommentDraft(msgspec.Struct):
 
 
 class Comment(msgspec.Struct):
-    """A stored comment with its author and key. `thread_id` is the comment at the top of its thread."""
+    """A stored comment with its author and key. Times are in milliseconds."""
 
     id: str
     post_id: str
-    parent_id: str | None
-    thread_id: str
-    account_id: str
-    content: str | None
+    parent_id: str | None  # the comment that it answers; None at the top of a thread
+    thread_id: str  # the comment at the top of its thread
+    account_id: str  # the author
+    content: str | None  # None once it is deleted
     media_type: str | None
-    media_url: str | None
+    media_url: str | None  # where the picture or video lies
     created_at: int
     edited_at: int | None
     deleted_at: int | None
-    username: str
+    username: str  # this and the next three: the author
     display_name: str
     avatar_token: str | None
     verified: bool
-    key_id: str | None = None
+    key_id: str | None = None  # the key that it was written with; None: in the browser
     key_label: str | None = None
     key_prefix: str | None = None
 

@@ -11,9 +11,7 @@ NOTICES: Final = 20
 class Notice(msgspec.Struct):
     """A notification, with the names of its subjects. Times are in milliseconds.
 
-    `username` to `display_name`: who caused it. `key_label`: the key that was revoked. `url`, `webhook_key_id`: the
-    endpoint that was disabled and its key. None where there is no such thing, or not any more. `hidden`: who caused it
-    is suspended, so it is not shown.
+    A field is None where the notification has no such subject, or the subject is gone.
     """
 
     id: str
@@ -23,12 +21,12 @@ class Notice(msgspec.Struct):
     post_id: str | None
     webhook_id: str | None
     key_id: str | None
-    username: str | None
+    username: str | None  # this and the next: who caused it
     display_name: str | None
-    key_label: str | None
-    url: str | None
-    webhook_key_id: str | None
-    hidden: bool
+    key_label: str | None  # the key that was revoked
+    url: str | None  # the endpoint that was disabled
+    webhook_key_id: str | None  # that endpoint's key
+    hidden: bool  # not shown: who caused it is suspended
 
 
 class ShownNotice(msgspec.Struct):

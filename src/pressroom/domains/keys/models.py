@@ -62,20 +62,20 @@ EXPIRIES: Final = {"never": None, "30d": 30 * DAY, "90d": 90 * DAY, "1y": 365 * 
 
 
 class ApiKey(msgspec.Struct):
-    """A key as its row holds it, without the key itself. Lists are separated by spaces; times are in milliseconds."""
+    """A key as its row holds it, without its secret. Times are in milliseconds."""
 
     id: str
     account_id: str
-    key_prefix: str
+    key_prefix: str  # the first characters of the key, to tell keys apart
     label: str
-    scopes: str
-    ip_allowlist: str
+    scopes: str  # separated by spaces
+    ip_allowlist: str  # networks, separated by spaces; empty: any address
     created_at: int
     expires_at: int | None
     last_used_at: int | None
     revoked_at: int | None
-    revoked_by: str | None
-    reason: str | None
+    revoked_by: str | None  # a value of `RevokedBy`
+    reason: str | None  # why it was revoked, in words
 
     def status(self, now: int) -> KeyStatus:
         """Returns the key's status at `now` (milliseconds)."""

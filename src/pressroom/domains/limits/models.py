@@ -49,24 +49,18 @@ class Rates(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct):
-    """The windows' decision about one attempt. Times are in milliseconds.
-
-    `refused_by` is the limit that refused it, None when it is admitted; `free_at` is when a request will be admitted
-    if none is sent before; `reset_at` is when the oldest counted attempt leaves the minute window; `abused` is
-    whether the refusals amount to abuse (docs/limits.md#abuse). `day_frees_at` and `posts_frees_at` are when those
-    windows admit more than now; the posts' figures are 0 for a request that is no post.
-    """
+    """The windows' decision about one attempt. Times are in milliseconds."""
 
     now: int
-    remaining: int
-    reset_at: int
-    day_remaining: int
-    day_frees_at: int
-    posts_remaining: int = 0
-    posts_frees_at: int = 0
-    refused_by: str | None = None
-    free_at: int = 0
-    abused: bool = False
+    remaining: int  # requests left in the minute
+    reset_at: int  # when the oldest counted attempt leaves the minute
+    day_remaining: int  # requests left in the day
+    day_frees_at: int  # when the day admits more than now
+    posts_remaining: int = 0  # posts left; 0 for a request that is no post
+    posts_frees_at: int = 0  # when that window admits more than now
+    refused_by: str | None = None  # the limit; None: admitted
+    free_at: int = 0  # when a request is admitted if none is sent before
+    abused: bool = False  # the refusals amount to abuse (docs/limits.md#abuse)
 
     def move(self, by: int) -> None:
         """Adds `by` milliseconds to all times."""

@@ -88,27 +88,24 @@ class NewMedia(msgspec.Struct):
 
 
 class Media(msgspec.Struct):
-    """A row of a file. duration in seconds, times in milliseconds, width and height in pixels.
-
-    width, height, duration and size_bytes are those of the served file.
-    """
+    """A file of a post, clip or account. Times are in milliseconds; sizes are those of the served file."""
 
     id: str
-    account_id: str
-    owner_id: str
-    position: int
-    token: str
+    account_id: str  # who sent it
+    owner_id: str  # the post or clip that it belongs to
+    position: int  # among the files of its post
+    token: str  # the secret part of its address
     kind: str
     alt_text: str | None
     status: ProcessingStatus
-    reason: str | None
-    width: int | None
-    height: int | None
-    duration: float | None
+    reason: str | None  # why it failed
+    width: int | None  # pixels
+    height: int | None  # pixels
+    duration: float | None  # seconds
     size_bytes: int | None
-    placeholder: str | None
+    placeholder: str | None  # a few bytes of picture, shown until the rest is there
     created_at: int
-    hidden_at: int | None
+    hidden_at: int | None  # when its post or clip was deleted
 
     @property
     def type(self) -> MediaEntryType:

@@ -27,10 +27,7 @@ class NotificationType(StrEnum):
 
 
 class Notification(msgspec.Struct):
-    """A notification with the account that caused it, if one did. Times are in milliseconds.
-
-    `hidden`: that account is suspended, so the notification is not shown.
-    """
+    """A notification with the account that caused it, if one did. Times are in milliseconds."""
 
     id: str
     type: NotificationType
@@ -39,9 +36,9 @@ class Notification(msgspec.Struct):
     post_id: str | None
     webhook_id: str | None
     key_id: str | None
-    actor_id: str | None
+    actor_id: str | None  # who caused it; the next four fields are that account
     username: str | None
     display_name: str | None
     avatar_token: str | None
     verified: bool
-    hidden: bool
+    hidden: bool  # not shown: that account is suspended

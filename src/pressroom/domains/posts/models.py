@@ -97,33 +97,30 @@ POST_COLUMNS: Final = Post.__struct_fields__
 
 
 class SeenPost(Post):
-    """A stored post with its author, key and hub, as one reader finds it.
-
-    `liked` to `suspended` are about the reader and the author (`Relationship`).
-    """
+    """A stored post with its author, key and hub, as one reader finds it (`Relationship`)."""
 
     edited_at: int | None = None
     deleted_at: int | None = None
     likes: int = 0
     comments: int = 0
     shares: int = 0
-    share_count: int = 0
+    share_count: int = 0  # plain and quote bounces
     views: int = 0
-    username: str = ""
+    username: str = ""  # this and the next three: the author
     display_name: str = ""
     avatar_token: str | None = None
     verified: bool = False
-    key_label: str | None = None
+    key_label: str | None = None  # this and the next: the key that it was published with
     key_prefix: str | None = None
-    hub_name: str | None = None
+    hub_name: str | None = None  # this and the next: the hub
     hub_slug: str | None = None
-    liked: bool = False
-    saved: bool = False
-    is_author: bool = False
-    follows: bool = False
-    followed_back: bool = False
-    listed: bool = False
-    suspended: bool = False
+    liked: bool = False  # by the reader
+    saved: bool = False  # by the reader
+    is_author: bool = False  # the reader is
+    follows: bool = False  # the reader follows the author
+    followed_back: bool = False  # the author follows the reader
+    listed: bool = False  # the reader is in its audience
+    suspended: bool = False  # the author is
 
     def may_be_seen(self) -> bool:
         """Returns whether the reader may see it, deleted or not."""

@@ -84,21 +84,21 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct):
-    """A case as admins see it. Times are in milliseconds; `decided_by` is a user name."""
+    """A case as admins see it. Times are in milliseconds."""
 
     id: str
     type: SubjectType
     subject_id: str
-    owner_id: str
-    material: str
-    reports: int
+    owner_id: str  # whose post, comment or account it is
+    material: str  # the subject at the first report
+    reports: int  # how many
     opened_at: int
     decided_at: int | None
     decision: DecisionKind | None
     reason: str | None
-    username: str
+    username: str  # this and the next: the owner
     display_name: str
-    decided_by: str | None
+    decided_by: str | None  # a user name
 
 
 class Report(msgspec.Struct):

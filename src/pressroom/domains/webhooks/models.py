@@ -91,22 +91,22 @@ class AttemptStatus(StrEnum):
 
 
 class Webhook(msgspec.Struct):
-    """An endpoint as its owner sees it, without its secret. Times in milliseconds."""
+    """An endpoint as its owner sees it, without its secret. Times are in milliseconds."""
 
     id: str
     key_id: str
     url: str
-    events: str
-    secret_prefix: str
-    previous_secret_expires_at: int | None
+    events: str  # types, separated by spaces
+    secret_prefix: str  # the first characters, to tell secrets apart
+    previous_secret_expires_at: int | None  # deliveries bear two signatures until then
     created_at: int
     paused_at: int | None
     disabled_at: int | None
     disabled_reason: str | None
-    consecutive_failures: int
-    probe_at: int | None
-    origin_id: str
-    closed_at: int | None
+    consecutive_failures: int  # attempts that failed since the last success
+    probe_at: int | None  # the next attempt while it fails
+    origin_id: str  # the first endpoint of those that it continues; its envelopes can be redelivered
+    closed_at: int | None  # its key ended: nothing is queued
 
     @property
     def status(self) -> EndpointStatus:

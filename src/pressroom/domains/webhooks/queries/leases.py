@@ -16,21 +16,18 @@ CANDIDATES: Final = 128
 
 
 class PendingDelivery(msgspec.Struct):
-    """A delivery to be sent, with the event that it is made of and the secret that signs it. `attempts` is JSON.
-
-    `trace` names the span of the request that caused the event.
-    """
+    """A delivery to be sent, with the event that it is made of and the secret that signs it."""
 
     account_id: str
     webhook_id: str
     event_id: str
     envelope_id: str
     event_type: str
-    data: str
+    data: str  # JSON: the event's
     secret: str
-    tries: int
-    attempts: str
-    trace: str | None
+    tries: int  # how many attempts there were
+    attempts: str  # JSON: the latest of them
+    trace: str | None  # the span of the request that caused the event
 
 
 class DeliveryOutcome(msgspec.Struct):
