@@ -9,8 +9,8 @@ from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.administration.pages import page_of, pager_values
 from pressroom.domains.administration.routes import TAG, source_of
-from pressroom.domains.sign_up import invitations
-from pressroom.domains.sign_up.queries.invitations import Invitation, list_newest
+from pressroom.domains.sign_up import invitations, queries
+from pressroom.domains.sign_up.queries import Invitation
 from pressroom.errors import Conflict, NotFound
 from pressroom.settings.values import Signup
 from pressroom.web.access import AdminOnly, AdminPage
@@ -109,7 +109,7 @@ _MADE: Final = MadeInvitationOut(
 )
 async def list_invitations(request: Request[Caller]) -> Response:
     """The invitations of all admins, newest first. They are kept for 30 days after their end."""
-    shown, cursor = await read_paged(request, lambda each: each.id, list_newest)
+    shown, cursor = await read_paged(request, lambda each: each.id, queries.list_invitations)
     return json_response(InvitationList(_shapes(request, shown), cursor))
 
 
@@ -156,7 +156,7 @@ async def revoke_invitation(request: Request[Caller]) -> Response:
 async def show_invitations(request: Request[Caller], form: FormState) -> Response:
     """Renders the form of a new invitation and the list of all."""
     page = page_of(request)
-    found = await request.db.read(list_newest, page.before, page.limit + 1)
+    found = await request.db.read(queries.list_invitations, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda each: each.id)
     values: dict[str, object] = {
         "invitations": _shapes(request, shown),

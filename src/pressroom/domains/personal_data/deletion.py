@@ -30,7 +30,7 @@ from pressroom.domains.posts.actions.erase import erase_posts, take_reactions_ba
 from pressroom.domains.posts.queries.erasure import erase_mentions
 from pressroom.domains.reports.queries import erase_reports
 from pressroom.domains.sign_in.queries import attempts
-from pressroom.domains.sign_up.queries.invitations import erase_invitations
+from pressroom.domains.sign_up.queries import erase_invitations
 from pressroom.domains.webhooks.actions.retention import erase_endpoints
 from pressroom.domains.webhooks.queries.retention import has_news
 from pressroom.ids import BEYOND

@@ -15,7 +15,7 @@ from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import OPERATOR, Kind, Source
 from pressroom.domains.sign_in.tokens import hash_token
 from pressroom.domains.sign_up import actions
-from pressroom.domains.sign_up.queries import setup
+from pressroom.domains.sign_up import queries as stored
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 
 KEPT: Final = 20
@@ -33,7 +33,7 @@ async def issue_token(tx: Tx) -> str | None:
     if await queries.any_account(tx):
         return None
     token = secrets.token_urlsafe(32)
-    await setup.insert_token(tx, hash_token(token), KEPT)
+    await stored.insert_setup_token(tx, hash_token(token), KEPT)
     return token
 
 
@@ -45,7 +45,7 @@ async def check_open(tx: Tx) -> None:
 
 async def check_token(tx: Tx, token: str) -> None:
     """Raises NotFound once there is an account, Unprocessable for a token that is none."""
-    holds = len(token) <= LONGEST_ONE_TIME_TOKEN and await setup.has_token(tx, hash_token(token))
+    holds = len(token) <= LONGEST_ONE_TIME_TOKEN and await stored.has_setup_token(tx, hash_token(token))
     await check_open(tx)  # after the token, which goes as the account comes
     if not holds:
         raise Unprocessable([WRONG_TOKEN])
@@ -58,7 +58,7 @@ async def set_up(tx: Tx, token: str, new: NewAccount, client: str, *, verify: bo
     NotFound.
     """
     await check_token(tx, token)
-    removed = await setup.delete_tokens(tx)
+    removed = await stored.delete_setup_tokens(tx)
     await check_open(tx)
     if not removed:
         raise Unprocessable([WRONG_TOKEN])

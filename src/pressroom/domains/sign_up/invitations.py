@@ -12,8 +12,8 @@ from pressroom.domains.accounts.models import LONGEST_ONE_TIME_TOKEN
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind, Source
 from pressroom.domains.sign_in.tokens import hash_token
-from pressroom.domains.sign_up.queries import invitations
-from pressroom.domains.sign_up.queries.invitations import Invitation
+from pressroom.domains.sign_up import queries
+from pressroom.domains.sign_up.queries import Invitation
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
 
@@ -31,7 +31,7 @@ SPENT: Final = FieldError(
 async def make(tx: Tx, source: Source, account_id: str, note: str | None) -> tuple[Invitation, str]:
     """Makes an invitation in the name of an admin; returns it and its token, which nothing stores."""
     token, invitation_id = secrets.token_urlsafe(32), new_id(tx.now)
-    await invitations.insert(
+    await queries.insert_invitation(
         tx,
         invitation_id=invitation_id,
         token_hash=hash_token(token),
@@ -45,7 +45,7 @@ async def make(tx: Tx, source: Source, account_id: str, note: str | None) -> tup
 
 async def get(tx: Tx, invitation_id: str) -> Invitation:
     """Returns an invitation. Raises NotFound."""
-    found = await invitations.find(tx, invitation_id)
+    found = await queries.find_invitation(tx, invitation_id)
     if found is None:
         raise NotFound("There is no such invitation.")
     return found
@@ -54,7 +54,7 @@ async def get(tx: Tx, invitation_id: str) -> Invitation:
 async def revoke(tx: Tx, source: Source, invitation_id: str) -> Invitation:
     """Ends an invitation and returns it. Raises NotFound, Conflict when it was used or revoked already."""
     found = await get(tx, invitation_id)
-    if not await invitations.revoke(tx, invitation_id):
+    if not await queries.revoke_invitation(tx, invitation_id):
         raise Conflict(f"This invitation is {found.status(tx.now)} already.")
     await record(tx, "", Kind.INVITATION_REVOKED, source, invitation=invitation_id)
     return await get(tx, invitation_id)
@@ -62,7 +62,9 @@ async def revoke(tx: Tx, source: Source, invitation_id: str) -> Invitation:
 
 async def holds(tx: Tx, token: str | None) -> bool:
     """Returns whether the invitation of a token can be used."""
-    return bool(token) and len(token or "") <= LONGEST_ONE_TIME_TOKEN and await invitations.holds(tx, _hash(token))
+    return (
+        bool(token) and len(token or "") <= LONGEST_ONE_TIME_TOKEN and await queries.invitation_holds(tx, _hash(token))
+    )
 
 
 async def check(tx: Tx, token: str | None) -> None:
@@ -73,13 +75,13 @@ async def check(tx: Tx, token: str | None) -> None:
 
 async def use(tx: Tx, token: str | None, account_id: str) -> None:
     """Has a new account use an invitation up. Raises Unprocessable, for one of two who use it at once."""
-    if not await invitations.use(tx, _hash(token), account_id):
+    if not await queries.use_invitation(tx, _hash(token), account_id):
         raise Unprocessable([SPENT])
 
 
 async def purge(tx: Tx, batch: int) -> int:
     """Removes at most `batch` invitations 30 days after they expired; returns how many."""
-    return await invitations.purge(tx, until=tx.now - RETENTION, batch=batch)
+    return await queries.purge_invitations(tx, until=tx.now - RETENTION, batch=batch)
 
 
 def _hash(token: str | None) -> str:

@@ -12,8 +12,9 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.models import ApiKey, KeyStatus, Usage
 from pressroom.domains.webhooks.actions.endpoints import list_webhooks
+from pressroom.domains.webhooks.actions.status import list_statuses
 from pressroom.domains.webhooks.models import ENDPOINTS, Webhook
-from pressroom.domains.webhooks.sections import ListedEndpoint, read_endpoints
+from pressroom.domains.webhooks.schemas import FiguresOut, WebhookOut, figures_shape, webhook_shape
 from pressroom.errors import Code, FieldError, Invalid, Unavailable
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
@@ -27,8 +28,22 @@ from pressroom.web.services import Left
 
 routes: Final = Routes[Caller]()
 
-
 ONE_KEY: Final = "/settings/keys/{keyId}"
+
+
+class ListedEndpoint(msgspec.Struct):
+    """An endpoint in a list, and how it does."""
+
+    webhook: WebhookOut
+    figures: FiguresOut
+
+
+async def read_endpoints(tx: Tx, account_id: str, key_id: str) -> list[ListedEndpoint]:
+    """Returns the `endpoints` that the template `webhooks/_of_key.html` lists, newest first. Raises NotFound."""
+    found = await list_statuses(tx, account_id, key_id)
+    return [
+        ListedEndpoint(webhook_shape(webhook, tx.now), figures_shape(webhook, figures)) for webhook, figures in found
+    ]
 
 
 class ConfirmRevocation(Body):

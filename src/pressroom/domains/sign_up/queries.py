@@ -1,4 +1,4 @@
-"""Invitations to sign up: SQL."""
+"""SQL of the sign_up package: invitations, and tokens of the first account."""
 
 from typing import Final
 
@@ -64,18 +64,18 @@ REVOKE: Final = Query(
 )
 
 
-async def find(tx: Tx, invitation_id: str) -> Invitation | None:
+async def find_invitation(tx: Tx, invitation_id: str) -> Invitation | None:
     """Returns an invitation."""
     return await tx.one(FIND, id=invitation_id)
 
 
 @sql.all(f"{_INVITATION} WHERE i.id < :before ORDER BY i.id DESC LIMIT :limit")
-async def list_newest(tx: Tx, before: str, limit: int) -> list[Invitation]:
+async def list_invitations(tx: Tx, before: str, limit: int) -> list[Invitation]:
     """Returns at most `limit` invitations with ids before `before`, newest first."""
     ...
 
 
-async def insert(
+async def insert_invitation(
     tx: Tx, *, invitation_id: str, token_hash: str, account_id: str, note: str | None, expires_at: int
 ) -> None:
     """Inserts an invitation."""
@@ -90,17 +90,17 @@ async def insert(
     )
 
 
-async def holds(tx: Tx, token_hash: str) -> bool:
+async def invitation_holds(tx: Tx, token_hash: str) -> bool:
     """Returns whether the invitation of a token can be used."""
     return await tx.one(FIND_HOLDING, token_hash=token_hash, now=tx.now) is not None
 
 
-async def use(tx: Tx, token_hash: str, account_id: str) -> bool:
+async def use_invitation(tx: Tx, token_hash: str, account_id: str) -> bool:
     """Has an account use an invitation up. Returns False when it does not hold: of two at once one gets that."""
     return await tx.one(USE, token_hash=token_hash, account_id=account_id, now=tx.now) is not None
 
 
-async def revoke(tx: Tx, invitation_id: str) -> bool:
+async def revoke_invitation(tx: Tx, invitation_id: str) -> bool:
     """Ends an invitation. Returns False when it was used or revoked already."""
     return await tx.one(REVOKE, id=invitation_id, now=tx.now) is not None
 
@@ -119,6 +119,34 @@ async def erase_invitations(tx: Tx, account_id: str, batch: int) -> int:
     "DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at <= :until"
     " ORDER BY expires_at LIMIT :batch)"
 )
-async def purge(tx: Tx, *, until: int, batch: int) -> int:
+async def purge_invitations(tx: Tx, *, until: int, batch: int) -> int:
     """Removes invitations that expired up to `until` (milliseconds), oldest first, and returns how many."""
+    ...
+
+
+INSERT_TOKEN: Final = Command("INSERT INTO setup_tokens (token_hash, created_at) VALUES (:token_hash, :now)")
+
+TRIM_TOKENS: Final = Command(
+    "DELETE FROM setup_tokens WHERE token_hash NOT IN"
+    " (SELECT token_hash FROM setup_tokens ORDER BY created_at DESC, token_hash LIMIT :kept)"
+)
+
+FIND_TOKEN: Final = Query(str, "SELECT token_hash FROM setup_tokens WHERE token_hash = :token_hash")
+
+
+async def insert_setup_token(tx: Tx, token_hash: str, kept: int) -> None:
+    """Stores the hash of a token; the latest `kept` are stored."""
+    await tx.run(INSERT_TOKEN, token_hash=token_hash, now=tx.now)
+    await tx.run(TRIM_TOKENS, kept=kept)
+
+
+async def has_setup_token(tx: Tx, token_hash: str) -> bool:
+    """Returns whether a token is good."""
+    return await tx.one(FIND_TOKEN, token_hash=token_hash) is not None
+
+
+# All of them: of two that make the first account at once, with whichever tokens, one waits here and finds none.
+@sql.run("DELETE FROM setup_tokens")
+async def delete_setup_tokens(tx: Tx) -> int:
+    """Removes all tokens and returns how many there were."""
     ...

@@ -1,1 +1,0 @@
-"""SQL of the sign_up package."""
