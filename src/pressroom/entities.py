@@ -35,7 +35,7 @@ _WORD_CATEGORIES: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "
 
 
 class EntityKind(StrEnum):
-    """What can be found in a text."""
+    """The kinds of entities in a text."""
 
     HASHTAG = "hashtag"
     MENTION = "mention"

@@ -91,7 +91,7 @@ class FieldError:
 
 
 class PressroomError(Exception):
-    """The root of the tree. `message` is for whoever caused the error and never contains a secret."""
+    """The root of the tree. `message` is for the client that caused the error and never contains a secret."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)

@@ -43,7 +43,7 @@ async def run_to_end(work: Callable[[], T], pool: Executor | None = None, stop: 
 
     Returns what `work` returns; raises what it raises.
     """
-    first = threading.Lock()  # taken by the thread that begins the work, or by whoever abandons it before that
+    first = threading.Lock()  # taken by the thread that begins the work, or by the caller that abandons it before that
 
     def begin() -> T:
         if not first.acquire(blocking=False):
@@ -77,7 +77,7 @@ async def run_apart(work: Callable[[], T]) -> T:
     def begin() -> None:
         try:
             result.set_result(work())
-        except Exception as error:  # for whoever waits
+        except Exception as error:  # for the waiting caller
             result.set_exception(error)
 
     result.set_running_or_notify_cancel()
@@ -99,7 +99,7 @@ class MadeOnce(Generic[T]):
         self._made: asyncio.Future[T] | None = None
 
     async def get(self) -> T:
-        """Returns the value. Raises what making it raises; whoever asks next has it tried again."""
+        """Returns the value. Raises what making it raises; the next caller tries again."""
         if self._made is None or (self._made.done() and (self._made.cancelled() or self._made.exception())):
             self._made = asyncio.ensure_future(asyncio.to_thread(self._make))
         return await asyncio.shield(self._made)

@@ -95,7 +95,7 @@ def test_commands_are_logged(
     kinds = rows(server, f"SELECT kind FROM audit_entries WHERE {named} ORDER BY id")  # noqa: S608  # the test's own
     assert [kind for (kind,) in kinds] == [kind for kind, _, _ in BY_ALICE.values()]
     with sign_in(server, "alice") as alice:
-        own = [line for line in said(alice, "/settings/log") if "Whoever runs this server" in line]
+        own = [line for line in said(alice, "/settings/log") if "The operator of this server" in line]
     for line, (_, words, _) in zip(reversed(own), BY_ALICE.values(), strict=True):
         assert words in line
     with sign_in(server, "root") as root:

@@ -191,9 +191,9 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
     "no label": ({"label": ""}, "f-label", "Label"),
     "a blank label": ({"label": "  "}, "f-label", "Label"),
     "a long label": ({"label": "x" * 61}, "f-label", "Label"),
-    "no scope": ({"scopes": []}, "f-scopes", "What the key may do"),
-    "an unknown scope": ({"scopes": "likes:write"}, "f-scopes", "What the key may do"),
-    "a scope twice": ({"scopes": ["posts:write", "posts:write"]}, "f-scopes", "What the key may do"),
+    "no scope": ({"scopes": []}, "f-scopes", "Permissions"),
+    "an unknown scope": ({"scopes": "likes:write"}, "f-scopes", "Permissions"),
+    "a scope twice": ({"scopes": ["posts:write", "posts:write"]}, "f-scopes", "Permissions"),
     "no time of expiry": ({"expiry": "other"}, "f-expiry", "Expiry"),
     "a past expiry": ({"expiry": "other", "expiryAt": "2001-01-01T00:00"}, "f-expiry", "Expiry"),
     "an expiry that is none": ({"expiry": "soon"}, "f-expiry", "Expiry"),
@@ -418,7 +418,7 @@ def test_while_the_limiter_is_away_the_page_says_so(tmp_path: Path) -> None:
 
         limits.kill()
 
-        assert "cannot be told right now" in said(page(alice.web, path))
+        assert "cannot be shown right now" in said(page(alice.web, path))
         assert alice.web.get(f"/api/auth/api-keys/{alice.record.id}/usage").status_code == 503
         for client in alice.clients():
             client.close()

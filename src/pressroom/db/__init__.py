@@ -41,7 +41,7 @@ class LockedElsewhere(DatabaseAway):
 
 
 class DatabaseNotReached(SettingError):
-    """PostgreSQL does not answer at the start. It may later: whoever can wait does."""
+    """PostgreSQL does not answer at the start. It may later: callers that can wait do."""
 
 
 class DiskFull(Unavailable):
@@ -115,7 +115,7 @@ class Tx(Protocol):
     async def later(self, command: Command, /, **values: Value) -> None:
         """Runs a statement of which nothing is needed, at the latest before the next one with rows and the commit.
 
-        It may wait to be sent together with others. To whoever asks this transaction, it is as if it had been run.
+        It may wait to be sent together with others. Within this transaction it is as if it had been run.
         """
         ...
 
@@ -141,7 +141,7 @@ class Tx(Protocol):
         ...
 
     def signal(self) -> None:
-        """Wakes whoever listens when this transaction commits: there is work for them."""
+        """Wakes listeners when this transaction commits: there is work for them."""
         ...
 
 
@@ -167,7 +167,7 @@ Subscriber = Callable[[Tx, Any], Awaitable[None]]
 
 
 class Reads(Protocol):
-    """What can be read from. Raises Unavailable when it is away or too busy."""
+    """A database that can be read. Raises Unavailable when it is away or too busy."""
 
     async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs `action(tx, …)`, which only reads, on one snapshot."""
@@ -192,7 +192,7 @@ class Database(Reads, Protocol):
     def listen(self) -> asyncio.Event:
         """Returns an event that is set whenever a transaction commits that called `signal`, in whatever process.
 
-        Signals can be lost with a connection; whoever waits for one also looks without a signal, every so often.
+        Signals can be lost with a connection; waiters also look without a signal, every so often.
         """
         ...
 

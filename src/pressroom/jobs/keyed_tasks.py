@@ -17,7 +17,7 @@ class _Entry(msgspec.Struct, Generic[T]):
 class KeyedTasks(Generic[T]):
     """Tasks that are under way, each with an item of its own.
 
-    ended: is called with each task that has ended, when its key is free again. Their exceptions are for whoever awaits
+    ended: is called with each task that has ended, when its key is free again. Their exceptions are for those who await
     them, which nobody need do.
     """
 

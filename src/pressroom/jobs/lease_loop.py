@@ -33,7 +33,7 @@ RENEWALS: Final = 3
 
 
 class Look(msgspec.Struct, frozen=True):
-    """What one look for work came to.
+    """The result of one look for work.
 
     began: whether it began any work. unsaved: whether results are left that could not be saved. pause: seconds until
     the next look, unless work ends or is queued before; None: POLL_SECONDS.

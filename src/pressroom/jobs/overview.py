@@ -1,4 +1,4 @@
-"""What an operator sees of the queue: how much waits of each kind, and the dead jobs, which can be tried again."""
+"""The queue as operators see it: how much waits of each kind, and the dead jobs, which can be tried again."""
 
 import re
 from typing import Final

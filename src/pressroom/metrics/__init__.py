@@ -1,4 +1,4 @@
-"""What is measured for Prometheus (docs/operations.md#metrics).
+"""Measurements for Prometheus (docs/operations.md#metrics).
 
 `recorder` is None unless PRESSROOM_METRICS_PORT is given: then nothing is measured, and nothing of it is loaded.
 """

@@ -88,7 +88,7 @@ class MetricsEndpoint:
                 writer.close()
                 await writer.wait_closed()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # Whoever asks has gone, or asks for too much.
+            pass  # The client has gone, or sent too much.
         finally:
             self._open -= 1
             self._silent.pop(writer, None)

@@ -1,7 +1,7 @@
 """Recording for Prometheus: values in files that the process which serves the metrics adds up.
 
-A process writes below the number of its place among its siblings, not its process id: whoever replaces a killed process
-goes on with its counters, so that none runs back and there are never more files than processes.
+A process writes below the number of its place among its siblings, not its process id: the process that replaces a
+killed one goes on with its counters, so that none runs back and there are never more files than processes.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""What an operator does with an installation: backup, restore, transfer, retention, checks."""
+"""The operator's tasks: backup, restore, transfer, retention, checks."""

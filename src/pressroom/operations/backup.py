@@ -53,7 +53,7 @@ class FileEntry(msgspec.Struct):
 
 
 class Manifest(msgspec.Struct, rename="camel"):
-    """What a backup holds.
+    """The contents of a backup.
 
     `missing` lists blobs that the database refers to and the store lacks. `skipped` lists entries of the store that are
     not regular files: pipes, sockets, devices, links, folders.

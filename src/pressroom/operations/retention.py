@@ -1,4 +1,4 @@
-"""What is removed when its time is over, and how (docs/operations.md#what-is-kept-how-long)."""
+"""Removal of rows past their time (docs/operations.md#what-is-kept-how-long)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

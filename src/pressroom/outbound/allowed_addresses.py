@@ -1,4 +1,4 @@
-"""Which addresses may be reached: pure rules and their settings (docs/operations.md#requests-that-leave)."""
+"""The addresses that may be reached: pure rules and their settings (docs/operations.md#requests-that-leave)."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ DEVELOPMENT: Final[Networks] = tuple(
     ipaddress.ip_network(network)
     for network in ("127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
 )
-"""What development mode may reach besides public addresses."""
+"""Networks that development mode may reach besides public addresses."""
 
 NOT_PUBLIC: Final = "The host does not resolve, or not to public addresses alone; use a public host."
 """The refusal of a host for any result of its look-up: it reveals nothing of an internal network."""
@@ -51,7 +51,7 @@ _METADATA: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What may be reached: public addresses by https, and more.
+    """The addresses that may be reached: public ones by https, and more.
 
     allow_http: plain http as well. allow: networks that may be reached although they are not public. names_addresses:
     refusals tell whether a host resolves, and to what. On a public server anybody could learn the names and addresses
@@ -123,7 +123,7 @@ def check_development(settings: Settings) -> None:
     is on at a base address that strangers may reach (docs/operations.md#development-mode)."""
     if settings.dev and not _is_at_home(settings.base_url):
         raise SettingError(
-            f"{Settings.dev.variable}=1 opens this machine and private networks to whoever can reach this server, and"
+            f"{Settings.dev.variable}=1 opens this machine and private networks to all who can reach this server, and"
             f" {Settings.base_url.variable} ({settings.base_url}) is neither localhost nor a loopback or private"
             " address. Switch development mode off, or set the base address to one that only you can reach."
         )

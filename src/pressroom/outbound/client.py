@@ -42,7 +42,7 @@ _HEADERS: Final = (
 
 
 class Destination(msgspec.Struct, frozen=True):
-    """What is read of a URL once for all requests to it.
+    """The parts of a URL, read once for all requests to it.
 
     key: stands for it in aiohttp's pool, and says to whom to connect. path, host: as they are sent.
     """

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 Method = Literal["GET", "POST"]
-"""What is sent. An answer to a HEAD ends with its head, which is not looked at here."""
+"""The methods that are sent. An answer to a HEAD ends with its head, which is not looked at here."""
 
 DEFAULTS: Final = {
     "accept": "Accept: */*",

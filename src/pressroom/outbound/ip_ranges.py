@@ -1,4 +1,4 @@
-"""Which addresses are public. Pure, with tables of our own: what `ipaddress` calls global changes with Python.
+"""The ranges of public addresses. Pure, with tables of our own: `is_global` of `ipaddress` changes with Python.
 
 `allowed_addresses` decides which of them the server may connect to.
 """

@@ -1,4 +1,4 @@
-"""What comes back from other hosts."""
+"""Responses of other hosts."""
 
 from collections.abc import Mapping
 

@@ -80,7 +80,7 @@ async def open_to_migrate(settings: Settings, clock: Clock) -> Database:
 async def open_database(settings: Settings, clock: Clock) -> Database:
     """Opens the database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command.
 
-    Every event is queued for the endpoints that want it, whoever appends it.
+    Every event is queued for the endpoints that want it, from whichever package it comes.
     """
     subscribers = (fan_out,)
     if settings.database_url.startswith("sqlite:///"):

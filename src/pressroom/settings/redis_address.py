@@ -16,7 +16,7 @@ _NODE: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?"
 
 
 class RedisKind(Enum):
-    """What listens at an address."""
+    """The kind of server at an address."""
 
     ALONE = auto()
     CLUSTER = auto()
@@ -41,7 +41,7 @@ class RedisAddress:
 
     @property
     def shown(self) -> str:
-        """Who is asked, without secrets: for a log line."""
+        """Returns the host and port, without secrets, for a log line."""
         return ",".join(f"{host}:{port}" for host, port in self.nodes) or urlsplit(self.url).path
 
 

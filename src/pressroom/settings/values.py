@@ -170,7 +170,7 @@ def read_waits(value: str) -> tuple[float, ...]:
 
 
 class WhenAway(StrEnum):
-    """What becomes of requests that are limited while the limits cannot be counted together."""
+    """The treatment of limited requests while the limits cannot be counted together."""
 
     REFUSE = "refuse"
     LOCAL = "local"
@@ -183,7 +183,7 @@ def read_when_away(value: str) -> WhenAway:
 
 
 class Signup(StrEnum):
-    """Who may sign up."""
+    """The rule for sign-up."""
 
     OPEN = "open"
     INVITE = "invite"

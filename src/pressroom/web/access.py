@@ -1,4 +1,4 @@
-"""Who may call a route. A route declares one of these classes; the pipeline puts the guards in front of it."""
+"""Access to routes. A route declares one of these classes; the pipeline puts the guards in front of it."""
 
 from dataclasses import dataclass
 

@@ -43,7 +43,7 @@ _USUAL: Final = {
     "gzip, deflate, br": _GZIP,
     "gzip, deflate, br, zstd": _BOTH,
 }
-"""What clients usually send, read beforehand."""
+"""Usual values of Accept-Encoding, read beforehand."""
 
 
 def accepted(accept_encoding: str) -> Mapping[Coding, float]:

@@ -20,7 +20,7 @@ MOST_PAGES: Final = 8 * 1024 * 1024
 """Bytes that are kept of pages."""
 
 LARGEST: Final = 8
-"""What takes more than an eighth of all that may be kept is not kept."""
+"""A fragment of more than an eighth of the cache is not kept."""
 
 
 class _Sized(Protocol):

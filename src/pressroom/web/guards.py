@@ -12,7 +12,7 @@ C = TypeVar("C")
 
 
 class Guards(Protocol[C]):
-    """Who may call a route, and how often. `server.guards` makes one of the packages' guards, in their order."""
+    """The interface of authentication and limits. `server.guards` makes one of the packages' guards, in their order."""
 
     async def by_key(self, request: Request[C], access: Access) -> C:
         """Returns the caller of a request that has an Authorization header, or raises why it is refused.

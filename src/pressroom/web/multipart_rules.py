@@ -82,7 +82,7 @@ class IncomingFile(msgspec.Struct):
 
 
 class SeenFile(msgspec.Struct):
-    """What is checked of a file: its `place` in the form, its first 4,096 bytes, and the type that the client sent."""
+    """A file to be checked: its `place` in the form, its first 4,096 bytes, and the type that the client sent."""
 
     place: int
     head: bytes
@@ -110,7 +110,7 @@ class Form(msgspec.Struct):
 
 
 class PartKind(Enum):
-    """What a part of a form is."""
+    """The kind of a form's part."""
 
     FILE = 1
     TEXT = 2
@@ -128,7 +128,7 @@ class FormPart(msgspec.Struct, frozen=True):
 
 
 class FieldErrors:
-    """What has been found to be wrong with a form."""
+    """The errors found in a form."""
 
     def __init__(self) -> None:
         self.found: list[FieldError] = []

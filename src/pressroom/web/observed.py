@@ -1,4 +1,4 @@
-"""What is measured and traced of requests, if anything is (docs/operations.md#metrics)."""
+"""Measuring and tracing of requests, where either is on (docs/operations.md#metrics)."""
 
 from pressroom import metrics, tracing
 from pressroom.settings.values import Networks

@@ -46,7 +46,7 @@ _WAIT: Final = re.compile(r"; try again in [0-9,]+ s\b")
 
 
 def field_errors_for_people(field_errors: Sequence[FieldError]) -> list[FieldError]:
-    """Returns errors of a form in words for whoever fills it in; a header is none of their fields."""
+    """Returns errors of a form in words for people; a header is none of their fields."""
     return [
         replace(
             error,
@@ -175,7 +175,7 @@ class FormState(msgspec.Struct, kw_only=True):
 
 
 TRUE: Final = frozenset({"true", "on", "1"})
-"""What a box that is ticked sends."""
+"""The value that a ticked box sends."""
 
 
 def base_name(path: str) -> str:

@@ -49,7 +49,7 @@ def read_page(query: str) -> Page:
 
 
 def cursor_field_errors(cursor: str | None) -> list[FieldError]:
-    """What is wrong with a cursor that was given."""
+    """The error of a wrong cursor."""
     if cursor is None or _CURSOR.fullmatch(cursor):
         return []
     return [FieldError("cursor", Code.INVALID_FORMAT, "Use the nextCursor of the page before, unchanged.")]

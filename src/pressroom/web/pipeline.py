@@ -225,7 +225,7 @@ class Pipeline(Generic[C]):
     async def _who(self, request: Request[C], route: Route[C]) -> C | None:
         """Returns the caller, None when the route takes people who are not signed in. Raises what its access refuses.
 
-        Writes are counted here, but those of forms later: what was typed is shown again to whoever writes too much.
+        Writes are counted here, but those of forms later: the input is shown again to somebody who writes too much.
         """
         access, headers = route.access, request.headers
         if isinstance(access, Public):

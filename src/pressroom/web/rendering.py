@@ -1,4 +1,4 @@
-"""What a page route returns: pages of the web app, redirections to them, and errors as pages (docs/web-app.md)."""
+"""Responses of page routes: pages of the web app, redirections to them, and errors as pages (docs/web-app.md)."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -84,7 +84,7 @@ class Request(msgspec.Struct, Generic[C]):
 
     @property
     def caller(self) -> C:
-        """Who calls. Raises NotSignedIn where the route takes anybody and nobody is signed in."""
+        """Returns the caller. Raises NotSignedIn where the route takes anybody and nobody is signed in."""
         if self.who is None:
             raise NotSignedIn("Sign in first.")
         return self.who

@@ -1,4 +1,4 @@
-"""What a route returns: status, body and headers of one HTTP response."""
+"""Responses: status, body and headers."""
 
 from collections.abc import AsyncIterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""What search engines are told, made from the routes (RFC 9309). Pure."""
+"""The robots.txt, made from the routes (RFC 9309). Pure."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from pressroom.web.access import Page
 from pressroom.web.routing import Route
 
 BESIDE: Final = ("/api/", "/login", "/oembed")
-"""What is no page of somebody signed in, and still nothing to read."""
+"""Paths for programs and sign-in, which need no session and have nothing to read."""
 
 _PARAMETER: Final = re.compile(r"\{\w+\}")
 

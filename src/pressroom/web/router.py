@@ -10,11 +10,11 @@ from pressroom.web.routing import Route
 C = TypeVar("C")
 
 TOKEN: Final = "{token}"  # noqa: S105  # a parameter's name
-"""The parameter that is a secret: whoever knows it may fetch what is there."""
+"""The parameter that is a secret: it opens the file."""
 
 Methods = dict[str, Route[C]]
 _Segment = tuple[str, str | None]
-"""What a segment begins with, and the name of the parameter that follows; None: nothing follows."""
+"""The beginning of a segment, and the name of the parameter that follows; None: nothing follows."""
 
 
 class Router(Generic[C]):

@@ -40,7 +40,7 @@ B = TypeVar("B", bound=msgspec.Struct)
 
 @dataclass(frozen=True, slots=True)
 class FormSpec:
-    """What a route takes as multipart/form-data.
+    """The multipart/form-data body of a route.
 
     Attributes:
         by_key: The rules of the form in a request by key.
@@ -112,7 +112,7 @@ class Tag:
 
 
 class Declaration(TypedDict, total=False):
-    """What a route declares beside method, path and access.
+    """The declaration of a route beside method, path and access.
 
     Attributes:
         summary: One line for the API reference.
@@ -193,7 +193,7 @@ Handler = Callable[[Request[C]], Awaitable[Response]] | Callable[[Request[C], B]
 
 
 class FormDeclaration(TypedDict, total=False):
-    """What a form declares beside path, access and the page that shows it; see `PageForm`."""
+    """The declaration of a form beside path, access and the page that shows it; see `PageForm`."""
 
     summary: Required[str]
     fields: FormFields

@@ -1,4 +1,4 @@
-"""What routes work with beside the database. The packages behind it need not know each other, nor `web` know them."""
+"""Services of routes beside the database. The packages behind them need not know each other, nor `web` know them."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class MailStatus(Protocol):
 
 
 class Left(Protocol):
-    """What is left of one limit. Times are in milliseconds.
+    """The rest of one limit. Times are in milliseconds.
 
     Attributes:
         limit: How many requests it takes.
@@ -72,12 +72,12 @@ class RateLimits(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a server opens once and every route may use, as `request.services`.
+    """The services that a server opens once; every route may use them, as `request.services`.
 
     Attributes:
         outbound: Sends requests to other servers.
         blobs: The store of media.
-        for_visitors: What pages are read from for whoever is not signed in; it may be behind the database.
+        for_visitors: The database for visitors who are not signed in; it may be behind.
         await_card: Waits a little for the card of a link: its address, the account's id.
         media_secret: Signs addresses of media.
         slices: Renders pages in slices.

@@ -95,7 +95,7 @@ async def docs(request: Request[Any]) -> Response:
 
 @routes.get("/settings", Page(), summary="One's own account")
 async def settings(request: Request[Any]) -> Response:
-    """What can be set, and where."""
+    """Settings pages and their addresses."""
     return await render(request, "settings/home.html", {})
 
 

@@ -1,4 +1,4 @@
-"""What templates pass numbers, times and names of fields through."""
+"""Filters of templates: numbers, times, names of fields."""
 
 import re
 from datetime import datetime

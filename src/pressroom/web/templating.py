@@ -48,13 +48,13 @@ POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:{elsewhere}; media-src 'self'{elsewhere};"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""What pages are allowed that people only read: no script at all."""
+"""The policy of pages that people only read: no script at all."""
 
 APP_POLICY: Final = f"{POLICY}; script-src 'self'; connect-src 'self'"
-"""What pages are allowed on which people do something: script from files of ours."""
+"""The policy of pages with forms: script from files of ours."""
 
 COMPOSE_POLICY: Final = APP_POLICY.replace("img-src 'self'", "img-src 'self' blob:")
-"""What pages are allowed that show files before they are sent."""
+"""The policy of pages that show files before they are sent."""
 
 DOCS_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
@@ -66,7 +66,7 @@ PERMISSIONS: Final = (
     b"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(),"
     b" midi=(), payment=(), usb=(), clipboard-write=(self)"
 )
-"""What pages may ask the reader's browser for: nothing but to copy."""
+"""The browser's features that pages may use: copying, and no other."""
 
 
 async def page_in_slices(

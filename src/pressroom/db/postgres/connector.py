@@ -39,7 +39,7 @@ AWAY: Final = (
     asyncpg.LockNotAvailableError,
     asyncpg.PostgresSystemError,
 )
-"""What PostgreSQL and its driver raise when the database cannot be used right now."""
+"""Errors of PostgreSQL and its driver that mean that the database cannot be used right now."""
 
 # A standby that was promoted begins a timeline of its own, so of two that take writes the later one is right.
 _STATE: Final = (
@@ -160,7 +160,7 @@ class PostgresOptions:
                 connection = cast("PostgresConnection", self)
                 try:
                     if self.pipeline.is_unanswered and not cut_off:
-                        connection.terminate()  # What went ahead had nothing behind it, so no answer comes.
+                        connection.terminate()  # No statement of asyncpg's came behind those ahead: no answer comes.
                     elif cut_off or (
                         not connection.is_closed() and (self.pipeline.is_unended or connection.is_in_transaction())
                     ):

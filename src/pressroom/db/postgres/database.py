@@ -213,7 +213,7 @@ class PostgresDatabase:
             try:
                 yield connection
             except (asyncio.CancelledError, TimeoutError):
-                # Whoever was cancelled does not wait until PostgreSQL has let go of the statement.
+                # A cancelled request does not wait until PostgreSQL has let go of the statement.
                 recovery = asyncio.create_task(self._roll_back(connection, cut_off=True))
                 self._recovering.add(recovery)
                 recovery.add_done_callback(self._recovering.discard)

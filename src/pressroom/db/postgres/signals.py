@@ -1,4 +1,4 @@
-"""Signals between processes through PostgreSQL: a transaction that commits wakes whoever listens."""
+"""Signals between processes through PostgreSQL: a transaction that commits wakes listeners."""
 
 import asyncio
 import contextlib
@@ -60,7 +60,7 @@ class Signals:
         return event
 
     def send(self) -> None:
-        """Wakes whoever listens: in this process at once, in others by a NOTIFY of its own after the commit.
+        """Wakes listeners: in this process at once, in others by a NOTIFY of its own after the commit.
 
         When a process ends between the two, the others find the work when they look without a signal.
         """
@@ -80,7 +80,7 @@ class Signals:
         self._sender = None
 
     def _hear(self, name: object) -> None:
-        """Wakes whoever listens, unless the signal is this process's own, which it has heard already."""
+        """Wakes listeners, unless the signal is this process's own, which it has heard already."""
         if name != self._name:
             self._wake()
 

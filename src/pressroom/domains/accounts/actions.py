@@ -148,7 +148,7 @@ async def _change_username(tx: Tx, before: str, account: Account) -> None:
 async def _refuse_reserved(tx: Tx, username: str, but: str = "") -> None:
     """Raises Conflict for a name that is reserved for an account other than `but`.
 
-    Must be called after the name is written: whoever gave it up at the same moment has committed by then.
+    Must be called after the name is written: an account that gave it up at the same moment has committed by then.
     """
     if await usernames.is_reserved(tx, folded(username), but=but):
         raise Conflict(f"The user name {username} is taken.")

@@ -102,7 +102,7 @@ class AccountRecord(Account):
 
 
 class AccountFilter(StrEnum):
-    """What lists of accounts can be narrowed to."""
+    """Filters of lists of accounts."""
 
     SUSPENDED = "suspended"
     DELETED = "deleted"

@@ -41,7 +41,7 @@ Email = Annotated[
 
 
 class EditProfile(Body):
-    """What to change of the account: at least one field. What is not given stays as it is."""
+    """Changes to the account: at least one field. Fields that are not given stay as they are."""
 
     json_schema: ClassVar = {"minProperties": 1}
 

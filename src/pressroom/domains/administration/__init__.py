@@ -1,1 +1,1 @@
-"""What admins see and do in the browser (docs/operations.md#admins)."""
+"""Pages and routes of admins (docs/operations.md#admins)."""

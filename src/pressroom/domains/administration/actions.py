@@ -1,4 +1,4 @@
-"""What admins read and do. Each action takes an open transaction first, and writes each act into the audit log."""
+"""Actions of admins. Each takes an open transaction first, and writes each act into the audit log."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -72,7 +72,7 @@ async def show_accounts(request: Request[Caller]) -> Response:
 
 @routes.get(ONE, AdminPage(), summary="An account")
 async def show_account(request: Request[Caller]) -> Response:
-    """What there is of an account, and what can be done to it."""
+    """An account, its belongings, and the actions on it."""
     facts = await request.db.read(actions.read_account, request.parameters["username"])
     values = {"account": facts_shape(facts, request.clock.now())}
     return await render(request, "administration/account.html", values)
@@ -176,7 +176,7 @@ async def show_settings(request: Request[Caller]) -> Response:
 
 @routes.get("/admin/log", AdminPage(), summary="What admins did")
 async def show_log(request: Request[Caller]) -> Response:
-    """What admins and the operator did, newest first."""
+    """Acts of admins and the operator, newest first."""
     page = page_of(request)
     found = await request.db.read(actions.list_log, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda each: each.entry.id)

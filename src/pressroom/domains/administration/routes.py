@@ -293,6 +293,6 @@ async def list_settings(request: Request[Caller]) -> Response:
     response_example=ActList([ACT_EXAMPLE], None),
 )
 async def list_log(request: Request[Caller]) -> Response:
-    """What admins and the operator did, newest first: who, what, why, when, and from where. Kept for a year."""
+    """Acts of admins and the operator, newest first: who, what, why, when, and from where. Kept for a year."""
     shown, cursor = await read_paged(request, lambda each: each.entry.id, actions.list_log)
     return json_response(ActList([act_shape(each) for each in shown], cursor))

@@ -46,8 +46,7 @@ class GiveReason(Body):
 
 
 class VerifyAccount(Body):
-    """What an admin has found out about an account, and how: at least one of the two. What is not given stays as it
-    is."""
+    """Facts that an admin has verified about an account, and how: at least one of the two. The other stays as it is."""
 
     json_schema: ClassVar = some_given(verified={"type": "boolean"}, emailVerified={"type": "boolean"})
 
@@ -85,7 +84,7 @@ class CountOut(msgspec.Struct):
 
 
 class BacklogOut(msgspec.Struct, rename="camel"):
-    """What waits for a worker."""
+    """Jobs that wait for a worker."""
 
     waiting: CountOut
     oldest_at: Annotated[Time | None, Meta(description="Since when the oldest waits; null: nothing waits.")]
@@ -168,7 +167,7 @@ class DeadJobOut(msgspec.Struct, rename="camel"):
 
 
 class JobList(msgspec.Struct, rename="camel"):
-    """What waits by kind, and a page of dead jobs, newest first."""
+    """Waiting jobs by kind, and a page of dead jobs, newest first."""
 
     queues: list[QueueOut]
     dead: list[DeadJobOut]

@@ -65,7 +65,7 @@ class Kind(StrEnum):
 
 
 class Actor(StrEnum):
-    """Who did it: the account itself, an admin in the browser, the operator by a command, the service by itself."""
+    """The actor: the account itself, an admin in the browser, the operator by a command, the service by itself."""
 
     SELF = "self"
     ADMIN = "admin"
@@ -74,7 +74,7 @@ class Actor(StrEnum):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Who acts and from where.
+    """The actor of a write and its address.
 
     Attributes:
         address: The client's address; empty for the operator and the service.

@@ -47,7 +47,7 @@ LIST_FOR_CONNECTION: Final = Query(str, _list_of(Visibility.PUBLIC, Visibility.F
 LIST_FOR_AUTHOR: Final = Query(str, _list_of(*Visibility))
 
 
-# What a key wrote since a time: of use when the process that counted its requests was killed.
+# The writes of a key since a time: read when the process that counted its requests was killed.
 CLIPS_BY_KEY: Final = Query(
     KeyWrite,
     "SELECT created_at AS at, FALSE AS is_post FROM clips"
@@ -107,7 +107,7 @@ async def list_of_account(tx: Tx, author: str, relationship: Relationship, *, be
     return await tx.all(seen, author=author, before=before, limit=limit)
 
 
-# Whoever holds this row's lock is alone in changing the clip.
+# The holder of this row's lock alone changes the clip.
 @sql.one(
     "UPDATE clips SET caption = caption WHERE account_id = :account_id AND id = :clip_id AND deleted_at IS NULL"
     " RETURNING caption, visibility"

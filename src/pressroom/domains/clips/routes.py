@@ -85,7 +85,7 @@ async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     response_example=ClipList([ClipOut.example()], None),
 )
 async def list_clips(request: Request[Caller]) -> Response:
-    """What the account published as clips and did not delete, of every visibility, newest first."""
+    """The account's clips of every visibility that are not deleted, newest first."""
     shown, cursor = await read_paged(request, lambda view: view.clip.id, actions.list_own, request.caller.account.id)
     return json_response(ClipList([_shown(request)(view) for view in shown], cursor))
 

@@ -121,7 +121,7 @@ async def get_seen(tx: Tx, caller: Caller, comment_id: str) -> Comment:
 
 
 async def _delete(tx: Tx, comment: Comment) -> None:
-    # The post is locked first, as by whoever comments; what follows takes the count back with it.
+    # The post is locked first, as by a new comment; the statements that follow take the count back with it.
     await writing.uncount_comment(tx, comment.post_id)
     if not await queries.delete_comment(tx, comment.account_id, comment.id):
         raise _no_comment()

@@ -22,7 +22,7 @@ _COMMENT: Final = (
 )
 
 _SHOWN: Final = "(a.suspended_at IS NULL OR a.suspended_at = a.deleted_at)"
-"""What a suspended account wrote is left out; what others replied stays, and so does what a deleted one wrote."""
+"""Comments of suspended accounts are left out; replies to them stay, and so do comments of deleted accounts."""
 
 _STANDS: Final = f"c.deleted_at IS NULL AND {_SHOWN}"
 
@@ -53,7 +53,7 @@ EDIT_COMMENT: Final = Command(f"UPDATE comments SET content = :content, edited_a
 
 DELETE_COMMENT: Final = Command(f"UPDATE comments SET deleted_at = :now {_OWN}")
 
-# What a key wrote since a time: of use when the process that counted its requests was killed.
+# The writes of a key since a time: read when the process that counted its requests was killed.
 COMMENTS_BY_KEY: Final = Query(
     KeyWrite,
     "SELECT created_at AS at, FALSE AS is_post FROM comments"

@@ -33,7 +33,7 @@ class MediaIn(Body):
 
 
 class CreateComment(Body):
-    """What to comment."""
+    """A comment to publish."""
 
     json_schema: ClassVar = some_given(content={"type": "string", "pattern": VISIBLE}, media={"type": "object"})
 
@@ -67,7 +67,7 @@ class CreateComment(Body):
 
 
 class EditComment(Body):
-    """What a comment is to say."""
+    """The new text of a comment."""
 
     content: Annotated[
         str, Meta(max_length=500, description="Plain text.", extra_json_schema={"pattern": VISIBLE, "minLength": 1})

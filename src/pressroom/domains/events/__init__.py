@@ -1,1 +1,1 @@
-"""What happened, appended in the transaction that made it happen (docs/webhooks.md#events)."""
+"""Events, appended in the transaction of the write that they report (docs/webhooks.md#events)."""

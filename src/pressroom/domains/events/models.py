@@ -17,7 +17,7 @@ class EventType(StrEnum):
 
 
 class EventData(msgspec.Struct):
-    """What receivers find under `data`. Each kind of event has a subclass, in `events.py` of the package that emits it.
+    """The `data` of an envelope. Each kind of event has a subclass, in `events.py` of the package that emits it.
 
     `event` is the kind. `sent_when` says in the API reference when it is sent.
     """

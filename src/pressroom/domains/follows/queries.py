@@ -25,7 +25,7 @@ DELETE_REQUEST: Final = Command(
 
 
 class Between(msgspec.Struct):
-    """Which of two accounts follows the other."""
+    """The follows between two accounts."""
 
     follows: bool
     followed_back: bool

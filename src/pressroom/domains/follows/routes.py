@@ -50,7 +50,7 @@ _NOT_ASKED = NotFound("mira_press has not asked to follow you.")
 )
 async def accept_follow_requests(request: Request[Caller], body: AcceptRequests) -> Response:
     """Accepts those who have waited longest, 49 at the most in one request; `left` says whether others of those wait.
-    With `upTo`, whoever asked after the list was shown waits on."""
+    With `upTo`, requests made after the list was shown go on waiting."""
     return await request.once(actions.accept_all, accepted_shape, 200, request.caller, body.up_to or BEYOND)
 
 
@@ -111,7 +111,7 @@ async def unfollow(request: Request[Caller]) -> Response:
     response_example=RequestList([RequestOut.example()], None),
 )
 async def list_follow_requests(request: Request[Caller]) -> Response:
-    """Who waits for the account's answer, latest first."""
+    """Open requests to follow the account, latest first."""
     shown, cursor = await read_paged(
         request, lambda person: person.listed_as, queries.list_requests, request.caller.account.id
     )
@@ -157,7 +157,7 @@ async def reject_follow_request(request: Request[Caller]) -> Response:
     response_example=FollowerList([AuthorOut.example()], None),
 )
 async def list_followers(request: Request[Caller]) -> Response:
-    """Who follows the account, newest account first."""
+    """The account's followers, newest account first."""
     shown, cursor = await read_paged(
         request, lambda person: person.listed_as, queries.list_followers, request.caller.account.id
     )
@@ -188,7 +188,7 @@ async def remove_follower(request: Request[Caller]) -> Response:
     response_example=FollowedList([AuthorOut.example()], None),
 )
 async def list_follows(request: Request[Caller]) -> Response:
-    """Whom the account follows, newest account first."""
+    """The accounts that the account follows, newest account first."""
     shown, cursor = await read_paged(
         request, lambda person: person.listed_as, queries.list_followed, request.caller.account.id
     )

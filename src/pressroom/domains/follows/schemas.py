@@ -60,7 +60,7 @@ class RequestList(msgspec.Struct, rename="camel"):
 
 
 class AcceptRequests(Body):
-    """Which requests are accepted."""
+    """The requests to accept."""
 
     up_to: (
         Annotated[
@@ -96,7 +96,7 @@ class SuggestionsOut(msgspec.Struct):
 
 
 class AcceptedOut(msgspec.Struct):
-    """What came of accepting all requests."""
+    """The result of accepting all requests."""
 
     accepted: Annotated[int, Meta(description="How many accounts follow the caller from now on.")]
     left: Annotated[bool, Meta(description="Whether others still wait: send the request again.")]

@@ -107,7 +107,7 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
 
 @routes.get("/", Visitor(), summary="The front page")
 async def home(request: Request[Caller]) -> Response:
-    """What this server is, and where to begin; signed in, the box to write in, above what one published."""
+    """An introduction to the server; signed in, the compose box above one's own posts."""
     return await show_home(request, FormState())
 
 

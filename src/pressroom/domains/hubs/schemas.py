@@ -18,7 +18,7 @@ from pressroom.web.wire import EXAMPLE_BASE, ONE_LINE, Id, Time, Url
 
 
 class CreateHub(Body):
-    """What a hub is made of."""
+    """A hub to create."""
 
     name: Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"pattern": ONE_LINE})]
     slug: Annotated[

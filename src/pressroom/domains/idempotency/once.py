@@ -29,7 +29,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class WriteIdentity(msgspec.Struct, frozen=True):
-    """What makes two requests the same write: account, method, path and idempotency key, but not the body."""
+    """The identity of a write: account, method, path and idempotency key, but not the body."""
 
     account_id: str
     method: str
@@ -58,7 +58,7 @@ class BodyHashes:
 
 
 class Replays(msgspec.Struct):
-    """What became of the uses of one key in one request, whichever copy of `OncePerKey` carried them out."""
+    """The outcome of one key in one request, shared by the copies of `OncePerKey`."""
 
     body_differs: bool = False
 

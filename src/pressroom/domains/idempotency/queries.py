@@ -15,7 +15,7 @@ class StoredAnswer(msgspec.Struct, frozen=True):
     body_hash: str
 
 
-# Whoever inserts the row owns the effect; a copy sent at the same time waits here for the owner's commit.
+# The request that inserts the row owns the effect; a copy sent at the same time waits here for its commit.
 # A row past its window is taken over as if it were not there.
 CLAIM: Final = Command(
     "INSERT INTO idempotent_answers (account_id, method, path, idempotency_key, body, body_hash, created_at)"

@@ -50,7 +50,7 @@ class KeyStatus(StrEnum):
 
 
 class RevokedBy(StrEnum):
-    """Who revoked the key: its owner, an operator, or the service for abuse (docs/limits.md#abuse)."""
+    """The actor that revoked a key: its owner, an operator, or the service for abuse (docs/limits.md#abuse)."""
 
     SELF = "self"
     ADMIN = "admin"
@@ -175,7 +175,7 @@ class KeysByStatus(msgspec.Struct):
 
 
 class FirstUse(msgspec.Struct):
-    """What became of the first requests of a key: its counts, and its last refusal; and the key that it `replaces`."""
+    """The first requests of a key: its counts, its last refusal, and the key that it `replaces`."""
 
     key: ApiKey
     counts: Counts

@@ -64,7 +64,7 @@ async def show_new_key(request: Request[Caller], form: FormState) -> Response:
 
 @routes.submit(f"{KEYS}/new", Page(recent=True), fields=NEW_KEY, again=show_new_key, summary="Make an API key")
 async def make_key(request: Request[Caller], body: CreateKey) -> Response:
-    """Makes the key and shows it, this once: whoever sends the form again reads that it was shown."""
+    """Makes the key and shows it, this once: the form sent again says that it was shown."""
     now, replaced = request.clock.now(), await _replaced(request)
     answer = await request.once.hiding("key")(
         actions.create_key,

@@ -61,7 +61,7 @@ SUM_USAGE: Final = Query(
 )
 
 
-# Whoever deleted their account and goes on to send requests with its keys leaves no address behind.
+# Requests with the keys of a deleted account leave no address behind.
 INSERT_REFUSAL: Final = Command(
     "INSERT INTO api_key_refusals (key_id, id, refused_at, method, route, status, label, address, request_id)"
     " SELECT k.id, :id, CAST(:refused_at AS BIGINT), :method, :route, CAST(:status AS INTEGER), :label, :address,"
@@ -142,7 +142,7 @@ async def find_key(tx: Tx, key_id: str) -> ApiKey | None:
     return await tx.one(FIND_KEY, key_id=key_id)
 
 
-# Against a revocation, and not against whoever writes a row that refers to the key: they lock the account after it.
+# Against a revocation, and not against writes of rows that refer to the key: they lock the account after it.
 @sql.one(f"{FIND_KEY.text} FOR NO KEY UPDATE")
 async def lock_key(tx: Tx, key_id: str) -> ApiKey | None:
     """Returns the key with this id, which nobody else changes until the transaction ends."""

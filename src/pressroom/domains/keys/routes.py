@@ -91,7 +91,7 @@ async def show_key(request: Request[Caller]) -> Response:
     fails=(_NO_KEY,),
 )
 async def show_usage(request: Request[Caller]) -> Response:
-    """What became of the key's requests, by hour and by day; what is left of its limits, which this does not charge;
+    """The key's requests, by hour and by day; the rest of its limits, which this does not charge;
     and its last 50 refusals."""
     return json_response(await read_usage(request))
 

@@ -21,7 +21,7 @@ ACCEPTED, LIMITED, REFUSED, FAILED = range(4)
 
 
 class Unwritten(msgspec.Struct):
-    """What one key did since the last write.
+    """The usage of one key since the last write.
 
     `hours` holds four counts (accepted, limited, refused, failed) for each hour since 1970.
     """

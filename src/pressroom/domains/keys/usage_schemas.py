@@ -24,7 +24,7 @@ class PeriodOut(msgspec.Struct, rename="camel"):
 
 
 class LeftOut(msgspec.Struct, rename="camel"):
-    """What is left of a limit."""
+    """The rest of a limit."""
 
     limit: Count
     remaining: Count
@@ -38,7 +38,7 @@ class LeftOut(msgspec.Struct, rename="camel"):
 
 
 class LimitsOut(msgspec.Struct, rename="camel"):
-    """What is left of the limits of a key, and of the quota that it shares with the account's other keys."""
+    """The rest of a key's limits, and of the quota that it shares with the account's other keys."""
 
     minute: LeftOut
     day: LeftOut

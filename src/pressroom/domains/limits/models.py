@@ -72,7 +72,7 @@ class Verdict(msgspec.Struct):
 
 
 class Left(msgspec.Struct, frozen=True):
-    """What is left of one limit (docs/keys.md#usage).
+    """The rest of one limit (docs/keys.md#usage).
 
     `resets_at` (milliseconds) is when the oldest counted request leaves the window; None while none is counted.
     """

@@ -11,7 +11,7 @@ from redis.backoff import NoBackoff
 from pressroom.settings.redis_address import RedisAddress, RedisKind
 
 CONNECTIONS = 1_000
-"""More than ever are open: whoever calls bounds how many calls run at once."""
+"""More than ever are open: the caller bounds how many calls run at once."""
 
 AGAIN = Retry(NoBackoff(), 1)
 """A call is sent again when the connection turns out to be dead, as all idle ones do after a restart of Redis. At worst
@@ -19,7 +19,7 @@ it counts twice then."""
 
 CONNECT = 5
 """Seconds that connecting may take. What is sent and read has no time of its own, which would cost a task for each
-command: whoever calls bounds the whole call."""
+command: the caller bounds the whole call."""
 
 MOVES = 3
 """How often a call follows a key to another node of a cluster, or asks for the nodes again."""

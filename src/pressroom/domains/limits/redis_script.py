@@ -21,7 +21,7 @@ BROKEN: Final = (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError
 class RedisScript:
     """A script, loaded into Redis when it is not there. Only a cluster is called through redis-py.
 
-    Whoever calls bounds how many calls run at once, each on a connection of its own, and how long one may take.
+    The caller bounds how many calls run at once, each on a connection of its own, and how long one may take.
 
     Args:
         client: Makes the connections, and closes them when it is closed.

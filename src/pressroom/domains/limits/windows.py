@@ -59,7 +59,7 @@ class Windows:
         """
         now = self._pass_time(now)
         rates, attempts = self._rates, self._attempts
-        # What each request passes is written out: a call costs as much as the comparison in it.
+        # Written out for each request: a call costs as much as the comparison in it.
         if len(attempts) >= rates.per_minute or is_post or 0 < rates.per_day <= self._day_total:
             refused_by = self._refusers(is_post=is_post)
             if is_post:

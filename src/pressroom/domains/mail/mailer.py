@@ -61,5 +61,5 @@ class Mailer:
             await hand_in(self._server, message, sender.addr_spec, recipient.addr_spec, sender.domain)
         if self.kept is not None:
             self.kept.appendleft(Sent(now, mail))
-            with contextlib.suppress(OSError, ValueError):  # whoever read it has gone
+            with contextlib.suppress(OSError, ValueError):  # the reader has gone
                 self._show(f"\nMail to {mail.to}: {mail.subject}\n\n{mail.text}")

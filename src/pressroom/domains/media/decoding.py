@@ -88,7 +88,7 @@ class Crash(msgspec.Struct, frozen=True, tag="crash"):
 
 
 class DecodingTask(msgspec.Struct, frozen=True):
-    """What a child is to decode. source and folder are absolute paths; kind is the name of a FileKind.
+    """A file for a child to decode. source and folder are absolute paths; kind is the name of a FileKind.
 
     box: of an image its middle as a still of this form, at most so many pixels wide and high; None: the whole image.
     """

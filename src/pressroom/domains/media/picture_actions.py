@@ -89,7 +89,7 @@ async def finish_removal(tx: Tx, job: Job, token: str) -> None:
 
 
 async def _remove(tx: Tx, account_id: str, hidden: Sequence[HiddenFile]) -> None:
-    # What is being processed is removed when that ends: until then, a child may still write it.
+    # A file in processing is removed when that ends: until then, a child may still write it.
     for file in hidden:
         if file.status != ProcessingStatus.PROCESSING:
             await queue.enqueue(tx, REMOVAL_JOB, file.id, account_id=account_id)

@@ -65,7 +65,7 @@ def _refusals(field: str) -> tuple[PressroomError, ...]:
     "/api/auth/me/avatar", SessionOnly(), summary="Show the avatar", gives=AvatarOut, response_example=AVATAR_EXAMPLE
 )
 async def show_avatar(request: Request[Caller]) -> Response:
-    """What is shown as the account's picture, and what became of the file that was sent last."""
+    """The account's picture, and the state of the file that was sent last."""
     return json_response(await read_picture(request, AccountPicture.AVATAR))
 
 
@@ -100,7 +100,7 @@ async def remove_avatar(request: Request[Caller]) -> Response:
     "/api/auth/me/cover", SessionOnly(), summary="Show the cover", gives=CoverOut, response_example=COVER_EXAMPLE
 )
 async def show_cover(request: Request[Caller]) -> Response:
-    """What is shown as the account's cover, and what became of the file that was sent last."""
+    """The account's cover, and the state of the file that was sent last."""
     return json_response(await read_picture(request, AccountPicture.COVER))
 
 

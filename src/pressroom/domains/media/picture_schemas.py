@@ -35,7 +35,7 @@ class SetCover(Body):
 
 
 class AvatarOut(msgspec.Struct, rename="camel"):
-    """What is shown as the account's picture, and what became of the file that was sent last."""
+    """The account's picture, and the state of the file that was sent last."""
 
     avatar: Annotated[Url, Meta(description="What is shown now; a drawing where no picture was chosen.")]
     is_drawn: Annotated[bool, Meta(description="Whether it is a drawing.")]
@@ -53,7 +53,7 @@ class AvatarOut(msgspec.Struct, rename="camel"):
 
 
 class CoverOut(msgspec.Struct, rename="camel"):
-    """What is shown as the account's cover, and what became of the file that was sent last."""
+    """The account's cover, and the state of the file that was sent last."""
 
     cover_image: Annotated[Url | None, Meta(description="What is shown now; null where no cover was chosen.")]
     processing_status: LastStatus

@@ -1,4 +1,4 @@
-"""Addresses of media files. Whoever has one may fetch the file, so an address ends with its reader's right to see it.
+"""Addresses of media files. An address opens the file to anybody, so it ends with its reader's right to see it.
 
     /media/{token}                                    of a PUBLIC post or clip, for everybody
     /media/signed.{id}.0.{signature}                  of any other, for its author; does not expire

@@ -30,7 +30,7 @@ _NEITHER: Final = "Give an e-mail address such as name@example.org, or a domain 
 
 
 class CreateBlock(Body):
-    """What nobody is to sign up with."""
+    """An e-mail address or domain to block for sign-up."""
 
     pattern: Annotated[
         str,

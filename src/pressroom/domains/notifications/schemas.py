@@ -60,7 +60,7 @@ class NotificationList(msgspec.Struct, rename="camel"):
 
 
 class ReadNotifications(Body):
-    """Which notifications were read."""
+    """The notifications to mark as read."""
 
     up_to: Annotated[
         str,
@@ -71,7 +71,7 @@ class ReadNotifications(Body):
 
 
 class UnreadOut(msgspec.Struct):
-    """What is unread."""
+    """The number of unread notifications."""
 
     unread: Annotated[int, Meta(ge=0, le=100, description="Unread notifications; 100 stands for more than 99.")]
 

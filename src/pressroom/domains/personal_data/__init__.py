@@ -1,1 +1,1 @@
-"""What belongs to an account as a whole: the copy that its owner takes away, and its deletion (docs/people.md)."""
+"""An account as a whole: the owner's copy of its data, and its deletion (docs/people.md)."""

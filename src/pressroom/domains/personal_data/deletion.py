@@ -61,7 +61,7 @@ Part = Callable[[Tx, str], Awaitable[bool]]
 
 
 Kind = Callable[[Tx, str, int], Awaitable[int]]
-"""What of one kind a transaction erases: `kind(tx, account_id, most)` returns how much it was, `most` at the most."""
+"""Erases rows of one kind in a transaction: `kind(tx, account_id, most)` returns how many, `most` at the most."""
 
 
 async def _end_follows(tx: Tx, account_id: str, most: int) -> int:

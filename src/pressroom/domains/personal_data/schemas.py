@@ -13,7 +13,7 @@ from pressroom.web.wire import Time
 
 
 class DeleteOwnAccount(Body):
-    """What shows that the owner means it."""
+    """The owner's confirmation."""
 
     username: Annotated[
         str, Meta(min_length=1, max_length=100, description="The account's own user name, in any case.")

@@ -15,7 +15,7 @@ MENTIONED: Final = 50
 
 
 class PostType(StrEnum):
-    """What kind of post it is: of one's own, a plain bounce, or a bounce with commentary."""
+    """The kind of a post: of one's own, a plain bounce, or a bounce with commentary."""
 
     POST = "POST"
     SHARE = "SHARE"

@@ -1,4 +1,4 @@
-"""What polls look like on the wire (docs/posts.md#polls)."""
+"""Wire shapes of polls (docs/posts.md#polls)."""
 
 from collections.abc import Iterator
 from typing import Annotated, Final
@@ -49,7 +49,7 @@ class PollIn(Body):
 
 
 class Vote(Body):
-    """What to vote for."""
+    """A vote."""
 
     choices: Annotated[
         list[Annotated[int, Meta(ge=0, le=9)]],

@@ -118,7 +118,7 @@ async def upload_post(request: Request[Caller], body: UploadPost) -> Response:
     response_example=PostList([POST_EXAMPLE], None),
 )
 async def list_posts(request: Request[Caller]) -> Response:
-    """What the account published and did not delete, of every visibility, bounces too, newest first."""
+    """The account's posts and bounces of every visibility that are not deleted, newest first."""
     page, own = read_page(request.query), request.caller.account.id
     views = await request.db.read(lookup.list_of_account, own, own, page.before, page.limit + 1)
     shown, cursor = split(views, page, lambda view: view.post.id)
@@ -222,7 +222,7 @@ async def bounce_post(request: Request[Caller], body: BouncePost) -> Response:
     response_example=AllowlistOut(AUDIENCE_EXAMPLE.usernames),
 )
 async def show_audience(request: Request[Caller]) -> Response:
-    """Whom the allowlist of one of the account's own posts names, by user name in the order of the alphabet. It counts
+    """The allowlist of one of the account's own posts, by user name in the order of the alphabet. It counts
     while the post's visibility is CUSTOM."""
     _, names = await request.db.read(reach.list_audience, request.caller, request.parameters["id"])
     return json_response(AllowlistOut(names))

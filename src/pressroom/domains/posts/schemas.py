@@ -1,4 +1,4 @@
-"""What posts look like on the wire (docs/posts.md)."""
+"""Wire shapes of posts (docs/posts.md)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Self
@@ -279,7 +279,7 @@ class SavedOut(msgspec.Struct):
 
 
 class AllowlistOut(msgspec.Struct):
-    """Whom the allowlist names."""
+    """The accounts of an allowlist."""
 
     usernames: list[str]
 

@@ -1,4 +1,4 @@
-"""Who may see a post: one pure function (docs/posts.md#visibility). Lists ask by it, one index for each visibility."""
+"""The visibility of posts: one pure function (docs/posts.md#visibility). Lists have an index for each."""
 
 from enum import StrEnum
 from itertools import product
@@ -7,7 +7,7 @@ import msgspec
 
 
 class Visibility(StrEnum):
-    """Who may see a post."""
+    """The visibility of a post."""
 
     PUBLIC = "PUBLIC"
     FOLLOWERS = "FOLLOWERS"

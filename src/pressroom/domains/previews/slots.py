@@ -54,7 +54,7 @@ class FetchSlots:
     async def prepare(self) -> None:
         """Reads the list of public suffixes, once, in a thread: it takes a tenth of a second and 5 MB.
 
-        Whoever takes a slot without that waits for it.
+        Taking a slot without that waits for it.
         """
         await self._suffixes.get()
 

@@ -87,7 +87,7 @@ async def tag_feed(request: Request[Caller]) -> Response:
 
 
 async def _version(request: Request[Caller], query: Query[FeedRow], name: str) -> tuple[bytes, Response | None]:
-    """Returns the ETag of a feed, and the 304 for whoever has this version. One statement."""
+    """Returns the ETag of a feed, and the 304 for a reader that has this version. One statement."""
     rows = await read_for_page(request, list_rows, query, name)
     tag = f'W/"{sha256(msgspec.json.encode(rows)).hexdigest()[:24]}"'
     known = (request.headers.if_none_match or "").split(",")
@@ -97,7 +97,7 @@ async def _version(request: Request[Caller], query: Query[FeedRow], name: str) -
 
 
 def _headers(tag: bytes) -> list[tuple[bytes, bytes]]:
-    # What is taken back is taken back at once: whoever keeps a feed asks before showing it.
+    # A deleted post leaves readers at once: they ask before showing a feed that they keep.
     return [(b"etag", tag), (b"cache-control", b"no-cache"), (b"x-content-type-options", b"nosniff")]
 
 

@@ -1,4 +1,4 @@
-"""What people wrote, as a page shows it. Pure."""
+"""People's text as pages show it. Pure."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator

@@ -35,7 +35,7 @@ class EntityOut(msgspec.Struct):
 
 
 class PreviewOut(msgspec.Struct, rename="camel"):
-    """What a post would say."""
+    """A preview of a post."""
 
     content: Annotated[str, Meta(description="The text as it would be stored, in NFC.")]
     characters: Annotated[int, Meta(description="Code points of it; a post has up to 5,000.")]
@@ -84,7 +84,7 @@ def _entities(found: Sequence[Entity]) -> list[EntityOut]:
     idempotent=False,
 )
 async def preview_post(request: Request[Caller], body: CreatePost) -> Response:
-    """What a post would say, by the same rules as publishing it. Stores nothing, fetches nothing, and so takes no
+    """A post as it would be shown, by the same rules as publishing it. Stores nothing, fetches nothing, and so takes no
     Idempotency-Key. Membership of the hub and quotas are looked at when it is published."""
     draft = body.draft()
     card = await request.db.read(find_card, draft)

@@ -1,4 +1,4 @@
-"""Renders the pages on which people read, for whoever reads them (docs/web-app.md#reading)."""
+"""Renders the pages on which people read, as their reader may see them (docs/web-app.md#reading)."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -258,7 +258,7 @@ def host_of(address: str) -> str:
 
 
 def reader_id(request: Request[Caller]) -> str:
-    """Returns the id of whoever reads; "" for somebody signed out."""
+    """Returns the reader's id; "" for somebody signed out."""
     return request.who.account.id if request.who else ""
 
 

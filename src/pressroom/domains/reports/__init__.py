@@ -1,1 +1,1 @@
-"""What readers report, and what admins decide about it (docs/moderation.md)."""
+"""Reports of readers, and the decisions of admins (docs/moderation.md)."""

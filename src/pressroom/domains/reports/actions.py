@@ -49,7 +49,7 @@ _LOGGED: Final = {
     DecisionKind.DELETED: Kind.CONTENT_DELETED,
     DecisionKind.DISMISSED: Kind.REPORT_DISMISSED,
 }
-"""What each decision is in the audit log."""
+"""The kind of each decision in the audit log."""
 
 
 async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:

@@ -1,4 +1,4 @@
-"""What admins read of reports and decide about them, over HTTP (docs/moderation.md#decisions)."""
+"""The routes by which admins read and decide reports (docs/moderation.md#decisions)."""
 
 from typing import Final
 
@@ -48,7 +48,7 @@ _NO_CASE: Final = NotFound("There is no such report.")
     response_example=CaseList([CaseOut.example()], None),
 )
 async def list_reports(request: Request[Caller]) -> Response:
-    """What readers reported. Reports of one thing are one entry while it waits."""
+    """Reported posts, comments and accounts. Reports of one subject are one entry while it waits."""
     shown, cursor = await read_cases(request, state_of(request))
     return json_response(CaseList([case_shape(case) for case in shown], cursor))
 
@@ -61,7 +61,7 @@ async def list_reports(request: Request[Caller]) -> Response:
     fails=(_NO_CASE,),
 )
 async def show_report(request: Request[Caller]) -> Response:
-    """What was reported, as it was then, with the first fifty reports."""
+    """A reported subject as it was then, with the first fifty reports."""
     admin_id = request.caller.account.id
     case, reports = await request.db.read(actions.open_case, request.parameters["id"], admin_id)
     return json_response(opened_case_shape(case, reports))

@@ -18,7 +18,7 @@ OPEN_REPORTS: Final = 100
 
 
 class SubjectType(StrEnum):
-    """What can be reported."""
+    """The subject of a report."""
 
     POST = "post"
     COMMENT = "comment"
@@ -43,7 +43,7 @@ CHOICES: Final[dict[SubjectType, frozenset[DecisionKind]]] = {
     SubjectType.COMMENT: frozenset({DecisionKind.DELETED, DecisionKind.SUSPENDED, DecisionKind.DISMISSED}),
     SubjectType.ACCOUNT: frozenset({DecisionKind.SUSPENDED, DecisionKind.DISMISSED}),
 }
-"""What can be decided about each; a bounce cannot be hidden either."""
+"""The possible decisions about each; a bounce cannot be hidden either."""
 
 
 def choices_of(subject: SubjectType, decided: DecisionKind | None, *, is_bounce: bool) -> frozenset[DecisionKind]:
@@ -61,7 +61,7 @@ class MaterialFile(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class Material(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What something was when it was first reported: `content` is the text, or the bio of an account."""
+    """A subject at its first report: `content` is the text, or the bio of an account."""
 
     content: str | None = None
     visibility: str | None = None
@@ -120,7 +120,7 @@ class NewReport(msgspec.Struct):
 
 
 class Ruling(msgspec.Struct):
-    """What to decide about a case, and the reason that the owner is told."""
+    """A decision about a case, and the reason that the owner is told."""
 
     decision: DecisionKind
     reason: str

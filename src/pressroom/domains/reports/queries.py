@@ -5,7 +5,7 @@ from typing import Final
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.reports.models import Case, Report
 
-# Whoever opens a case, or finds it open, holds its row: reports and a decision come one after the other.
+# A report locks the row of its case: reports and a decision come one after the other.
 JOIN_CASE: Final = Query(
     str,
     "INSERT INTO report_cases (id, type, subject_id, owner_id, material, opened_at)"

@@ -52,7 +52,7 @@ async def create_report(request: Request[Caller], body: CreateReport) -> Respons
     response_example=DecisionList([DecisionOut.example()], None),
 )
 async def list_decisions(request: Request[Caller]) -> Response:
-    """What admins decided about the account's posts and comments, and about the account, with the reason. Dismissed
+    """Decisions of admins about the account's posts and comments, and about the account, with the reason. Dismissed
     reports are not among them. Stored for a year."""
     shown, cursor = await read_paged(request, lambda case: case.id, list_of_owner, request.caller.account.id)
     return json_response(DecisionList([decision_shape(case) for case in shown], cursor))

@@ -26,7 +26,7 @@ Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON, extra_json
 
 
 class CreateReport(Body):
-    """What to report, and why."""
+    """A report."""
 
     type: SubjectType
     id: Annotated[str, Meta(min_length=1, max_length=100, description="Of the post, the comment or the account.")]
@@ -45,7 +45,7 @@ class CreateReport(Body):
 
 
 class DecideCase(Body):
-    """What to decide about a case."""
+    """A decision about a case."""
 
     decision: Annotated[
         DecisionKind,
@@ -89,7 +89,7 @@ class ReportOut(msgspec.Struct, rename="camel"):
 
 
 class DecisionOut(msgspec.Struct, rename="camel"):
-    """What an admin decided about something of the account's."""
+    """A decision of an admin about something of the account's."""
 
     id: Id
     type: SubjectType
@@ -120,7 +120,7 @@ class DecisionList(msgspec.Struct, rename="camel"):
 
 
 class ReasonOut(msgspec.Struct, rename="camel"):
-    """Who reported something, and why."""
+    """One report of a case: its reporter and reason."""
 
     username: str
     reason: str
@@ -181,7 +181,7 @@ class OpenedCaseOut(CaseOut, rename="camel"):
 
 
 def report_shape(report: Report, new: NewReport) -> ReportOut:
-    """Returns a report as whoever made it sees it."""
+    """Returns a report as its reporter sees it."""
     return ReportOut(report.id, new.type, new.id, report.reason, iso(report.created_at))
 
 

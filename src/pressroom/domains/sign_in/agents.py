@@ -1,4 +1,4 @@
-"""Names of browsers, read from their User-Agent. Pure. A name is only a hint: whoever signs in can claim any."""
+"""Names of browsers, read from their User-Agent. Pure. A name is only a hint: a browser can claim any."""
 
 import re
 from typing import Final

@@ -198,7 +198,7 @@ async def complete_pending(tx: Tx, source: Source, token: str, attempt: SignInAt
     Raises WrongCredentials when the wait has ended or another request has used the code.
     """
     account_id = await find_token(tx, token, Purpose.SIGN_IN_CODE)
-    if account_id is not None:  # The account is locked before its tokens, as by whoever removes them all.
+    if account_id is not None:  # The account is locked before its tokens, as by the removal of all of them.
         await status.lock_status(tx, account_id)
         account_id = await consume_token(tx, token, Purpose.SIGN_IN_CODE)
     if account_id is None:

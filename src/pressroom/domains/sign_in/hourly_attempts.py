@@ -18,7 +18,7 @@ from pressroom.errors import Limit, TooManyAttempts
 WINDOW: Final = HOUR
 
 MAILS: Final = 3
-"""Mails of one kind to one address in any hour, whoever asks for them."""
+"""Mails of one kind to one address in any hour, from all clients."""
 
 TAKEN_EMAILS: Final = 10
 """E-mail addresses of others that one account may ask for in any hour: each answer shows that somebody has one."""

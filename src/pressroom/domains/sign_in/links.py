@@ -73,7 +73,7 @@ async def check_link(tx: Tx, token: str, purpose: Purpose) -> str:
 async def reset_password(tx: Tx, token: str, password_hash: str, form_key: str = "", source: Source = UNKNOWN) -> None:
     """Sets the password of the account that a link is for, and ends its sessions and all its links.
 
-    Whoever has the link has read the mail, so the address is verified as well. Raises Unprocessable.
+    The holder of the link has read the mail, so the address is verified as well. Raises Unprocessable.
     """
     account_id = await _lock_account(tx, token, Purpose.RESET)
     await status.verify_email(tx, account_id, hash_token(token))
@@ -155,7 +155,7 @@ async def find_unverified(tx: Tx, account_id: str) -> Account | None:
 
 
 async def _lock_account(tx: Tx, token: str, purpose: Purpose) -> str:
-    """Locks the account of a token before the token, as whoever removes all its tokens does. Returns its id."""
+    """Locks the account of a token before the token, as the removal of all its tokens does. Returns its id."""
     account_id = await find_token(tx, token, purpose)
     if account_id is None:
         raise Unprocessable([SPENT])

@@ -63,7 +63,7 @@ async def show_sign_in(request: Request[Caller], form: FormState) -> Response:
 
 @routes.get("/login", Visitor(), summary="Sign in")
 async def ask_to_sign_in(request: Request[Caller]) -> Response:
-    """The form; whoever is signed in goes on at once."""
+    """The form; signed in, a redirection."""
     if request.who is not None:
         return redirect(next_path(request))
     return await show_sign_in(request, FormState())
@@ -95,7 +95,7 @@ async def show_code(request: Request[Caller], form: FormState) -> Response:
 
 @routes.get("/login/code", Visitor(), summary="The code of a sign-in")
 async def ask_for_code(request: Request[Caller]) -> Response:
-    """The form, for whoever gave the right password within the last ten minutes."""
+    """The form, after the right password within the last ten minutes."""
     if request.who is not None:
         return redirect(next_path(request))
     return await show_code(request, FormState())
@@ -139,7 +139,7 @@ async def show_confirmation(request: Request[Caller], form: FormState) -> Respon
 
 @routes.get("/login/confirm", Page(), summary="Confirm the password")
 async def ask_to_confirm(request: Request[Caller]) -> Response:
-    """The question; whoever answered it a short while ago goes on at once."""
+    """The question; answered a short while ago, a redirection."""
     if request.caller.is_recent(request.clock.now()):
         return redirect(next_path(request))
     return await show_confirmation(request, FormState())

@@ -81,7 +81,7 @@ async def _read_security(tx: Tx, account_id: str, before: str) -> tuple[two_fact
 
 @routes.get(SECURITY, Page(), summary="Password, e-mail address, two-factor sign-in and sessions")
 async def show_security(request: Request[Caller]) -> Response:
-    """What signs in to the account, and where it is signed in."""
+    """The e-mail address, password and two-factor sign-in of the account, and its sessions."""
     return await show_security_form(request, FormState())
 
 

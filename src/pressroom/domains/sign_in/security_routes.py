@@ -120,7 +120,7 @@ async def end_session(request: Request[Caller]) -> Response:
     response_example=LogList([LogEntryOut.example()], None),
 )
 async def show_log(request: Request[Caller]) -> Response:
-    """What was done to the account and its keys, newest first, by whom and from which address. Kept for a year."""
+    """Acts on the account and its keys, newest first, with actor and address. Kept for a year."""
     shown, cursor = await read_paged(request, lambda entry: entry.id, list_entries, request.caller.account.id)
     return json_response(LogList([log_shape(entry) for entry in shown], cursor))
 

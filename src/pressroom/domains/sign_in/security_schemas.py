@@ -92,7 +92,7 @@ class LogEntryOut(msgspec.Struct, rename="camel"):
     times: Annotated[int, Meta(description="Failed sign-ins of one address within an hour are one entry.")]
     actor: Annotated[
         Actor,
-        Meta(description="self: the account. admin, operator: whoever runs this server. service: the server itself."),
+        Meta(description="self: the account. admin, operator: who runs this server. service: the server itself."),
     ]
     address: Annotated[str | None, Meta(description="Where the request came from; null for all but the account.")]
     detail: Annotated[dict[str, str | int], Meta(description="What it was done to, such as a key's `label`.")]

@@ -26,7 +26,7 @@ class ConfirmTwoFactor(Body):
 
 
 class RemoveTwoFactor(Body):
-    """What proves that the owner takes two-factor sign-in off: the password, or a code."""
+    """The owner's proof for taking two-factor sign-in off: the password, or a code."""
 
     required_unless: ClassVar = {"body": ("password", "code")}
     json_schema: ClassVar = some_given(password={"type": "string"}, code={"type": "string"})
@@ -56,7 +56,7 @@ class TwoFactorOut(msgspec.Struct, rename="camel"):
 
 
 class TwoFactorSetupOut(msgspec.Struct, rename="camel"):
-    """What an authenticator app needs. Shown once: a replay has null in both."""
+    """The set-up of an authenticator app. Shown once: a replay has null in both."""
 
     secret: Annotated[str, Meta(description="Base32, for typing.")] | None
     otpauth_uri: Annotated[str, Meta(description="For a QR code.")] | None

@@ -13,7 +13,7 @@ from pressroom.web.wire import ONE_LINE
 
 
 class SignUpFields(Body):
-    """What an account is made of."""
+    """An account to create."""
 
     username: Username
     email: Email

@@ -1,4 +1,4 @@
-"""What the routes and pages share that add an endpoint or put it in the place of another: its address is looked up
+"""Adding and replacing endpoints, as routes and pages share it: the address is looked up
 before the transaction (docs/webhooks.md#add-an-endpoint). Both return a response that holds the endpoint's secret.
 """
 

@@ -168,7 +168,7 @@ class DeliveryBatch:
             self._ours = True
         elif not is_test:
             self._attempts.append(AttemptResult(succeeded, gone, asked))
-        # What ended last counts: a probe that fails after a test succeeded says more than the test.
+        # The latest result counts: a probe that fails after a test succeeded says more than the test.
         self._recovered = succeeded and (is_test or self._recovered)
         if is_test or (succeeded and not self._probing):
             return outcome

@@ -39,7 +39,7 @@ WATCH_SECONDS: Final = 0.05
 
 
 class Exchanged(msgspec.Struct):
-    """What one transaction of the worker came to.
+    """The result of one transaction of the worker.
 
     leased: batches to begin. next_due: when the next endpoint is due (milliseconds). disabled: results that disabled
     their endpoint. postponed: results that could not be saved yet.

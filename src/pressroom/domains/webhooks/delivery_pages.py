@@ -38,7 +38,7 @@ async def read_deliveries(tx: Tx, key: ApiKey, webhook: Webhook, query: str) -> 
 
 @routes.get(_ONE + "/deliveries", Page(), summary="The part of an endpoint's page that lists its deliveries")
 async def show_rows(request: Request[Caller]) -> Response:
-    """What the endpoint was sent, as the page's filters say; 204 while there is nothing new in it."""
+    """The endpoint's deliveries by the page's filters; 204 while nothing in them is new."""
     section = await request.db.read(_read_rows, *_named(request), request.query)
     known = unchanged(request, section.version)
     return known or await render(
@@ -48,7 +48,7 @@ async def show_rows(request: Request[Caller]) -> Response:
 
 @routes.get(_DELIVERY, Page(), summary="One delivery with all that was sent")
 async def show_delivery(request: Request[Caller]) -> Response:
-    """What was sent, which secret signed it, and what came back."""
+    """A delivery: its body and headers, the secret that signed it, and its attempts."""
     return await _show_delivery(request, FormState())
 
 

@@ -56,8 +56,8 @@ _TOO_OLD: Final = Unprocessable(
     response_example=DeliveryList([DELIVERY_EXAMPLE], None),
 )
 async def list_deliveries(request: Request[Caller]) -> Response:
-    """What the endpoint was sent, and how it answered, newest event first. Kept for 30 days after the last attempt.
-    Filters may be combined."""
+    """The endpoint's deliveries and the receiver's answers, newest event first. Kept for 30 days after the last
+    attempt. Filters may be combined."""
     page, wanted = read_listing(request.query)
     found = await request.db.read(reading.list_deliveries, *named(request), wanted, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda delivery: delivery.event_id)
@@ -135,7 +135,7 @@ async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> R
     idempotent=False,
 )
 async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) -> Response:
-    """What the same call of redeliver would come to now. Changes nothing, and so takes no Idempotency-Key."""
+    """The result that the same call of redeliver would have now. Changes nothing, and so takes no Idempotency-Key."""
     wanted = body.redelivery(request.clock.now())
     found = await request.db.read(redelivery.preview, *named(request), wanted)
     return json_response(preview_shape(found, wanted))

@@ -33,7 +33,7 @@ class AttemptDetailOut(Attempt, rename="camel"):
 
 
 class DeliveryRequestOut(msgspec.Struct, rename="camel"):
-    """What is sent."""
+    """The request of a delivery."""
 
     method: str
     url: str
@@ -50,7 +50,7 @@ class DeliveryDetailOut(DeliveryFields, rename="camel"):
 
 
 class ResentOut(msgspec.Struct):
-    """What became of asking for a delivery once more."""
+    """The result of sending a delivery once more."""
 
     id: Annotated[str, Meta(description="The envelope's id, the same as before.")]
     queued: Annotated[bool, Meta(description="false: it was due already, or under way.")]
@@ -64,7 +64,7 @@ class KindCountOut(msgspec.Struct):
 
 
 class RedeliveryPreviewOut(msgspec.Struct, rename="camel"):
-    """What a redelivery would come to now."""
+    """The result that a redelivery would have now."""
 
     events: Annotated[int, Meta(ge=0, description="Events that it would look at: the oldest 1,000 at most.")]
     kinds: Annotated[list[KindCountOut], Meta(description="The same, by kind.")]

@@ -34,7 +34,7 @@ _NAMED: Final = frozenset({*_FIELDS, *(name + ZONE_SUFFIX for name in _TIMES)})
 
 
 class DeliverySection(msgspec.Struct):
-    """What `webhooks/_deliveries.html` shows.
+    """The values of `webhooks/_deliveries.html`.
 
     Attributes:
         path: The path of the endpoint's page.

@@ -35,7 +35,7 @@ from pressroom.ids import first_id
 from pressroom.web.openapi.deliveries import EventShape
 
 EVENT_SHAPES: Final = tuple(EventShape(data.event, data.sent_when, data.example()) for data in EVENT_DATA)
-"""What the webhooks chapter of the API reference is made from."""
+"""Examples of the webhooks chapter of the API reference."""
 
 _EVENTS = ["post.created", "apikey.revoked"]
 

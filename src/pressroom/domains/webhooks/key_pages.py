@@ -63,7 +63,7 @@ class LimitLeft(msgspec.Struct):
 
 @routes.get(ONE_KEY, Page(), summary="An API key, its usage and its webhook endpoints")
 async def show_key(request: Request[Caller]) -> Response:
-    """What the key may do, how it is used, and where its events go."""
+    """The key's scopes, usage, limits and webhook endpoints."""
     now = request.clock.now()
     usage, endpoints = await request.db.read(_read_page, *_named(request))
     is_active = usage.key.status(now) is KeyStatus.ACTIVE

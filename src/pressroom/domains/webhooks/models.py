@@ -218,7 +218,7 @@ class DeliveryRecord(Delivery):
 
 
 class DeliveryFilter(msgspec.Struct, frozen=True):
-    """Which deliveries to list; None: all. Times in milliseconds, of the events, both included."""
+    """A filter of deliveries; None: all. Times in milliseconds, of the events, both included."""
 
     state: State | None = None
     event: EventType | None = None
@@ -228,7 +228,7 @@ class DeliveryFilter(msgspec.Struct, frozen=True):
 
 
 class Resent(msgspec.Struct):
-    """What asking for a delivery once more came to; not `queued`: it waited to be sent already."""
+    """The result of sending a delivery once more; not `queued`: it waited to be sent already."""
 
     id: str
     queued: bool
@@ -242,7 +242,7 @@ class KindCount(msgspec.Struct):
 
 
 class RedeliveryPreview(msgspec.Struct):
-    """What a redelivery would come to now. Times in milliseconds, None when there are no events.
+    """The result that a redelivery would have now. Times in milliseconds, None when there are no events.
 
     events: how many it would look at. more: there are further ones, which it would leave out. waiting: of the events,
     those that wait to be sent already.
@@ -257,7 +257,7 @@ class RedeliveryPreview(msgspec.Struct):
 
 
 class Redelivery(msgspec.Struct):
-    """Which events to send again: those of `kinds` made from `since` to `until` (milliseconds, both included)."""
+    """The events to send again: those of `kinds` made from `since` to `until` (milliseconds, both included)."""
 
     since: int
     until: int

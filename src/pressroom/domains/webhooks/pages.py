@@ -51,7 +51,7 @@ class MadeSecret(msgspec.Struct, rename="camel"):
 
 
 class NewEndpointPage(msgspec.Struct):
-    """What the form of a new endpoint is shown with."""
+    """The values of the form of a new endpoint."""
 
     key: ApiKey
     number: int

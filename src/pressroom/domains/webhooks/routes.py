@@ -125,7 +125,7 @@ async def show_webhook(request: Request[Caller]) -> Response:
     response_example=STATUS_EXAMPLE,
 )
 async def show_status(request: Request[Caller]) -> Response:
-    """What waits for it, when it is sent something next, how its latest deliveries and its last test went."""
+    """The waiting deliveries of the endpoint, its next attempt, and the results of its latest deliveries and test."""
     return json_response(status_shape(await request.db.read(status.get_status, *named(request))))
 
 

@@ -50,7 +50,7 @@ EventChoice = Annotated[
 
 
 class CreateWebhook(Body):
-    """What an endpoint is made of."""
+    """An endpoint to create."""
 
     url: Annotated[
         str,
@@ -89,7 +89,7 @@ class EditWebhook(Body):
 
 
 class RedeliverEvents(Body):
-    """Which events to send again."""
+    """The events to send again."""
 
     since: Annotated[Moment, Meta(description="From then on, this moment included: ISO 8601 with a zone.")]
     until: Annotated[Moment, Meta(description="Up to then, this moment included. Default: now.")] | None = None
@@ -173,7 +173,7 @@ class ReplacedWebhookOut(CreatedWebhookOut, rename="camel"):
 
 
 class RemovedOut(msgspec.Struct):
-    """What was removed."""
+    """The removed endpoint."""
 
     message: str
     id: Id
@@ -195,7 +195,7 @@ class RotatedOut(msgspec.Struct, rename="camel"):
 
 
 class RedeliveredOut(msgspec.Struct, rename="camel"):
-    """What a redelivery came to."""
+    """The result of a redelivery."""
 
     queued: Annotated[
         int, Meta(ge=0, description="Events that will be sent, those that waited for their next attempt included.")
@@ -204,7 +204,7 @@ class RedeliveredOut(msgspec.Struct, rename="camel"):
 
 
 class DeliveryFields(msgspec.Struct, rename="camel"):
-    """What is shown of a delivery wherever it is shown."""
+    """A delivery in lists and by itself."""
 
     id: Annotated[str, Meta(description="The envelope's id: evt_ and a UUID.")]
     event: Annotated[EventType, Meta(description="The kind of event.")]
@@ -245,7 +245,7 @@ class LatestOut(msgspec.Struct):
 
 
 class FiguresOut(msgspec.Struct, rename="camel", kw_only=True):
-    """What waits for a webhook endpoint, and how its latest deliveries went."""
+    """The waiting deliveries of an endpoint, and the results of its latest ones."""
 
     next_attempt_at: Annotated[Time | None, Meta(description="When something is sent next; null: nothing waits.")]
     waiting: Annotated[int, Meta(ge=0, le=COUNTED, description="Deliveries that wait, or are held: counted to 1,000.")]

@@ -1,4 +1,4 @@
-"""Which endpoints a worker sends to next, and how much at once (docs/webhooks.md#slow-endpoints). Only counts.
+"""The endpoints that a worker sends to next, and how much at once (docs/webhooks.md#slow-endpoints). Only counts.
 
 A slot is one request under way. New, quick and slow endpoints have a pool of slots each, so that quick endpoints are
 sent to at once however many others hang. A request that takes longer than a second moves to the slow pool and frees

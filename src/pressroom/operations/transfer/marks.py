@@ -1,4 +1,4 @@
-"""What a transfer leaves in its source and target, so that neither is served before it has ended.
+"""The marks of a transfer in its source and target, so that neither is served before it has ended.
 
 FILE.transferring beside the source, with the transfer's id      until the transfer has ended
 a row of `transfers` in the target, with the same id             for good, with the time when it ended

@@ -26,7 +26,7 @@ from pressroom.settings import Settings
 
 
 class Transferred(msgspec.Struct):
-    """What a transfer moved: tables, of which both sides are equal, and the number of files.
+    """The result of a transfer: tables, of which both sides are equal, and the number of files.
 
     `missing` lists files that the database refers to and the store lacks; `skipped` entries of the source's folder that
     are no files.

@@ -30,7 +30,7 @@ UPDATE_ACCOUNT: Final = Command(
     " bio = :bio, is_private = :is_private, updated_at = :now WHERE id = :account_id"
 )
 
-# Whoever holds this row's lock is alone in deciding about the account's caps.
+# The holder of this row's lock alone decides about the account's caps.
 LOCK_ACCOUNT: Final = Query(
     str,
     "UPDATE accounts SET updated_at = :now WHERE id = :account_id AND suspended_at IS NULL RETURNING id",

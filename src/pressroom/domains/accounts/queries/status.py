@@ -137,7 +137,7 @@ async def find_status(tx: Tx, account_id: str) -> AccountStatus | None:
     return await tx.one(FIND_STATUS, account_id=account_id)
 
 
-# What others write in the account's name goes on.
+# Other writes in the account's name go on.
 @sql.one(f"{FIND_STATUS.text} FOR KEY SHARE")
 async def hold_status(tx: Tx, account_id: str) -> AccountStatus | None:
     """Returns the same; the status does not change until the transaction ends."""

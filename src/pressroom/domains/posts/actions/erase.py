@@ -1,7 +1,7 @@
 """Erasing the posts of a deleted account, and taking back its reactions (docs/people.md#deleting-an-account).
 
 Each action does a part, in one transaction, and does no harm when it is done again. Posts are locked newest first, as
-whoever bounces and whoever deletes a bounce lock a bounce before its original.
+bouncing and deleting a bounce lock a bounce before its original.
 """
 
 from collections import Counter

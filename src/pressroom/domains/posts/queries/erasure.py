@@ -6,7 +6,7 @@ import msgspec
 
 from pressroom.db import Command, Tx, sql
 
-# What is left says that there was a post and who could see it: of its allowlist nothing is.
+# The row that stays tells that there was a post and its visibility; the allowlist is erased.
 ERASE_POST: Final = Command(
     "UPDATE posts SET content = NULL, location_name = NULL, latitude = NULL, longitude = NULL, preview_url = NULL,"
     " key_id = NULL, deleted_by_key = NULL, edited_at = NULL, has_poll = FALSE,"

@@ -51,7 +51,7 @@ LIST_OF_ACCOUNT: Final = Query(
 _IN_HUB: Final = "hub_id = :hub_id AND deleted_at IS NULL AND id < :before"
 _NEWEST: Final = "ORDER BY id DESC LIMIT :limit"
 
-# What everybody may see, what the reader wrote, and what an allowlist shows them, each by an index of its own.
+# PUBLIC posts, the reader's own, and those of allowlists with the reader, each by an index of its own.
 LIST_OF_HUB: Final = Query(
     str,
     f"SELECT id FROM (SELECT id FROM posts WHERE {_IN_HUB} AND visibility = 'PUBLIC'"

@@ -1,4 +1,4 @@
-"""Whom a post reaches: its hashtags, those it mentions, and the allowlist of a CUSTOM post."""
+"""The reach of a post: its hashtags, its mentions, and the allowlist of a CUSTOM post."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -57,7 +57,7 @@ UNCOUNT_BOUNCE: Final = Command(
 COUNT_COMMENT: Final = Command("UPDATE posts SET comments = comments + 1 WHERE id = :post_id AND deleted_at IS NULL")
 
 
-# What a key wrote since a time: of use when the process that counted its requests was killed.
+# The writes of a key since a time: read when the process that counted its requests was killed.
 POSTS_BY_KEY: Final = Query(
     KeyWrite,
     "SELECT created_at AS at, type = 'POST' AND NOT has_media AS is_post FROM posts"
@@ -97,7 +97,7 @@ def post_values(post: Post) -> dict[str, Value]:
     return dict(zip(POST_COLUMNS, _values_of(post), strict=True))
 
 
-# Whoever holds this row's lock is alone in changing the post.
+# The holder of this row's lock alone changes the post.
 @sql.one(f"UPDATE posts SET views = views {_STANDING} RETURNING {_OWNED}")
 async def lock_own(tx: Tx, account_id: str, post_id: str) -> OwnPost | None:
     """Returns the account's own post, if it stands; nobody else changes it until the transaction ends."""

@@ -33,7 +33,7 @@ COUNT_ATTEMPT: Final = Query(
 )
 
 
-# Whoever holds the row of a subject counts alone: sign-ups of an address, and mails that were asked for.
+# The holder of a subject's row counts alone: sign-ups of an address, and requested mails.
 LOCK_SIGN_UPS: Final = Query(
     str,
     "INSERT INTO sign_up_attempts (subject, times, updated_at) VALUES (:subject, '[]', :now)"
