@@ -128,6 +128,16 @@ def test_outage_is_logged_at_begin_and_end(alice: Actor, decoder: Decoder) -> No
     assert events(server, "jobs go on")[-1]["kind"] == "media"
 
 
+def test_doctor_removes_the_file_that_it_stored(alice: Actor) -> None:
+    server = alice.server
+    before = blobs_below(server.settings.data_dir)
+
+    blobs = next(finding for finding in server.run(examine(server.settings)) if finding.subject == "blobs")
+
+    assert blobs.good, blobs.says
+    assert blobs_below(server.settings.data_dir) == before
+
+
 def test_doctor_tells_what_jobs_wait_for(alice: Actor, decoder: Decoder) -> None:
     server = alice.server
     decoder.failures = [FULL] * 2

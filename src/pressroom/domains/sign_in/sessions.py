@@ -94,10 +94,9 @@ async def begin_session(tx: Tx, account_id: str, source: Source = UNKNOWN) -> st
         expires_at=tx.now + SESSION_LIFE,
     )
     await record(tx, account_id, Kind.SIGNED_IN, source)
-    if ended := await sessions.end_oldest(tx, account_id, but=SESSIONS):
-        browser, session_id = name_of_agent(ended[0].agent), ended[0].id
-        count = len(ended) if len(ended) > 1 else None  # as many as there were before there was a limit
-        await record(tx, account_id, Kind.SIGNED_OUT, SERVICE, browser=browser, sessionId=session_id, count=count)
+    for ended in await sessions.end_oldest(tx, account_id, but=SESSIONS):
+        browser = name_of_agent(ended.agent)
+        await record(tx, account_id, Kind.SIGNED_OUT, SERVICE, browser=browser, sessionId=ended.id)
     return token
 
 
