@@ -269,6 +269,15 @@ def test_a_dead_job_is_tried_again(admin: Actor) -> None:
     assert entry["detail"] == {"jobId": job, "job": "letters", "subject": "mail.example"}
 
 
+def test_dead_job_is_tried_again_from_its_page(admin: Actor) -> None:
+    job = dead_job(admin.server, "letters", "mira@mail.example")
+
+    answer = later(admin).web.post(f"/admin/jobs/{job}/retry")
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/admin/jobs?done=job-retried")
+    assert rows(admin.server, DUE, subject="mira@mail.example") == [0]
+
+
 def test_a_file_that_failed_is_not_processed_again(admin: Actor) -> None:
     job = dead_job(admin.server, "media", "01KW1H3V9C5Q2Z7M4X8N6B0T1R")
     before = held(admin.server)

@@ -276,6 +276,13 @@ def test_the_owner_deletes_it_with_name_and_password(rich: Rich) -> None:
     assert found(rich.server, rich.word, but=rich.friend.account.id) == STAYS
 
 
+def test_deletion_by_the_page_takes_the_cookie_away(rich: Rich) -> None:
+    answer = rich.web.post("/settings/data/delete", data={"username": rich.word, "password": PASSWORD})
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?done=own-account-deleted")
+    assert "session=;" in answer.headers["set-cookie"]
+
+
 @pytest.mark.parametrize("by_page", [False, True])
 def test_an_admin_has_the_rights_taken_away_first(rich: Rich, by_page: bool) -> None:
     body = {"username": rich.word, "password": PASSWORD}
