@@ -8,7 +8,7 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Database
-from pressroom.domains.webhooks.actions.leasing import BatchResult, LeasedBatches
+from pressroom.domains.webhooks.actions.leasing import LeaseResult, Leases
 from pressroom.domains.webhooks.delivery import DeliveryWorker, Exchanged
 from pressroom.domains.webhooks.endpoint_health import EndpointHealth
 from pressroom.domains.webhooks.models import Endpoint, Speed
@@ -32,14 +32,14 @@ class Results:
         return asyncio.Event()
 
     async def transact(
-        self, _action: object, _outcomes: list[Any], results: list[BatchResult], lease_too: bool
+        self, _action: object, _outcomes: list[Any], results: list[LeaseResult], lease_too: bool
     ) -> Exchanged:
         """Saves one portion of results and leases nothing."""
         assert not lease_too
         postponed = [result for result in results if result.endpoint.id in self.locked]
         self.locked -= {result.endpoint.id for result in postponed}
         self.saved += [result.endpoint.id for result in results if result not in postponed]
-        return Exchanged(LeasedBatches([], more=False), None, [], postponed)
+        return Exchanged(Leases([], more=False), None, [], postponed)
 
 
 def stop_with(db: Results, ids: list[str]) -> None:
@@ -54,7 +54,7 @@ def stop_with(db: Results, ids: list[str]) -> None:
             [60_000],
         )
         worker._results = [
-            BatchResult(
+            LeaseResult(
                 Endpoint("account", each, "https://receiver.example/", 0, None, Speed.QUICK),
                 EndpointHealth(0),
                 [],

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pressroom.domains.webhooks.actions.leasing import Batch
-from pressroom.domains.webhooks.batch import DeliveryBatch
+from pressroom.domains.webhooks.actions.leasing import Lease
+from pressroom.domains.webhooks.batch import Batch
 from pressroom.domains.webhooks.models import AttemptRecord, AttemptStatus, Endpoint, Speed, State
 from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
 
@@ -16,13 +16,13 @@ def delivery(kind: str) -> PendingDelivery:
     return PendingDelivery("account", "hook", kind, f"evt_{kind}", kind, "{}", "whsec_", 1, "[]", None)
 
 
-def begun() -> DeliveryBatch:
+def begun() -> Batch:
     """Returns a batch of an endpoint that failed once."""
     endpoint = Endpoint("account", "hook", "https://receiver.example/", 1, 0, Speed.QUICK)
-    return DeliveryBatch(Batch(endpoint, [], [], probing=True), [60_000], 0.0)
+    return Batch(Lease(endpoint, [], [], probing=True), [60_000], 0.0)
 
 
-def end(batch: DeliveryBatch, kind: str, status: AttemptStatus) -> DeliveryOutcome | None:
+def end(batch: Batch, kind: str, status: AttemptStatus) -> DeliveryOutcome | None:
     """Ends an attempt of a delivery of this kind; returns what can be saved before the batch ends."""
     each = delivery(kind)
     batch.attempt_begins(each)

@@ -12,7 +12,7 @@ from pressroom import __version__
 from pressroom.clock import SECOND, iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks import slots
-from pressroom.domains.webhooks.actions.leasing import Batch, BatchResult
+from pressroom.domains.webhooks.actions.leasing import Lease, LeaseResult
 from pressroom.domains.webhooks.endpoint_health import (
     GONE,
     MOST_FAILURES,
@@ -56,11 +56,11 @@ _decoder = msgspec.json.Decoder(list[AttemptRecord])
 _encoder = msgspec.json.Encoder()
 
 
-class DeliveryBatch:
+class Batch:
     """A batch under way. Deliveries are taken one by one until one fails, the batch is long or nothing is due."""
 
-    def __init__(self, batch: Batch, waits: list[int], jitter: float, soon: list[int] | None = None) -> None:
-        self.endpoint: Final[Endpoint] = batch.endpoint
+    def __init__(self, lease: Lease, waits: list[int], jitter: float, soon: list[int] | None = None) -> None:
+        self.endpoint: Final[Endpoint] = lease.endpoint
         self.slowed = False
         """Whether it was moved to the pool of slow endpoints."""
 
@@ -72,12 +72,12 @@ class DeliveryBatch:
         self.after = ""
         """The event of the delivery that was taken last."""
 
-        self._most = len(batch.pending) if batch.probing else LENGTH
+        self._most = len(lease.pending) if lease.probing else LENGTH
         self._taken = 0
-        self._dry = batch.probing or len(batch.pending) < WIDTH
-        self._buffer = deque([*batch.tests, *batch.pending])
+        self._dry = lease.probing or len(lease.pending) < WIDTH
+        self._buffer = deque([*lease.tests, *lease.pending])
         self._began = self._read_at = time.monotonic()
-        self._probing = batch.probing
+        self._probing = lease.probing
         self._waits = waits
         self._soon = soon
         self._jitter = jitter
@@ -182,7 +182,7 @@ class DeliveryBatch:
         """Returns the time of the next try: after the wait of the schedule, or the longer one that was `asked` for."""
         return now + max(wait_after(tries, self._waits, self._jitter), asked)
 
-    def result(self, now: int) -> BatchResult:
+    def result(self, now: int) -> LeaseResult:
         """Returns what the batch came to."""
         before = EndpointHealth(self.endpoint.consecutive_failures, self.endpoint.probe_at)
         health = health_after(before, self._attempts, now, self._waits, self._jitter)
@@ -192,7 +192,7 @@ class DeliveryBatch:
         if self._ours and health.disabled_reason is None:
             health = EndpointHealth(health.failures, max(health.probe_at or 0, now + self._pause()))
         healthy = health.probe_at is None
-        return BatchResult(
+        return LeaseResult(
             self.endpoint,
             health,
             self._unsaved,

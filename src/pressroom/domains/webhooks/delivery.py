@@ -19,8 +19,8 @@ from pressroom.clock import SECOND, Clock
 from pressroom.db import Database, Tx
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions import leasing
-from pressroom.domains.webhooks.actions.leasing import Batch, BatchResult, LeasedBatches
-from pressroom.domains.webhooks.batch import WIDTH, DeliveryBatch, attempt_of, request_of
+from pressroom.domains.webhooks.actions.leasing import Lease, LeaseResult, Leases
+from pressroom.domains.webhooks.batch import WIDTH, Batch, attempt_of, request_of
 from pressroom.domains.webhooks.models import AttemptStatus, Speed, State
 from pressroom.domains.webhooks.queries import leases
 from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
@@ -45,10 +45,10 @@ class Exchanged(msgspec.Struct):
     their endpoint. postponed: results that could not be saved yet.
     """
 
-    leased: LeasedBatches
+    leased: Leases
     next_due: int | None
-    disabled: list[BatchResult]
-    postponed: list[BatchResult]
+    disabled: list[LeaseResult]
+    postponed: list[LeaseResult]
 
 
 class DeliveryWorker:
@@ -79,8 +79,8 @@ class DeliveryWorker:
         self._jitter = jitter
         self._slots = Slots(concurrency)
         self._outcomes: list[DeliveryOutcome] = []
-        self._results: list[BatchResult] = []
-        self._loop = LeaseLoop[DeliveryBatch](
+        self._results: list[LeaseResult] = []
+        self._loop = LeaseLoop[Batch](
             "deliveries",
             clock,
             log,
@@ -119,7 +119,7 @@ class DeliveryWorker:
             if not await leases.any_due(self._db, now, free):
                 return Look(began=False, pause=pause_until(await self._db.one(leases.NEXT_DUE, now=now), now))
         done = await self._exchange(lease_too=True)
-        began = self._begin(done.leased.batches)
+        began = self._begin(done.leased.leases)
         unsaved = bool(self._results or self._outcomes)
         if len(self._results) > len(done.postponed) or done.leased.more:
             pause = 0.0
@@ -163,10 +163,10 @@ class DeliveryWorker:
         return done
 
     async def _save_and_lease(
-        self, tx: Tx, outcomes: list[DeliveryOutcome], results: list[BatchResult], lease_too: bool
+        self, tx: Tx, outcomes: list[DeliveryOutcome], results: list[LeaseResult], lease_too: bool
     ) -> Exchanged:
         saved = await leasing.save_results(tx, self._token, outcomes, results)
-        leased = LeasedBatches([], more=False)
+        leased = Leases([], more=False)
         if lease_too:
 
             def is_in_hand(endpoint_id: str) -> bool:
@@ -174,15 +174,15 @@ class DeliveryWorker:
                 return self._loop.is_under_way(endpoint_id) or endpoint_id in unsaved
 
             until = tx.now + LEASE
-            leased = await leasing.lease_batches(tx, self._token, until, self._slots, WIDTH, is_in_hand)
+            leased = await leasing.take_leases(tx, self._token, until, self._slots, WIDTH, is_in_hand)
         return Exchanged(leased, await leases.next_due(tx), saved.disabled, saved.postponed)
 
-    def _begin(self, leased: list[Batch]) -> bool:
+    def _begin(self, leased: list[Lease]) -> bool:
         """Begins batches; returns whether there were any. All take one slot before the first takes more."""
-        begun: list[tuple[DeliveryBatch, Slot]] = []
+        begun: list[tuple[Batch, Slot]] = []
         for each in leased:
             endpoint = each.endpoint
-            batch = DeliveryBatch(each, self._waits, self._jitter(), self._soon)
+            batch = Batch(each, self._waits, self._jitter(), self._soon)
             begun.append((batch, self._slots.take(endpoint.speed, endpoint.account_id, endpoint.url)))
         for batch, slot in begun:
             key = batch.endpoint.id
@@ -193,19 +193,19 @@ class DeliveryWorker:
             self._loop.start(key, batch, work, f"deliveries to {key}", partial(self._batch_ended, batch, slot))
         return bool(leased)
 
-    async def _deliver(self, batch: DeliveryBatch, width: int) -> None:
+    async def _deliver(self, batch: Batch, width: int) -> None:
         if width == 1:
             await self._send_in_turn(batch)
         else:
             await asyncio.gather(*[self._send_in_turn(batch) for _ in range(width)])
 
-    def _batch_ended(self, batch: DeliveryBatch, slot: Slot) -> None:
+    def _batch_ended(self, batch: Batch, slot: Slot) -> None:
         """Frees what a batch held, and has its lease given back with its result."""
         batch.watch.cancel()
         self._slots.give_back(slot)
         self._results.append(batch.result(self._clock.now()))
 
-    def _watch(self, batch: DeliveryBatch, slot: Slot) -> None:
+    def _watch(self, batch: Batch, slot: Slot) -> None:
         """Moves a batch among the slow once an attempt of it takes too long, so that others get its slots."""
         left = batch.seconds_until_slow()
         if left is not None and left <= 0 and self._slots.slow_down(slot):
@@ -215,12 +215,12 @@ class DeliveryWorker:
         pause = max(slots.SLOW_SECONDS if left is None else left, WATCH_SECONDS)
         batch.watch = asyncio.get_running_loop().call_later(pause, self._watch, batch, slot)
 
-    async def _send_in_turn(self, batch: DeliveryBatch) -> None:
+    async def _send_in_turn(self, batch: Batch) -> None:
         """Sends one delivery after the other, while others of the batch are sent beside them."""
         while not batch.stopped and (delivery := await self._next(batch)) is not None:
             await self._attempt(batch, delivery)
 
-    async def _next(self, batch: DeliveryBatch) -> PendingDelivery | None:
+    async def _next(self, batch: Batch) -> PendingDelivery | None:
         """Returns the next delivery to send, read from the database if need be."""
         batch.drop_stale()
         if (delivery := batch.take()) is not None:
@@ -238,7 +238,7 @@ class DeliveryWorker:
                 batch.fill(found, wanted)
             return batch.take()
 
-    async def _attempt(self, batch: DeliveryBatch, delivery: PendingDelivery) -> None:
+    async def _attempt(self, batch: Batch, delivery: PendingDelivery) -> None:
         at = self._clock.now()
         batch.attempt_begins(delivery)
         response: OutboundResponse | None = None
@@ -271,7 +271,7 @@ class DeliveryWorker:
             self._outcomes.append(outcome)
             self._loop.wake.set()
 
-    async def _renew_leases(self, batches: list[DeliveryBatch], token: str, until: int) -> None:
+    async def _renew_leases(self, batches: list[Batch], token: str, until: int) -> None:
         # In the order in which queueing locks them, so that no two transactions wait in a circle.
         held = sorted((batch.endpoint for batch in batches), key=lambda each: (each.account_id, each.id))
         await self._db.transact(leases.renew_leases, held, token=token, until=until)
@@ -280,7 +280,7 @@ class DeliveryWorker:
 OUTCOMES: Final = {State.DELIVERED: "delivered", State.PENDING: "retried", State.FAILED: "given_up"}
 
 
-def _record(outcomes: list[DeliveryOutcome], results: list[BatchResult]) -> None:
+def _record(outcomes: list[DeliveryOutcome], results: list[LeaseResult]) -> None:
     """Counts attempts whose outcomes have been saved."""
     if metrics.recorder is None:
         return

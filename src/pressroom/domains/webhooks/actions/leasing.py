@@ -16,7 +16,7 @@ from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, LeasedEnd
 from pressroom.domains.webhooks.slots import AT_ONCE, Slots
 
 
-class Batch(msgspec.Struct):
+class Lease(msgspec.Struct):
     """A leased endpoint and the first deliveries to send. `probing`: it fails, so that one delivery is tried alone."""
 
     endpoint: Endpoint
@@ -25,8 +25,8 @@ class Batch(msgspec.Struct):
     probing: bool
 
 
-class BatchResult(msgspec.Struct):
-    """The result of a batch: the endpoint's health and speed, outcomes still to be saved, and whether more is due.
+class LeaseResult(msgspec.Struct):
+    """The result of a lease: the endpoint's health and speed, outcomes still to be saved, and whether more is due.
 
     `recovered`: a test succeeded and nothing failed after it, so waiting deliveries are brought forward.
     """
@@ -39,47 +39,47 @@ class BatchResult(msgspec.Struct):
     recovered: bool
 
 
-class LeasedBatches(msgspec.Struct):
-    """Batches to begin, and whether more endpoints could be leased at once."""
+class Leases(msgspec.Struct):
+    """Leases that were taken, and whether more endpoints could be leased at once."""
 
-    batches: list[Batch]
+    leases: list[Lease]
     more: bool
 
 
 class SavedResults(msgspec.Struct):
-    """Results that disabled their endpoint, and results that could not be saved because the endpoint is locked."""
+    """Results that disabled their endpoint, and results to save later because the endpoint is locked."""
 
-    disabled: list[BatchResult]
-    postponed: list[BatchResult]
+    disabled: list[LeaseResult]
+    postponed: list[LeaseResult]
 
 
-async def lease_batches(
+async def take_leases(
     tx: Tx, token: str, until: int, slots: Slots, size: int, is_in_hand: Callable[[str], bool]
-) -> LeasedBatches:
+) -> Leases:
     """Leases endpoints for which slots are free until `until` (milliseconds), each with up to `size` due deliveries.
 
     `is_in_hand` tells of an endpoint's id whether this worker sends to it, or has its results to save, under a lease
     that may be lost by now. Leased anew, with the same token, they would be saved over what another worker saved since.
     """
-    leased = LeasedBatches([], more=False)
+    leased = Leases([], more=False)
     for speed in slots.speeds():
         if not slots.has_free(speed):
             continue
         candidates = await leases.find_candidates(tx, speed=speed, full=slots.full_accounts(speed))
         others = [each for each in candidates if not is_in_hand(each.id)]
-        chosen = slots.choose(speed, others, len(leased.batches))
+        chosen = slots.choose(speed, others, len(leased.leases))
         found = [await leases.lease_endpoint(tx, each, token=token, until=until) for each in chosen]
-        leased.batches += [await _start_batch(tx, each, token, size) for each in found if each is not None]
+        leased.leases += [await _begin_lease(tx, each, token, size) for each in found if each is not None]
         leased.more = leased.more or (len(chosen) == AT_ONCE and any(found))
     return leased
 
 
-async def _start_batch(tx: Tx, endpoint: Endpoint, token: str, size: int) -> Batch:
+async def _begin_lease(tx: Tx, endpoint: Endpoint, token: str, size: int) -> Lease:
     tests = await leases.find_tests(tx, endpoint, token=token, limit=size)
     probing = endpoint.probe_at is not None
     limit = 0 if endpoint.probe_at is not None and endpoint.probe_at > tx.now else 1 if probing else size
     pending = await leases.find_due(tx, endpoint, token=token, after="", limit=limit) if limit else []
-    return Batch(endpoint, tests, pending, probing)
+    return Lease(endpoint, tests, pending, probing)
 
 
 async def refill(tx: Tx, endpoint: Endpoint, token: str, after: str, limit: int) -> list[PendingDelivery]:
@@ -88,7 +88,7 @@ async def refill(tx: Tx, endpoint: Endpoint, token: str, after: str, limit: int)
 
 
 async def save_results(
-    tx: Tx, token: str, outcomes: Sequence[DeliveryOutcome], results: Sequence[BatchResult]
+    tx: Tx, token: str, outcomes: Sequence[DeliveryOutcome], results: Sequence[LeaseResult]
 ) -> SavedResults:
     """Saves outcomes of batches under way and the results of those that ended, and gives the leases of these back.
 
@@ -98,11 +98,11 @@ async def save_results(
     saved = SavedResults([], [])
     # In the order in which queueing locks them, so that no two transactions wait in a circle.
     for result in sorted(results, key=lambda each: (each.endpoint.account_id, each.endpoint.id)):
-        await _end_batch(tx, token, result, saved)
+        await _end_lease(tx, token, result, saved)
     return saved
 
 
-async def _end_batch(tx: Tx, token: str, result: BatchResult, saved: SavedResults) -> None:
+async def _end_lease(tx: Tx, token: str, result: LeaseResult, saved: SavedResults) -> None:
     endpoint, health = result.endpoint, result.health
     found = await leases.lock_leased(tx, endpoint, token=token)
     if found is None:
@@ -123,17 +123,17 @@ async def _end_batch(tx: Tx, token: str, result: BatchResult, saved: SavedResult
     )
 
 
-def _next_probe(tx: Tx, result: BatchResult, found: LeasedEndpoint) -> int | None:
+def _next_probe(tx: Tx, result: LeaseResult, found: LeasedEndpoint) -> int | None:
     """Returns when the endpoint is probed next (milliseconds); None while it does not fail."""
     endpoint, health = result.endpoint, result.health
     if health != EndpointHealth(endpoint.consecutive_failures, endpoint.probe_at):
         probe_at = health.probe_at
-    else:  # a batch of tests alone: the probe may have been brought forward meanwhile
+    else:  # Only tests were sent: the probe may have been brought forward meanwhile
         probe_at = found.probe_at
     return min(probe_at, tx.now) if result.recovered and probe_at is not None else probe_at
 
 
-async def _next_due(tx: Tx, result: BatchResult, probe_at: int | None, token: str) -> int | None:
+async def _next_due(tx: Tx, result: LeaseResult, probe_at: int | None, token: str) -> int | None:
     if result.recovered:
         await leases.bring_forward(tx, result.endpoint)
     if result.more or await leases.find_tests(tx, result.endpoint, token=token, limit=1):
