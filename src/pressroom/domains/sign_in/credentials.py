@@ -10,7 +10,6 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind
 from pressroom.domains.sign_in import hourly_attempts
-from pressroom.domains.sign_in.links import VERIFICATION_MAIL_JOB
 from pressroom.domains.sign_in.queries import attempts, sessions, tokens
 from pressroom.domains.sign_in.tokens import hash_token
 from pressroom.jobs import queue
@@ -60,3 +59,7 @@ async def set_password(tx: Tx, account_id: str, password_hash: str) -> None:
     await tokens.delete_tokens(tx, account_id)
     await sessions.delete_sessions(tx, account_id)
     await attempts.forget_failures(tx, account_id)
+
+
+VERIFICATION_MAIL_JOB: Final = "verification mail"
+"""The kind of job that mails a link to verify an address; its subject is the account's id."""

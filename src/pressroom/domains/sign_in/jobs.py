@@ -9,14 +9,8 @@ from pressroom.domains.accounts import queries
 from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.mail.mailer import Mailer
 from pressroom.domains.mail.messages import Mail, write_mail
-from pressroom.domains.sign_in.credentials import EMAIL_CHANGED_JOB
-from pressroom.domains.sign_in.links import (
-    RESET_MAIL_JOB,
-    VERIFICATION_MAIL_JOB,
-    find_reset_account,
-    find_unverified,
-    issue_mailed,
-)
+from pressroom.domains.sign_in.credentials import EMAIL_CHANGED_JOB, VERIFICATION_MAIL_JOB
+from pressroom.domains.sign_in.links import RESET_MAIL_JOB, find_reset_account, find_unverified, issue_mailed
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import GiveUp, Handler

@@ -9,6 +9,7 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.domains.sign_in import credentials, hourly_attempts, sessions, two_factor
+from pressroom.domains.sign_in.credentials import VERIFICATION_MAIL_JOB
 from pressroom.domains.sign_in.queries import tokens
 from pressroom.domains.sign_in.tokens import (
     consume_token,
@@ -26,9 +27,6 @@ RESET_MAIL_JOB: Final = "reset mail"
 
 It is enqueued for every address that is asked for, so that a request does the same whether there is such an account.
 """
-
-VERIFICATION_MAIL_JOB: Final = "verification mail"
-"""The kind of job that mails a link to verify an address; its subject is the account's id."""
 
 
 SPENT: Final = FieldError(
