@@ -270,7 +270,7 @@ def test_a_dead_job_is_tried_again(admin: Actor) -> None:
 
 
 def test_dead_job_is_tried_again_from_its_page(admin: Actor) -> None:
-    job = dead_job(admin.server, "letters", "mira@mail.example")
+    job = dead_job(admin.server, "page letters", "mira@mail.example")
 
     answer = later(admin).web.post(f"/admin/jobs/{job}/retry")
 
