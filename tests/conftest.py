@@ -22,6 +22,7 @@ from tests.services.postgres_cluster import PostgresCluster
 from tests.services.session import run_folder, session_server
 
 _numbers = itertools.count()
+_POSTGRES = pytest.StashKey[postgres.PostgresServer]()
 
 FIXED_ORDER = 71348150
 """The order of every run that names none: mixed, so that tests that wait run beside tests that compute."""
@@ -99,12 +100,23 @@ def _choose(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.PostgresServer]:
+def postgres_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[postgres.PostgresServer]:
     """A real PostgreSQL, shared by the whole run."""
     if reason := postgres.available():
         pytest.skip(reason)
     with session_server(run_folder(tmp_path_factory.getbasetemp()), "postgres") as server:
+        request.config.stash[_POSTGRES] = server
         yield server
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _databases_dropped(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Removes the databases of a module's tests after them, so that a run needs little disk."""
+    yield
+    if server := request.config.stash.get(_POSTGRES, None):
+        server.drop_databases()
 
 
 @pytest.fixture

@@ -52,6 +52,6 @@ def migrated_database(server: PostgresServer, run_folder: Path, name: str) -> st
     with alone(run_folder / "postgres-migrated.gate"):
         if not done.exists():
             server.drop_database(_TEMPLATE)
-            in_database(settings_of({"DATABASE_URL": server.create_database(_TEMPLATE)}), migrate)
+            in_database(settings_of({"DATABASE_URL": server.create_database(_TEMPLATE, kept=True)}), migrate)
             done.touch()
     return server.create_database(name, template=_TEMPLATE)

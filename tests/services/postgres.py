@@ -41,6 +41,7 @@ class PostgresServer(Server):
         self._account: Account | None = None
         self._binaries = (installed() or Path()) / "bin"
         self._settings: dict[str, str] = {}
+        self._created: list[str] = []
 
     @classmethod
     def start(
@@ -87,10 +88,20 @@ class PostgresServer(Server):
         """The address of the database `postgres`."""
         return self._url("postgres")
 
-    def create_database(self, name: str, template: str = "template1") -> str:
-        """Make a database, a copy of `template`, to which nobody may be connected; returns its URL."""
+    def create_database(self, name: str, template: str = "template1", *, kept: bool = False) -> str:
+        """Make a database, a copy of `template`, to which nobody may be connected; returns its URL.
+
+        `kept`: `drop_databases` leaves it.
+        """
         self._run_sql(f"CREATE DATABASE {_quoted(name)} TEMPLATE {_quoted(template)}")
+        if not kept:
+            self._created.append(name)
         return self._url(name)
+
+    def drop_databases(self) -> None:
+        """Remove the databases that this object has made, but for those to keep."""
+        while self._created:
+            self.drop_database(self._created.pop())
 
     def drop_database(self, name: str) -> None:
         """Remove a database if it exists, cutting its connections."""
