@@ -142,6 +142,7 @@ def make_owner(server: LocalServer, size: int) -> Owner:
     new = NewWebhook("https://receiver.example/", [EventType.POST_CREATED])
     webhook, _ = server.run(db.transact(add_webhook, account.id, key.id, new))
     hub = server.run(db.transact(create_hub, Caller(account), NewHub("Hub", f"hub-{size}")))
+    session = server.run(db.transact(begin_session, account.id))  # After the others it would end all but 50 of them.
 
     async def fill(tx: Tx, command: Command, first: int, last: int) -> None:
         ids = {"account_id": account.id, "webhook_id": webhook.id, "hub_id": hub.id}
@@ -155,7 +156,7 @@ def make_owner(server: LocalServer, size: int) -> Owner:
         server.run(db.transact(fill, command, 1, min(2 * size, 20_000)))
     ids = {"key": key.id, "webhook": webhook.id, "username": account.username, "delivery": f"evt_{1:036d}"}
     ids |= {"post": f"{account.id}1", "hub": hub.slug}
-    return Owner(ids, server.run(db.transact(begin_session, account.id)))
+    return Owner(ids, session)
 
 
 @pytest.mark.parametrize("page", PAGES)
