@@ -4,11 +4,9 @@ import re
 
 import pytest
 
-from pressroom.domains.accounts.models import Caller
 from pressroom.ids import new_id
 from pressroom.server.routes import API_ROUTES
 from pressroom.web.access import Anyone, Public
-from pressroom.web.routing import Route
 from tests.api.actors import Actor, field_errors
 from tests.api.conftest import MakeActor, one_engine
 from tests.api.sockets import Wire
@@ -61,15 +59,16 @@ def test_a_page_says_so(admin: Actor, path: str) -> None:
 
 
 @one_engine
-@pytest.mark.parametrize("route", API_ROUTES, ids=lambda route: f"{route.method} {route.path}")
-def test_unknown_parameter_is_400_on_every_route(admin: Actor, route: Route[Caller]) -> None:
-    path = re.sub(r"{\w+}", new_id(admin.server.clock.now()), route.path)
+def test_unknown_parameter_is_400_on_every_route(admin: Actor, subtests: pytest.Subtests) -> None:
+    for route in API_ROUTES:
+        with subtests.test(route.name):
+            path = re.sub(r"{\w+}", new_id(admin.server.clock.now()), route.path)
 
-    answer = admin.web.request(route.method, f"{path}?colour=red")
+            answer = admin.web.request(route.method, f"{path}?colour=red")
 
-    assert field_errors(answer) == [("query.colour", "unknown_field")]
-    if not isinstance(route.access, Public | Anyone):
-        assert "X-RateLimit-Limit" in admin.api.request(route.method, f"{path}?colour=red").headers
+            assert field_errors(answer) == [("query.colour", "unknown_field")]
+            if not isinstance(route.access, Public | Anyone):
+                assert "X-RateLimit-Limit" in admin.api.request(route.method, f"{path}?colour=red").headers
 
 
 @one_engine

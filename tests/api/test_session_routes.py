@@ -42,11 +42,6 @@ WITH_A_SCOPE = [route for route in FOR_KEYS if scope_of(route)]
 UNSAFE = [route for route in ROUTES if route.method != "GET"]
 
 
-def each(*some: list[Route[Caller]]) -> pytest.MarkDecorator:
-    """Runs a test for each of the routes."""
-    return pytest.mark.parametrize("route", *some, ids=lambda route: route.name)
-
-
 class Door:
     """Alice and her keys, and nobody, before the routes of a server."""
 
@@ -85,56 +80,63 @@ def test_every_route_demands_something_that_is_tried_here() -> None:
     assert all((FOR_PEOPLE, FOR_THE_SIGNED_IN, FOR_KEYS, WITH_A_SCOPE, UNSAFE))
 
 
-@each(FOR_PEOPLE)
-def test_a_key_is_no_session_whatever_its_scopes(door: Door, route: Route[Caller]) -> None:
-    for headers in ({}, {"Cookie": door.alice.cookie}, {"Origin": "https://elsewhere.example"}):
-        answer = door.refused(route, door.alice.api, **headers)
-        assert refusal(answer) == (403, "Session required")
-        assert set(answer.json()) == {"error", "message"}
-        assert limits_of(answer) == LIMITS
+def test_a_key_is_no_session_whatever_its_scopes(door: Door, subtests: pytest.Subtests) -> None:
+    for route in FOR_PEOPLE:
+        with subtests.test(route.name):
+            for headers in ({}, {"Cookie": door.alice.cookie}, {"Origin": "https://elsewhere.example"}):
+                answer = door.refused(route, door.alice.api, **headers)
+                assert refusal(answer) == (403, "Session required")
+                assert set(answer.json()) == {"error", "message"}
+                assert limits_of(answer) == LIMITS
 
 
-@each(FOR_THE_SIGNED_IN)
-def test_session_routes_require_sign_in(door: Door, route: Route[Caller]) -> None:
+def test_session_routes_require_sign_in(door: Door, subtests: pytest.Subtests) -> None:
     cookies = ({}, {"Cookie": "session="}, {"Cookie": f"session={'A' * 43}"}, {"Cookie": f"other={door.alice.token}"})
-    for headers in (*cookies, {"Origin": "https://elsewhere.example"}):
-        answer = door.refused(route, door.nobody, **headers)
-        assert refusal(answer) == (401, "Not signed in")
-        assert limits_of(answer) == set()
+    cookies = ({}, {"Cookie": "session="}, {"Cookie": f"session={'A' * 43}"}, {"Cookie": f"other={door.alice.token}"})
+    for route in FOR_THE_SIGNED_IN:
+        with subtests.test(route.name):
+            for headers in (*cookies, {"Origin": "https://elsewhere.example"}):
+                answer = door.refused(route, door.nobody, **headers)
+                assert refusal(answer) == (401, "Not signed in")
+                assert limits_of(answer) == set()
 
 
-@each(UNSAFE)
-def test_another_site_cannot_act_with_a_session(door: Door, route: Route[Caller]) -> None:
-    callers = [door.alice.web, door.nobody] if isinstance(route.access, Anyone) else [door.alice.web]
-    for headers in FROM_ELSEWHERE:
-        answers = [door.refused(route, caller, **headers) for caller in callers]
-        assert [refusal(answer) for answer in answers] == [(403, "Cross-origin request refused")] * len(callers)
+def test_another_site_cannot_act_with_a_session(door: Door, subtests: pytest.Subtests) -> None:
+    for route in UNSAFE:
+        with subtests.test(route.name):
+            callers = [door.alice.web, door.nobody] if isinstance(route.access, Anyone) else [door.alice.web]
+            for headers in FROM_ELSEWHERE:
+                answers = [door.refused(route, caller, **headers) for caller in callers]
+                assert [refusal(answer) for answer in answers] == [(403, "Cross-origin request refused")] * len(callers)
 
 
-@each(WITH_A_SCOPE)
-def test_a_key_needs_the_one_scope(door: Door, route: Route[Caller]) -> None:
-    others = [scope for scope in Scope if scope != scope_of(route)]
-    _, key = door.server.key(door.server.account(), *others)
+def test_a_key_needs_the_one_scope(door: Door, subtests: pytest.Subtests) -> None:
+    for route in WITH_A_SCOPE:
+        with subtests.test(route.name):
+            others = [scope for scope in Scope if scope != scope_of(route)]
+            _, key = door.server.key(door.server.account(), *others)
 
-    answer = door.refused(route, door.nobody, Authorization=f"Bearer {key}")
+            answer = door.refused(route, door.nobody, Authorization=f"Bearer {key}")
 
-    assert refusal(answer) == (403, "Missing required scope")
-    assert answer.json()["requiredScope"] == scope_of(route)
-    assert limits_of(answer) == LIMITS
+            assert refusal(answer) == (403, "Missing required scope")
+            assert answer.json()["requiredScope"] == scope_of(route)
+            assert limits_of(answer) == LIMITS
 
 
-@each(FOR_KEYS_ALONE)
-def test_nobody_has_no_key(door: Door, route: Route[Caller]) -> None:
-    for headers in ({}, {"Cookie": f"session={'A' * 43}"}, {"Origin": "https://elsewhere.example"}):
-        answer = door.refused(route, door.nobody, **headers)
-        assert refusal(answer) == (401, "Missing API key")
-        assert answer.headers["WWW-Authenticate"] == "Bearer"
-        assert limits_of(answer) == set()
+def test_nobody_has_no_key(door: Door, subtests: pytest.Subtests) -> None:
+    for route in FOR_KEYS_ALONE:
+        with subtests.test(route.name):
+            for headers in ({}, {"Cookie": f"session={'A' * 43}"}, {"Origin": "https://elsewhere.example"}):
+                answer = door.refused(route, door.nobody, **headers)
+                assert refusal(answer) == (401, "Missing API key")
+                assert answer.headers["WWW-Authenticate"] == "Bearer"
+                assert limits_of(answer) == set()
 
 
 @one_engine
-@each(ROUTES)
-def test_invalid_key_is_401_even_with_a_session(door: Door, route: Route[Caller]) -> None:
-    for authorization in ("Bearer", "Bearer svc_live_nonsense", f"Basic {door.alice.key}"):
-        answer = door.refused(route, door.alice.web, Authorization=authorization)
-        assert refusal(answer) == (401, "Invalid API key")
+def test_invalid_key_is_401_even_with_a_session(door: Door, subtests: pytest.Subtests) -> None:
+    for route in ROUTES:
+        with subtests.test(route.name):
+            for authorization in ("Bearer", "Bearer svc_live_nonsense", f"Basic {door.alice.key}"):
+                answer = door.refused(route, door.alice.web, Authorization=authorization)
+                assert refusal(answer) == (401, "Invalid API key")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import Any, Final
 
 import httpx
@@ -154,111 +155,120 @@ def test_every_form_has_its_line() -> None:
 
 
 @one_engine
-@pytest.mark.parametrize("path", TRIED)
-def test_whatever_is_wrong_is_said(stage: Stage, path: str) -> None:
-    before = held(stage.server)
+def test_whatever_is_wrong_is_said(stage: Stage, subtests: pytest.Subtests) -> None:
+    for path in TRIED:
+        with subtests.test(path):
+            before = held(stage.server)
 
-    for case, texts in bad_cases(path):
-        page = refused(stage.send(path, texts), 400, str(case))
-        fields = {base_name(field) for field, _ in case.field_errors}
-        assert len(page.tree.css("#errors li")) == len(case.field_errors), str(case)
-        assert PROGRAMS.findall(" ".join(page.lines("#errors"))) == [], str(case)
-        assert {name for name in fields if page.has(f"[name='{name}']:not([type='hidden'])")} <= invalid(page), str(
-            case
-        )
-        assert list(lost(page, texts, spec(path).fields.secrets)) == [], str(case)
-    for wrong in LINES[path].wrong:
-        texts = stage.good(path) | texts_of(wrong, stage.ids)
-        page = refused(stage.send(path, texts), 400)
-        assert wrong.keys() <= invalid(page), wrong
-        assert PROGRAMS.findall(" ".join(page.lines("#errors"))) == [], wrong
+            for case, texts in bad_cases(path):
+                page = refused(stage.send(path, texts), 400, str(case))
+                fields = {base_name(field) for field, _ in case.field_errors}
+                assert len(page.tree.css("#errors li")) == len(case.field_errors), str(case)
+                assert PROGRAMS.findall(" ".join(page.lines("#errors"))) == [], str(case)
+                shown = {name for name in fields if page.has(f"[name='{name}']:not([type='hidden'])")}
+                assert shown <= invalid(page), str(case)
+                assert list(lost(page, texts, spec(path).fields.secrets)) == [], str(case)
+            for wrong in LINES[path].wrong:
+                texts = stage.good(path) | texts_of(wrong, stage.ids)
+                page = refused(stage.send(path, texts), 400)
+                assert wrong.keys() <= invalid(page), wrong
+                assert PROGRAMS.findall(" ".join(page.lines("#errors"))) == [], wrong
 
-    assert held(stage.server) == before
-
-
-@one_engine
-@pytest.mark.parametrize("path", [path for path in TRIED if path not in ("/logout", "/setup")])
-def test_unknown_form_field_is_refused_in_plain_words(stage: Stage, path: str) -> None:
-    for more in ({"unknownField": ["1"]}, {"idempotency_key": ["é"]}):
-        answer = stage.send(path, stage.good(path) | more)
-        if answer.status_code != 303:
-            page = refused(answer, 400)
-            assert PROGRAMS.findall(" ".join(page.lines("#errors"))) == []
+            assert held(stage.server) == before
 
 
 @one_engine
-@pytest.mark.parametrize("path", TRIED)
-def test_hostile_words_stay_words(stage: Stage, path: str) -> None:
-    before = held(stage.server)
-    takes = FORMS[path].takes
-    assert takes is not None
-    names = [each.encode_name for each in struct_of(takes).fields]
-
-    hostile: list[Texts] = [
-        {name: ["\n".join(HOSTILE)] for name in names},
-        {name: list(HOSTILE[:20]) for name in names},
-    ]
-    for texts in (
-        *(hostile if names else ()),
-        *({HOSTILE[at]: [HOSTILE[at]]} for at in range(0, len(HOSTILE), 7)),
-    ):
-        if not texts:
-            continue
-        answer = stage.send(path, stage.good(path) | texts)
-        refusals = (303,) if path == "/logout" else (400, 401, 422)  # it has no page of its own to come back to
-        assert answer.status_code in refusals, (texts, answer.status_code)
-        assert "done=" not in answer.headers.get("location", "")
-        assert list(harmful(Page(answer.text))) == []
-
-    assert held(stage.server) == before
+def test_unknown_form_field_is_refused_in_plain_words(stage: Stage, subtests: pytest.Subtests) -> None:
+    for path in (path for path in TRIED if path not in ("/logout", "/setup")):
+        with subtests.test(path):
+            for more in ({"unknownField": ["1"]}, {"idempotency_key": ["é"]}):
+                answer = stage.send(path, stage.good(path) | more)
+                if answer.status_code != 303:
+                    page = refused(answer, 400)
+                    assert PROGRAMS.findall(" ".join(page.lines("#errors"))) == []
 
 
 @one_engine
-@pytest.mark.parametrize("path", LINES)
-@pytest.mark.parametrize("kind", ["urlencoded", "multipart"])
-def test_a_field_too_large_is_refused(stage: Stage, path: str, kind: str) -> None:
-    before, name = held(stage.server), next(iter(LINES[path].good), "idempotency_key")
-    url = f"{stage.server.base_url}{stage.address(path)}"
-    sender = stage.owner.web if path in OWNED else nobody
-    body: dict[str, Any] = {"data": {name: LARGE}} if kind == "urlencoded" else {"files": {name: (None, LARGE)}}
+def test_hostile_words_stay_words(stage: Stage, subtests: pytest.Subtests) -> None:
+    for path in TRIED:
+        with subtests.test(path):
+            before = held(stage.server)
+            takes = FORMS[path].takes
+            assert takes is not None
+            names = [each.encode_name for each in struct_of(takes).fields]
 
-    answer = sender.post(url, **body)
+            hostile: list[Texts] = [
+                {name: ["\n".join(HOSTILE)] for name in names},
+                {name: list(HOSTILE[:20]) for name in names},
+            ]
+            for texts in (
+                *(hostile if names else ()),
+                *({HOSTILE[at]: [HOSTILE[at]]} for at in range(0, len(HOSTILE), 7)),
+            ):
+                if not texts:
+                    continue
+                answer = stage.send(path, stage.good(path) | texts)
+                refusals = (303,) if path == "/logout" else (400, 401, 422)  # it has no page of its own to come back to
+                assert answer.status_code in refusals, (texts, answer.status_code)
+                assert "done=" not in answer.headers.get("location", "")
+                assert list(harmful(Page(answer.text))) == []
 
-    refused(answer, 400 if kind == "multipart" and spec(path).files else 413)
-    assert held(stage.server) == before
-
-
-@one_engine
-@pytest.mark.parametrize("path", LINES)
-def test_another_site_cannot_send_it(stage: Stage, path: str) -> None:
-    before = held(stage.server)
-
-    for header in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://a.example"}):
-        refused(stage.send(path, stage.good(path), None, **header), 403)
-
-    assert held(stage.server) == before
-
-
-@one_engine
-@pytest.mark.parametrize("path", [path for path in OWNED if "{" in path and not LINES[path].anybodys])
-def test_somebody_else_finds_nothing_there(stage: Stage, path: str) -> None:
-    before = held(stage.server)
-
-    refused(stage.send(path, stage.good(path), stage.stranger), 404)
-
-    assert held(stage.server) == before
+            assert held(stage.server) == before
 
 
 @one_engine
-@pytest.mark.parametrize("path", OWNED)
-def test_form_after_signing_out_leads_to_sign_in(stage: Stage, path: str) -> None:
-    before = held(stage.server)
+def test_a_field_too_large_is_refused(stage: Stage, subtests: pytest.Subtests) -> None:
+    for path, kind in product(LINES, ("urlencoded", "multipart")):
+        with subtests.test(f"{path} {kind}"):
+            before, name = held(stage.server), next(iter(LINES[path].good), "idempotency_key")
+            url = f"{stage.server.base_url}{stage.address(path)}"
+            sender = stage.owner.web if path in OWNED else nobody
+            body: dict[str, Any] = {"data": {name: LARGE}} if kind == "urlencoded" else {"files": {name: (None, LARGE)}}
 
-    answer = nobody.post(f"{stage.server.base_url}{stage.address(path)}", data=stage.good(path))
+            answer = sender.post(url, **body)
 
-    assert answer.status_code == 303
-    assert answer.headers["location"].startswith("/login")
-    assert held(stage.server) == before
+            refused(answer, 400 if kind == "multipart" and spec(path).files else 413)
+            assert held(stage.server) == before
+
+
+@one_engine
+def test_another_site_cannot_send_it(stage: Stage, subtests: pytest.Subtests) -> None:
+    for path in LINES:
+        with subtests.test(path):
+            before = held(stage.server)
+
+            for header in (
+                {"Sec-Fetch-Site": "cross-site"},
+                {"Sec-Fetch-Site": "same-site"},
+                {"Origin": "https://a.example"},
+            ):
+                refused(stage.send(path, stage.good(path), None, **header), 403)
+
+            assert held(stage.server) == before
+
+
+@one_engine
+def test_somebody_else_finds_nothing_there(stage: Stage, subtests: pytest.Subtests) -> None:
+    for path in [path for path in OWNED if "{" in path and not LINES[path].anybodys]:
+        with subtests.test(path):
+            before = held(stage.server)
+
+            refused(stage.send(path, stage.good(path), stage.stranger), 404)
+
+            assert held(stage.server) == before
+
+
+@one_engine
+def test_form_after_signing_out_leads_to_sign_in(stage: Stage, subtests: pytest.Subtests) -> None:
+    for path in OWNED:
+        with subtests.test(path):
+            before = held(stage.server)
+
+            answer = nobody.post(f"{stage.server.base_url}{stage.address(path)}", data=stage.good(path))
+
+            assert answer.status_code == 303
+            assert answer.headers["location"].startswith("/login")
+            assert held(stage.server) == before
 
 
 @pytest.mark.parametrize("path", [path for path in TRIED if path in OWNED and LINES[path].acts_once])
