@@ -1,5 +1,11 @@
 """Identifiers and numbers in base 62."""
 
+import random
+from concurrent.futures import ProcessPoolExecutor
+from heapq import merge
+from itertools import pairwise
+from multiprocessing import get_context
+
 import pytest
 from ulid import ULID
 
@@ -11,6 +17,7 @@ from pressroom.ids import (
     id_before,
     last_id,
     new_id,
+    place_of,
     random_base62,
     time_of,
 )
@@ -54,3 +61,36 @@ def test_ids_of_overlapping_transactions_sort_as_made() -> None:
     made = [new_id(now) for now in (1_000, 1_001, 1_000, 1_002, 1_001, 1_000)]
     assert made[0] < made[2] < made[5]
     assert made[1] < made[4]
+
+
+def test_ids_beside_another_share_its_place_and_sort_as_made() -> None:
+    account = new_id(1_000)
+    beside, elsewhere = zip(*[(new_id(2_000, account), new_id(2_000)) for _ in range(2_000)], strict=True)
+
+    assert {place_of(each) for each in beside} == {place_of(account)} == {account[-3:]}
+    assert len({place_of(each) for each in elsewhere}) > 1_000
+    made = [each for pair in zip(beside, elsewhere, strict=True) for each in pair]
+    assert made == sorted(made)
+
+
+PROCESSES = 8
+IDS = 125_000
+"""Of each process; it also holds for 1,250,000, which take a minute and a half."""
+
+
+def _make(seed: int) -> list[str]:
+    """Ids of four milliseconds for eight accounts, in the order of their making."""
+    chance = random.Random(seed)
+    accounts = [new_id(1) for _ in range(8)]
+    return [new_id(1_000 + step * 4 // IDS, chance.choice(accounts)) for step in range(IDS)]
+
+
+def test_ids_of_many_processes_in_few_milliseconds_are_all_different() -> None:
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as processes:
+        made = list(processes.map(_make, range(PROCESSES)))
+
+    assert all(each == sorted(each) for each in made)
+    together = list(merge(*made))
+    assert len(together) == PROCESSES * IDS
+    assert all(before < after for before, after in pairwise(together))
+    assert {len(each) for each in together} == {26}

@@ -1,6 +1,5 @@
 """Ids and secrets. Pure except for the operating system's random numbers."""
 
-import os
 import re
 import secrets
 import threading
@@ -26,7 +25,11 @@ _ULID: Final = re.compile(f"[0-7][{_BASE32}]{{25}}")
 _PYTHONS_BASE32: Final = str.maketrans(_BASE32, "0123456789abcdefghijklmnopqrstuv")
 """From the digits of a ULID to those that `int` reads."""
 
-RANDOM_BYTES: Final = 10
+RANDOM_BITS: Final = 65
+"""Of a ULID's 80; the other 15 are its place."""
+
+PLACE: Final = 3
+"""Characters at the end of an id or secret that say its place (docs/architecture.md#places)."""
 
 KEPT: Final = 16
 """Milliseconds before the latest one of which ids are still counted on."""
@@ -45,36 +48,54 @@ class _Ids:
         self._before: dict[int, int] = {}
         self._lock = threading.Lock()
 
-    def next(self, now: int) -> str:
+    def next(self, now: int, place: str) -> str:
         with self._lock:
-            return self._next(now)
+            return self._next(now) + place
 
     def _next(self, now: int) -> str:
-        if now == self._time and self._random < 2**80 - 1:
+        if now == self._time and self._random < 2**RANDOM_BITS - 1:
             self._random += 1
         else:
             before = self._before
             before[self._time] = self._random
             self._random = before.pop(now, -1) + 1 if now != self._time else 0
-            if not 0 < self._random < 2**80:
-                self._random = int.from_bytes(os.urandom(RANDOM_BYTES), "big")
+            if not 0 < self._random < 2**RANDOM_BITS:
+                self._random = secrets.randbits(RANDOM_BITS)
             if len(before) > KEPT:
                 del before[next(iter(before))]
             if now != self._time:
                 self._stamp, self._time = _timestamp(now), now
-        pairs, high, low = _PAIRS32, self._random >> 40, self._random & 0xFFFFFFFFFF
+        pairs, high, low = _PAIRS32, self._random >> 25, self._random & 0x1FFFFFF
         return (
             f"{self._stamp}{pairs[high >> 30]}{pairs[high >> 20 & 1023]}{pairs[high >> 10 & 1023]}{pairs[high & 1023]}"
-            f"{pairs[low >> 30]}{pairs[low >> 20 & 1023]}{pairs[low >> 10 & 1023]}{pairs[low & 1023]}"
+            f"{pairs[low >> 15]}{pairs[low >> 5 & 1023]}{_BASE32[low & 31]}"
         )
 
 
 _ids: Final = _Ids()
 
 
-def new_id(now: int) -> str:
-    """Returns a new id, a ULID: 26 characters that sort by `now` (milliseconds)."""
-    return _ids.next(now)
+def new_id(now: int, beside: str = "") -> str:
+    """Returns a new id, a ULID: 26 characters that sort by `now` (milliseconds).
+
+    `beside` is the id of what it belongs with, whose place it has; without one it draws its own.
+    """
+    return _ids.next(now, place_of(beside) or _new_place())
+
+
+def place_of(identifier: str) -> str:
+    """Returns the place of an id or of a secret: three characters of Crockford's base32, 15 bits."""
+    return identifier[-PLACE:]
+
+
+def _new_place() -> str:
+    drawn = secrets.randbits(15)
+    return f"{_PAIRS32[drawn >> 5]}{_BASE32[drawn & 31]}"
+
+
+def new_token(beside: str) -> str:
+    """Returns a secret of 240 random bits for a cookie or a link, with the place of the id `beside`: 43 characters."""
+    return secrets.token_urlsafe(30) + place_of(beside)
 
 
 def time_of(identifier: str) -> int:
@@ -105,9 +126,10 @@ def _timestamp(at: int) -> str:
     return f"{pairs[high >> 20]}{pairs[high >> 10 & 1023]}{pairs[high & 1023]}{pairs[low >> 10]}{pairs[low & 1023]}"
 
 
-def random_base62(length: int) -> str:
-    """Returns `length` unpredictable characters of 0-9A-Za-z."""
-    return "".join(secrets.choice(BASE62) for _ in range(length))
+def random_base62(length: int, beside: str = "") -> str:
+    """Returns `length` characters of 0-9A-Za-z: unpredictable but for the last three with `beside`, its place."""
+    place = place_of(beside)
+    return "".join(secrets.choice(BASE62) for _ in range(length - len(place))) + place
 
 
 def base62_of_32_bits(number: int) -> str:

@@ -90,7 +90,7 @@ def test_a_string_that_is_no_key_is_refused_without_a_look_at_the_database(
 
 
 def test_a_key_that_we_never_issued_is_invalid(server: LocalServer) -> None:
-    reply = publish(server, f"Authorization: Bearer {new_secret()}")
+    reply = publish(server, f"Authorization: Bearer {new_secret('')}")
 
     refused(reply, 401, "Invalid API key")
     check_headers(reply)

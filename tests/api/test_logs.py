@@ -78,7 +78,7 @@ def test_a_line_says_from_whom_a_request_came_also_when_it_was_refused(actor: Ma
     assert "https://elsewhere.example" in refusals[-1]["reason"]
     assert server.base_url in refusals[-1]["reason"]
     assert named(nobody.get(f"{server.base_url}/healthz")) == (200, None, None)
-    wrong = nobody.get(f"{server.base_url}/api/auth/me", headers={"Authorization": f"Bearer {new_secret()}"})
+    wrong = nobody.get(f"{server.base_url}/api/auth/me", headers={"Authorization": f"Bearer {new_secret('')}"})
     assert named(wrong) == (401, None, None)
 
 
@@ -103,7 +103,7 @@ def test_a_path_cannot_forge_a_line(server: LocalServer, target: str) -> None:
 
 
 def test_no_secret_is_ever_written_down(alice: Actor) -> None:
-    server, stranger = alice.server, new_secret()
+    server, stranger = alice.server, new_secret("")
     secrets = {alice.key, alice.token, PASSWORD, stranger}
 
     def sent(method: str, path: str, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:

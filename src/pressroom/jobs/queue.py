@@ -153,9 +153,8 @@ async def enqueue(tx: Tx, kind: str, subject: str, *, account_id: str = "", due_
     Accounts are served in rotation, and of one account's jobs of a kind only `each` are done together (`Handler`).
     """
     due_at = max(due_at, tx.now)
-    await tx.run(
-        ENQUEUE, id=new_id(tx.now), kind=kind, subject=subject, account_id=account_id, due_at=due_at, now=tx.now
-    )
+    job_id = new_id(tx.now, account_id)
+    await tx.run(ENQUEUE, id=job_id, kind=kind, subject=subject, account_id=account_id, due_at=due_at, now=tx.now)
     await tx.run(OFFER, kind=kind, account_id=account_id, due_at=due_at)
     tx.signal()
 

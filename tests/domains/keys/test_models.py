@@ -33,7 +33,7 @@ def test_a_key_ends_in_a_checksum_of_all_that_precedes_it(body: str, check: str)
 
 
 def test_a_new_key_is_well_formed_and_like_no_other() -> None:
-    keys = {new_secret() for _ in range(200)}
+    keys = {new_secret("") for _ in range(200)}
 
     assert len(keys) == 200
     for key in keys:
@@ -54,7 +54,7 @@ def test_a_small_checksum_is_padded() -> None:
 
 
 def test_no_single_change_passes() -> None:
-    key = new_secret()
+    key = new_secret("")
 
     for place in range(len(key)):
         for other in "0Az_ \x00é":
@@ -74,7 +74,7 @@ def test_what_is_no_key(text: str) -> None:
 
 
 def test_a_key_is_kept_as_its_sha_256() -> None:
-    key = new_secret()
+    key = new_secret("")
 
     assert hash_secret(key) == hashlib.sha256(key.encode()).hexdigest()
 

@@ -30,7 +30,7 @@ async def record(tx: Tx, account_id: str, kind: Kind, source: Source = UNKNOWN, 
     await queries.insert_entry(
         tx,
         account_id=account_id,
-        entry_id=new_id(tx.now),
+        entry_id=new_id(tx.now, account_id),
         kind=kind.value,
         actor=source.actor.value,
         admin_id=source.admin_id,
@@ -47,7 +47,7 @@ async def count(tx: Tx, account_id: str, kind: Kind, network: str) -> None:
     await queries.count_entry(
         tx,
         account_id=account_id,
-        entry_id=new_id(tx.now),
+        entry_id=new_id(tx.now, account_id),
         kind=kind.value,
         actor=Actor.SELF.value,
         address=network,

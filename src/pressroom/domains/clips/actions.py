@@ -31,7 +31,7 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allo
         await get_joined_hub(tx, caller, draft.hub_id)
     await take_storage(tx, caller.account.id, "video", [draft.video], allowance.storage)
     await spend_quota(tx, caller, allowance)
-    account, clip_id = caller.account, new_id(tx.now)
+    account, clip_id = caller.account, new_id(tx.now, caller.account.id)
     await queries.insert_clip(
         tx,
         clip_id=clip_id,

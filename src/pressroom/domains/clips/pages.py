@@ -71,7 +71,7 @@ async def show_clips(request: Request[Caller], form: FormState) -> Response:
 async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     """Publishes a clip like POST /api/clips."""
     if await request.once.stored() is None:
-        async with staged_uploads(request.services.blobs, request.files, [], request.clock.now()) as staged:
+        async with staged_uploads(request) as staged:
             draft, allowance = body.draft(staged.files[0]), allowance_of(request.settings)
             staged.answered(await request.once(actions.publish_clip, _id_of, 201, request.caller, draft, allowance))
     return redirect("/clips", done="clip-published")

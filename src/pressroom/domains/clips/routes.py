@@ -69,7 +69,7 @@ async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     content quota of the UTC day."""
     if (response := await request.once.stored()) is not None:
         return response
-    async with staged_uploads(request.services.blobs, request.files, [], request.clock.now()) as staged:
+    async with staged_uploads(request) as staged:
         draft, allowance = body.draft(staged.files[0]), allowance_of(request.settings)
         return staged.answered(
             await request.once(actions.publish_clip, _shown(request), 201, request.caller, draft, allowance)

@@ -148,7 +148,7 @@ async def _parent(tx: Tx, post_id: str, parent_id: str) -> Comment:
 def _comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft, parent: Comment | None) -> Comment:
     account, key, media = caller.account, caller.key, draft.media
     # A reply sorts after its parent, also within a millisecond, and when another server's clock is ahead.
-    comment_id = new_id(max(tx.now, time_of(parent.id) + 1) if parent else tx.now)
+    comment_id = new_id(max(tx.now, time_of(parent.id) + 1) if parent else tx.now, post_id)
     return Comment(
         id=comment_id,
         post_id=post_id,

@@ -18,7 +18,7 @@ async def emit(tx: Tx, data: EventData, *, account_id: str, key_id: str | None =
     subscribers may run when the action is over (docs/architecture.md#round-trips). The event exists exactly when the
     transaction commits (docs/webhooks.md#events).
     """
-    event = Event(new_id(tx.now), account_id, key_id, data.event, _encoder.encode(data).decode())
+    event = Event(new_id(tx.now, account_id), account_id, key_id, data.event, _encoder.encode(data).decode())
     await queries.insert_event(tx, event, tracing.current())
     for subscriber in tx.subscribers:
         if at_end:

@@ -41,7 +41,7 @@ async def follow(tx: Tx, caller: Caller, username: str) -> Following:
     if (await queries.find_between(tx, account_id=caller.account.id, other_id=followed.id)).follows:
         return Following(True)
     if now.is_private:
-        if await queries.insert_request(tx, request_id=new_id(tx.now), **pair):
+        if await queries.insert_request(tx, request_id=new_id(tx.now, pair["followed_id"]), **pair):
             await notify(tx, followed.id, NotificationType.FOLLOW_REQUESTED, actor_id=caller.account.id)
         return Following(False, True)
     await queries.delete_request(tx, **pair)

@@ -120,9 +120,7 @@ async def publish_composed(request: Request[Caller], body: ComposePost) -> Respo
     named = body.usernames if body.visibility == Visibility.CUSTOM else None
     if not request.files and draft.card_url is not None:
         await await_card(request, publish.precheck_post, request.caller, draft, allowance)
-    async with staged_uploads(
-        request.services.blobs, request.files, body.alt_text or [], request.clock.now()
-    ) as staged:
+    async with staged_uploads(request, body.alt_text or []) as staged:
         draft.media = list(staged.files)
         staged.answered(
             await request.once(publish.publish_composed, _id_of, 201, request.caller, draft, allowance, named)

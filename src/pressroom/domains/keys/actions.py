@@ -40,7 +40,7 @@ async def create_key(tx: Tx, account_id: str, new: NewKey, source: Source = UNKN
         raise NotFound("There is no such account, or it is suspended.")
     if await queries.count_active(tx, account_id) >= ACTIVE_KEYS:
         raise Conflict(f"An account has at most {ACTIVE_KEYS} active keys; revoke one to create another.")
-    secret, key_id = new_secret(), new_id(tx.now)
+    secret, key_id = new_secret(account_id), new_id(tx.now, account_id)
     await queries.insert_key(
         tx,
         key_id=key_id,

@@ -211,7 +211,9 @@ async def sum_usage(tx: Tx, key_id: str) -> Counts:
 
 async def add_refusals(tx: Tx, key_id: str, refusals: Sequence[Refusal]) -> None:
     """Adds refusals of a key, oldest first, and removes all but its last RECENT_REFUSALS."""
-    rows = [{"key_id": key_id, "id": new_id(each.refused_at), **msgspec.structs.asdict(each)} for each in refusals]
+    rows = [
+        {"key_id": key_id, "id": new_id(each.refused_at, key_id), **msgspec.structs.asdict(each)} for each in refusals
+    ]
     await tx.run_each(INSERT_REFUSAL, rows)
     await tx.run(TRIM_REFUSALS, key_id=key_id, kept=RECENT_REFUSALS)
 

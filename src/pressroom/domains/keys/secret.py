@@ -15,9 +15,9 @@ _CHECKSUM: Final = 6
 _LENGTH: Final = len(PREFIX) + _RANDOM + _CHECKSUM
 
 
-def new_secret() -> str:
-    """Returns a new key: the prefix, 32 random characters, and a checksum of both."""
-    body = PREFIX + random_base62(_RANDOM)
+def new_secret(account_id: str) -> str:
+    """Returns a new key: the prefix, 29 random characters, the account's place, and a checksum of all that."""
+    body = PREFIX + random_base62(_RANDOM, account_id)
     return body + _checksum(body)
 
 
@@ -30,7 +30,7 @@ def is_well_formed(secret: str) -> bool:
 
 
 def hash_secret(secret: str) -> str:
-    """Returns the hash of a key, which the database stores. 190 random bits need no salt and no slow hash."""
+    """Returns the hash of a key, which the database stores. 172 random bits need no salt and no slow hash."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

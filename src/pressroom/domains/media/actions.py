@@ -52,7 +52,7 @@ async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[N
             account_id=account_id,
             owner_id=owner_id,
             position=position,
-            token=new_token(),
+            token=new_token(new.id),
             kind=new.kind.mime,
             alt_text=new.alt_text,
             stored_bytes=new.size,
@@ -87,7 +87,7 @@ async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> dict[str, list[Med
 async def move_of_owner(tx: Tx, owner_id: str) -> None:
     """Gives the files of a post or clip new addresses after a narrowing edit. The old ones stop working."""
     for media_id in await queries.find_of_owner(tx, owner_id):
-        await queries.renew_token(tx, media_id, new_token())
+        await queries.renew_token(tx, media_id, new_token(media_id))
 
 
 async def finish_ready(tx: Tx, job: Job, token: str, done: Processed) -> bool:

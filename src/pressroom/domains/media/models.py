@@ -160,9 +160,9 @@ class ServedMedia(Media):
     clip_visibility: str | None
 
 
-def new_token() -> str:
-    """Returns a new token that opens a file: 190 random bits."""
-    return random_base62(32)
+def new_token(media_id: str) -> str:
+    """Returns a new token that opens a file: 172 random bits and the file's place."""
+    return random_base62(32, media_id)
 
 
 def source(media_id: str) -> str:

@@ -137,7 +137,7 @@ async def save_picture(request: Request[Caller], picture: AccountPicture) -> Res
     if (response := await request.once.stored()) is not None:
         return response
     shaped, limit = _shaped(request, picture), request.settings.account_storage_bytes
-    async with staged_uploads(request.services.blobs, request.files, [], request.clock.now()) as staged:
+    async with staged_uploads(request) as staged:
         new = staged.files[0]
         return staged.answered(
             await request.once(actions.set_picture, shaped, 202, request.caller, picture, new, limit)

@@ -7,11 +7,12 @@ from typing import Final
 
 from pressroom.blobs import Blobs
 from pressroom.db import DiskFull
+from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media.kinds import sniff
 from pressroom.domains.media.models import NewMedia, source
 from pressroom.errors import Refused, TooMany, Unavailable
 from pressroom.ids import new_id
-from pressroom.web.multipart_rules import IncomingFile
+from pressroom.web.request import Request
 from pressroom.web.response import Response
 
 REMOVE_SECONDS: Final = 2.0
@@ -32,23 +33,21 @@ class StagedUploads:
 
 
 @asynccontextmanager
-async def staged_uploads(
-    blobs: Blobs, files: Sequence[IncomingFile], alt_texts: Sequence[str], now: int
-) -> AsyncGenerator[StagedUploads]:
+async def staged_uploads(request: Request[Caller], alt_texts: Sequence[str] = ()) -> AsyncGenerator[StagedUploads]:
     """Stores the files of a checked form; `alt_texts` describe them in their order.
 
     Removes the files when the request failed, was refused or is a replay. When it is unknown whether the transaction
     committed (the connection to the database was lost), the files stay; an hour later the sweep removes those that no
     row refers to.
     """
-    staged, stored = StagedUploads([]), False
+    blobs, staged, stored = request.services.blobs, StagedUploads([]), False
     try:
-        for place, file in enumerate(files):
+        for position, file in enumerate(request.files):
             kind = sniff(file.head)
             if kind is None:
                 raise ValueError("This file was not checked.")
-            alt_text = alt_texts[place] if place < len(alt_texts) else ""
-            new = NewMedia(new_id(now), kind, alt_text or None, file.size)
+            alt_text = alt_texts[position] if position < len(alt_texts) else ""
+            new = NewMedia(new_id(request.clock.now(), request.caller.account.id), kind, alt_text or None, file.size)
             staged.files.append(new)
             await blobs.put_file(source(new.id), file.path, _AS_BYTES)
         stored = True

@@ -21,7 +21,7 @@ async def notify(
     """Adds a notification for the account. The given ids name its subjects."""
     await queries.insert_notification(
         tx,
-        notification_id=new_id(tx.now),
+        notification_id=new_id(tx.now, account_id),
         account_id=account_id,
         notification_type=notification_type,
         actor_id=actor_id,

@@ -100,9 +100,7 @@ async def upload_post(request: Request[Caller], body: UploadPost) -> Response:
     not fit is a 422."""
     if (response := await request.once.stored()) is not None:
         return response
-    async with staged_uploads(
-        request.services.blobs, request.files, body.alt_text or [], request.clock.now()
-    ) as staged:
+    async with staged_uploads(request, body.alt_text or []) as staged:
         draft, allowance = body.draft(staged.files), allowance_of(request.settings)
         return staged.answered(
             await request.once(publish.publish_post, _shown(request), 201, request.caller, draft, allowance)

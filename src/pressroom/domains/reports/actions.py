@@ -65,7 +65,7 @@ async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
     material = msgspec.json.encode(subject.material).decode()
     case_id = await queries.join_case(
         tx,
-        case_id=new_id(tx.now),
+        case_id=new_id(tx.now, subject.id),
         subject_type=subject.type,
         subject_id=subject.id,
         owner_id=subject.owner_id,
@@ -79,7 +79,7 @@ async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
             tx,
             case_id=case_id,
             reporter_id=reporter_id,
-            report_id=new_id(tx.now),
+            report_id=new_id(tx.now, case_id),
             reason=new.reason,
             material=material,
         )

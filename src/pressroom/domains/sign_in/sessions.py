@@ -4,7 +4,6 @@ Each action takes an open transaction first.
 """
 
 import hashlib
-import secrets
 from typing import Final
 
 import msgspec
@@ -25,7 +24,7 @@ from pressroom.domains.sign_in.agents import name_of_agent
 from pressroom.domains.sign_in.queries import attempts, sessions
 from pressroom.domains.sign_in.tokens import hash_token
 from pressroom.errors import NotFound
-from pressroom.ids import new_id
+from pressroom.ids import new_id, new_token
 from pressroom.jobs.write_behind import WriteBehind
 
 MOST_SEEN: Final = 100_000
@@ -84,12 +83,12 @@ async def begin_session(tx: Tx, account_id: str, source: Source = UNKNOWN) -> st
     Ends the oldest ones beyond 50 (docs/sign-in.md#sessions). The account must be locked or new: of two sessions that
     begin at once neither would see the other.
     """
-    token = secrets.token_urlsafe(32)
+    token = new_token(account_id)
     await sessions.insert_session(
         tx,
         token_hash=hash_token(token),
         account_id=account_id,
-        session_id=new_id(tx.now),
+        session_id=new_id(tx.now, account_id),
         source=source,
         expires_at=tx.now + SESSION_LIFE,
     )

@@ -1,20 +1,20 @@
-"""One-time tokens: 32 random bytes that are good once and for a while (docs/mail.md#links).
+"""One-time tokens: 240 random bits that are good once and for a while (docs/mail.md#links).
 
 Each function takes an open transaction first. The database stores a hash; the token itself is in a link or a form, and
 nowhere else.
 """
 
 import hashlib
-import secrets
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import LONGEST_ONE_TIME_TOKEN, Purpose
 from pressroom.domains.sign_in.queries import tokens
+from pressroom.ids import new_token
 
 
 async def issue_token(tx: Tx, account_id: str, purpose: Purpose, *, email: str | None = None) -> str:
     """Makes a token and returns it. One that is sent to `email` holds only while the account has that address."""
-    token = secrets.token_urlsafe(32)
+    token = new_token(account_id)
     await tokens.insert_token(
         tx,
         token_hash=hash_token(token),

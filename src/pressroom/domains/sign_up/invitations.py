@@ -3,7 +3,6 @@
 Each function takes an open transaction first. The database stores a hash of the token in the link.
 """
 
-import secrets
 from typing import Final
 
 from pressroom.clock import DAY
@@ -15,7 +14,7 @@ from pressroom.domains.sign_in.tokens import hash_token
 from pressroom.domains.sign_up import queries
 from pressroom.domains.sign_up.queries import Invitation
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
-from pressroom.ids import new_id
+from pressroom.ids import new_id, new_token
 
 LIFE: Final = 7 * DAY
 RETENTION: Final = 30 * DAY
@@ -30,7 +29,7 @@ SPENT: Final = FieldError(
 
 async def make(tx: Tx, source: Source, account_id: str, note: str | None) -> tuple[Invitation, str]:
     """Makes an invitation in the name of an admin; returns it and its token, which nothing stores."""
-    token, invitation_id = secrets.token_urlsafe(32), new_id(tx.now)
+    token, invitation_id = new_token(account_id), new_id(tx.now, account_id)
     await queries.insert_invitation(
         tx,
         invitation_id=invitation_id,

@@ -34,7 +34,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
         tx,
         account_id=author,
         post_id=post_id,
-        version_id=new_id(at),
+        version_id=new_id(at, post_id),
         before=before,
         at=at,
         key_id=caller.key_id,

@@ -95,7 +95,7 @@ def new_post(
     account, key = caller.account, caller.key
     return SeenPost(
         **msgspec.structs.asdict(fields),
-        id=new_id(tx.now),
+        id=new_id(tx.now, account.id),
         account_id=account.id,
         key_id=caller.key_id,
         type=kind,

@@ -33,7 +33,7 @@ async def add_webhook(
     check_active(key, tx.now)
     if await endpoints.count_webhooks(tx, key_id) >= ENDPOINTS:
         raise Conflict(f"A key has at most {ENDPOINTS} webhook endpoints; remove one to add another.")
-    webhook_id, secret = new_id(tx.now), new_secret()
+    webhook_id, secret = new_id(tx.now, account_id), new_secret()
     before = await endpoints.find_predecessor(tx, account_id, key_id, new.url)
     await endpoints.insert_webhook(
         tx,
