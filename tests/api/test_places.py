@@ -41,6 +41,7 @@ def test_every_id_has_the_place_of_what_its_row_belongs_with(actor: MakeActor) -
         alice, bob = actor(), actor()
         sent = write(People(alice.web, bob.web))
         alice.web.request(sent.method, sent.path, json=sent.body)
+    alice, bob = actor(), actor()
     People(alice.web, bob.web).asked()
     alice.server.run(alice.server.runtime.db.transact(invitations.make, SERVICE, alice.account.id, None))
     alice.api.get("/api/posts")
