@@ -298,5 +298,5 @@ def test_addresses_cannot_be_guessed(alice: Actor) -> None:
     assert len(set(tokens)) == 20
     assert all(re.fullmatch("[0-9A-Za-z]{32}", token) for token in tokens)
     assert not any(entry["id"].lower() in token.lower() for entry, token in zip(entries, tokens, strict=True))
-    for place in range(32):
-        assert len({token[place] for token in tokens}) > 3
+    for at in range(29):  # the last three are the account's place
+        assert len({token[at] for token in tokens}) > 3
