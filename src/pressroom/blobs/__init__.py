@@ -25,4 +25,5 @@ def open_blobs(settings: Settings) -> Blobs:
         return DiskBlobs.open(Path(url.removeprefix("file://")))
     from pressroom.blobs.s3 import S3Blobs  # its client takes 4 MB
 
-    return S3Blobs.open(url, settings.blobs_timeout_seconds)
+    folder = settings.installation
+    return S3Blobs.open(url, settings.blobs_timeout_seconds, "" if folder == "pressroom" else folder)

@@ -64,16 +64,22 @@ _CODE: Final = re.compile(r"<Code>(\w{1,60})</Code>")
 
 
 class S3Blobs:
-    """Blobs in a bucket, below a prefix. `url` is a well-formed PRESSROOM_BLOBS_URL.
+    """Blobs in a bucket.
 
     A call that asks the store one thing takes `request_seconds` at most, retries included; a put has more by its size.
+
+    Args:
+        url: A well-formed PRESSROOM_BLOBS_URL: the bucket and a prefix.
+        request_seconds: See above.
+        folder: Below the prefix, of the blobs of one installation (docs/operations.md#several-installations).
     """
 
-    def __init__(self, url: str, request_seconds: float = REQUEST_SECONDS) -> None:
+    def __init__(self, url: str, request_seconds: float = REQUEST_SECONDS, folder: str = "") -> None:
         self._request_seconds = request_seconds
         parts = urlsplit(url)
         self.bucket = parts.netloc
-        self._place = f"the bucket {parts.netloc}{parts.path.rstrip('/')}"
+        prefix = f"{parts.path.strip('/')}/{folder}".strip("/")
+        self._place = f"the bucket {parts.netloc}/{prefix}".rstrip("/")
         # Not every S3-compatible store deletes in bulk, and a file has few blobs.
         config: S3Config = {"disable_bulk_delete": True}
         for name, value in parse_qsl(parts.query):
@@ -83,7 +89,7 @@ class S3Blobs:
                 config["region"] = value
         self._store = S3Store(
             self.bucket,
-            prefix=parts.path.strip("/") or None,
+            prefix=prefix or None,
             config=config,
             client_options={
                 # Allows an http:// endpoint; the default endpoint is https.
@@ -101,10 +107,10 @@ class S3Blobs:
         self._origin: str | None = None
 
     @classmethod
-    def open(cls, url: str, request_seconds: float = REQUEST_SECONDS) -> "S3Blobs":
+    def open(cls, url: str, request_seconds: float = REQUEST_SECONDS, folder: str = "") -> "S3Blobs":
         """Opens the store at `url` and waits for its bucket to answer. Raises SettingError."""
         try:
-            blobs = cls(url, request_seconds)
+            blobs = cls(url, request_seconds, folder)
             next(iter(_list(blobs._store, None, chunk_size=1)), None)
         except (BaseError, FileNotFoundError, ValueError) as error:
             bucket = urlsplit(url).netloc

@@ -5,6 +5,14 @@ from typing import Final
 
 _LOCK: Final = re.compile(r" FOR ((NO KEY )?UPDATE|KEY SHARE)( SKIP LOCKED)?\b")
 
+LOCKS_OF_SCHEMA: Final = (
+    "(CASE current_schema() WHEN 'public' THEN 0 ELSE current_schema()::text::regnamespace::oid::bigint << 32 END)"
+)
+"""Added to the number of an advisory lock on PostgreSQL, so that installations of one database do not lock each other.
+
+It is 0 in `public`, where a process of a version before schemas takes the same lock.
+"""
+
 
 def statement_for_sqlite(sql: str) -> str:
     """Returns a statement as SQLite needs it: without locks on rows, which it does not have."""

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final, cast
 
 from pressroom.db import Command, Database, LockedElsewhere, Query, Tx
-from pressroom.db.dialect import schema_for_postgres
+from pressroom.db.dialect import LOCKS_OF_SCHEMA, schema_for_postgres
 from pressroom.errors import SettingError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ PATIENCE_SECONDS: Final = 600.0
 """How long it is tried again."""
 
 LOCK: Final = 7238001
-"""The advisory lock of PostgreSQL that one process at a time migrates under."""
+"""The advisory lock of the schema, on PostgreSQL, that one process at a time migrates under."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,10 @@ VERSION = Query(int, "SELECT coalesce(max(version), 0) FROM schema_migrations")
 OLDEST_PROGRAM = Query(int, "SELECT max(schema_version) FROM oldest_program")
 
 # It does not wait for the lock: an index that is built waits for every statement that began before, this one too.
-TAKE_LOCK: Final = f"""DO $$ BEGIN IF NOT pg_try_advisory_xact_lock({LOCK}) THEN
+TAKE_LOCK: Final = f"""DO $$ BEGIN IF NOT pg_try_advisory_xact_lock({LOCKS_OF_SCHEMA} + {LOCK}) THEN
     RAISE EXCEPTION 'another process migrates' USING ERRCODE = 'lock_not_available'; END IF; END $$"""
 KEEP_LOCK: Final = TAKE_LOCK.replace("_xact", "")
-LET_GO: Final = f"SELECT pg_advisory_unlock({LOCK})"
+LET_GO: Final = f"SELECT pg_advisory_unlock({LOCKS_OF_SCHEMA} + {LOCK})"
 
 
 def all_migrations() -> list[Migration]:
@@ -107,6 +107,8 @@ async def migrate(
     Raises:
         SettingError: Others did not let a migration at a table for so long.
     """
+    if db.engine == "postgres":
+        await cast("PostgresDatabase", db).make_schema()
     applied: list[Migration] = []
     for migration in all_migrations():
         if upto is not None and migration.version > upto:

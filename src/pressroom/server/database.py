@@ -57,7 +57,14 @@ def postgres_options(settings: Settings) -> PostgresOptions:
         statement_seconds=settings.database_statement_timeout_seconds,
         idle_seconds=settings.database_idle_transaction_timeout_seconds,
         silence_seconds=settings.database_silence_timeout_seconds,
+        schema=settings.database_schema,
+        channel=settings.installation,
     )
+
+
+def one_connection(settings: Settings) -> PostgresOptions:
+    """Returns the options of a command, which needs one connection."""
+    return replace(postgres_options(settings), connections=1)
 
 
 def direct_connector(settings: Settings, name: str = "pressroom") -> Connector:
@@ -67,8 +74,7 @@ def direct_connector(settings: Settings, name: str = "pressroom") -> Connector:
 
 async def open_directly(settings: Settings, clock: Clock) -> Database:
     """Opens PostgreSQL past any pooler, by one connection."""
-    options = replace(postgres_options(settings), connections=1)
-    return await open_postgres(settings.database_direct_url, clock, options=options)
+    return await open_postgres(settings.database_direct_url, clock, options=one_connection(settings))
 
 
 async def open_to_migrate(settings: Settings, clock: Clock) -> Database:

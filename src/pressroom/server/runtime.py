@@ -202,7 +202,9 @@ def _open_limiter(rates: Rates, settings: Settings, clock: Clock, log: Log) -> L
         return None
     from pressroom.domains.limits.redis import RedisLimiter  # a third of what a server loads, and most need none
 
-    shared = RedisLimiter(rates, settings.redis_url, settings.redis_timeout_ms / 1_000)
+    shared = RedisLimiter(
+        rates, settings.redis_url, settings.redis_timeout_ms / 1_000, installation=settings.installation
+    )
     counts_keys = settings.limits_when_away is WhenAway.LOCAL
     return LocalWhenAway(shared, clock, log, counts_keys=counts_keys, address=parse_redis(settings.redis_url).shown)
 

@@ -26,6 +26,7 @@ from pressroom.settings.values import (
     read_pooler,
     read_redis,
     read_replica,
+    read_schema,
     read_signup,
     read_text,
     read_usernames,
@@ -133,6 +134,12 @@ class Settings:
         lambda its: its.database_url,
         "PostgreSQL without the pooler: for signals, locks and migrations, which need a session of their own.",
         "PRESSROOM_DATABASE_URL",
+    )
+    database_schema = Setting(
+        read_schema,
+        "public",
+        "Schema of PostgreSQL for all tables. Several installations share a database, a Redis and a bucket when each "
+        "has a schema of its own.",
     )
     replica_url = Setting(
         read_replica,
@@ -335,8 +342,20 @@ class Settings:
         engines = {url.partition(":")[0] == "sqlite" for url in (self.database_url, self.database_direct_url)}
         if len(engines) > 1:
             raise SettingError(f"{direct.variable} must lead to the same database as PRESSROOM_DATABASE_URL.")
-        if self.replica_url and True in engines:
-            raise SettingError("PRESSROOM_REPLICA_URL needs PostgreSQL (PRESSROOM_DATABASE_URL).")
+        for given, variable in (
+            (self.is_given(Settings.replica_url), Settings.replica_url.variable),
+            (self.is_given(Settings.database_schema), Settings.database_schema.variable),
+        ):
+            if given and True in engines:
+                raise SettingError(f"{variable} needs PostgreSQL (PRESSROOM_DATABASE_URL).")
+
+    @property
+    def installation(self) -> str:
+        """Returns the name that tells this installation from others in the same PostgreSQL, Redis or bucket.
+
+        That of the schema `public` is `pressroom`, as it was before an installation could have a schema of its own.
+        """
+        return "pressroom" if self.database_schema == "public" else f"pressroom_{self.database_schema}"
 
     def value(self, setting: Setting[T]) -> T:
         """Returns the value of one setting, which is an attribute of its own from then on. Raises SettingError."""

@@ -95,6 +95,15 @@ def read_replica(value: str) -> str | None:
     return value or None
 
 
+def read_schema(value: str) -> str:
+    # The name stands in statements and in names of channels, of which PostgreSQL takes 63 bytes.
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,47}", value):
+        raise ValueError("is no name of 1 to 48 lower-case letters, digits and _ that begins with a letter")
+    if value.startswith("pg_") or value == "information_schema":
+        raise ValueError("is a name that PostgreSQL keeps for itself")
+    return value
+
+
 class Pooler(StrEnum):
     """Whose sessions the connections to PostgreSQL are."""
 

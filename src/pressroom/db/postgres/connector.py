@@ -99,6 +99,8 @@ class PostgresOptions:
         idle_seconds: For a transaction in which nothing is sent; the server ends it and lets go of its locks.
         silence_seconds: After which either side takes a peer for gone that answers nothing, not even probes.
         by_transaction: A pooler gives each transaction another session: nothing of a session outlasts it.
+        schema: The schema of all tables (docs/operations.md#several-installations).
+        channel: Of the signals between the processes of an installation.
     """
 
     connections: int = 16
@@ -108,6 +110,8 @@ class PostgresOptions:
     idle_seconds: float = 10.0
     silence_seconds: int = 15
     by_transaction: bool = False
+    schema: str = "public"
+    channel: str = "pressroom"
 
     @property
     def session(self) -> str:
@@ -115,7 +119,7 @@ class PostgresOptions:
 
         A pooler refuses most of these at the start of a connection, and takes them afterwards.
         """
-        return f"{self._limits('SET')};" + ";".join(
+        return f"{self._settings('SET')};" + ";".join(
             f"SET {name} = {value}"
             for name, value in (
                 ("tcp_keepalives_idle", self._probe_after),
@@ -126,8 +130,8 @@ class PostgresOptions:
         )
 
     def begin(self, sql: str) -> Sequence[str]:
-        """Returns the statements that begin a transaction by `sql` under the time limits."""
-        return (sql, *self._limits("SET LOCAL").split(";")) if self.by_transaction else (sql,)
+        """Returns the statements that begin a transaction by `sql`, in the schema and under the time limits."""
+        return (sql, *self._settings("SET LOCAL").split(";")) if self.by_transaction else (sql,)
 
     def connection_class(self) -> type:
         """Returns a class of connections that take statements ahead, and whose sockets notice a server that has gone
@@ -178,8 +182,10 @@ class PostgresOptions:
     def _probe_every(self) -> int:
         return max(1, self.silence_seconds // 5)
 
-    def _limits(self, how: str) -> str:
+    def _settings(self, how: str) -> str:
+        # The one schema alone: a table that it lacks must not be found in that of another installation.
         return (
+            f'{how} search_path = "{self.schema}";'
             f"{how} statement_timeout = {round(self.statement_seconds * 1_000)};"
             f"{how} idle_in_transaction_session_timeout = {round(self.idle_seconds * 1_000)}"
         )

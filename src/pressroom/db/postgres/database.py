@@ -61,6 +61,10 @@ _COLLISIONS: Final = (asyncpg.SerializationError, *_BESIDE_MIGRATIONS)
 """Errors after which a transaction is run again."""
 
 _TIME: Final = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
+# CREATE SCHEMA demands a right to the database even where the schema exists; a second process may make it meanwhile.
+_MAKE_SCHEMA: Final = """DO $$ BEGIN IF current_schema() IS NULL THEN
+    CREATE SCHEMA IF NOT EXISTS "{schema}"; END IF; EXCEPTION WHEN unique_violation THEN NULL; END $$"""
+
 _UNLIMITED: Final = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"
 
 
@@ -81,7 +85,7 @@ class PostgresDatabase:
         self._clock = clock
         self._options = options
         self._subscribers = subscribers
-        self._signals = Signals(direct.connect, self._notify)
+        self._signals = Signals(direct.connect, self._notify, options.channel)
         self._recovering: set[asyncio.Task[None]] = set()
 
     async def transact(
@@ -173,6 +177,17 @@ class PostgresDatabase:
         columns = [Column(attribute.name, attribute.type.name) for attribute in attributes]
         check_columns(command, self.engine, columns)
         return columns
+
+    async def make_schema(self) -> None:
+        """Makes the schema of the tables if it is missing. Raises SettingError when PostgreSQL does not allow that."""
+        try:
+            async with self._connection() as connection:
+                await connection.execute(_MAKE_SCHEMA.format(schema=self._options.schema))
+        except asyncpg.InsufficientPrivilegeError as error:
+            raise SettingError(
+                f"PRESSROOM_DATABASE_SCHEMA: {self._options.schema} cannot be made: {error}. Have it made for this"
+                f' user: CREATE SCHEMA "{self._options.schema}" AUTHORIZATION USER.'
+            ) from error
 
     async def script(self, statements: str) -> None:
         with _deadlocks_as_locks():

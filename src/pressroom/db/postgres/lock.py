@@ -9,6 +9,7 @@ from typing import Final
 import asyncpg
 
 from pressroom.db import DatabaseAway
+from pressroom.db.dialect import LOCKS_OF_SCHEMA
 from pressroom.db.postgres.connector import AWAY, PostgresConnection, Record
 
 PATIENCE: Final = 3.0
@@ -20,14 +21,13 @@ PULSE_SECONDS: Final = 1.0
 LEASE_SECONDS: Final = 5.0
 """How long after it was last seen the lock counts as held. A successor waits longer than that before it acts."""
 
-_TAKE: Final = "SELECT pg_try_advisory_lock($1)"
+TAKE: Final = f"SELECT pg_try_advisory_lock({LOCKS_OF_SCHEMA} + $1)"
 
 # Asked of the session itself: behind a pooler it may not be the one that took the lock.
-_SEE: Final = (
-    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid() AND objsubid = 1"
-    " AND classid = ($1::bigint >> 32)::oid AND objid = ($1::bigint & 4294967295)::oid"
-    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-)
+_SEE: Final = f"""SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted
+    AND pid = pg_backend_pid() AND objsubid = 1
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (classid::bigint << 32) + objid::bigint = {LOCKS_OF_SCHEMA} + $1"""  # noqa: S608  # of constants
 
 _WHO: Final = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()"
 
@@ -42,7 +42,7 @@ def seconds_awake() -> float:
 
 
 class SessionLock:
-    """The advisory lock `number` of the database that `connect` connects to, by connections that keep their session."""
+    """The advisory lock `number` of the schema that `connect` connects to, by connections that keep their session."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class SessionLock:
         deadline = self._clock() + PATIENCE
         while True:
             asked_at = self._clock()
-            row = await connection.fetchrow(_TAKE, self._number, timeout=PATIENCE)
+            row = await connection.fetchrow(TAKE, self._number, timeout=PATIENCE)
             if row and row[0]:
                 self._seen_at = asked_at
                 return True

@@ -11,8 +11,6 @@ import asyncpg
 from pressroom.db.postgres.connector import AWAY, PostgresConnection
 from pressroom.errors import Unavailable
 
-CHANNEL: Final = "pressroom"
-
 INTERVAL: Final = 0.05
 """Seconds between two signals of one process to the others. A NOTIFY takes a lock on all commits of the cluster."""
 
@@ -37,13 +35,18 @@ class Signals:
     Args:
         connect: Makes a connection that keeps its session.
         notify: Runs a NOTIFY by itself. Raises Unavailable.
+        channel: The channel of the installation.
     """
 
     def __init__(
-        self, connect: Callable[[], Awaitable[PostgresConnection]], notify: Callable[[str], Awaitable[None]]
+        self,
+        connect: Callable[[], Awaitable[PostgresConnection]],
+        notify: Callable[[str], Awaitable[None]],
+        channel: str,
     ) -> None:
         self._connect = connect
         self._notify = notify
+        self._channel = channel
         self._name = secrets.token_hex(8)
         self._listening: list[asyncio.Event] = []
         self._task: asyncio.Task[None] | None = None
@@ -73,7 +76,7 @@ class Signals:
         while self._unsent:
             self._unsent = False
             with contextlib.suppress(Unavailable, asyncpg.PostgresError):
-                await self._notify(f"NOTIFY {CHANNEL}, '{self._name}'")
+                await self._notify(f"NOTIFY {self._channel}, '{self._name}'")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(INTERVAL):
                     await self._closing.wait()
@@ -115,7 +118,7 @@ class Signals:
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         async with asyncio.timeout(PATIENCE):
-            await connection.add_listener(CHANNEL, lambda *signal: self._hear(signal[3]))
+            await connection.add_listener(self._channel, lambda *signal: self._hear(signal[3]))
         self._wake()  # A signal of before is not repeated.
         while not lost.is_set():
             with contextlib.suppress(TimeoutError):

@@ -34,6 +34,7 @@ class RedisLimiter:
         timeout: Seconds that a call may take in all.
         clock: Replaces the clock of Redis, in tests.
         monotonic: Returns seconds that never run backwards.
+        installation: Its name, which begins each key in Redis (docs/operations.md#several-installations).
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class RedisLimiter:
         timeout: float,
         clock: Clock | None = None,
         monotonic: Callable[[], float] = time.monotonic,
+        installation: str = "pressroom",
     ) -> None:
         self.rates = rates
         self._timeout = timeout
@@ -52,6 +54,7 @@ class RedisLimiter:
         self._redis = open_redis(address, timeout / max(1, len(address.nodes)))
         text = (files("pressroom.domains.limits") / "windows.lua").read_text("utf-8")
         self._script = RedisScript(self._redis, text)
+        self._installation = installation
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._is_cluster = address.kind is RedisKind.CLUSTER
         self._try_at: dict[int, float] = {}
@@ -105,7 +108,9 @@ class RedisLimiter:
 
     async def _run(self, key_id: str, rates: Rates, *, is_post: bool, charge: bool) -> list[bytes | int]:
         """Returns what the script answers; see windows.lua."""
-        keys = [f"pressroom:{{{key_id}}}:{part}" for part in ("attempts", "posts", "day", "total", "refusals")]
+        keys = [
+            f"{self._installation}:{{{key_id}}}:{part}" for part in ("attempts", "posts", "day", "total", "refusals")
+        ]
         arguments: list[str | int] = [
             self._clock.now() if self._clock else "",
             int(is_post),

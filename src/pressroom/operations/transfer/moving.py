@@ -13,8 +13,6 @@ import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SystemClock
-from pressroom.db.postgres.connector import ONE
-from pressroom.db.postgres.database import open_postgres
 from pressroom.errors import SettingError
 from pressroom.operations.backup import stored_keys
 from pressroom.operations.transfer import marks
@@ -22,6 +20,7 @@ from pressroom.operations.transfer.files import copy_files, find_missing
 from pressroom.operations.transfer.source import Source, open_source, remove_mark, write_mark
 from pressroom.operations.transfer.tables import Row, Table, TableDigest, digest
 from pressroom.operations.transfer.target import Target, open_target
+from pressroom.server.database import one_connection, open_directly
 from pressroom.settings import Settings
 
 
@@ -48,7 +47,10 @@ async def transfer(settings: Settings, from_url: str, blobs_from: str | None) ->
     if settings.database_url.startswith("sqlite:///"):
         raise SettingError("The target is SQLite: a transfer fills PostgreSQL (--to or PRESSROOM_DATABASE_URL).")
     with open_source(file) as source:
-        async with open_target(settings.database_direct_url) as target, _opened(settings) as blobs:
+        async with (
+            open_target(settings.database_direct_url, one_connection(settings)) as target,
+            _opened(settings) as blobs,
+        ):
             if await _has_ended(file, source, target):
                 remove_mark(file)
                 return None
@@ -116,7 +118,7 @@ async def _each(batches: AsyncIterator[list[Row]]) -> AsyncGenerator[Row]:
 
 
 async def _missing(settings: Settings, blobs: Blobs) -> list[str]:
-    db = await open_postgres(settings.database_direct_url, SystemClock(), options=ONE)
+    db = await open_directly(settings, SystemClock())
     try:
         return await find_missing(stored_keys(db), blobs)
     finally:

@@ -12,19 +12,14 @@ import asyncpg
 from pressroom.clock import SystemClock
 from pressroom.db import DatabaseAway, Value
 from pressroom.db.migrate import check_migrated, newest_schema
-from pressroom.db.postgres.connector import ONE, Connector
+from pressroom.db.postgres.connector import Connector, PostgresOptions
 from pressroom.db.postgres.database import open_postgres
-from pressroom.db.postgres.lock import PATIENCE
+from pressroom.db.postgres.lock import PATIENCE, TAKE
 from pressroom.errors import SettingError
 from pressroom.operations.transfer import marks
 from pressroom.operations.transfer.marks import Mark
 from pressroom.operations.transfer.tables import Row, Table
 from pressroom.server.sole_counter import API_LOCK
-
-_LOCK: Final = "SELECT pg_try_advisory_lock($1)"
-
-_UNLIMITED: Final = replace(ONE, statement_seconds=0.0, idle_seconds=0.0)
-"""Statistics of large tables, and files between the last row and the end, take as long as they take."""
 
 _ALONE: Final = "LOCK TABLE transfers IN EXCLUSIVE MODE"
 
@@ -104,7 +99,7 @@ class Target:
     async def lock(self) -> None:
         """Takes the lock of a server. Raises SettingError when another process has it."""
         deadline = time.monotonic() + PATIENCE
-        while not (await self._connection.fetchrow(_LOCK, API_LOCK) or (False,))[0]:
+        while not (await self._connection.fetchrow(TAKE, API_LOCK) or (False,))[0]:
             if time.monotonic() > deadline:
                 raise SettingError(
                     "The database of PRESSROOM_DATABASE_URL is being served, or another transfer fills it."
@@ -113,15 +108,16 @@ class Target:
 
 
 @contextlib.asynccontextmanager
-async def open_target(url: str) -> AsyncGenerator[Target]:
+async def open_target(url: str, options: PostgresOptions) -> AsyncGenerator[Target]:
     """Opens the database at `url`, alone. Raises SettingError when it is served or its schema is not this version's."""
-    db = await open_postgres(url, SystemClock(), options=ONE)
+    db = await open_postgres(url, SystemClock(), options=options)
     try:
         if (have := await check_migrated(db)) != (known := newest_schema()):
             raise SettingError(f"The database is at schema {have} and this version's is {known}: upgrade Pressroom.")
     finally:
         await db.close()
-    connector = Connector(url, _UNLIMITED, name="pressroom transfer")
+    # Statistics of large tables, and files between the last row and the end, take as long as they take.
+    connector = Connector(url, replace(options, statement_seconds=0.0, idle_seconds=0.0), name="pressroom transfer")
     try:
         connection = await connector.connect()
         try:
