@@ -8,7 +8,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 ORDER ?= fixed
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --order $(ORDER)
 
-.PHONY: help install tools run test test-all test-random reliability coverage test-pythons test-asyncpg fuzz check bench bench-growth dist docs docs-site format lock
+.PHONY: help install tools run test test-all test-random test-schemas reliability coverage test-pythons test-asyncpg fuzz check bench bench-growth dist docs docs-site format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ test-all: test ## Run the quick suite, then the rest: both engines, killed proce
 
 test-random: ## Run the quick suite in an order drawn at random; the header of the run shows how to repeat it
 	@$(MAKE) --no-print-directory test ORDER=random
+
+test-schemas: .venv/.develop ## Run the tests of the API on installations side by side, in schemas of one PostgreSQL
+	@$(PYTEST) --schemas -k postgres $(or $(ARGS),tests/api)
 
 reliability: .venv/.develop ## Make docs/reliability.md anew from a run of the tests of faults
 	@folder=$$(mktemp -d) && PRESSROOM_OBSERVATIONS=$$folder $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS) $$(grep -rl --include='test_*.py' 'observations import\|before\.observe' tests) && $(BIN)/python docs/generate_reliability.py $$folder && rm -r $$folder

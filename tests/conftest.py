@@ -11,7 +11,7 @@ import httpx
 import pytest
 from xdist.remote import Producer
 
-from tests.harness.databases import migrated_database
+from tests.harness.databases import migrated_database, migrated_schema
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess
 from tests.harness.quick import choose_quick
@@ -37,6 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--order",
         default="fixed",
         help="Shuffle by this number, which the header of a run shows; 'random' draws one.",
+    )
+    parser.addoption(
+        "--schemas",
+        action="store_true",
+        help="Put all installations on PostgreSQL into one database, each in a schema of its own.",
     )
     parser.addoption("--suite", choices=("quick", "rest", "all"), default="all", help="Which tests to run.")
 
@@ -151,7 +156,10 @@ def database_settings(request: pytest.FixtureRequest, engine: str) -> dict[str, 
     server: postgres.PostgresServer = request.getfixturevalue("postgres_server")
     tmp_path_factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
     name = f"test_{os.getpid()}_{next(_numbers)}"
-    return {"DATABASE_URL": migrated_database(server, run_folder(tmp_path_factory.getbasetemp()), name)}
+    folder = run_folder(tmp_path_factory.getbasetemp())
+    if request.config.option.schemas:
+        return migrated_schema(server, folder, name)
+    return {"DATABASE_URL": migrated_database(server, folder, name)}
 
 
 @pytest.fixture

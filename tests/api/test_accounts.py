@@ -5,13 +5,13 @@ import re
 import time
 from typing import Any
 
-import asyncpg
 import httpx
 import pytest
 
 from pressroom.db import Query
 from tests.api.actors import Actor, field_errors, nobody
 from tests.api.conftest import MakeActor, one_engine
+from tests.harness.databases import connect_to
 from tests.harness.local import LocalServer
 
 SETTINGS = {"SIGN_IN_FAILURES_PER_ADDRESS": 100_000}
@@ -214,8 +214,8 @@ def test_a_name_taken_at_the_very_moment_is_a_conflict(actor: MakeActor) -> None
 
     async def race() -> httpx.Response:
         """Holds the name in a transaction of another node until alice's request waits for it, then takes it."""
-        other = await asyncpg.connect(alice.server.settings.database_url)
-        watch = await asyncpg.connect(alice.server.settings.database_url)
+        other = await connect_to(alice.server.settings)
+        watch = await connect_to(alice.server.settings)
         try:
             transaction = other.transaction()
             await transaction.start()

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import asyncpg
 import pytest
 
 from pressroom.db import Query, Tx
@@ -16,6 +15,7 @@ from pressroom.domains.sign_in.credentials import set_password
 from pressroom.domains.sign_in.tokens import issue_token
 from pressroom.errors import WrongCredentials
 from tests.api.actors import rows
+from tests.harness.databases import connect_to
 from tests.harness.local import LocalServer
 
 CLIENT = "198.51.100.7"
@@ -53,8 +53,8 @@ def test_a_sign_in_with_a_code_and_a_reset_wait_for_each_other_in_one_order(serv
 
     async def race() -> None:
         """Locks the account as a reset elsewhere does until the sign-in waits for it, then removes its tokens."""
-        other = await asyncpg.connect(server.settings.database_url)
-        watch = await asyncpg.connect(server.settings.database_url)
+        other = await connect_to(server.settings)
+        watch = await connect_to(server.settings)
         try:
             transaction = other.transaction()
             await transaction.start()

@@ -74,6 +74,16 @@ def test_two_prefixes_of_a_bucket_are_apart(bucket_url: str, run: Run) -> None:
     assert run(two.stat(f"prefix/{KEY}"))
 
 
+def test_installations_in_two_schemas_have_folders_of_their_own_in_a_bucket(bucket_url: str, run: Run) -> None:
+    database = {"PRESSROOM_DATABASE_URL": "postgresql://h/d", "PRESSROOM_BLOBS_URL": bucket_url}
+    shop, club = (open_blobs(Settings({**database, "PRESSROOM_DATABASE_SCHEMA": name})) for name in ("shop", "club"))
+    run(shop.put(KEY, b"one", "video/mp4"))
+    assert run(club.stat(KEY)) is None
+    assert run(opened(bucket_url).stat(f"pressroom_shop/{KEY}"))
+    public = open_blobs(Settings({**database, "PRESSROOM_DATABASE_SCHEMA": "public"}))
+    assert run(public.stat(f"pressroom_shop/{KEY}")), "the first installation keeps its files where they were"
+
+
 def test_a_blob_replaced_while_it_is_read(bucket_url: str, run: Run) -> None:
     blobs = opened(bucket_url)
 

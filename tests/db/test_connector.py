@@ -155,7 +155,7 @@ def test_a_transfer_fills_the_host_that_takes_writes(cluster: PostgresCluster, r
         await db.close()
 
     async def begin() -> None:
-        async with open_target(url) as target:
+        async with open_target(url, PostgresOptions(connections=1)) as target:
             await target.begin("an id", [])
 
     run(prepare())

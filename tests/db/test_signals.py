@@ -15,7 +15,7 @@ from pressroom.db import Command, ConstraintViolated, Database, Query, Tx
 from pressroom.db.postgres import signals
 from pressroom.db.postgres.connector import Connector, PostgresConnection, PostgresOptions
 from pressroom.db.postgres.database import open_postgres
-from pressroom.db.postgres.signals import CHANNEL, Signals
+from pressroom.db.postgres.signals import Signals
 from tests.services import pgbouncer
 from tests.services.pgbouncer import PgBouncer
 from tests.services.postgres import PostgresServer
@@ -28,6 +28,7 @@ GROW = Command("UPDATE things SET size = size + :size WHERE name = :name")
 COUNT = Query(int, "SELECT count(*) FROM things")
 COUNT_PARTS = Query(int, "SELECT count(*) FROM parts")
 SIZE = Query(int, "SELECT size FROM things WHERE name = :name")
+CHANNEL = PostgresOptions().channel
 LISTENERS = "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
 
 _numbers = itertools.count()
@@ -66,7 +67,7 @@ def test_a_stop_waits_for_no_signal_that_cannot_be_sent() -> None:
         await asyncio.Event().wait()
 
     async def stop() -> None:
-        sender = Signals(connect, notify)
+        sender = Signals(connect, notify, "pressroom")
         sender.send()
         await begun.wait()
         async with asyncio.timeout(20):
@@ -205,6 +206,27 @@ def test_postgres_sends_nothing_for_what_was_rolled_back_or_silent(
         async with asyncio.timeout(20):
             assert await channels.get() == "mark"
         await spy.close()
+
+    run(work())
+
+
+def test_signals_of_an_installation_are_heard_in_its_own_schema_alone(url: str, run: Run) -> None:
+    async def work() -> None:
+        shop, club = [
+            await open_postgres(url, SettableClock(), options=PostgresOptions(schema="public", channel=channel))
+            for channel in ("pressroom_shop", "pressroom_club")
+        ]
+        of_shop, of_club = await listen(shop), await listen(club)
+        await shop.transact(signal)
+        await club.transact(signal)
+        await heard(of_club)
+        await shop.transact(signal)
+        await heard(of_shop)
+        # Signals arrive in the order of their commits, so one of the other channel would have come by now.
+        await asyncio.gather(shop.transact(signal), heard(of_shop))
+        assert not of_club.is_set()
+        await shop.close()
+        await club.close()
 
     run(work())
 

@@ -15,7 +15,7 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Query
-from pressroom.db.migrate import migrate
+from pressroom.db.migrate import all_migrations, migrate
 from pressroom.db.postgres.database import open_postgres
 from pressroom.db.rows import ColumnsDoNotFit, plain_types
 from pressroom.db.sqlite.database import open_sqlite
@@ -43,6 +43,10 @@ NEVER_NULL: Final = {
 
 OUTER: Final = r"LEFT JOIN (\w+)(?: (?!ON\b)(\w+))?"
 """An outer join: its table and, if any, what the statement calls it."""
+
+
+QUALIFIED: Final = re.compile(r"(?<!DISTINCT )\b(?:FROM|JOIN|INTO|UPDATE|TABLE|REFERENCES)\s+\w+\.\w+")
+"""A table with its schema."""
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -227,3 +231,10 @@ def test_a_command_yields_no_rows(migrated: Database, run: Run) -> None:
 def test_a_wrong_statement_is_refused(migrated: Database, run: Run) -> None:
     with pytest.raises(Exception, match="nowhere"):
         run(migrated.prepare(Command("DELETE FROM nowhere")))
+
+
+def test_no_statement_or_migration_names_a_schema() -> None:
+    texts = {name: command.numbered for name, command in statements().items()}
+    texts |= {str(each.version): each.sql for each in all_migrations()}
+    assert QUALIFIED.search("SELECT 1 FROM shop.posts")
+    assert not [name for name, sql in texts.items() if QUALIFIED.search(sql)]

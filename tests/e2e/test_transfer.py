@@ -123,7 +123,10 @@ def target(
 
 @contextlib.asynccontextmanager
 async def connected(server: ServerProcess) -> AsyncGenerator[asyncpg.Connection]:
-    connection = await asyncpg.connect(str(server.settings["DATABASE_URL"]))
+    connection = await asyncpg.connect(
+        str(server.settings["DATABASE_URL"]),
+        server_settings={"search_path": str(server.settings.get("DATABASE_SCHEMA", "public"))},
+    )
     try:
         yield connection
     finally:
@@ -206,9 +209,11 @@ def test_a_transfer_that_is_killed_five_times_goes_on_and_its_target_serves(
     origin: Origin, target: ServerProcess, store: str, request: pytest.FixtureRequest
 ) -> None:
     if store == "s3":
-        target.settings["BLOBS_URL"] = request.getfixturevalue("bucket_url")
+        # Into a schema, beside another installation in the same database and bucket.
+        target.settings |= {"BLOBS_URL": request.getfixturevalue("bucket_url"), "DATABASE_SCHEMA": "shop"}
+        target.command("migrate")
     source = ServerProcess(origin.folder.parent / "source", DATA_DIR=origin.folder, DEV=1, **ROOMY)
-    target.folder.mkdir()
+    target.folder.mkdir(exist_ok=True)
     put_stops(target)
     for number in range(len(STOPS)):
         asyncio.run(kill_at_the_next_stop(target, origin, number))

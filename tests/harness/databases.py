@@ -7,6 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
+import asyncpg
+
 from pressroom.clock import SystemClock
 from pressroom.db import Database
 from pressroom.db.migrate import migrate
@@ -18,6 +20,7 @@ from tests.services.process import alone
 T = TypeVar("T")
 
 _TEMPLATE = "migrated"
+_SHARED = "shared"
 
 
 def settings_of(given: Mapping[str, object]) -> Settings:
@@ -38,6 +41,13 @@ def in_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) ->
     return asyncio.run(run())
 
 
+async def connect_to(settings: Settings) -> asyncpg.Connection:
+    """Connects to the schema of an installation on PostgreSQL, past everything of ours."""
+    return await asyncpg.connect(
+        settings.database_direct_url, server_settings={"search_path": settings.database_schema}
+    )
+
+
 @cache
 def migrated_file() -> bytes:
     """Returns the file of an SQLite database that is up to date and has no rows, migrated once in this process."""
@@ -55,3 +65,16 @@ def migrated_database(server: PostgresServer, run_folder: Path, name: str) -> st
             in_database(settings_of({"DATABASE_URL": server.create_database(_TEMPLATE, kept=True)}), migrate)
             done.touch()
     return server.create_database(name, template=_TEMPLATE)
+
+
+def migrated_schema(server: PostgresServer, run_folder: Path, name: str) -> dict[str, object]:
+    """Makes an installation in a schema of the one database that such installations share; returns its settings."""
+    done = run_folder / f"postgres-shared-{server.port}"
+    with alone(run_folder / "postgres-shared.gate"):
+        if not done.exists():
+            server.drop_database(_SHARED)
+            server.create_database(_SHARED, kept=True)
+            done.touch()
+    settings: dict[str, object] = {"DATABASE_URL": server.database_url(_SHARED), "DATABASE_SCHEMA": name}
+    in_database(settings_of(settings), migrate)
+    return settings

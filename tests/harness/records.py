@@ -19,7 +19,9 @@ Row = tuple[Any, ...]
 def rows(server: ServerProcess, statement: str) -> list[Row]:
     """What a statement yields on the server's own database."""
     url = str(server.settings.get("DATABASE_URL", ""))
-    return asyncio.run(_ask_postgres(url, statement)) if url else _ask_sqlite(sqlite_file(server), statement)
+    if not url:
+        return _ask_sqlite(sqlite_file(server), statement)
+    return asyncio.run(_ask_postgres(url, str(server.settings.get("DATABASE_SCHEMA", "public")), statement))
 
 
 def count(server: ServerProcess, table: str) -> int:
@@ -110,8 +112,8 @@ def _ask_sqlite(file: Path, statement: str) -> list[Row]:
         connection.close()
 
 
-async def _ask_postgres(url: str, statement: str) -> list[Row]:
-    connection = await asyncpg.connect(url)
+async def _ask_postgres(url: str, schema: str, statement: str) -> list[Row]:
+    connection = await asyncpg.connect(url, server_settings={"search_path": schema})
     try:
         return [tuple(row) for row in await connection.fetch(statement)]
     finally:

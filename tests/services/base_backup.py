@@ -26,7 +26,3 @@ class RestoredPostgres(PostgresServer):
             server.stop()
             raise
         return server._begin()
-
-    def database_url(self, database: str) -> str:
-        """Return the address of a database."""
-        return self._url(database)

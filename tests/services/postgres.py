@@ -86,7 +86,11 @@ class PostgresServer(Server):
     @property
     def url(self) -> str:
         """The address of the database `postgres`."""
-        return self._url("postgres")
+        return self.database_url("postgres")
+
+    def database_url(self, name: str) -> str:
+        """Return the address of a database."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{quote(name)}"
 
     def create_database(self, name: str, template: str = "template1", *, kept: bool = False) -> str:
         """Make a database, a copy of `template`, to which nobody may be connected; returns its URL.
@@ -96,7 +100,7 @@ class PostgresServer(Server):
         self._run_sql(f"CREATE DATABASE {_quoted(name)} TEMPLATE {_quoted(template)}")
         if not kept:
             self._created.append(name)
-        return self._url(name)
+        return self.database_url(name)
 
     def drop_databases(self) -> None:
         """Remove the databases that this object has made, but for those to keep."""
@@ -106,9 +110,6 @@ class PostgresServer(Server):
     def drop_database(self, name: str) -> None:
         """Remove a database if it exists, cutting its connections."""
         self._run_sql(f"DROP DATABASE IF EXISTS {_quoted(name)} WITH (FORCE)")
-
-    def _url(self, database: str) -> str:
-        return f"postgresql://postgres@127.0.0.1:{self.port}/{quote(database)}"
 
     def _run_sql(self, statement: str) -> None:
         psql = str((installed() or Path()) / "bin" / "psql")

@@ -39,10 +39,6 @@ class PostgresNode(PostgresServer):
             raise
         return node._begin()
 
-    def database_url(self, database: str) -> str:
-        """Return the address of a database on this node."""
-        return self._url(database)
-
     def set(self, name: str, value: str) -> None:
         """Change a setting of the running server that needs no restart."""
         self.query(f"ALTER SYSTEM SET {name} = '{value}'")

@@ -40,6 +40,32 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
     assert (its.host, its.port) == ("0.0.0.0", 2)
 
 
+POSTGRES = {"PRESSROOM_DATABASE_URL": "postgresql://h/d"}
+
+
+@pytest.mark.parametrize("name", ["", "Shop", "1shop", "shop-2", 'shop"', "pg_shop", "information_schema", "s" * 49])
+def test_schema_with_a_name_that_statements_cannot_bear_is_refused(name: str) -> None:
+    given = {**POSTGRES, "PRESSROOM_DATABASE_SCHEMA": name}
+    if not name:
+        assert Settings(given).database_schema == "public"
+        return
+    with pytest.raises(SettingError, match="PRESSROOM_DATABASE_SCHEMA is "):
+        Settings(given)
+
+
+def test_schema_needs_postgresql() -> None:
+    with pytest.raises(SettingError, match=r"PRESSROOM_DATABASE_SCHEMA needs PostgreSQL \(PRESSROOM_DATABASE_URL\)"):
+        Settings({"PRESSROOM_DATABASE_SCHEMA": "shop"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "installation"),
+    [("public", "pressroom"), ("shop", "pressroom_shop"), ("s" * 48, f"pressroom_{'s' * 48}")],
+)
+def test_installation_is_named_after_its_schema(schema: str, installation: str) -> None:
+    assert Settings({**POSTGRES, "PRESSROOM_DATABASE_SCHEMA": schema}).installation == installation
+
+
 def test_an_empty_variable_means_the_default() -> None:
     assert Settings({"PRESSROOM_PORT": " "}).port == 8000
 
