@@ -166,7 +166,7 @@ class SessionRequired(Forbidden):
 
 
 class PasswordRequired(Forbidden):
-    """The owner of the session has to give the password again first (docs/sign-in.md#the-password-again)."""
+    """The owner of the session has to give the password again first (docs/sign-in.md#password-confirmation)."""
 
 
 class CrossOrigin(Forbidden):

@@ -26,7 +26,7 @@ class SessionOnly:
 
     Attributes:
         is_limited: False: the limit of writes per minute does not apply (docs/limits.md#signed-in).
-        recent: The password must have been given within 30 minutes (docs/sign-in.md#the-password-again).
+        recent: The password must have been given within 30 minutes (docs/sign-in.md#password-confirmation).
     """
 
     is_limited: bool = True

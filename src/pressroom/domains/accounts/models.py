@@ -179,7 +179,7 @@ class Caller(msgspec.Struct):
         return self.key.id if self.key else None
 
     def is_recent(self, now: int) -> bool:
-        """Returns whether the password was given within the last 30 minutes (docs/sign-in.md#the-password-again)."""
+        """Returns whether the password was given within the last 30 minutes (docs/sign-in.md#password-confirmation)."""
         return now - self.confirmed_at <= SESSION_RECENT
 
 

@@ -1,4 +1,4 @@
-"""The pages on which comments are edited and deleted (docs/web-app.md#comments)."""
+"""The pages on which comments are edited and deleted (docs/web-app.md#actions-of-readers)."""
 
 from typing import Final
 

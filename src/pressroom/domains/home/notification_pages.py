@@ -1,4 +1,4 @@
-"""The page of notifications and its forms (docs/web-app.md#notifications)."""
+"""The page of notifications and its forms (docs/web-app.md#lists)."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""The page of one's own hubs, and making one (docs/web-app.md#people)."""
+"""The page of one's own hubs, and making one (docs/web-app.md#lists)."""
 
 from typing import Final
 

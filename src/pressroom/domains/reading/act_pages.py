@@ -1,4 +1,4 @@
-"""The forms of signed-in readers on the pages for reading (docs/web-app.md#acts)."""
+"""The forms of signed-in readers on the pages for reading (docs/web-app.md#actions-of-readers)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Concatenate, Final, ParamSpec, TypeVar

@@ -1,4 +1,4 @@
-"""Atom feeds of an account, a hub and a hashtag: their newest PUBLIC posts (docs/web-app.md#feeds)."""
+"""Atom feeds of an account, a hub and a hashtag: the newest PUBLIC posts (docs/web-app.md#feeds-and-link-previews)."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The page that asks for the password again, in place of what wants it (docs/sign-in.md#the-password-again)."""
+"""The page that asks for the password again, in place of what wants it (docs/sign-in.md#password-confirmation)."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Pages for people who come in without a password: sign-up, a forgotten password, links (docs/web-app.md#coming-in)."""
+"""Pages for signed-out people: sign-up, a forgotten password, links (docs/web-app.md#sign-up-and-links)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The stored part of a receiver's answer (docs/webhooks.md#see-what-happened). Pure."""
+"""The stored part of a receiver's answer (docs/webhooks.md#delivery-log). Pure."""
 
 import re
 from collections.abc import Mapping

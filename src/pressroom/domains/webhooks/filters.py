@@ -1,4 +1,4 @@
-"""The rows that a filter of deliveries selects (docs/webhooks.md#see-what-happened). Pure.
+"""The rows that a filter of deliveries selects (docs/webhooks.md#delivery-log). Pure.
 
 Rows are found by state, kind of event and class of the latest answer, all three for equality, newest first: one range
 of an index for each combination that can occur. So a filter that matches nothing reads nothing, however long the list.
