@@ -4,7 +4,7 @@ from pressroom.db import Tx
 from pressroom.domains.webhooks.actions.endpoints import get_webhook
 from pressroom.domains.webhooks.filters import bounds_of, is_of_all, ranges_of
 from pressroom.domains.webhooks.models import Delivery, DeliveryFilter, DeliveryRecord, Webhook
-from pressroom.domains.webhooks.queries import listing
+from pressroom.domains.webhooks.queries import deliveries
 from pressroom.errors import NotFound
 
 
@@ -25,11 +25,11 @@ async def list_filtered(
     """Returns the same of an endpoint that was read."""
     since, before = bounds_of(wanted, before)
     if is_of_all(wanted):
-        return await listing.list_deliveries(tx, account_id, webhook, since=since, before=before, limit=limit)
+        return await deliveries.list_deliveries(tx, account_id, webhook, since=since, before=before, limit=limit)
     ranges = ranges_of(wanted, closed=webhook.closed_at is not None, disabled=webhook.disabled_at is not None)
     if not ranges:
         return []
-    return await listing.list_in_ranges(tx, account_id, webhook, ranges, since=since, before=before, limit=limit)
+    return await deliveries.list_in_ranges(tx, account_id, webhook, ranges, since=since, before=before, limit=limit)
 
 
 async def get_delivery(
@@ -37,7 +37,7 @@ async def get_delivery(
 ) -> tuple[Webhook, DeliveryRecord]:
     """Returns an endpoint and one delivery to it, with all that was sent. Raises NotFound."""
     webhook = await get_webhook(tx, account_id, key_id, webhook_id)
-    delivery = await listing.find_delivery(tx, account_id, webhook_id, delivery_id)
+    delivery = await deliveries.find_delivery(tx, account_id, webhook_id, delivery_id)
     if delivery is None:
         raise NotFound("There is no such delivery to this endpoint.")
     return webhook, delivery

@@ -19,7 +19,7 @@ from pressroom.domains.webhooks.models import (
     State,
     Webhook,
 )
-from pressroom.domains.webhooks.queries import deliveries, listing
+from pressroom.domains.webhooks.queries import deliveries
 from pressroom.domains.webhooks.queries.deliveries import PastEvent
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import first_id, last_id, time_of
@@ -70,7 +70,7 @@ async def resend(tx: Tx, account_id: str, key_id: str, webhook_id: str, delivery
     not active, the endpoint is disabled or the event too old.
     """
     webhook = await lock_live(tx, account_id, key_id, webhook_id)
-    delivery = await listing.find_delivery(tx, account_id, webhook_id, delivery_id)
+    delivery = await deliveries.find_delivery(tx, account_id, webhook_id, delivery_id)
     if delivery is None:
         raise NotFound("There is no such delivery to this endpoint.")
     event = PastEvent(delivery.event_id, delivery.event, webhook_id, delivery.state)

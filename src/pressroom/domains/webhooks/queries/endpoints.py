@@ -1,9 +1,9 @@
-"""Endpoints: adding, reading, changing and removing them."""
+"""Endpoints: adding, reading, changing and removing them, and the figures of their pending and latest deliveries."""
 
 from typing import Final
 
 from pressroom.db import Query, Tx, sql
-from pressroom.domains.webhooks.models import SHOWN, Predecessor, Webhook
+from pressroom.domains.webhooks.models import COUNTED, LATEST, SHOWN, EndpointFigures, Predecessor, Webhook
 
 _WEBHOOK: Final = (
     f"id, key_id, url, events, substr(secret, 1, {SHOWN}) AS secret_prefix, previous_secret_expires_at, created_at,"
@@ -21,12 +21,6 @@ FIND_WEBHOOK: Final = Query(
 
 LOCK_WEBHOOK: Final = Query(Webhook, f"{FIND_WEBHOOK.text} FOR UPDATE")
 
-
-LIST_OF_ACCOUNT: Final = Query(
-    Webhook,
-    f"SELECT {_WEBHOOK} FROM webhooks WHERE account_id = :account_id AND removed_at IS NULL"
-    " ORDER BY id DESC LIMIT :limit",
-)
 
 REMOVE_WEBHOOK: Final = Query(
     str,
@@ -81,9 +75,13 @@ async def find_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, *,
     return await tx.one(query, account_id=account_id, key_id=key_id, webhook_id=webhook_id)
 
 
+@sql.all(
+    f"SELECT {_WEBHOOK} FROM webhooks WHERE account_id = :account_id AND removed_at IS NULL"
+    " ORDER BY id DESC LIMIT :limit"
+)
 async def list_of_account(tx: Tx, account_id: str, limit: int) -> list[Webhook]:
     """Returns at most `limit` endpoints of all keys of an account, newest first."""
-    return await tx.all(LIST_OF_ACCOUNT, account_id=account_id, limit=limit)
+    ...
 
 
 @sql.all(
@@ -147,4 +145,36 @@ async def resume_webhook(tx: Tx, account_id: str, webhook_id: str) -> None:
 )
 async def close_webhooks(tx: Tx, account_id: str, key_id: str, *, sweep_at: int) -> None:
     """Closes the endpoints of a revoked key: no further event is queued for them."""
+    ...
+
+
+_OWN: Final = "d.account_id = w.account_id AND d.webhook_id = w.id"
+_LATEST: Final = f"(SELECT d.state FROM deliveries d WHERE {_OWN} ORDER BY d.event_id DESC LIMIT {LATEST}) AS latest"
+
+# Each figure is looked up by index for one endpoint at a time, and ends at its bound: without an order, or in a join, a
+# planner may walk through all deliveries. Of a closed endpoint only the news of that still goes out: the newest event.
+_FIGURES: Final = (
+    "SELECT w.id, w.next_due_at, CASE WHEN w.closed_at IS NULL"
+    f" THEN (SELECT count(*) FROM (SELECT 1 FROM deliveries d WHERE {_OWN} AND d.state = 'pending'"
+    f" ORDER BY d.event_id LIMIT {COUNTED + 1}) AS waiting)"
+    f" ELSE (SELECT count(*) FROM (SELECT d.event_type FROM deliveries d WHERE {_OWN} AND d.state = 'pending'"
+    " ORDER BY d.event_id DESC LIMIT 1) AS newest WHERE newest.event_type = 'apikey.revoked') END AS waiting,"
+    f" (SELECT d.event_id FROM deliveries d WHERE {_OWN} AND d.state = 'pending' ORDER BY d.event_id LIMIT 1)"
+    " AS oldest_waiting,"
+    f" (SELECT count(*) FROM {_LATEST}) AS latest,"
+    f" (SELECT count(*) FROM {_LATEST} WHERE latest.state = 'delivered') AS delivered,"
+    f" (SELECT count(*) FROM {_LATEST} WHERE latest.state = 'failed') AS failed"
+    " FROM webhooks w WHERE w.account_id = :account_id AND w.key_id = :key_id AND w.removed_at IS NULL"
+)
+
+
+@sql.one(f"{_FIGURES} AND w.id = :webhook_id")
+async def find_figures(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> EndpointFigures | None:
+    """Returns the figures of an endpoint."""
+    ...
+
+
+@sql.all(f"{_FIGURES} ORDER BY w.id DESC")
+async def list_figures(tx: Tx, account_id: str, key_id: str) -> list[EndpointFigures]:
+    """Returns the figures of each endpoint of a key, newest first."""
     ...
