@@ -1,4 +1,4 @@
-"""Outages: how long jobs wait for what is away, and how few are begun (docs/media.md#when-something-is-away)."""
+"""Outages: how long jobs wait for what is away, and how few are begun (docs/media.md#outages)."""
 
 from typing import Final
 

@@ -53,7 +53,7 @@ class Handler(msgspec.Struct, frozen=True):
     """How jobs of one kind are done.
 
     work: `work(job, token)` does a job and removes it in the transaction of its effect (`queue.finish`). When it
-    raises, the job is tried again; Unavailable, OSError and Defer spend no try (docs/media.md#when-something-is-away),
+    raises, the job is tried again; Unavailable, OSError and Defer spend no try (docs/media.md#outages),
     and after GiveUp there is none.
     together: jobs that are done at once; each: of these, jobs of one account. waits: milliseconds before each further
     try. gave_up: `gave_up(tx, job, reason)` runs in the transaction in which the job becomes dead.

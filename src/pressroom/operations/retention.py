@@ -1,4 +1,4 @@
-"""Removal of rows past their time (docs/operations.md#what-is-kept-how-long)."""
+"""Removal of rows past their time (docs/operations.md#retention)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The addresses that may be reached: pure rules and their settings (docs/operations.md#requests-that-leave)."""
+"""The addresses that may be reached: pure rules and their settings (docs/operations.md#outbound-requests)."""
 
 import ipaddress
 from dataclasses import dataclass

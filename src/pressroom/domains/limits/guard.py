@@ -21,7 +21,7 @@ class Spent(NamedTuple):
 
 
 class Limiter(Protocol):
-    """Counts requests in rolling windows, in memory or in Redis (docs/limits.md#where-they-are-kept)."""
+    """Counts requests in rolling windows, in memory or in Redis (docs/limits.md#storage-of-counts)."""
 
     rates: Rates
 

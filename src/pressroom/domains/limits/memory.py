@@ -1,4 +1,4 @@
-"""Rate limits in this process's memory, saved to the database twice a second (docs/limits.md#where-they-are-kept)."""
+"""Rate limits in this process's memory, saved to the database twice a second (docs/limits.md#storage-of-counts)."""
 
 import asyncio
 import contextlib
