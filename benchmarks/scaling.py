@@ -86,7 +86,7 @@ SOURCES: Final = {
     "redis_moved": "Redis: exchanged, bytes",
     "pictures": "pictures of 12 megapixels that a server prepares a second",
 }
-"""Each cost by the first cell of its row in docs/performance.md#what-one-create-costs."""
+"""Each cost by the first cell of its row in docs/performance.md#cost-of-a-create."""
 
 
 def measured(page: str) -> Costs:

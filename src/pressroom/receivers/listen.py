@@ -1,7 +1,7 @@
 """`pressroom listen`: a local webhook receiver that verifies and prints deliveries, and fails on request.
 
 Deliveries are printed as plain text: none of their bytes reaches the terminal as a control sequence
-(docs/webhooks.md#try-it-at-your-desk).
+(docs/webhooks.md#local-testing).
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""How endpoints do (docs/webhooks.md#how-an-endpoint-does)."""
+"""How endpoints do (docs/webhooks.md#endpoint-status)."""
 
 from typing import Final
 
