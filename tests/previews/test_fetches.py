@@ -1,4 +1,4 @@
-"""When and how often a page is fetched, and how long that is good (docs/previews.md#when-a-page-is-fetched)."""
+"""When and how often a page is fetched, and how long that is good (docs/previews.md#fetching)."""
 
 import pytest
 

@@ -1,7 +1,7 @@
 """A card that was fetched anew is on every post from the next request on; until it is due nobody fetches its page.
 
 Both at two servers over one database, while everybody reads and publishes the same link
-(docs/previews.md#when-a-page-is-fetched).
+(docs/previews.md#fetching).
 """
 
 import httpx

@@ -15,7 +15,7 @@ def check_same_origin(headers: Headers, base_url: str) -> None:
     """Raises CrossOrigin when a browser says that another site made the request.
 
     `Sec-Fetch-Site` decides if it is there, otherwise `Origin`, which must be that of the base address
-    (docs/proxy.md#what-any-proxy-must-do). A client that sends neither is no browser.
+    (docs/proxy.md#requirements). A client that sends neither is no browser.
     """
     if headers.fetch_site is not None:
         if headers.fetch_site in ("same-origin", "none"):

@@ -1,4 +1,4 @@
-"""Fetches a page, its oEmbed document and its image, all within one deadline (docs/previews.md#what-a-card-shows)."""
+"""Fetches a page, its oEmbed document and its image, all within one deadline (docs/previews.md#contents-of-a-card)."""
 
 import asyncio
 import functools
@@ -96,7 +96,7 @@ async def fetch_card(client: OutboundClient, url: str, *, seconds: float = 5.0) 
 class CardPostponed(PressroomError):
     """Too many requests are under way to the page's address, or this server lacked something to send one.
 
-    Nothing is known of the page (docs/previews.md#when-a-page-is-fetched).
+    Nothing is known of the page (docs/previews.md#fetching).
     """
 
 
