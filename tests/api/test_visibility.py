@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from pressroom.domains.accounts.queries.usernames import free_username
+from pressroom.domains.accounts.queries import free_username
 from tests.api.actors import NOTHING, Actor, Json, body_of, field_errors, nobody, objections, publish, read, refusal
 from tests.api.audiences import READERS, SEEN_BY, SIGNED_OUT, crowd, set_audience
 from tests.api.conftest import MakeActor, one_engine

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from pressroom.db import Database, Tx
-from pressroom.domains.accounts.queries.usernames import purge_reserved
+from pressroom.domains.accounts.queries import purge_reserved
 from pressroom.domains.audit.actions import purge_entries
 from pressroom.domains.idempotency import once as idempotency
 from pressroom.domains.keys import actions as keys

@@ -8,8 +8,6 @@ from typing import Any, Final
 from pressroom.domains.accounts import profile_pages
 from pressroom.domains.accounts import routes as accounts
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.administration import belongings_pages as admin_belonging_pages
-from pressroom.domains.administration import belongings_routes as admin_belongings
 from pressroom.domains.administration import invitations
 from pressroom.domains.administration import pages as admin_pages
 from pressroom.domains.administration import routes as administration
@@ -29,7 +27,8 @@ from pressroom.domains.keys import routes as keys
 from pressroom.domains.mail import pages as mail
 from pressroom.domains.media import picture_pages, picture_routes
 from pressroom.domains.media import serving as media
-from pressroom.domains.moderation import block_pages, block_routes
+from pressroom.domains.moderation import pages as moderation_pages
+from pressroom.domains.moderation import routes as moderation
 from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.personal_data import pages as data_pages
 from pressroom.domains.personal_data import routes as personal_data
@@ -40,15 +39,11 @@ from pressroom.domains.reading import act_pages as acts
 from pressroom.domains.reading import feeds
 from pressroom.domains.reading import pages as reading
 from pressroom.domains.reading import preview_routes as previewing
-from pressroom.domains.reports import admin_pages as report_admin_pages
-from pressroom.domains.reports import admin_routes as report_admin_routes
 from pressroom.domains.reports import pages as report_pages
 from pressroom.domains.reports import routes as reports
-from pressroom.domains.sign_in import credential_pages, security_pages, security_routes
-from pressroom.domains.sign_in import link_routes as account_links
 from pressroom.domains.sign_in import pages as sign_in_pages
 from pressroom.domains.sign_in import routes as sign_in
-from pressroom.domains.sign_in import two_factor_routes as two_factor
+from pressroom.domains.sign_in import security_pages, security_routes
 from pressroom.domains.sign_up import pages as sign_up_pages
 from pressroom.domains.sign_up import routes as sign_up
 from pressroom.domains.sign_up import setup_routes as setup
@@ -70,9 +65,9 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *sign_in.routes,
     *accounts.routes,
     *picture_routes.routes,
-    *account_links.routes,
+    *sign_in.link_routes,
     *setup.routes,
-    *two_factor.routes,
+    *security_routes.two_factor_routes,
     *personal_data.routes,
     *security_routes.routes,
     *keys.routes,
@@ -84,11 +79,9 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *notification_routes.routes,
     *notifications.routes,
     *administration.routes,
-    *admin_belongings.routes,
     *invitations.routes,
     *reports.routes,
-    *report_admin_routes.routes,
-    *block_routes.routes,
+    *moderation.routes,
 )
 """The operations of the API, in the order of the API reference."""
 
@@ -112,17 +105,14 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *picture_pages.routes,
     *security_pages.routes,
     *data_pages.routes,
-    *credential_pages.routes,
     *key_pages.routes,
     *one_key_pages.routes,
     *webhook_pages.routes,
     *delivery_pages.routes,
     *admin_pages.routes,
-    *admin_belonging_pages.routes,
     *invitations.pages,
     *report_pages.routes,
-    *report_admin_pages.routes,
-    *block_pages.routes,
+    *moderation_pages.routes,
 )
 """The pages that people read and the media in them, and the pages on which they do something."""
 

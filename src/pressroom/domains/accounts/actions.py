@@ -15,7 +15,7 @@ from pressroom.domains.accounts.models import (
     Profile,
     folded,
 )
-from pressroom.domains.accounts.queries import status, usernames
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import OPERATOR, Kind, Source
 from pressroom.errors import Conflict, NotFound
@@ -139,10 +139,10 @@ async def _record_edit(tx: Tx, before: Account, account: Account, source: Source
 async def _change_username(tx: Tx, before: str, account: Account) -> None:
     """Reserves the previous name for this account and frees the new one. Raises Conflict when it holds too many."""
     await _refuse_reserved(tx, account.username, but=account.id)
-    await usernames.free_username(tx, folded(account.username))
-    if await usernames.count_reserved(tx, account.id) >= RESERVATIONS:
+    await queries.free_username(tx, folded(account.username))
+    if await queries.count_reserved(tx, account.id) >= RESERVATIONS:
         raise Conflict(f"{RESERVATIONS} earlier names are kept for this account for 90 days; take one of those back.")
-    await usernames.reserve_username(tx, folded(before), account.id, until=tx.now + RESERVED)
+    await queries.reserve_username(tx, folded(before), account.id, until=tx.now + RESERVED)
 
 
 async def _refuse_reserved(tx: Tx, username: str, but: str = "") -> None:
@@ -150,7 +150,7 @@ async def _refuse_reserved(tx: Tx, username: str, but: str = "") -> None:
 
     Must be called after the name is written: an account that gave it up at the same moment has committed by then.
     """
-    if await usernames.is_reserved(tx, folded(username), but=but):
+    if await queries.is_reserved(tx, folded(username), but=but):
         raise Conflict(f"The user name {username} is taken.")
 
 

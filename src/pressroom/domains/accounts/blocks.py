@@ -9,8 +9,8 @@ from typing import Final
 import idna
 
 from pressroom.db import Tx
+from pressroom.domains.accounts import queries
 from pressroom.domains.accounts.models import Block, folded
-from pressroom.domains.accounts.queries import blocks
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind, Source
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
@@ -41,7 +41,7 @@ def patterns_for(email: str) -> list[str]:
 
 async def check_not_blocked(tx: Tx, email: str) -> None:
     """Raises Unprocessable for an address that an admin has blocked."""
-    if await blocks.is_blocked(tx, patterns_for(email)):
+    if await queries.is_blocked(tx, patterns_for(email)):
         message = "This server takes no accounts with this e-mail address. Use another one, or ask its operator."
         raise Unprocessable([FieldError("email", Code.NOT_ALLOWED, message)])
 
@@ -52,7 +52,7 @@ async def block(tx: Tx, admin: Source, pattern: str, reason: str) -> Block:
     Raises Conflict when it is blocked already.
     """
     made = Block(new_id(tx.now), pattern, reason, tx.now)
-    if not await blocks.insert_block(tx, block_id=made.id, pattern=pattern, reason=reason):
+    if not await queries.insert_block(tx, block_id=made.id, pattern=pattern, reason=reason):
         raise Conflict(f"{pattern} is blocked already.")
     await record(tx, "", Kind.ADDRESS_BLOCKED, admin, pattern=pattern, reason=reason)
     return made
@@ -60,7 +60,7 @@ async def block(tx: Tx, admin: Source, pattern: str, reason: str) -> Block:
 
 async def unblock(tx: Tx, admin: Source, block_id: str) -> str:
     """Takes a block off and returns its pattern. Raises NotFound."""
-    pattern = await blocks.delete_block(tx, block_id)
+    pattern = await queries.delete_block(tx, block_id)
     if pattern is None:
         raise NotFound("There is no such block.")
     await record(tx, "", Kind.ADDRESS_UNBLOCKED, admin, pattern=pattern)

@@ -8,7 +8,8 @@ from msgspec import Meta
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.administration.pages import page_of, pager_values
-from pressroom.domains.administration.routes import TAG, source_of
+from pressroom.domains.administration.routes import TAG
+from pressroom.domains.moderation.routes import admin_of
 from pressroom.domains.sign_up import invitations, queries
 from pressroom.domains.sign_up.queries import Invitation
 from pressroom.errors import Conflict, NotFound
@@ -195,7 +196,7 @@ async def _make(request: Request[Caller], body: MakeInvitation) -> Response:
         return MadeInvitationOut(**msgspec.structs.asdict(shown), url=f"{base_url}/signup?invite={made[1]}")
 
     return await request.once.hiding("url")(
-        invitations.make, shape, 201, source_of(request), request.caller.account.id, body.note or None
+        invitations.make, shape, 201, admin_of(request), request.caller.account.id, body.note or None
     )
 
 
@@ -205,7 +206,7 @@ async def _revoke(request: Request[Caller]) -> Response:
         invitations.revoke,
         lambda found: invitation_shape(found, now),
         200,
-        source_of(request),
+        admin_of(request),
         request.parameters["id"],
     )
 

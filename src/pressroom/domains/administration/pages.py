@@ -8,19 +8,22 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.actions import get_record
 from pressroom.domains.accounts.models import AccountFilter, AccountRecord, Caller
 from pressroom.domains.administration import actions
-from pressroom.domains.administration.routes import read_accounts, source_of, try_again
+from pressroom.domains.administration.routes import disable, read_accounts, revoke, try_again
 from pressroom.domains.administration.schemas import (
     DeleteAccount,
     GiveReason,
     VerifyAccount,
     act_shape,
     dead_job_shape,
+    endpoint_shape,
     facts_shape,
     given,
+    key_shape,
     overview_shape,
     queue_shape,
     setting_shape,
 )
+from pressroom.domains.moderation.routes import admin_of
 from pressroom.domains.moderation.schemas import record_shape
 from pressroom.settings.shown import shown_settings
 from pressroom.web.access import AdminPage
@@ -105,7 +108,7 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
         actions.verify_account,
         record_shape,
         200,
-        source_of(request),
+        admin_of(request),
         request.parameters["username"],
         body.reason,
         verified=given(body.verified),
@@ -118,7 +121,7 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
 async def suspend_account(request: Request[Caller], body: GiveReason) -> Response:
     """Suspends the account like POST /api/admin/accounts/{username}/suspend."""
     username = request.parameters["username"]
-    await request.once(actions.suspend_account, record_shape, 200, source_of(request), username, body.reason)
+    await request.once(actions.suspend_account, record_shape, 200, admin_of(request), username, body.reason)
     return _done(request, "account-suspended")
 
 
@@ -126,7 +129,7 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
 async def restore_account(request: Request[Caller], body: GiveReason) -> Response:
     """Restores the account like POST /api/admin/accounts/{username}/restore."""
     username = request.parameters["username"]
-    await request.once(actions.restore_account, record_shape, 200, source_of(request), username, body.reason)
+    await request.once(actions.restore_account, record_shape, 200, admin_of(request), username, body.reason)
     return _done(request, "account-restored")
 
 
@@ -135,7 +138,7 @@ async def delete_account(request: Request[Caller], body: DeleteAccount) -> Respo
     """Deletes the account like POST /api/admin/accounts/{username}/delete."""
     username = request.parameters["username"]
     await request.once(
-        actions.delete_account, record_shape, 200, source_of(request), username, body.username, body.reason
+        actions.delete_account, record_shape, 200, admin_of(request), username, body.username, body.reason
     )
     return redirect(ACCOUNTS, done="account-deleted")
 
@@ -210,3 +213,39 @@ def pager_values(request: Request[Caller], path: str, kept: dict[str, str], curs
     further = f"{path}?{urlencode({**kept, 'cursor': cursor})}" if cursor else None
     begin = f"{path}?{urlencode(kept)}" if kept else path
     return {"next_page": further, "first_page": begin if page_of(request).cursor else None}
+
+
+KEY: Final = f"{ONE}/keys/{{keyId}}"
+ENDPOINT: Final = f"{KEY}/webhooks/{{webhookId}}"
+
+
+async def show_revocation(request: Request[Caller], form: FormState) -> Response:
+    """Renders the effects of revoking a key, with the form."""
+    path = request.parameters
+    record, key = await request.db.read(actions.get_owned_key, path["username"], path["keyId"])
+    values = {"account": record_shape(record), "key": key_shape(key, request.clock.now())}
+    return await render(request, "administration/revoke_key.html", values, form=form)
+
+
+async def show_disabling(request: Request[Caller], form: FormState) -> Response:
+    """Renders the effects of disabling an endpoint, with the form."""
+    path = request.parameters
+    record, webhook = await request.db.read(
+        actions.get_owned_webhook, path["username"], path["keyId"], path["webhookId"]
+    )
+    values = {"account": record_shape(record), "endpoint": endpoint_shape(webhook)}
+    return await render(request, "administration/disable_endpoint.html", values, form=form)
+
+
+@routes.form(f"{KEY}/revoke", AdminPage(recent=True), show=show_revocation, summary="Revoke it")
+async def revoke_key(request: Request[Caller], body: GiveReason) -> Response:
+    """Revokes the key like POST /api/admin/accounts/{username}/keys/{keyId}/revoke."""
+    await revoke(request, body)
+    return _done(request, "key-of-account-revoked")
+
+
+@routes.form(f"{ENDPOINT}/disable", AdminPage(recent=True), show=show_disabling, summary="Disable it")
+async def disable_endpoint(request: Request[Caller], body: GiveReason) -> Response:
+    """Disables the endpoint like POST /api/admin/accounts/{username}/keys/{keyId}/webhooks/{webhookId}/disable."""
+    await disable(request, body)
+    return _done(request, "endpoint-of-account-disabled")

@@ -20,6 +20,8 @@ from pressroom.domains.administration.examples import (
 )
 from pressroom.domains.administration.schemas import (
     ActList,
+    AdminEndpointOut,
+    AdminKeyOut,
     DeleteAccount,
     FactsOut,
     GiveReason,
@@ -30,14 +32,16 @@ from pressroom.domains.administration.schemas import (
     VerifyAccount,
     act_shape,
     dead_job_shape,
+    endpoint_shape,
     facts_shape,
     given,
+    key_shape,
     overview_shape,
     queue_shape,
     setting_shape,
 )
-from pressroom.domains.audit.models import Actor, Source
 from pressroom.domains.media.models import source
+from pressroom.domains.moderation.routes import admin_of
 from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.jobs.overview import find_dead
@@ -76,11 +80,6 @@ _NARROWED: Final = (
     QueryParameter("username", "Only those whose user name begins so, in its order.", {"type": "string"}),
     QueryParameter("email", "Only those whose e-mail address begins so, in its order.", {"type": "string"}),
 )
-
-
-def source_of(request: Request[Caller]) -> Source:
-    """Returns the admin who sent a request, and from where."""
-    return Source(address=request.client, actor=Actor.ADMIN, admin_id=request.caller.account.id)
 
 
 def read_narrowing(given: Mapping[str, str]) -> tuple[AccountFilter | None, str, bool]:
@@ -163,7 +162,7 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
         actions.verify_account,
         record_shape,
         200,
-        source_of(request),
+        admin_of(request),
         request.parameters["username"],
         body.reason,
         verified=given(body.verified),
@@ -184,7 +183,7 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
     """Ends the account's sessions, revokes its keys for this reason, and hides all that it published. Not for accounts
     of admins."""
     username = request.parameters["username"]
-    return await request.once(actions.suspend_account, record_shape, 200, source_of(request), username, body.reason)
+    return await request.once(actions.suspend_account, record_shape, 200, admin_of(request), username, body.reason)
 
 
 @routes.post(
@@ -199,7 +198,7 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
 async def restore_account(request: Request[Caller], body: GiveReason) -> Response:
     """Ends a suspension: what the account published is shown again. Its keys stay revoked."""
     username = request.parameters["username"]
-    return await request.once(actions.restore_account, record_shape, 200, source_of(request), username, body.reason)
+    return await request.once(actions.restore_account, record_shape, 200, admin_of(request), username, body.reason)
 
 
 @routes.post(
@@ -215,7 +214,7 @@ async def delete_account(request: Request[Caller], body: DeleteAccount) -> Respo
     """Deletes the account for good, once its user name was given as well. Not for accounts of admins."""
     username = request.parameters["username"]
     return await request.once(
-        actions.delete_account, record_shape, 200, source_of(request), username, body.username, body.reason
+        actions.delete_account, record_shape, 200, admin_of(request), username, body.username, body.reason
     )
 
 
@@ -267,7 +266,7 @@ async def try_again(request: Request[Caller]) -> Response:
         actions.retry_job,
         lambda job: RetriedOut(job.id, job.kind),
         200,
-        source_of(request),
+        admin_of(request),
         request.parameters["id"],
     )
 
@@ -296,3 +295,63 @@ async def list_log(request: Request[Caller]) -> Response:
     """Acts of admins and the operator, newest first: who, what, why, when, and from where. Kept for a year."""
     shown, cursor = await read_paged(request, lambda each: each.entry.id, actions.list_log)
     return json_response(ActList([act_shape(each) for each in shown], cursor))
+
+
+KEY: Final = f"{ONE}/keys/{{keyId}}"
+
+
+@routes.post(
+    f"{KEY}/revoke",
+    AdminOnly(recent=True),
+    summary="Revoke a key of an account",
+    gives=AdminKeyOut,
+    fails=(NotFound("There is no such key."), Conflict("The key is revoked already.")),
+    example=REASON_EXAMPLE,
+    response_example=FACTS_EXAMPLE.keys[0],
+)
+async def revoke_key_of(request: Request[Caller], body: GiveReason) -> Response:
+    """Revokes one key for good: its endpoints are sent `apikey.revoked` with the reason, and its owner is notified."""
+    return await revoke(request, body)
+
+
+@routes.post(
+    f"{KEY}/webhooks/{{webhookId}}/disable",
+    AdminOnly(recent=True),
+    summary="Disable a webhook endpoint of an account",
+    gives=AdminEndpointOut,
+    fails=(NotFound("There is no such webhook endpoint."), Conflict("The endpoint is disabled already.")),
+    example=REASON_EXAMPLE,
+    response_example=FACTS_EXAMPLE.webhooks[0],
+)
+async def disable_webhook_of(request: Request[Caller], body: GiveReason) -> Response:
+    """Sends nothing more to one endpoint. Its owner is notified with the reason, and may remove it and add it again."""
+    return await disable(request, body)
+
+
+async def revoke(request: Request[Caller], body: GiveReason) -> Response:
+    """Revokes the key that the path names, once."""
+    now, path = request.clock.now(), request.parameters
+    return await request.once(
+        actions.revoke_key,
+        lambda key: key_shape(key, now),
+        200,
+        admin_of(request),
+        path["username"],
+        path["keyId"],
+        body.reason,
+    )
+
+
+async def disable(request: Request[Caller], body: GiveReason) -> Response:
+    """Disables the endpoint that the path names, once."""
+    path = request.parameters
+    return await request.once(
+        actions.disable_webhook,
+        endpoint_shape,
+        200,
+        admin_of(request),
+        path["username"],
+        path["keyId"],
+        path["webhookId"],
+        body.reason,
+    )

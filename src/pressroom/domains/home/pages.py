@@ -27,7 +27,7 @@ from pressroom.domains.previews.schemas import card_shape
 from pressroom.domains.reading.markup import linked, shortened
 from pressroom.domains.reading.preview_routes import find_card
 from pressroom.domains.reading.rendering import host_of
-from pressroom.domains.sign_in.link_routes import ask_for_verification
+from pressroom.domains.sign_in.routes import ask_for_verification
 from pressroom.ids import BEYOND
 from pressroom.settings.values import Signup
 from pressroom.web.access import Page, Visitor

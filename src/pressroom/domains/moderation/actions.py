@@ -10,7 +10,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.actions import TAG_JOB, get_record
 from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
-from pressroom.domains.accounts.queries import status, usernames
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record as log
 from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.domains.keys import queries as keys
@@ -75,7 +75,7 @@ async def delete_account(
     await queue.cancel_of_account(tx, EMAIL_CHANGED_JOB, record.id)
     if by is RevokedBy.ADMIN:
         await log(tx, record.id, Kind.ACCOUNT_DELETED, source, reason=reason)
-    await usernames.reserve_username(tx, folded(record.username), record.id, until=tx.now + RESERVED)
+    await accounts.reserve_username(tx, folded(record.username), record.id, until=tx.now + RESERVED)
     await queue.enqueue(tx, DELETION_JOB, record.id, account_id=record.id)
     return replace(record, suspended_at=record.suspended_at or tx.now, deleted_at=tx.now, is_admin=False)
 

@@ -1,9 +1,18 @@
-"""Accounts as the operator's commands print them."""
+"""Wire shapes of blocked e-mail addresses, and accounts as the operator's commands print them."""
+
+from collections.abc import Iterator
+from typing import Annotated, Final, Self
 
 import msgspec
+from msgspec import Meta
 
 from pressroom.clock import iso
-from pressroom.domains.accounts.models import AccountRecord
+from pressroom.domains.accounts import blocks
+from pressroom.domains.accounts.models import AccountRecord, Block
+from pressroom.errors import Code, FieldError
+from pressroom.text import is_invisible
+from pressroom.web.json_bodies import Body
+from pressroom.web.wire import SHOWN, Id, Time
 
 
 class RecordOut(msgspec.Struct, rename="camel"):
@@ -52,3 +61,65 @@ def record_shape(record: AccountRecord, active_keys: int | None = None) -> Recor
         suspended_at=None if record.suspended_at is None else iso(record.suspended_at),
         deleted_at=None if record.deleted_at is None else iso(record.deleted_at),
     )
+
+
+NO_PATTERN: Final = "Give an e-mail address such as name@example.org, or a domain such as example.org."
+
+
+class CreateBlock(Body):
+    """An e-mail address or domain to block for sign-up."""
+
+    pattern: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=320,
+            description="An e-mail address, or a domain with all below it.",
+            extra_json_schema={"pattern": r"^([^\s@]+@|@)?[^\s@.!]{1,63}(\.[^\s@.!]{1,63})*$"},
+        ),
+    ]
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=500, description="For the admins.", extra_json_schema={"pattern": SHOWN})
+    ]
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        if self.reason and is_invisible(self.reason):
+            yield FieldError("reason", Code.TOO_SHORT, "A reason has 1 to 500 characters that show.")
+        if self.pattern and blocks.pattern_of(self.pattern) is None:
+            yield FieldError("pattern", Code.INVALID_FORMAT, NO_PATTERN)
+
+    @property
+    def canonical(self) -> str:
+        """The pattern as it is stored and compared."""
+        return blocks.pattern_of(self.pattern) or ""
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(pattern="spam.example", reason="Forty accounts in one night.")
+
+
+class BlockOut(msgspec.Struct, rename="camel"):
+    """An e-mail address or domain that nobody can sign up with."""
+
+    id: Id
+    pattern: str
+    reason: str
+    created_at: Time
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(
+            "01M7WXTRMHVA0Q1D2S5P8NYV0R", "spam.example", "Forty accounts in one night.", "2026-11-20T16:50:16.017Z"
+        )
+
+
+class BlockList(msgspec.Struct, rename="camel"):
+    """A page of blocks, newest first."""
+
+    blocks: list[BlockOut]
+    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+
+
+def block_shape(block: Block) -> BlockOut:
+    """Returns a block as admins see it."""
+    return BlockOut(block.id, block.pattern, block.reason, iso(block.created_at))

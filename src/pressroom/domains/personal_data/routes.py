@@ -10,7 +10,7 @@ from pressroom.domains.audit.models import Source
 from pressroom.domains.moderation.models import admin_stays, check_not_admin
 from pressroom.domains.personal_data import actions
 from pressroom.domains.personal_data.schemas import DeletedOwnAccountOut, DeleteOwnAccount, ExportOut, export_shape
-from pressroom.domains.sign_in.cookies import session_cookie
+from pressroom.domains.sign_in.cookies import set_session_cookie
 from pressroom.domains.sign_in.signing_in import check_own_password
 from pressroom.errors import Code, Conflict, FieldError, NotFound, TooManyAttempts, Unprocessable, WrongCredentials
 from pressroom.web.access import SessionOnly
@@ -124,8 +124,7 @@ async def carry_out_deletion(request: Request[Caller], body: DeleteOwnAccount) -
         account_id,
         attempt,
     )
-    secure = request.settings.base_url.startswith("https://")
-    response.headers.append(session_cookie("", secure=secure))
+    set_session_cookie(request, response, "")
     return response
 
 

@@ -8,7 +8,7 @@ from pressroom.db import Database, Tx
 from pressroom.db.params import batches
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.models import Account, folded
-from pressroom.domains.accounts.queries.usernames import was_deleted
+from pressroom.domains.accounts.queries import was_deleted
 from pressroom.domains.clips.actions import list_of_account as list_clips
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.queries import FIND_CLIP

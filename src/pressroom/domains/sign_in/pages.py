@@ -9,7 +9,7 @@ from pressroom.domains.accounts.models import Caller, Purpose
 from pressroom.domains.sign_in import attempts, sessions
 from pressroom.domains.sign_in.codes import LONGEST_CODE
 from pressroom.domains.sign_in.confirmation import confirm, show_question
-from pressroom.domains.sign_in.cookies import CODE_COOKIE, code_cookie, session_cookie
+from pressroom.domains.sign_in.cookies import CODE_COOKIE, set_code_cookie, set_session_cookie
 from pressroom.domains.sign_in.schemas import Confirmation, SignIn
 from pressroom.domains.sign_in.signing_in import (
     SUSPENDED,
@@ -83,7 +83,7 @@ async def sign_in(request: Request[Caller], body: SignIn) -> Response:
         raise WrongCredentials(WRONG_LOGIN) from None
     except AccountSuspended as error:
         return await show_sign_in(request, FormState(typed={"login": [body.login]}, message=error.message, status=403))
-    return await _signed_in(request, token)
+    return await signed_in(request, token)
 
 
 async def show_code(request: Request[Caller], form: FormState) -> Response:
@@ -114,8 +114,8 @@ async def sign_in_with_code(request: Request[Caller], body: SignInCode) -> Respo
     token = await request.db.transact(attempts.complete_pending, source_of(request), _code_token(request), attempt)
     if token is None:
         raise AccountSuspended(SUSPENDED)
-    response = await _signed_in(request, token)
-    response.headers.append(code_cookie("", secure=_secure(request)))
+    response = await signed_in(request, token)
+    set_code_cookie(request, response, "")
     return response
 
 
@@ -128,7 +128,7 @@ async def sign_out(request: Request[Caller], body: NoFields) -> Response:
     """Ends the session of this browser."""
     await request.db.transact(sessions.sign_out, request.session_token or "", request.caller.source)
     response = redirect("/", done="signed-out")
-    response.headers.append(session_cookie("", secure=_secure(request)))
+    set_session_cookie(request, response, "")
     return response
 
 
@@ -163,13 +163,13 @@ async def _ask_for_code(request: Request[Caller], attempt: attempts.SignInAttemp
     if token is None:
         raise AccountSuspended(SUSPENDED)
     response = redirect(_with_next(request, "/login/code"))
-    response.headers.append(code_cookie(token, secure=_secure(request)))
+    set_code_cookie(request, response, token)
     return response
 
 
 def _begin_anew(request: Request[Caller]) -> Response:
     response = redirect(_with_next(request, "/login"), done="code-too-late")
-    response.headers.append(code_cookie("", secure=_secure(request)))
+    set_code_cookie(request, response, "")
     return response
 
 
@@ -187,12 +187,12 @@ def _code_token(request: Request[Caller]) -> str:
     return cookie_value(request.headers.cookie, CODE_COOKIE) or ""
 
 
-async def _signed_in(request: Request[Caller], token: str) -> Response:
+async def signed_in(request: Request[Caller], token: str, done: str | None = None) -> Response:
+    """Returns the redirection to the next page with the cookie of a new session, and ends the one before.
+
+    `done` is the code of the line that the page shows.
+    """
     await end_session_before(request)
-    response = redirect(next_path(request))
-    response.headers.append(session_cookie(token, secure=_secure(request)))
+    response = redirect(next_path(request), done=done)
+    set_session_cookie(request, response, token)
     return response
-
-
-def _secure(request: Request[Caller]) -> bool:
-    return request.settings.base_url.startswith("https://")

@@ -5,15 +5,14 @@ from typing import Final
 from pressroom.domains.accounts.models import Caller, Purpose
 from pressroom.domains.sign_in import links
 from pressroom.domains.sign_in.attempts import forget_failures
-from pressroom.domains.sign_in.cookies import session_cookie
-from pressroom.domains.sign_in.link_routes import ask_for_reset, reset
-from pressroom.domains.sign_in.pages import next_path
+from pressroom.domains.sign_in.cookies import set_session_cookie
+from pressroom.domains.sign_in.pages import next_path, signed_in
+from pressroom.domains.sign_in.routes import ask_for_reset, reset
 from pressroom.domains.sign_in.schemas import ForgotPassword, NewPassword, ResetPassword
 from pressroom.domains.sign_in.signing_in import (
     begin_session,
     check_account_password,
     check_password,
-    end_session_before,
     source_of,
 )
 from pressroom.domains.sign_in.tokens import find_form, find_token
@@ -66,7 +65,7 @@ async def sign_up(request: Request[Caller], body: SignUp) -> Response:
         if again is None:
             raise
         token = again
-    return await _signed_in(request, token, "signed-up")
+    return await signed_in(request, token, "signed-up")
 
 
 async def show_forgot(request: Request[Caller], form: FormState) -> Response:
@@ -103,7 +102,7 @@ async def reset_password(request: Request[Caller], body: NewPassword) -> Respons
         if account is None or not await _has_password(request, account.id, body.password):
             raise
     response = redirect("/login", done="password-set")
-    response.headers.append(session_cookie("", secure=_secure(request)))
+    set_session_cookie(request, response, "")
     return response
 
 
@@ -137,7 +136,7 @@ async def sign_in_by_link(request: Request[Caller], body: NoFields) -> Response:
         _, token = await request.db.transact(links.sign_in_by_link, link, source_of(request), key)
     except Unprocessable:
         token = await request.db.transact(links.sign_in_again, link, key, source_of(request))
-    return await _signed_in(request, token, "signed-in")
+    return await signed_in(request, token, "signed-in")
 
 
 async def sign_in_again(request: Request[Caller], body: SignUpFields) -> str | None:
@@ -168,14 +167,3 @@ async def _page_of_link(request: Request[Caller], template: str, purpose: Purpos
     if holds:
         return await render(request, template, values, form=form)
     return await render(request, template, {**values, "form": form}, status=404 if request.is_safe else 422)
-
-
-async def _signed_in(request: Request[Caller], token: str, done: str) -> Response:
-    await end_session_before(request)
-    response = redirect(next_path(request), done=done)
-    response.headers.append(session_cookie(token, secure=_secure(request)))
-    return response
-
-
-def _secure(request: Request[Caller]) -> bool:
-    return request.settings.base_url.startswith("https://")

@@ -9,7 +9,7 @@ from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.reserved_usernames import check_username
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.schemas import AccountOut, account_shape
-from pressroom.domains.sign_in.cookies import session_cookie
+from pressroom.domains.sign_in.cookies import set_session_cookie
 from pressroom.domains.sign_in.routes import NEW_SESSION
 from pressroom.domains.sign_in.signing_in import hash_new_password
 from pressroom.domains.sign_up import first_account
@@ -58,7 +58,7 @@ async def set_up(request: Request[Caller], body: SetUp) -> Response:
     404."""
     account, token = await _set_up(request, body)
     response = json_response(account_shape(account, request.settings.base_url), 201)
-    response.headers.append(session_cookie(token, secure=_secure(request)))
+    set_session_cookie(request, response, token)
     return response
 
 
@@ -84,7 +84,7 @@ async def send_set_up(request: Request[Caller], body: SetUp) -> Response:
             raise
         token = again
     response = redirect("/", done="set-up")
-    response.headers.append(session_cookie(token, secure=_secure(request)))
+    set_session_cookie(request, response, token)
     return response
 
 
@@ -96,7 +96,3 @@ async def _set_up(request: Request[Caller], body: SetUp) -> tuple[Account, str]:
     return await request.db.transact(
         first_account.set_up, body.token, new, request.client, verify=request.services.mail.is_available
     )
-
-
-def _secure(request: Request[Caller]) -> bool:
-    return request.settings.base_url.startswith("https://")

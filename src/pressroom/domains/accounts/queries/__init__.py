@@ -1,9 +1,11 @@
 """SQL of the accounts package."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from pressroom.db import Command, Query, Tx, sql
-from pressroom.domains.accounts.models import Account
+from pressroom.db.params import in_list, spread
+from pressroom.domains.accounts.models import Account, Block
 
 ACCOUNT_COLUMNS: Final = (
     "a.id, a.username, a.email, a.display_name, a.bio, a.verified, a.email_verified, a.is_private,"
@@ -142,4 +144,94 @@ async def find_credentials(tx: Tx, login: str) -> Credentials | None:
 @sql.one(f"SELECT {ACCOUNT_COLUMNS}, a.password_hash FROM accounts a WHERE a.id = :account_id")
 async def find_own_credentials(tx: Tx, account_id: str) -> Credentials | None:
     """Returns the account with this id."""
+    ...
+
+
+FIND_RESERVED: Final = Query(
+    str,
+    "SELECT account_id FROM reserved_usernames WHERE username_key = :username_key AND reserved_until > :now"
+    " AND account_id <> :but",
+)
+
+COUNT_RESERVED: Final = Query(
+    int, "SELECT count(*) FROM reserved_usernames WHERE account_id = :account_id AND reserved_until > :now"
+)
+
+WAS_DELETED: Final = Query(
+    int,
+    "SELECT 1 FROM reserved_usernames r JOIN accounts a ON a.id = r.account_id"
+    " WHERE r.username_key = :username_key AND r.reserved_until > :now AND a.suspended_at = a.deleted_at",
+)
+
+
+@sql.run(
+    "INSERT INTO reserved_usernames (username_key, account_id, reserved_until)"
+    " VALUES (:username_key, :account_id, :until) ON CONFLICT (username_key) DO UPDATE SET"
+    " account_id = excluded.account_id, reserved_until = excluded.reserved_until"
+)
+async def reserve_username(tx: Tx, username_key: str, account_id: str, *, until: int) -> None:
+    """Reserves a user name for this account until `until` (milliseconds)."""
+    ...
+
+
+@sql.run("DELETE FROM reserved_usernames WHERE username_key = :username_key")
+async def free_username(tx: Tx, username_key: str) -> None:
+    """Ends a reservation: the name is in use again."""
+    ...
+
+
+async def is_reserved(tx: Tx, username_key: str, *, but: str) -> bool:
+    """Returns whether a user name is reserved for an account other than `but`."""
+    return await tx.one(FIND_RESERVED, username_key=username_key, but=but, now=tx.now) is not None
+
+
+async def count_reserved(tx: Tx, account_id: str) -> int:
+    """Returns how many user names are reserved for the account."""
+    return await tx.one(COUNT_RESERVED, account_id=account_id, now=tx.now) or 0
+
+
+async def was_deleted(tx: Tx, username_key: str) -> bool:
+    """Returns whether a user name is reserved for an account that was deleted, and not suspended before."""
+    return await tx.one(WAS_DELETED, username_key=username_key, now=tx.now) is not None
+
+
+@sql.run(
+    "DELETE FROM reserved_usernames WHERE username_key IN (SELECT username_key FROM reserved_usernames"
+    " WHERE reserved_until <= :now ORDER BY reserved_until LIMIT :batch)"
+)
+async def purge_reserved(tx: Tx, batch: int) -> int:
+    """Removes reservations that have ended, oldest first, and returns how many."""
+    ...
+
+
+FIND_BLOCKED: Final = Query(str, f"SELECT pattern FROM blocked_addresses WHERE pattern IN ({in_list('pattern')})")
+
+
+INSERT_BLOCK: Final = Command(
+    "INSERT INTO blocked_addresses (id, pattern, reason, created_at) VALUES (:id, :pattern, :reason, :now)"
+    " ON CONFLICT DO NOTHING"
+)
+
+
+async def is_blocked(tx: Tx, patterns: Sequence[str]) -> bool:
+    """Returns whether one of the patterns, at most BATCH, is blocked."""
+    return await tx.one(FIND_BLOCKED, **spread("pattern", patterns)) is not None
+
+
+@sql.all(
+    "SELECT id, pattern, reason, created_at FROM blocked_addresses WHERE id < :before ORDER BY id DESC LIMIT :limit"
+)
+async def list_blocks(tx: Tx, before: str, limit: int) -> list[Block]:
+    """Returns blocks with ids before `before`, newest first."""
+    ...
+
+
+async def insert_block(tx: Tx, *, block_id: str, pattern: str, reason: str) -> bool:
+    """Blocks an address or a domain. Returns False when it is blocked already."""
+    return bool(await tx.run(INSERT_BLOCK, id=block_id, pattern=pattern, reason=reason, now=tx.now))
+
+
+@sql.one("DELETE FROM blocked_addresses WHERE id = :block_id RETURNING pattern")
+async def delete_block(tx: Tx, block_id: str) -> str | None:
+    """Takes a block off. Returns its pattern, None when there is no such block."""
     ...

@@ -5,7 +5,8 @@ from typing import Final
 from pressroom.domains.accounts import blocks
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import MessageOut
-from pressroom.domains.moderation.block_routes import CreateBlock, admin_of, block_shape, read_blocks
+from pressroom.domains.moderation.routes import admin_of, read_blocks
+from pressroom.domains.moderation.schemas import CreateBlock, block_shape
 from pressroom.web.access import AdminPage
 from pressroom.web.page_forms import FormState, NoFields
 from pressroom.web.rendering import redirect, render
