@@ -7,8 +7,8 @@ from pressroom.db import Query
 from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.moderation.actions import suspend_account
 from pressroom.domains.sign_in.credentials import set_password
-from pressroom.domains.sign_in.queries.tokens import purge_tokens
-from pressroom.domains.sign_in.tokens import consume_token, find_token, issue_token, revoke_tokens
+from pressroom.domains.sign_in.queries.tokens import delete_tokens, purge_tokens
+from pressroom.domains.sign_in.tokens import consume_token, find_token, issue_token
 from tests.api.actors import rows
 from tests.harness.local import LocalServer
 
@@ -79,7 +79,7 @@ def test_a_new_password_and_a_suspension_end_all(server: LocalServer) -> None:
         issue(server, account.id),
         issue(server, suspended.id),
     )
-    server.run(db.transact(revoke_tokens, account.id, Purpose.SIGN_IN))
+    server.run(db.transact(delete_tokens, account.id, Purpose.SIGN_IN.value))
     assert not holds(server, signing_in, Purpose.SIGN_IN)
     assert holds(server, reset)
 

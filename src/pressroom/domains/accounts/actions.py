@@ -71,11 +71,6 @@ async def check_email_free(tx: Tx, email: str, but: str) -> None:
     await _refuse_taken(tx, "", email, but=but)
 
 
-async def lock_for_edit(tx: Tx, account_id: str) -> None:
-    """Locks the account against all other writes in its name. Must come before any other lock on the account."""
-    await queries.lock_wholly(tx, account_id)
-
-
 async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
     """Changes the given fields and returns the account. Raises Conflict when the user name is taken or reserved.
 

@@ -8,6 +8,7 @@ from msgspec import UNSET
 from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts import actions
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.queries import lock_wholly
 from pressroom.domains.accounts.reserved_usernames import check_username
 from pressroom.domains.accounts.schemas import AccountOut, EditProfile, account_shape
 from pressroom.errors import (
@@ -51,7 +52,7 @@ async def save_profile(request: Request[Caller], body: EditProfile) -> Response:
     if body.username is not UNSET:
         check_username(body.username, request.settings.reserved_usernames, own=request.caller.account.username)
     try:
-        return await request.once.locking(partial(actions.lock_for_edit, account_id=request.caller.account.id))(
+        return await request.once.locking(partial(lock_wholly, account_id=request.caller.account.id))(
             actions.edit_profile, lambda account: account_shape(account, base_url), 200, request.caller, body.profile()
         )
     except ConstraintViolated:

@@ -10,7 +10,7 @@ from pressroom.db import Tx
 from pressroom.db.params import batches
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.actions import get_record
-from pressroom.domains.accounts.models import AccountFilter, AccountRecord, folded
+from pressroom.domains.accounts.models import AccountRecord, folded
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.administration import queries
 from pressroom.domains.administration.models import (
@@ -79,18 +79,6 @@ async def read_overview(tx: Tx) -> Overview:
         await overview.list_depths(tx, MOST + 1),
         None if oldest is None else time_of(oldest),
     )
-
-
-async def list_accounts(tx: Tx, only: AccountFilter | None, before: str, limit: int) -> list[AccountRecord]:
-    """Returns at most `limit` accounts with ids before `before`, newest first: all, or those of `only`."""
-    if only is None:
-        return await status.list_records(tx, before=before, limit=limit)
-    return await status.list_filtered(tx, only, before=before, limit=limit)
-
-
-async def find_accounts(tx: Tx, prefix: str, after: str, limit: int, *, by_email: bool) -> list[AccountRecord]:
-    """Returns at most `limit` accounts whose user name, or e-mail address, begins with `prefix`, in its order."""
-    return await status.find_by_prefix(tx, folded(prefix), by_email=by_email, after=after, limit=limit)
 
 
 async def read_account(tx: Tx, username: str) -> Facts:
@@ -173,14 +161,9 @@ async def disable_webhook(tx: Tx, source: Source, username: str, key_id: str, we
     return await changing.disable_webhook(tx, record.id, key_id, webhook_id, reason, source)
 
 
-async def list_dead_jobs(tx: Tx, before: str, limit: int) -> list[DeadJob]:
-    """Returns at most `limit` dead jobs with ids before `before`, newest first."""
-    return await overview.list_dead(tx, before=before, limit=limit)
-
-
 async def read_jobs(tx: Tx, before: str, limit: int) -> tuple[list[Depth], list[DeadJob]]:
-    """Returns how many jobs of each kind wait, and dead ones as `list_dead_jobs` does."""
-    return await overview.list_depths(tx, MOST + 1), await list_dead_jobs(tx, before, limit)
+    """Returns the pending jobs by kind, and at most `limit` dead ones with ids before `before`, newest first."""
+    return await overview.list_depths(tx, MOST + 1), await overview.list_dead(tx, before=before, limit=limit)
 
 
 async def retry_job(tx: Tx, source: Source, job_id: str) -> RetriedJob:

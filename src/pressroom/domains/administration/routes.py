@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from pressroom import __version__
-from pressroom.domains.accounts.models import AccountFilter, Caller
+from pressroom.domains.accounts.models import AccountFilter, Caller, folded
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.administration import actions
 from pressroom.domains.administration.examples import (
     ACT_EXAMPLE,
@@ -104,9 +105,13 @@ async def read_accounts(request: Request[Caller], given: Mapping[str, str], page
     """Returns the page of accounts that `status`, `username` or `email` in a query ask for. Raises Invalid."""
     only, prefix, by_email = read_narrowing(given)
     if prefix:
-        found = await request.db.read(actions.find_accounts, prefix, page.after, page.limit + 1, by_email=by_email)
+        found = await request.db.read(
+            status.find_by_prefix, folded(prefix), by_email=by_email, after=page.after, limit=page.limit + 1
+        )
+    elif only is None:
+        found = await request.db.read(status.list_records, before=page.before, limit=page.limit + 1)
     else:
-        found = await request.db.read(actions.list_accounts, only, page.before, page.limit + 1)
+        found = await request.db.read(status.list_filtered, only, before=page.before, limit=page.limit + 1)
     shown, cursor = split(found, page, lambda record: record.id)
     return RecordList([record_shape(record) for record in shown], cursor)
 

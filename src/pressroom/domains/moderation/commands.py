@@ -7,7 +7,6 @@ from rich.table import Table
 from pressroom.clock import SystemClock
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts.actions import get_record
-from pressroom.domains.accounts.models import AccountRecord
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.models import check_reason
@@ -25,7 +24,7 @@ async def list_accounts(db: Database, limit: int, cursor: str | None) -> RecordL
     """Returns a page of at most `limit` accounts, newest first. Raises Invalid for a malformed cursor."""
     if field_errors := cursor_field_errors(cursor):
         raise Invalid(field_errors)
-    found = await db.read(_list, cursor or BEYOND, limit + 1)
+    found = await db.read(status.list_records, before=cursor or BEYOND, limit=limit + 1)
     more = found[limit - 1].id if len(found) > limit else None
     return RecordList([record_shape(record) for record in found[:limit]], more)
 
@@ -88,10 +87,6 @@ async def delete(db: Database, username: str) -> RecordOut:
 async def admin(db: Database, username: str, *, revoke: bool) -> RecordOut:
     """Gives an account the rights of an admin, or takes them away (`revoke`). Raises NotFound, Conflict."""
     return record_shape(await db.transact(actions.set_admin, username, is_admin=not revoke))
-
-
-async def _list(tx: Tx, before: str, limit: int) -> list[AccountRecord]:
-    return await status.list_records(tx, before=before, limit=limit)
 
 
 async def _show(tx: Tx, username: str) -> RecordOut:

@@ -49,11 +49,6 @@ async def get_ready(tx: Tx, account_id: str) -> Export:
     return export
 
 
-async def note_download(tx: Tx, account_id: str, source: Source) -> None:
-    """Writes down that the account's copy was fetched."""
-    await record(tx, account_id, Kind.EXPORT_DOWNLOADED, source)
-
-
 async def delete_own_account(tx: Tx, account_id: str, attempt: SignInAttempt) -> str:
     """Deletes the account for its owner, who gave the right password in `attempt`; returns its id.
 

@@ -3,10 +3,11 @@
 from functools import partial
 from typing import Final
 
-from pressroom.domains.accounts.actions import lock_for_edit
 from pressroom.domains.accounts.models import Caller, folded
+from pressroom.domains.accounts.queries import lock_wholly
 from pressroom.domains.accounts.routes import TAG
-from pressroom.domains.audit.models import Source
+from pressroom.domains.audit.actions import record
+from pressroom.domains.audit.models import Kind, Source
 from pressroom.domains.moderation.models import admin_stays, check_not_admin
 from pressroom.domains.personal_data import actions
 from pressroom.domains.personal_data.schemas import DeletedOwnAccountOut, DeleteOwnAccount, ExportOut, export_shape
@@ -82,7 +83,7 @@ async def send_export(request: Request[Caller]) -> Response:
     if info is None:
         raise NotFound(NO_EXPORT.message)
     if request.method != "HEAD":
-        await request.db.transact(actions.note_download, account.id, source_of(request))
+        await request.db.transact(record, account.id, Kind.EXPORT_DOWNLOADED, source_of(request))
     name = f"pressroom-{account.username}.zip".encode()
     headers: HeaderList = [
         (b"content-disposition", b'attachment; filename="%s"' % name),
@@ -117,7 +118,7 @@ async def carry_out_deletion(request: Request[Caller], body: DeleteOwnAccount) -
     check_not_admin(request.caller.account.username, is_admin=request.caller.is_admin)
     attempt = await check_own_password(request, body.password)
     account_id = request.caller.account.id
-    response = await request.once.locking(partial(lock_for_edit, account_id=account_id))(
+    response = await request.once.locking(partial(lock_wholly, account_id=account_id))(
         actions.delete_own_account,
         lambda deleted: DeletedOwnAccountOut("Account deleted", deleted),
         200,

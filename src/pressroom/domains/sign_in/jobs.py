@@ -10,7 +10,8 @@ from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.mail.mailer import Mailer
 from pressroom.domains.mail.messages import Mail, write_mail
 from pressroom.domains.sign_in.credentials import EMAIL_CHANGED_JOB, VERIFICATION_MAIL_JOB
-from pressroom.domains.sign_in.links import RESET_MAIL_JOB, find_reset_account, find_unverified, issue_mailed
+from pressroom.domains.sign_in.links import RESET_MAIL_JOB, find_unverified
+from pressroom.domains.sign_in.tokens import issue_token
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import GiveUp, Handler
@@ -28,12 +29,12 @@ def mail_handlers(db: Database, mailer: Mailer, base_url: str) -> tuple[Handler,
         if job.kind == EMAIL_CHANGED_JOB:
             return await _tell_old_address(tx, job, urlsplit(base_url).netloc)
         if job.kind == RESET_MAIL_JOB:
-            account, purpose, page = await find_reset_account(tx, job.subject), Purpose.RESET, "reset"
+            account, purpose, page = await queries.find_by_email(tx, job.subject), Purpose.RESET, "reset"
         else:
             account, purpose, page = await find_unverified(tx, job.subject), Purpose.VERIFY, "verify"
         if account is None:  # nobody has this address, or there is nothing to verify any more
             return None
-        token = await issue_mailed(tx, account, purpose)
+        token = await issue_token(tx, account.id, purpose, email=account.email)
         values = {"username": account.username, "site": urlsplit(base_url).netloc, "link": f"{base_url}/{page}/{token}"}
         return write_mail(f"{page}.txt", account.email, values)
 

@@ -132,16 +132,6 @@ async def issue_reset(tx: Tx, username: str) -> str:
     return await issue_token(tx, account.id, Purpose.RESET)
 
 
-async def issue_mailed(tx: Tx, account: Account, purpose: Purpose) -> str:
-    """Returns a token to be mailed to the account's address."""
-    return await issue_token(tx, account.id, purpose, email=account.email)
-
-
-async def find_reset_account(tx: Tx, email_key: str) -> Account | None:
-    """Returns the account that asked for a new password, or None: nobody has this address, or it is suspended."""
-    return await queries.find_by_email(tx, email_key)
-
-
 async def find_unverified(tx: Tx, account_id: str) -> Account | None:
     """Returns the account if its e-mail address is still to be verified and it is not suspended."""
     try:

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from pressroom.clock import iso
 from pressroom.db import ConstraintViolated
-from pressroom.domains.accounts import actions
 from pressroom.domains.accounts.models import Account, Caller
+from pressroom.domains.accounts.queries import lock_wholly
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.schemas import AccountOut, MessageOut, account_shape
 from pressroom.domains.audit.queries import list_entries
@@ -146,7 +146,7 @@ async def set_new_password(request: Request[Caller], body: ChangePassword) -> Re
     if (stored := await request.once.stored()) is not None:
         return stored
     password_hash = await hash_new_password(request, request.caller.account.id, body.password)
-    return await request.once.locking(partial(actions.lock_for_edit, account_id=request.caller.account.id))(
+    return await request.once.locking(partial(lock_wholly, account_id=request.caller.account.id))(
         credentials.change_password,
         lambda _: _CHANGED,
         200,
@@ -166,7 +166,7 @@ async def set_new_email(request: Request[Caller], body: ChangeEmail) -> Response
     if (stored := await request.once.stored()) is not None:
         return stored
     await request.db.read(check_email_change, request.caller.account.id)
-    once = request.once.locking(partial(actions.lock_for_edit, account_id=request.caller.account.id))
+    once = request.once.locking(partial(lock_wholly, account_id=request.caller.account.id))
     try:
         return await once(
             credentials.change_email,

@@ -61,11 +61,6 @@ async def consume_token(tx: Tx, token: str, purpose: Purpose) -> str | None:
     return await tokens.consume_token(tx, token_hash=hash_token(token), purpose=purpose.value)
 
 
-async def revoke_tokens(tx: Tx, account_id: str, purpose: Purpose | None = None) -> None:
-    """Has the account's tokens of a purpose, or all of them, hold no longer."""
-    await tokens.delete_tokens(tx, account_id, purpose.value if purpose else "")
-
-
 def _of_form(token: str, form_key: str) -> str:
     return f"{token} {form_key}"
 

@@ -40,14 +40,6 @@ _INVITATION: Final = (
     " FROM invitations i JOIN accounts m ON m.id = i.account_id LEFT JOIN accounts u ON u.id = i.used_by"
 )
 
-FIND: Final = Query(Invitation, f"{_INVITATION} WHERE i.id = :id")
-
-
-INSERT: Final = Command(
-    "INSERT INTO invitations (id, token_hash, account_id, note, created_at, expires_at)"
-    " VALUES (:id, :token_hash, :account_id, :note, :now, :expires_at)"
-)
-
 _HOLDS: Final = (
     "token_hash = :token_hash AND used_at IS NULL AND revoked_at IS NULL AND expires_at > :now"
     " AND (SELECT 1 FROM accounts m WHERE m.id = invitations.account_id AND m.is_admin AND m.suspended_at IS NULL)"
@@ -64,9 +56,10 @@ REVOKE: Final = Query(
 )
 
 
+@sql.one(f"{_INVITATION} WHERE i.id = :invitation_id")
 async def find_invitation(tx: Tx, invitation_id: str) -> Invitation | None:
     """Returns an invitation."""
-    return await tx.one(FIND, id=invitation_id)
+    ...
 
 
 @sql.all(f"{_INVITATION} WHERE i.id < :before ORDER BY i.id DESC LIMIT :limit")
@@ -75,19 +68,15 @@ async def list_invitations(tx: Tx, before: str, limit: int) -> list[Invitation]:
     ...
 
 
+@sql.run(
+    "INSERT INTO invitations (id, token_hash, account_id, note, created_at, expires_at)"
+    " VALUES (:invitation_id, :token_hash, :account_id, :note, :now, :expires_at)"
+)
 async def insert_invitation(
     tx: Tx, *, invitation_id: str, token_hash: str, account_id: str, note: str | None, expires_at: int
 ) -> None:
-    """Inserts an invitation."""
-    await tx.run(
-        INSERT,
-        id=invitation_id,
-        token_hash=token_hash,
-        account_id=account_id,
-        note=note,
-        expires_at=expires_at,
-        now=tx.now,
-    )
+    """Inserts an invitation that holds until `expires_at` (milliseconds)."""
+    ...
 
 
 async def invitation_holds(tx: Tx, token_hash: str) -> bool:

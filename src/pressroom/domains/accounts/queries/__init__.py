@@ -16,7 +16,6 @@ ACCOUNT_COLUMNS: Final = (
 
 FIND_SHOWN_NAME: Final = Query(str, "SELECT display_name FROM accounts WHERE id = :account_id AND suspended_at IS NULL")
 
-
 COUNT_ACCOUNTS: Final = Query(int, "SELECT count(*) FROM (SELECT 1 FROM accounts LIMIT 1) AS any_account")
 
 INSERT_ACCOUNT: Final = Query(
@@ -41,12 +40,6 @@ LOCK_ACCOUNT: Final = Query(
 # Against everybody who writes in the account's name, as a change of its user name needs it. Taken at once, not after a
 # weaker lock that they wait behind: each would wait for the other.
 LOCK_WHOLLY: Final = Query(str, "SELECT id FROM accounts WHERE id = :account_id FOR UPDATE")
-
-TAKEN: Final = Query(
-    str,
-    "SELECT CASE WHEN username_key = :username_key THEN 'username' ELSE 'email' END FROM accounts"
-    " WHERE (username_key = :username_key OR email_key = :email_key) AND id <> :but ORDER BY 1 DESC LIMIT 1",
-)
 
 
 class Credentials(Account):
@@ -104,9 +97,13 @@ async def insert_account(
     return made is not None
 
 
-async def find_taken(tx: Tx, *, username_key: str, email_key: str, but: str = "") -> str | None:
-    """Returns which of the two an account other than `but` has: `username`, `email` or None."""
-    return await tx.one(TAKEN, username_key=username_key, email_key=email_key, but=but)
+@sql.one(
+    "SELECT CASE WHEN username_key = :username_key THEN 'username' ELSE 'email' END FROM accounts"
+    " WHERE (username_key = :username_key OR email_key = :email_key) AND id <> :but ORDER BY 1 DESC LIMIT 1"
+)
+async def find_taken(tx: Tx, *, username_key: str, email_key: str, but: str) -> str | None:
+    """Returns `username` or `email`, whichever an account other than `but` has; None when neither is taken."""
+    ...
 
 
 async def update_account(tx: Tx, account: Account, *, username_key: str) -> None:
@@ -129,7 +126,7 @@ async def lock_account(tx: Tx, account_id: str) -> bool:
 
 
 async def lock_wholly(tx: Tx, account_id: str) -> None:
-    """Locks the account against every write in its name until the transaction ends."""
+    """Locks the account against every write in its name until the transaction ends. Must come before other locks."""
     await tx.one(LOCK_WHOLLY, account_id=account_id)
 
 

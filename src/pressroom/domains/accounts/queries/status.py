@@ -59,7 +59,7 @@ LOCK_STATUS: Final = Query(
     f"SELECT id, is_private, suspended_at FROM accounts WHERE id IN ({in_list('id')}) ORDER BY id FOR NO KEY UPDATE",
 )
 
-FIND_STATUS: Final = Query(AccountStatus, "SELECT id, is_private, suspended_at FROM accounts WHERE id = :account_id")
+_STATUS: Final = "SELECT id, is_private, suspended_at FROM accounts WHERE id = :account_id"
 
 
 ADD_POSTS: Final = Command(
@@ -76,16 +76,6 @@ FIND_POST_COUNTS: Final = Query(
     PostCounts,
     "SELECT public_posts AS public, followers_posts AS followers, connections_posts AS connections"
     " FROM accounts WHERE id = :account_id",
-)
-
-
-# No login is folded to such a key, no password has such a hash, and nobody can be called such a name. That the account
-# stood suspended before is told by the two times: they differ.
-ERASE: Final = Command(
-    "UPDATE accounts SET username = '[deleted]', username_key = ':' || id, email = '', email_key = ':' || id,"
-    " password_hash = '!', display_name = 'Deleted account', bio = NULL, avatar_token = NULL, cover_token = NULL,"
-    " is_admin = FALSE, verified = FALSE, email_verified = FALSE, suspended_at = coalesce(suspended_at, :now),"
-    " deleted_at = :now, updated_at = :now WHERE id = :account_id"
 )
 
 
@@ -132,13 +122,14 @@ async def lock_status(tx: Tx, *account_ids: str) -> dict[str, AccountStatus]:
     return {each.id: each for each in await tx.all(LOCK_STATUS, **spread("id", account_ids))}
 
 
+@sql.one(_STATUS)
 async def find_status(tx: Tx, account_id: str) -> AccountStatus | None:
     """Returns the account's status, or None when there is no such account."""
-    return await tx.one(FIND_STATUS, account_id=account_id)
+    ...
 
 
 # Other writes in the account's name go on.
-@sql.one(f"{FIND_STATUS.text} FOR KEY SHARE")
+@sql.one(f"{_STATUS} FOR KEY SHARE")
 async def hold_status(tx: Tx, account_id: str) -> AccountStatus | None:
     """Returns the same; the status does not change until the transaction ends."""
     ...
@@ -173,9 +164,17 @@ async def suspend(tx: Tx, account_id: str, at: int | None) -> None:
     ...
 
 
+# No login is folded to such a key, no password has such a hash, and nobody can be called such a name. That the account
+# stood suspended before is told by the two times: they differ.
+@sql.run(
+    "UPDATE accounts SET username = '[deleted]', username_key = ':' || id, email = '', email_key = ':' || id,"
+    " password_hash = '!', display_name = 'Deleted account', bio = NULL, avatar_token = NULL, cover_token = NULL,"
+    " is_admin = FALSE, verified = FALSE, email_verified = FALSE, suspended_at = coalesce(suspended_at, :now),"
+    " deleted_at = :now, updated_at = :now WHERE id = :account_id"
+)
 async def erase(tx: Tx, account_id: str) -> None:
     """Erases names, e-mail address, password and bio of an account for good."""
-    await tx.run(ERASE, account_id=account_id, now=tx.now)
+    ...
 
 
 @sql.one("SELECT deleted_at FROM accounts WHERE id = :account_id AND deleted_at IS NOT NULL")

@@ -7,7 +7,7 @@ import msgspec
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.accounts.models import account_subject, login_subject
 from pressroom.domains.sign_in.queries import two_factor
-from pressroom.domains.sign_in.queries.sessions import DELETE_SESSIONS
+from pressroom.domains.sign_in.queries.sessions import delete_sessions
 from pressroom.domains.sign_in.queries.tokens import delete_tokens
 
 
@@ -174,7 +174,7 @@ DELETE_ADDRESSES: Final = Command("DELETE FROM known_addresses WHERE account_id 
 
 async def erase_sign_in(tx: Tx, account_id: str) -> None:
     """Deletes how people sign in to an account: sessions, links, two-factor, and from where it was tried."""
-    await tx.run(DELETE_SESSIONS, account_id=account_id)
+    await delete_sessions(tx, account_id)
     await tx.run(DELETE_ADDRESSES, account_id=account_id)
     await tx.run(DELETE_ATTEMPTS, subject=account_subject(account_id))
     await delete_tokens(tx, account_id)

@@ -17,13 +17,6 @@ class EndedSession(msgspec.Struct):
     agent: str
 
 
-FIND_BY_TOKEN: Final = Query(
-    Session,
-    "SELECT id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
-    " WHERE token_hash = :token_hash",
-)
-
-
 @sql.all(
     "SELECT id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
     " WHERE account_id = :account_id AND id < :before AND expires_at > :now ORDER BY id DESC LIMIT :limit"
@@ -33,9 +26,13 @@ async def list_sessions(tx: Tx, account_id: str, before: str, limit: int) -> lis
     ...
 
 
+@sql.one(
+    "SELECT id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
+    " WHERE token_hash = :token_hash"
+)
 async def find_by_token(tx: Tx, token_hash: str) -> Session | None:
     """Returns the session with this token."""
-    return await tx.one(FIND_BY_TOKEN, token_hash=token_hash)
+    ...
 
 
 @sql.one("DELETE FROM sessions WHERE account_id = :account_id AND id = :session_id RETURNING agent")
@@ -133,9 +130,7 @@ async def purge_sessions(tx: Tx, batch: int) -> int:
     ...
 
 
-DELETE_SESSIONS: Final = Command("DELETE FROM sessions WHERE account_id = :account_id")
-
-
+@sql.run("DELETE FROM sessions WHERE account_id = :account_id")
 async def delete_sessions(tx: Tx, account_id: str) -> None:
     """Ends all sessions of the account."""
-    await tx.run(DELETE_SESSIONS, account_id=account_id)
+    ...
