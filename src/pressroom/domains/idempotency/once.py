@@ -164,9 +164,10 @@ class OncePerKey:
     async def _find(self, identity: WriteIdentity) -> Response | None:
         """Returns the stored response, or None when it was purged at this very moment.
 
-        Its row is locked, so the commit waits for the synchronous standby: no replay rests on what that lacks.
+        `transact` waits for the synchronous standby although nothing is written, so no replay rests on what that lacks:
+        a plain read could return the answer of a write that a fail-over then loses.
         """
-        answer = await self._db.transact(partial(queries.lock_answer, **msgspec.structs.asdict(identity)))
+        answer = await self._db.transact(partial(queries.find_answer, **msgspec.structs.asdict(identity)))
         if answer is None:
             return None
         headers: HeaderList = [REPLAYED]

@@ -71,9 +71,9 @@ async def is_stored(tx: Tx, *, account_id: str, method: str, path: str, idempote
     return found is not None
 
 
-@sql.one(f"SELECT body, body_hash {_STORED} FOR UPDATE")
-async def lock_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> StoredAnswer | None:
-    """Locks the stored answer until the commit and returns it."""
+@sql.one(f"SELECT body, body_hash {_STORED}")
+async def find_answer(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str) -> StoredAnswer | None:
+    """Returns the stored answer."""
     ...
 
 
