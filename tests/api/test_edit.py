@@ -108,6 +108,28 @@ def test_every_edit_keeps_the_version_before(alice: Actor) -> None:
     ]
 
 
+def test_edit_after_clock_was_set_back_is_not_earlier(alice: Actor) -> None:
+    clock, post_id = alice.server.clock, publish(alice, "first")["id"]
+    clock.advance(MINUTE)
+    latest = clock.now()
+    body_of(edit(alice, post_id, content="second"))
+
+    clock.advance(-MINUTE)
+    edited = body_of(edit(alice, post_id, content="third"))
+    clock.advance(MINUTE)
+
+    assert edited["editedAt"] == iso(latest)
+
+
+def test_edit_of_audience_keeps_total_of_posts(alice: Actor) -> None:
+    post_id = publish(alice, "PUBLIC, then not")["id"]
+    before = body_of(alice.web.get("/api/auth/me"))["totalPosts"]
+
+    body_of(edit(alice, post_id, visibility="PRIVATE"))
+
+    assert body_of(alice.web.get("/api/auth/me"))["totalPosts"] == before
+
+
 def test_hashtags_follow_the_text_of_public_posts(alice: Actor) -> None:
     post_id, other_id = (publish(alice, "#One and #two")["id"] for _ in range(2))
 

@@ -6,6 +6,13 @@ from collections.abc import Callable, Generator
 
 import asyncpg
 
+from pressroom.db import Query
+
+WAITING = Query(
+    int, "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+)
+"""Counts what waits for a lock of the transaction that asks."""
+
 
 @contextlib.contextmanager
 def locked(url: str, statement: str) -> Generator[Callable[[], int]]:

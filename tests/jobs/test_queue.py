@@ -1,6 +1,7 @@
 """The queue: what is enqueued with its transaction is claimed by one, and done once."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 
@@ -8,6 +9,7 @@ from pressroom.clock import MINUTE, SECOND, SettableClock
 from pressroom.db import Database, Query, Tx
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
+from tests.harness.locks import WAITING
 from tests.jobs.conftest import Run
 
 LEASE = 60 * SECOND
@@ -281,3 +283,36 @@ def test_a_claim_that_holds_a_queue_waits_for_no_other(desk: Desk) -> None:
 
     assert desk.run(story()) == []
     assert subjects(desk.claim(limit=1, each=1)) == ["b1"]
+
+
+@pytest.mark.parametrize("db", ["postgres"], indirect=True)
+def test_a_claim_passes_over_a_job_that_is_just_enqueued_anew(desk: Desk) -> None:
+    desk.enqueue("a1", "a2", account_id="a")
+    begun: Counter[str] = Counter()
+
+    async def story() -> list[Job]:
+        cancelled, claimed = asyncio.Event(), asyncio.Event()
+
+        async def enqueue_anew(tx: Tx) -> None:
+            begun["enqueue"] += 1
+            await queue.cancel(tx, "work", "a1")
+            cancelled.set()
+            while not claimed.is_set() and not await tx.one(WAITING):
+                pass
+            await queue.enqueue(tx, "work", "a1", account_id="a")
+
+        async def claim(tx: Tx) -> list[Job]:
+            begun["claim"] += 1
+            return await queue.claim(tx, "work", token="t", until=LEASE, limit=1)
+
+        enqueueing = asyncio.ensure_future(desk.db.transact(enqueue_anew))
+        await cancelled.wait()
+        try:
+            return await desk.db.transact(claim)
+        finally:
+            claimed.set()
+            await enqueueing
+
+    assert subjects(desk.run(story())) == ["a2"]
+    # The claim holds the queue, which the other transaction needs next: each waiting for the other would begin again.
+    assert begun == {"enqueue": 1, "claim": 1}

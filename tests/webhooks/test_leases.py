@@ -155,7 +155,7 @@ def test_a_success_under_a_lost_lease_is_not_written_down_either(
 
 def test_regained_lease_keeps_results_of_others(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
     hook, other = endpoint("post.created"), endpoint("comment.created")
-    hook.behave(hold(500), answer(501), answer(200))
+    hook.behave(hold(500), answer(501), hold(200))
     post(alice)
     heir = Worker(server)
     with settling(server):
@@ -165,7 +165,8 @@ def test_regained_lease_keeps_results_of_others(alice: Actor, server: LocalServe
         server.clock.advance(66 * SECOND)
         body_of(other.test(), 202)  # the worker of the first attempt looks for what is due
         other.receiver.wait(lambda receiver: receiver.count(other.path) == 1)
-        hook.receiver.release(hook.path)
+        assert leased_until(hook) == 0, "it has the first attempt in flight, and does not lease the endpoint again"
+        let_go(hook)
     server.deliver()
     (found,) = hook.deliveries()
     assert [each["httpCode"] for each in found["attempts"]] == [501, 200]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressroom.clock import DAY, HOUR, MINUTE, SettableClock
+from pressroom.clock import DAY, HOUR, MINUTE, SECOND, SettableClock
 from pressroom.db import Database, DatabaseAway, DiskFull, Query, Tx, goes_first
 from pressroom.db.migrate import migrate
 from pressroom.db.sqlite.database import open_sqlite
@@ -23,6 +23,9 @@ from pressroom.domains.limits.windows import StoredWindows, merged, moved, with_
 from pressroom.errors import Unavailable
 
 RATES = Rates(per_minute=5)
+
+ONE_WRITE = Query(KeyWrite, "SELECT :since + 1 AS at, FALSE AS is_post FROM api_keys WHERE id = :key_id")
+"""Finds one write of the key after its last save."""
 
 
 async def make_key(tx: Tx) -> str:
@@ -56,6 +59,34 @@ def test_saved_counts_reach_the_next_process(tmp_path: Path) -> None:
         assert await admitted(first, key_id, 3) == 3
         await first.close()
         assert await admitted(second, key_id, 9) == 2
+
+    with_key(tmp_path, story)
+
+
+def test_writes_since_the_last_save_count_after_a_kill(tmp_path: Path) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        killed, successor = (MemoryLimiter(RATES, db, clock, [ONE_WRITE]) for _ in range(2))
+        await killed.take_over("killed")
+        assert await admitted(killed, key_id, 2) == 2
+        await killed.flush()
+        clock.advance(SECOND)
+        await successor.take_over("successor")
+        assert await admitted(successor, key_id, 9) == RATES.per_minute - 3
+
+    with_key(tmp_path, story)
+
+
+def test_requests_that_load_a_key_at_once_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(db: Database, clock: SettableClock, key_id: str) -> None:
+        limiter, real = MemoryLimiter(RATES, db, clock), db.one
+
+        async def one(*given: Any, **values: Any) -> Any:
+            await asyncio.sleep(0)  # as on PostgreSQL, where others read the same row meanwhile
+            return await real(*given, **values)
+
+        monkeypatch.setattr(db, "one", one)
+        verdicts = await asyncio.gather(*(limiter.attempt(key_id, is_post=False) for _ in range(9)))
+        assert sum(verdict.refused_by is None for verdict in verdicts) == RATES.per_minute
 
     with_key(tmp_path, story)
 
