@@ -142,7 +142,7 @@ class Connections(Generic[C]):
         turn = current_turn()
         line = turn.line if turn else ""
         if goes_first.get():
-            self._first.appendleft(waiter)
+            self._first.append(waiter)
         elif (displaced := self._waiting.join(line, waiter)) is not None and not displaced.done():
             displaced.set_exception(TimeoutError("Too many wait for a connection to the database."))
         began = self._loop.time()
