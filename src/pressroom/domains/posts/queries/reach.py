@@ -68,7 +68,7 @@ DELETE_AUDIENCE: Final = Command("DELETE FROM post_audiences WHERE post_id = :po
 
 INSERT_AUDIENCE: Final = Command(
     "INSERT INTO post_audiences (post_id, account_id, author_id, hub_id, live)"
-    " SELECT p.id, column1, p.account_id, p.hub_id, p.visibility = 'CUSTOM' AND p.deleted_at IS NULL"
+    " SELECT p.id, column1, p.account_id, p.hub_id, p.visibility = 'CUSTOM'"
     f" FROM posts p, (VALUES {in_rows('id')}) AS ids"
     " WHERE p.id = :post_id AND p.account_id = :author AND column1 <> ''"
 )
