@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressroom.clock import DAY, HOUR
+from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query, Tx
 from pressroom.domains.audit import actions
 from pressroom.domains.audit.models import OPERATOR, Entry, Kind, Source
@@ -40,6 +40,16 @@ def test_failures_from_one_address_in_an_hour_are_one_entry(alice: Actor) -> Non
     server.run(server.runtime.db.transact(actions.count, account_id, Kind.SIGN_IN_FAILED, HOME))
     failures = [entry for entry in log_of(alice) if entry.kind == "sign-in.failed"]
     assert [(entry.address, entry.times) for entry in failures] == [(HOME, 1), ("203.0.113.9", 1), (HOME, 3)]
+
+
+def test_entry_of_several_failures_has_the_time_of_the_last(alice: Actor) -> None:
+    server, account_id = alice.server, alice.account.id
+    server.clock.advance(HOUR - server.clock.now() % HOUR)
+    for _ in range(2):
+        server.clock.advance(MINUTE)
+        server.run(server.runtime.db.transact(actions.count, account_id, Kind.SIGN_IN_FAILED, HOME))
+
+    assert (log_of(alice)[0].times, log_of(alice)[0].at) == (2, server.clock.now())
 
 
 def test_values_are_short_and_an_act_of_the_operator_is_listed_as_such(alice: Actor) -> None:

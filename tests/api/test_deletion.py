@@ -12,6 +12,7 @@ from pressroom.domains.audit.models import SERVICE, Kind, Source
 from pressroom.domains.audit.models import Actor as By
 from pressroom.domains.moderation.actions import delete_account, set_admin, suspend_account
 from pressroom.domains.posts.queries.reactions import count_like, insert_like
+from pressroom.domains.sign_in.links import request_reset
 from pressroom.domains.sign_in.sessions import begin_session
 from pressroom.domains.sign_up import invitations
 from tests.api.actors import Actor, body_of, nobody, objections, publish, read, refusal, rows
@@ -22,6 +23,8 @@ from tests.harness.roomy import ROOMY
 
 SETTINGS = {**ROOMY, **NEEDED}
 
+EMAIL = Query(str, "SELECT email FROM accounts WHERE id = :account_id")
+RESET_MAILS = Query(int, "SELECT count(*) FROM jobs WHERE kind = 'reset mail' AND subject = :email")
 JOBS = Query(int, "SELECT count(*) FROM jobs WHERE kind = 'account deletion'")
 MENTIONED = Query(str, "SELECT account_id FROM post_mentions WHERE post_id = :id")
 LISTED = Query(str, "SELECT post_id FROM post_audiences WHERE account_id = :id")
@@ -82,6 +85,18 @@ def test_no_table_holds_a_personal_field_of_it(rich: Rich) -> None:
     assert found(server, rich.word, but=rich.friend.account.id) == STAYS
     assert found(server, rich.address) <= COUNTED
     assert found(server, rich.id, but=rich.friend.account.id) <= NAMELESS
+
+
+def test_its_reset_mail_is_not_sent_any_more(rich: Rich) -> None:
+    server = rich.server
+    email = server.run(server.runtime.db.one(EMAIL, account_id=rich.id)) or ""
+    server.run(server.runtime.db.transact(request_reset, email, "198.51.100.7", 10))
+    assert server.run(server.runtime.db.one(RESET_MAILS, email=email)) == 1
+
+    server.run(server.runtime.db.transact(delete_account, rich.word))
+
+    assert server.run(server.runtime.db.one(RESET_MAILS, email=email)) == 0
+    finish(server)
 
 
 def test_reactions_of_a_deleted_account_are_taken_back(rich: Rich) -> None:

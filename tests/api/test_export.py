@@ -12,6 +12,7 @@ import pytest
 
 from pressroom.clock import DAY, HOUR
 from pressroom.db import Database, Query
+from pressroom.domains.media.queries import TAKE_STORAGE, delete_stored
 from pressroom.domains.personal_data import export_job
 from pressroom.domains.personal_data.archive import write_archive
 from pressroom.domains.personal_data.export_job import purge_exports
@@ -251,6 +252,21 @@ def test_one_that_does_not_fit_the_disk_fails_and_is_asked_for_again(
     assert refusal(admin.web.post(f"/api/admin/jobs/{own[0]['id']}/retry")) == (422, "Unprocessable")
 
     assert copy_of(alice)["account.json"]["id"] == alice.account.id
+
+
+def test_copy_of_an_account_larger_than_the_free_disk_waits(actor: MakeActor) -> None:
+    alice, wait = actor(), export_job.WAITS[0]
+    stored = {"account_id": alice.account.id, "size": 1 << 60, "limit": 1 << 61}
+    alice.server.run(alice.server.runtime.db.transact(lambda tx: tx.one(TAKE_STORAGE, **stored)))
+    body_of(alice.web.post(ROUTE), 202)
+    alice.server.do_jobs()
+    assert body_of(alice.web.get(ROUTE))["state"] == "pending"
+
+    alice.server.run(alice.server.runtime.db.transact(delete_stored, alice.account.id))
+    alice.server.clock.advance(wait)
+    alice.server.do_jobs()
+
+    assert body_of(alice.web.get(ROUTE))["state"] == "ready"
 
 
 def test_a_copy_that_was_stored_while_its_account_went_is_removed(actor: MakeActor) -> None:

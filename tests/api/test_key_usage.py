@@ -105,6 +105,19 @@ def test_each_outcome_is_counted_in_its_hour_and_day(actor: MakeActor, alice: Ac
     assert {counted(day) for day in usage(alice)["days"]} == {(0, 0, 0, 0)}
 
 
+def test_fault_of_the_server_is_no_refusal(alice: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError("broken")
+
+    with monkeypatch.context() as fault:
+        fault.setattr(alice.server.runtime.db, "read", broken)
+        assert alice.api.get("/api/posts/x").status_code == 500
+
+    shown = settled(alice, 1)
+
+    assert (counted(shown["hours"][-1]), shown["refusals"]) == ((0, 0, 0, 1), [])
+
+
 def test_a_refusal_says_when_what_and_from_where_and_nothing_that_was_sent(actor: MakeActor) -> None:
     alice = actor(Scope.POSTS_WRITE)
     clock = alice.server.clock

@@ -113,3 +113,16 @@ def test_there_may_be_thousands(actor: MakeActor) -> None:
     newest = listed(alice)[0]["id"]
     assert body_of(alice.web.post("/api/notifications/read", json={"upTo": newest})) == {"unread": 5}
     assert body_of(alice.web.post("/api/notifications/read", json={"upTo": newest})) == {"unread": 0}
+
+
+def test_pages_of_the_list_repeat_none(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    mention(bob, alice, 5)
+    path, ids = "/api/notifications?limit=2", list[str]()
+    while path:
+        page = body_of(alice.web.get(path))
+        ids += [each["id"] for each in page["notifications"]]
+        assert len(ids) <= 5
+        path = page["nextCursor"] and f"/api/notifications?limit=2&cursor={page['nextCursor']}"
+
+    assert ids == [each["id"] for each in listed(alice)]

@@ -96,6 +96,13 @@ def test_a_session_that_is_used_goes_on(mira: Person) -> None:
     assert label(mira.me(mira.token)) == (401, "Missing API key")
 
 
+def test_session_in_use_is_prolonged_after_a_day(mira: Person) -> None:
+    mira.server.clock.advance(DAY - 1)
+    assert "set-cookie" not in mira.me(mira.token).headers
+    mira.server.clock.advance(1)
+    assert token_of(mira.me(mira.token)) == mira.token
+
+
 def test_signing_out_of_an_old_session_succeeds(mira: Person) -> None:
     mira.server.clock.advance(2 * DAY)
     out = mira.request("POST", "/api/auth/logout", token=mira.token)

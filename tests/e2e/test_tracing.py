@@ -1,5 +1,6 @@
 """Traces: one from a request to the delivery that it caused, as a collector sees them."""
 
+import asyncio
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -9,7 +10,10 @@ from typing import Any
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
+from pressroom.logs import Log
+from pressroom.tracing.otlp import OtlpTracer
 from tests.e2e.processes import LONGEST_STOP, one_line
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, wait_until_settled
 from tests.harness.owners import Owner, publish
@@ -98,6 +102,17 @@ def test_a_request_and_its_delivery_are_one_trace(
     told = b"".join(collector.bodies)
     for name in (owner.id, made["id"], made["key"], "/hook", "alice", str(receiver.url("/hook"))):
         assert name.encode() not in told
+
+
+@pytest.mark.parametrize(("status", "is_error"), [(199, True), (200, False), (299, False), (300, True)])
+def test_delivery_without_a_2xx_is_an_error(collector: Collector, status: int, *, is_error: bool) -> None:
+    tracer = OtlpTracer(collector.url, Log(requests=False))
+    with tracer.delivery(None, "post.created"):
+        tracer.describe_answer(status)
+    asyncio.run(tracer.close())
+
+    (span,) = collector.named("deliver post.created")
+    assert (span.status.code == Status.STATUS_CODE_ERROR) is is_error
 
 
 def test_a_trusted_proxy_may_say_which_trace_a_request_belongs_to(

@@ -51,6 +51,7 @@ def test_a_narrowed_clip_has_another_address(actor: MakeActor) -> None:
     assert refusal(nobody.get(f"{alice.server.base_url}{path(clip)}")) == (404, "Not found")
     wider = body_of(alice.web.patch(path(clip), json={"visibility": "PUBLIC"}))
     assert nobody.get(wider["url"]).status_code == 200
+    assert nobody.get(clip["url"]).status_code == 404
     assert body_of(alice.web.patch(path(clip), json={"caption": "Ink"}))["url"] == wider["url"], "nothing moved"
 
 

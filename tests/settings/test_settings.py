@@ -70,6 +70,11 @@ def test_an_empty_variable_means_the_default() -> None:
     assert Settings({"PRESSROOM_PORT": " "}).port == 8000
 
 
+@pytest.mark.parametrize("port", [1, 65_535])
+def test_least_and_largest_numbers_are_taken(port: int) -> None:
+    assert Settings({"PRESSROOM_PORT": str(port)}).port == port
+
+
 @pytest.mark.parametrize("value", ["1", "true", "YES", "on"])
 def test_what_switches_on(value: str) -> None:
     assert Settings({"PRESSROOM_DEV": value}).dev

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from pressroom.domains.keys.models import LONGEST_REASON, ApiKey, KeyStatus, canonical_network, check_reason
+from pressroom.domains.keys.models import LONGEST_REASON, SOON, ApiKey, KeyStatus, canonical_network, check_reason
 from pressroom.domains.keys.secret import hash_secret, is_well_formed, new_secret
 from pressroom.errors import Code, Invalid
 
@@ -128,6 +128,16 @@ def test_the_state_of_a_key(expires_at: int | None, revoked_at: int | None, stat
     key = ApiKey("id", "account", "svc_live_", "label", "", "", 0, expires_at, None, revoked_at, None, None)
 
     assert key.status(1000) is status
+
+
+@pytest.mark.parametrize(
+    ("expires_at", "soon"),
+    [(None, False), (1000, False), (1001, True), (1000 + SOON, True), (1001 + SOON, False)],
+)
+def test_key_in_its_last_week_expires_soon(expires_at: int | None, *, soon: bool) -> None:
+    key = ApiKey("id", "account", "svc_live_", "label", "", "", 0, expires_at, None, None, None, None)
+
+    assert key.expires_soon(1000) is soon
 
 
 @pytest.mark.parametrize(

@@ -62,3 +62,15 @@ def test_with_one_slot_every_kind_of_endpoint_has_its_turn() -> None:
         begun.add(speed)
         slots.give_back(slots.take(speed, each.account_id, each.url))
     assert begun == set(Speed)
+
+
+def test_slot_wider_than_what_is_left_for_slow_ones_stays_in_its_pool() -> None:
+    slots, moved = Slots(100), list[bool]()
+    for number in range(5):
+        slot = slots.take(Speed.QUICK, f"account{number}", f"https://{number}.example/")
+        slots.widen(slot, 8)
+        assert slot.width == 8
+        moved.append(slots.slow_down(slot))
+
+    # 100 without the 50 of quick and the 16 of new endpoints are 34.
+    assert moved == [True] * 4 + [False]
