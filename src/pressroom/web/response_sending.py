@@ -1,4 +1,4 @@
-"""Sends responses to clients that may read slowly, or not at all (docs/limits.md#readers).
+"""Sends responses to clients that may read slowly, or not at all (docs/limits.md#slow-readers).
 
 A large response goes out in small pieces, each as soon as the one before has been taken. How many bytes such responses
 hold at once is limited, in all and for one address. The kernel ends connections that take nothing (`web.server`).

@@ -39,7 +39,7 @@ UNSENT: Final = 64 * 1024
 
 
 class ReadersServer(Server):
-    """A server whose connections end when the client takes nothing for `reader_seconds` (docs/limits.md#readers).
+    """A server whose connections end when the client takes nothing for `reader_seconds` (docs/limits.md#slow-readers).
 
     Only the kernel sees whether the client took a single byte. On systems without these options of Linux, clients that
     stall use what `web.response_sending` allows them.

@@ -50,7 +50,7 @@ async def health(request: Request[Any]) -> Response:
 
 @routes.get("/readyz", Public(), summary="Can it serve")
 async def ready(request: Request[Any]) -> Response:
-    """Answers 503 while this server is to get no requests, and a warning of the rest (docs/operations.md#watching)."""
+    """Answers 503 while this server is to get no requests, and other warnings (docs/operations.md#health-checks)."""
     if request.services.is_draining():
         raise Unavailable("This server is about to stop.")
     try:

@@ -43,7 +43,7 @@ WRONG_CREDENTIALS: Final = (
     "The user name, e-mail address, password or code is wrong. After several failures, even the right ones are refused"
     " for up to 15 minutes."
 )
-"""The one sentence of a sign-in that fails (docs/sign-in.md#one-answer)."""
+"""The one sentence of a sign-in that fails (docs/sign-in.md#uniform-answers)."""
 
 LONGEST_ONE_TIME_TOKEN: Final = 100
 """Characters of a text that is looked up as a one-time token; tokens have 43."""

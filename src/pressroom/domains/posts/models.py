@@ -62,7 +62,7 @@ class Draft(msgspec.Struct):
 
     @property
     def card_url(self) -> str | None:
-        """The page whose card the post shows; None beside media (docs/previews.md#which-link)."""
+        """The page whose card the post shows; None beside media (docs/previews.md#the-linked-page)."""
         if self.media:
             return None
         return self.forced_link or (self.content.link if self.content else None)

@@ -10,7 +10,7 @@ class ParsedText(msgspec.Struct, frozen=True):
     """A text and what one scan found in it.
 
     `hashtags` are identities and `mentions` case-folded user names, each once and in the order of the text. `link` is
-    the page whose card the text asks for (docs/previews.md#which-link), in its one spelling.
+    the page whose card the text asks for (docs/previews.md#the-linked-page), in its one spelling.
     """
 
     text: str

@@ -11,7 +11,7 @@ LINK_LIMIT: Final = 2_048
 
 
 def card_url(link: str) -> str | None:
-    """Returns the page whose card a text with this first link shows (docs/previews.md#which-link).
+    """Returns the page whose card a text with this first link shows (docs/previews.md#the-linked-page).
 
     In its one spelling, so that all posts with the same link share its card. None for an address that has no card.
     """

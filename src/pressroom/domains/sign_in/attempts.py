@@ -54,7 +54,7 @@ class SignInAttempt(msgspec.Struct):
         address: The subject that counts the client's address.
         limits: The limits of these counts.
         is_locked: Too many attempts at the account have failed, by whichever of its names. The password is then not
-            looked at, and the answer is that of a wrong one (docs/sign-in.md#one-answer).
+            looked at, and the answer is that of a wrong one (docs/sign-in.md#uniform-answers).
         is_verified: Whether its password was right.
         demand: Whether the account wants a code as well, and whether the right one came.
     """
@@ -96,7 +96,7 @@ async def attempt_sign_in(
 
     An address from which the account was signed in to before has counts of its own for that account, so that failures
     from elsewhere do not lock the owner out. Raises TooManyAttempts by the login as typed and by the address alone: the
-    account's own count would show which user name and e-mail address belong together (docs/sign-in.md#one-answer).
+    account's own count would show which user name and e-mail address belong together (docs/sign-in.md#uniform-answers).
     """
     return await _count(tx, await _attempt_of_login(tx, login, client, limits), code)
 
@@ -165,7 +165,7 @@ async def complete_sign_in(tx: Tx, source: Source, account_id: str, attempt: Sig
 async def record_failure(tx: Tx, attempt: SignInAttempt, client: str) -> None:
     """Records in the account's log that an attempt from the address `client` failed.
 
-    One at an account that does not exist is written as well, so that both take as long (docs/sign-in.md#one-answer).
+    An unknown account costs the same write, so that both take as long (docs/sign-in.md#uniform-answers).
     """
     account_id, network = (attempt.credentials.id, network_of(client)) if attempt.credentials else ("", "")
     await count(tx, account_id, Kind.SIGN_IN_FAILED, network)

@@ -1,7 +1,7 @@
 """Sign-in, as routes and pages share it: an attempt is counted, then its password and code are verified.
 
 Whether the password or the code was wrong shows in nothing: both are looked at for every attempt, and one answer is for
-both (docs/sign-in.md#one-answer).
+both (docs/sign-in.md#uniform-answers).
 """
 
 from typing import Final
@@ -80,7 +80,7 @@ async def begin_session(request: Request[Caller], attempt: SignInAttempt) -> tup
 
 
 async def end_session_before(request: Request[Caller]) -> None:
-    """Ends the session that this browser had when it signed in anew (docs/sign-in.md#signed-in-already)."""
+    """Ends the session that this browser had when it signed in anew (docs/sign-in.md#repeated-sign-in)."""
     if request.session_token is not None:
         await request.db.transact(sessions.sign_out, request.session_token, source_of(request))
 
