@@ -54,7 +54,7 @@ APP_POLICY: Final = f"{POLICY}; script-src 'self'; connect-src 'self'"
 """The policy of pages with forms: script from files of ours."""
 
 COMPOSE_POLICY: Final = APP_POLICY.replace("img-src 'self'", "img-src 'self' blob:")
-"""The policy of pages that show files before they are sent."""
+"""The policy of pages that show files before they are sent: their addresses in the browser begin with `blob:`."""
 
 DOCS_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"

@@ -119,6 +119,8 @@ class RateHeaders:
             verdict.day_remaining,
             digits[(verdict.day_frees_at - now) // 1000],
         )
+        # Without the rest of the day's content: only the write's transaction knows it, and reading it would cost every
+        # request one more statement.
         if spent.is_post:
             posts = (verdict.posts_remaining, (verdict.posts_frees_at - now) // 1000)
             state += b', "posts_per_minute";r=%d;t=%d' % posts

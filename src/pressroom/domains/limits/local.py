@@ -49,7 +49,7 @@ class LocalWhenAway:
         except Unavailable:
             self._note_failure()
             if rates is None and not self._counts_keys:
-                raise
+                raise  # A guess would let a key overrun its limit by the number of processes.
             return self._local(key_id, rates).attempt(self._clock.steady(), is_post=is_post)
         self._has_answered = True
         return verdict

@@ -36,6 +36,7 @@ class ComposePost(PostBody, kw_only=True):
         if self.link_preview_url is not None:
             yield from link_errors(self.link_preview_url)
         yield from named_twice(self.usernames)
+        # Refused, not ignored: a post meant for a few readers would be published to a wider audience.
         if self.usernames and self.visibility is not Visibility.CUSTOM:
             message = "Readers are named for a post that chosen readers see. Choose that, or name nobody."
             yield FieldError("usernames", Code.NOT_ALLOWED, message)
