@@ -71,7 +71,7 @@ def test_an_older_session_gives_the_password_first(mira: Browser) -> None:
 
 def test_an_address_is_changed_and_waits_to_be_confirmed(mira: Browser) -> None:
     page = mira.page(f"{SECURITY}/email")
-    assert f"{mira.person.name}@example.org is told" in words(page)
+    assert f"{mira.person.name}@example.org gets a notice" in words(page)
     taken = mira.send(page, email=f"{Person(mira.person.server).name}@example.org")
     assert taken.status_code == 409
     email = f"{mira.person.name}@new.example"

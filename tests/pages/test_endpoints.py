@@ -98,7 +98,7 @@ def test_a_form_that_acted_says_that_what_was_changed_since_was_not_done(alice: 
     changed = page_of(alice.web.post(path, data={**fields, "url": hooks[1]}), 409)
 
     assert "sent already" in text_of(changed, "#errors")
-    assert "What you changed since was not" in text_of(changed, "#errors")
+    assert "Your changes since were not applied" in text_of(changed, "#errors")
     assert attributes_of(changed, "[name=url]")["value"] == hooks[1]
     assert [each["url"] for each in listed(alice)] == hooks[:1]
     assert "shown once" in text_of(page_of(alice.web.post(path, data={**fields, "url": hooks[0]}))), (

@@ -42,9 +42,7 @@ BOUNDS: dict[str, dict[str, float]] = {
         "of which": 0.9,
     },
     "templates": {
-        "what": 15.9,
-        "one's own": 0.45,
-        "is told": 1.35,
+        "what": 2.65,
     },
     "docs": {
         "what": 13.75,
