@@ -1,6 +1,6 @@
-"""Computes docs/scaling.md, which resource ends first at which rate, from the costs measured in docs/performance.md.
+"""Computes the tables of docs/scaling.md, the resource that ends first, from the costs in docs/performance.md.
 
-.venv/bin/python -m benchmarks.scaling      writes the page anew
+.venv/bin/python -m benchmarks.scaling      writes the tables anew
 """
 
 import math
@@ -13,18 +13,20 @@ import msgspec
 
 DOCS: Final = Path(__file__).parent.parent / "docs"
 PAGE: Final = DOCS / "scaling.md"
+TABLES: Final = "<!-- The tables are made by `python -m benchmarks.scaling`; do not edit below this line. -->\n"
 
-RATES: Final = (10, 1_000, 100_000)
+RATES: Final = (10, 100, 1_000, 10_000)
 """Creates a second."""
 
+YEARS: Final = 3
 DAY: Final = 86_400
-SPACE: Final = "disk, filled in a day"
+YEAR: Final = 365 * DAY
 BUSY: Final = 0.7
-"""How much of a resource may be in use before answers wait noticeably."""
+"""The share of a resource that may be in use before answers wait noticeably."""
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """What one create costs, as measured: CPU in microseconds, sizes in bytes, pictures a second on two cores."""
+    """The measured costs of one create: CPU in microseconds, sizes in bytes, and three rates of the machine."""
 
     loop: float
     server: float
@@ -32,44 +34,41 @@ class Costs(msgspec.Struct, frozen=True):
     delivery: float
     http: float
     sqlite_written: float
-    sqlite_kept: float
+    sqlite_lasting: float
+    sqlite_month: float
+    sqlite_day: float
     wal: float
-    postgres_kept: float
-    redis_moved: float
+    postgres_lasting: float
+    postgres_month: float
+    postgres_day: float
     redis: float
-    pictures: float
+    deleted: float  # rows a second that retention deletes
+    restored: float  # megabytes of the database a second, by a base backup
+    loaded: float  # the same by pg_restore
 
 
 class Assumed(msgspec.Struct, frozen=True):
-    """What is there, which was not measured: a large machine of today, and one picture to so many creates."""
+    """The machine that is assumed, not measured: a large one of today."""
 
     cores: int = 64
-    disk: float = 1e9  # bytes a second
+    disk: float = 1e9  # bytes written a second
     space: float = 8e12  # bytes
-    network: float = 1.25e9  # bytes a second
-    puts: float = 3_500  # a second, for one prefix of a bucket: S3's own figure
-    creates_per_picture: int = 100
-    objects_per_picture: int = 3  # as it came, as it is shown, its thumbnail
+    restore: float = 8 * 3600  # seconds without service that an operator accepts
+    month: float = 37 * DAY  # 30 days, and a partition of a week that is dropped as a whole
 
 
-class Need(msgspec.Struct, frozen=True):
-    """What a rate needs of a resource, and how much of it one piece has, in the same unit."""
+class Use(msgspec.Struct, frozen=True):
+    """The use of a resource at a rate. `share`: of one piece, which is full at `bound`."""
 
     resource: str
-    needed: float
-    has: float
-    unit: str
-    remedy: str
-
-    @property
-    def share(self) -> float:
-        """How much of one piece is in use; more than 1: one does not suffice."""
-        return self.needed / self.has
+    share: float
+    shown: str
+    bound: float = BUSY
 
     @property
     def pieces(self) -> int:
-        """How many pieces it takes, none of them busier than BUSY."""
-        return math.ceil(self.share / BUSY)
+        """Returns the number of pieces, none of them used beyond its bound."""
+        return math.ceil(self.share / self.bound)
 
 
 SOURCES: Final = {
@@ -80,23 +79,28 @@ SOURCES: Final = {
     "delivery": "one delivery, CPU, µs",
     "http": "HTTP: request and answer, bytes",
     "sqlite_written": "SQLite: written to disk (WAL, checkpoints, access log), bytes",
-    "sqlite_kept": "SQLite: kept in the file, bytes",
+    "sqlite_lasting": "SQLite: kept for good, bytes",
+    "sqlite_month": "SQLite: kept for 30 days, without delivery, bytes",
+    "sqlite_day": "SQLite: kept for 24 hours, bytes",
     "wal": "PostgreSQL: WAL, bytes",
-    "postgres_kept": "PostgreSQL: kept, with event and delivery, bytes",
-    "redis_moved": "Redis: exchanged, bytes",
-    "pictures": "pictures of 12 megapixels that a server prepares a second",
+    "postgres_lasting": "PostgreSQL: kept for good, bytes",
+    "postgres_month": "PostgreSQL: kept for 30 days, event and delivery, bytes",
+    "postgres_day": "PostgreSQL: kept for 24 hours, bytes",
+    "deleted": "rows that retention deletes a second on PostgreSQL",
+    "restored": "PostgreSQL: copied by a base backup, MB a second",
+    "loaded": "PostgreSQL: restored by pg_restore, MB a second",
 }
 """Each cost by the first cell of its row in docs/performance.md#cost-of-a-create."""
 
 
 def measured(page: str) -> Costs:
-    """Returns the costs that stand in the tables of docs/performance.md. Raises LookupError when one is gone."""
+    """Returns the costs in the tables of docs/performance.md. Raises LookupError for a missing one."""
     tables = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
     found: dict[str, float] = {}
     for name, label in SOURCES.items():
         rows = [row for row in tables if row[0] == label]
         if len(rows) != 1:
-            raise LookupError(f"docs/performance.md has {len(rows)} rows {label!r}: say in benchmarks/scaling.py which")
+            raise LookupError(f"docs/performance.md has {len(rows)} rows {label!r}: benchmarks/scaling.py needs one")
         number = re.match(r"[\d,.]+", rows[0][1])
         if number is None:
             raise LookupError(f"docs/performance.md: no figure beside {label!r}")
@@ -104,108 +108,119 @@ def measured(page: str) -> Costs:
     return Costs(**found)
 
 
-def on_sqlite(rate: float, costs: Costs, there: Assumed) -> list[Need]:
-    """Returns what a rate needs of one server process with its file."""
+def on_sqlite(rate: float, costs: Costs, there: Assumed) -> list[Use]:
+    """Returns the use of one server process and its file."""
+    steady = rate * (costs.sqlite_month * 30 * DAY + costs.sqlite_day * DAY)
     return [
-        Need("event loop: creates, deliveries", rate * (costs.loop + costs.delivery) / 1e6, 1, "cores", "PostgreSQL"),
-        Need("disk, written", rate * costs.sqlite_written, there.disk, "bytes/s", "PostgreSQL"),
-        Need(SPACE, rate * costs.sqlite_kept * DAY, there.space, "bytes", "a larger disk"),
-        *_beside(rate, costs, there),
+        _cores("event loop: creates and deliveries", rate * (costs.loop + costs.delivery) / 1e6, 1),
+        _disk("disk, written", rate * costs.sqlite_written, there),
+        *_space(rate * costs.sqlite_lasting, steady, there, there.disk),
     ]
 
 
-def on_postgres(rate: float, costs: Costs, there: Assumed) -> list[Need]:
-    """Returns what a rate needs of PostgreSQL, Redis and any number of server processes."""
+def on_postgres(rate: float, costs: Costs, there: Assumed) -> list[Use]:
+    """Returns the use of one PostgreSQL primary: the part of an installation that cannot be multiplied."""
+    steady = rate * (costs.postgres_month * there.month + costs.postgres_day * DAY)
     return [
-        Need("server processes", rate * costs.server / 1e6, 1, "cores", "more processes, on any number of machines"),
-        Need("PostgreSQL, CPU of one primary", rate * costs.postgres / 1e6, there.cores, "cores", "shards by account"),
-        Need("PostgreSQL, WAL", rate * costs.wal, there.disk, "bytes/s", "shards by account"),
-        Need(SPACE, rate * costs.postgres_kept * DAY, there.space, "bytes", "shards by account"),
-        Need("Redis, one thread", rate * costs.redis / 1e6, 1, "cores", "Redis Cluster"),
-        Need("network of Redis", rate * costs.redis_moved, there.network, "bytes/s", "Redis Cluster"),
-        Need("deliveries, one to a create", rate * costs.delivery / 1e6, 1, "cores", "more `pressroom worker`"),
-        *_beside(rate, costs, there),
+        _cores("CPU of the primary", rate * costs.postgres / 1e6, there.cores),
+        _disk("WAL", rate * costs.wal, there),
+        Use("vacuum: stored answers deleted", rate / costs.deleted, f"{rate:,.0f} rows/s"),
+        _cores("one Redis", rate * costs.redis / 1e6, 1),
+        *_space(rate * costs.postgres_lasting, steady, there, costs.restored * 1e6),
     ]
 
 
-def _beside(rate: float, costs: Costs, there: Assumed) -> list[Need]:
-    pictures = rate / there.creates_per_picture
+def _cores(resource: str, used: float, there: float) -> Use:
+    return Use(resource, used / there, f"{used:,.3g} of {there:,.0f} cores")
+
+
+def _disk(resource: str, written: float, there: Assumed) -> Use:
+    return Use(resource, written / there.disk, f"{_quantity(written)}/s")
+
+
+def _space(lasting: float, steady: float, there: Assumed, restored: float) -> list[Use]:
+    """Returns the use of space and of time to restore after YEARS.
+
+    Args:
+        lasting: Bytes a second that are kept for good.
+        steady: Bytes of rows that expire, once as many are removed as are written.
+        there: The machine.
+        restored: Bytes a second that a restore brings back.
+    """
+    size = lasting * YEAR * YEARS + steady
+    hours = size / restored / 3600
     return [
-        Need("network of the API", rate * costs.http, there.network, "bytes/s", "more machines"),
-        Need("pictures", pictures, costs.pictures, "pictures/s", "more `pressroom worker`, two cores each"),
-        Need("S3, one prefix", pictures * there.objects_per_picture, there.puts, "puts/s", "more prefixes"),
+        Use(f"disk, after {YEARS} years", size / there.space, _quantity(size), 1),
+        Use(f"restore, after {YEARS} years", size / restored / there.restore, f"{hours:,.1f} h", 1),
     ]
 
 
-def page(costs: Costs, there: Assumed) -> str:
-    """Returns docs/scaling.md."""
-    return "\n".join([*_head(there), *_summary(costs, there), *_details(costs, there), ""])
+def page(costs: Costs, there: Assumed, text: str) -> str:
+    """Returns docs/scaling.md with new tables. `text` is the page as it is."""
+    written, mark, _ = text.partition(TABLES)
+    return "\n".join([written + mark, *_head(there), *_single(costs, there), *_installations(costs, there), ""])
 
 
 def _head(there: Assumed) -> Iterator[str]:
-    yield "<!-- Made by `python -m benchmarks.scaling` from performance.md; do not edit. -->"
-    yield "# Scaling\n"
+    yield "## Figures\n"
     yield (
-        "Which resource ends first at a rate of creates, computed from costs that [performance.md](performance.md)\n"
-        "gives for one create with an idempotency key, an event and a delivery. Assumed, not measured:"
-        f" machines of {there.cores} cores,\na disk that writes {_quantity(there.disk, 'bytes/s')} and holds"
-        f" {_quantity(there.space, 'bytes')}, a network of {_quantity(there.network, 'bytes/s')}, S3 with"
-        f" {there.puts:,.0f} puts a second and prefix,\none picture of 12 megapixels to"
-        f" {there.creates_per_picture} creates, and costs that grow with the rate alone. A piece is one process, one\n"
-        f"PostgreSQL, one Redis, one bucket's prefix; it is full at {BUSY:.0%}, where answers begin to wait.\n"
-    )
-    yield (
-        "A rate is what arrives in the long run; a peak of a minute needs as much. Retention ([operations.md]"
-        "(operations.md)) bounds\nevents and deliveries, not posts. Nothing here shards by itself: one installation has"
-        " one PostgreSQL primary, and shards by\naccount are installations side by side, each with accounts of its own."
-        " Creates of one account run one after the other, from\nits row's lock to the commit, on all servers.\n"
+        "Computed from the costs of one create with an idempotency key, an event and a delivery\n"
+        "([performance.md](performance.md#what-one-create-costs)). Assumed, not measured:"
+        f" machines of {there.cores} cores, a disk that\nwrites {_quantity(there.disk)}/s and holds"
+        f" {_quantity(there.space)}, {there.restore / 3600:.0f} hours in which a database must be restored, and costs"
+        f"\nin proportion to the rate. A resource is full at {BUSY:.0%}, where responses begin to wait; disk space and"
+        " the time of a\nrestore at 100%.\n"
     )
 
 
-def _summary(costs: Costs, there: Assumed) -> Iterator[str]:
-    yield "## What ends first\n"
-    yield "| creates/s | SQLite, one process | its disk lasts | PostgreSQL, Redis, many processes | its disk lasts |"
-    yield "| --- | --- | --- | --- | --- |"
+def _single(costs: Costs, there: Assumed) -> Iterator[str]:
+    for title, uses in (("One machine with SQLite", on_sqlite), ("One PostgreSQL primary", on_postgres)):
+        yield f"### {title}\n"
+        columns = [uses(rate, costs, there) for rate in RATES]
+        yield f"| resource | {' | '.join(f'{rate:,}/s' for rate in RATES)} |"
+        yield f"| --- |{' --- |' * len(RATES)}"
+        for row in zip(*columns, strict=True):
+            yield f"| {row[0].resource} | {' | '.join(f'{use.shown}: {_share(use.share)}' for use in row)} |"
+        yield f"| **ends first** | {' | '.join(_first(column) for column in columns)} |\n"
+
+
+def _share(share: float) -> str:
+    return f"{share:.1%}" if share < 1 else f"{share:,.1f} times"
+
+
+def _first(uses: Sequence[Use]) -> str:
+    most = max(uses, key=lambda use: use.share / use.bound)
+    return f"{most.resource}{'' if most.share > most.bound else ', not within this time'}"
+
+
+def _installations(costs: Costs, there: Assumed) -> Iterator[str]:
+    yield "### Installations by schema\n"
+    yield (
+        f"The installations that keep every resource of their primaries within its bounds for {YEARS} years, and their"
+        " machines:\nper installation a primary and two standbys; processes for the API and for deliveries by their"
+        " CPU; one Redis for all\nbelow its bound, Redis Cluster above.\n"
+    )
+    yield "| creates/s | installations | decided by | creates/s each | PostgreSQL | cores, API | cores, deliveries |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for rate in RATES:
-        cells = " | ".join(_first(needs(rate, costs, there)) for needs in (on_sqlite, on_postgres))
-        yield f"| {rate:,} | {cells} |"
-    yield ""
-    yield "The first named ends first. What can be multiplied freely (processes, workers) does not end; it is below.\n"
+        primary = [use for use in on_postgres(rate, costs, there) if use.resource != "one Redis"]
+        most = max(primary, key=lambda use: use.share / use.bound)
+        count = most.pieces
+        api, sent = (math.ceil(rate * cost / 1e6 / BUSY) for cost in (costs.server, costs.delivery))
+        yield f"| {rate:,} | {count:,} | {most.resource} | {rate / count:,.0f} | {3 * count:,} | {api} | {sent} |"
 
 
-def _first(needs: Sequence[Need]) -> str:
-    """Returns two cells: what is used most of what there is one of, and how long the disk lasts."""
-    (space,) = (need for need in needs if need.resource == SPACE)
-    lasts = f"{1 / space.share:,.2g} days" if space.share > 0.1 else f"{1 / space.share:,.0f} days"
-    single = [need for need in needs if need is not space and not need.remedy.startswith("more")]
-    first, *others = sorted(single, key=lambda need: -need.share)
-    if first.share <= BUSY:
-        return f"nothing; most used is {first.resource}: {first.share:.1%} | {lasts}"
-    ended = [first, *(need for need in others if need.share > BUSY)]
-    return "; ".join(f"{need.resource}: {need.share:,.1f} of one, then {need.remedy}" for need in ended) + f" | {lasts}"
-
-
-def _details(costs: Costs, there: Assumed) -> Iterator[str]:
-    for title, needs in (("One process with SQLite", on_sqlite), ("PostgreSQL and Redis", on_postgres)):
-        yield f"## {title}\n"
-        yield f"| resource | one piece has | {' | '.join(f'at {rate:,}/s | pieces' for rate in RATES)} | then |"
-        yield f"| --- | --- | {' | '.join('--- | ---' for _ in RATES)} | --- |"
-        for row in zip(*(needs(rate, costs, there) for rate in RATES), strict=True):
-            cells = " | ".join(f"{_quantity(need.needed, need.unit)} | {need.pieces:,}" for need in row)
-            yield f"| {row[0].resource} | {_quantity(row[0].has, row[0].unit)} | {cells} | {row[0].remedy} |"
-        yield ""
-
-
-def _quantity(value: float, unit: str) -> str:
+def _quantity(value: float) -> str:
     for size, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if unit.startswith("bytes") and value >= size:
-            return f"{value / size:,.3g} {prefix}{unit.replace('bytes', 'B')}"
-    return f"{value:,.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
+        if value >= size:
+            return f"{value / size:,.3g} {prefix}B"
+    return f"{value:,.3g} B"
 
 
 def main() -> None:
     """Writes the page."""
-    PAGE.write_text(page(measured((DOCS / "performance.md").read_text("utf-8")), Assumed()), "utf-8")
+    costs = measured((DOCS / "performance.md").read_text("utf-8"))
+    PAGE.write_text(page(costs, Assumed(), PAGE.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":
