@@ -165,7 +165,7 @@ def _head(there: Assumed) -> Iterator[str]:
     yield "## Figures\n"
     yield (
         "Computed from the costs of one create with an idempotency key, an event and a delivery\n"
-        "([performance.md](performance.md#what-one-create-costs)). Assumed, not measured:"
+        "([performance.md](performance.md#cost-of-a-create)). Assumed, not measured:"
         f" machines of {there.cores} cores, a disk that\nwrites {_quantity(there.disk)}/s and holds"
         f" {_quantity(there.space)}, {there.restore / 3600:.0f} hours in which a database must be restored, and costs"
         f"\nin proportion to the rate. A resource is full at {BUSY:.0%}, where responses begin to wait; disk space and"
