@@ -2,15 +2,8 @@
 
 from typing import Final
 
-from pressroom.db import Command, Tx, sql
+from pressroom.db import Tx, sql
 from pressroom.domains.audit.models import Entry
-
-COUNT_ENTRY: Final = Command(
-    "INSERT INTO audit_entries (account_id, id, kind, at, times, actor, admin_id, address, detail, counted_as)"
-    " VALUES (:account_id, :id, :kind, :now, 1, :actor, NULL, :address, '{}', :counted_as)"
-    " ON CONFLICT (account_id, counted_as) WHERE counted_as IS NOT NULL"
-    " DO UPDATE SET times = audit_entries.times + 1, at = excluded.at"
-)
 
 _ENTRY: Final = (
     "SELECT e.id, e.account_id, e.kind, e.at, e.times, e.actor, e.admin_id, a.username AS admin, e.address, e.detail"
@@ -37,20 +30,17 @@ async def insert_entry(
     ...
 
 
+@sql.run(
+    "INSERT INTO audit_entries (account_id, id, kind, at, times, actor, admin_id, address, detail, counted_as)"
+    " VALUES (:account_id, :entry_id, :kind, :now, 1, :actor, NULL, :address, '{}', :counted_as)"
+    " ON CONFLICT (account_id, counted_as) WHERE counted_as IS NOT NULL"
+    " DO UPDATE SET times = audit_entries.times + 1, at = excluded.at"
+)
 async def count_entry(
     tx: Tx, *, account_id: str, entry_id: str, kind: str, actor: str, address: str, counted_as: str
 ) -> None:
-    """Inserts an entry, or counts once more the one that is counted in the same way."""
-    await tx.run(
-        COUNT_ENTRY,
-        account_id=account_id,
-        id=entry_id,
-        kind=kind,
-        actor=actor,
-        address=address,
-        counted_as=counted_as,
-        now=tx.now,
-    )
+    """Inserts an entry, or adds one to the count of the entry with the same `counted_as`."""
+    ...
 
 
 @sql.all(f"{_ENTRY} WHERE e.account_id = :account_id AND e.id < :before ORDER BY e.id DESC LIMIT :limit")
@@ -81,7 +71,7 @@ async def erase_entries(tx: Tx, account_id: str, batch: int) -> int:
     " WHERE admin_id = :account_id AND address <> '' LIMIT :batch)"
 )
 async def erase_addresses(tx: Tx, account_id: str, batch: int) -> int:
-    """Erases from where the account acted as an admin, in at most `batch` entries, and returns in how many."""
+    """Erases the addresses of the account's acts as an admin. Returns the number of entries, at most `batch`."""
     ...
 
 

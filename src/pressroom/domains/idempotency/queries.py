@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx, sql
+from pressroom.db import Command, Tx, sql
 
 
 class StoredAnswer(msgspec.Struct, frozen=True):
@@ -29,9 +29,6 @@ _STORED: Final = (
     "FROM idempotent_answers WHERE account_id = :account_id AND idempotency_key = :idempotency_key"
     " AND method = :method AND path = :path"
 )
-
-IS_STORED: Final = Query(int, f"SELECT 1 AS one {_STORED} AND created_at > :expired")
-
 
 STORE_ANSWER: Final = Command(
     "UPDATE idempotent_answers SET body = :body WHERE account_id = :account_id"
@@ -63,12 +60,10 @@ async def store_answer(tx: Tx, claim: Claim, body: str) -> None:
         await tx.later(STORE_ANSWER, **values, body=body)
 
 
+@sql.one(f"SELECT TRUE AS stored {_STORED} AND created_at > :expired")
 async def is_stored(tx: Tx, *, account_id: str, method: str, path: str, idempotency_key: str, expired: int) -> bool:
     """Returns whether an answer was stored after `expired` (milliseconds)."""
-    found = await tx.one(
-        IS_STORED, account_id=account_id, method=method, path=path, idempotency_key=idempotency_key, expired=expired
-    )
-    return found is not None
+    ...
 
 
 @sql.one(f"SELECT body, body_hash {_STORED}")

@@ -23,7 +23,7 @@ from pressroom.domains.keys.models import (
     periods,
 )
 from pressroom.domains.keys.secret import SHOWN, hash_secret, new_secret
-from pressroom.domains.limits.queries import find_used
+from pressroom.domains.limits.queries import get_used
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.errors import Conflict, NotFound
@@ -92,7 +92,7 @@ async def read_usage(tx: Tx, account_id: str, key_id: str) -> Usage:
         periods(hours, now, HOUR, HOURS_SHOWN),
         periods(days, now, DAY, DAYS_SHOWN),
         await queries.list_refusals(tx, key_id, limit=RECENT_REFUSALS),
-        await find_used(tx, account_id=account_id, day=now // DAY),
+        await get_used(tx, account_id=account_id, day=now // DAY),
     )
 
 

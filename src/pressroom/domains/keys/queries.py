@@ -30,14 +30,7 @@ FIND_BEARER: Final = Query(
 )
 
 
-COUNT_ACTIVE: Final = Query(
-    int,
-    f"SELECT count(*) FROM api_keys WHERE account_id = :account_id AND {_ACTIVE}",
-)
-
-
-FIND_KEY: Final = Query(ApiKey, f"SELECT {_KEY} FROM api_keys WHERE id = :key_id")
-
+_FIND_KEY: Final = f"SELECT {_KEY} FROM api_keys WHERE id = :key_id"
 
 TOUCH_KEY: Final = Command(
     "UPDATE api_keys SET last_used_at = :used_at"
@@ -111,14 +104,15 @@ async def insert_key(
     ...
 
 
+@sql.one(f"SELECT count(*) FROM api_keys WHERE account_id = :account_id AND {_ACTIVE}")
 async def count_active(tx: Tx, account_id: str) -> int:
-    """Returns keys of the account that are neither revoked nor expired."""
-    return await tx.one(COUNT_ACTIVE, account_id=account_id, now=tx.now) or 0
+    """Returns the number of the account's keys that are neither revoked nor expired."""
+    ...
 
 
 @sql.all(f"SELECT id FROM api_keys WHERE account_id = :account_id AND {_ACTIVE} ORDER BY id")
 async def list_active(tx: Tx, account_id: str) -> list[str]:
-    """Returns the ids of these keys."""
+    """Returns the ids of the account's keys that are neither revoked nor expired."""
     ...
 
 
@@ -137,15 +131,16 @@ async def list_ended_keys(tx: Tx, account_id: str, *, before: str, limit: int) -
     ...
 
 
+@sql.one(_FIND_KEY)
 async def find_key(tx: Tx, key_id: str) -> ApiKey | None:
     """Returns the key with this id."""
-    return await tx.one(FIND_KEY, key_id=key_id)
+    ...
 
 
 # Against a revocation, and not against writes of rows that refer to the key: they lock the account after it.
-@sql.one(f"{FIND_KEY.text} FOR NO KEY UPDATE")
+@sql.one(f"{_FIND_KEY} FOR NO KEY UPDATE")
 async def lock_key(tx: Tx, key_id: str) -> ApiKey | None:
-    """Returns the key with this id, which nobody else changes until the transaction ends."""
+    """Locks the key with this id against changes and returns it."""
     ...
 
 
@@ -165,12 +160,12 @@ async def revoke_key(tx: Tx, key_id: str, *, revoked_by: str, reason: str | None
 
 
 async def touch_keys(tx: Tx, used: Mapping[str, int]) -> None:
-    """Writes down when keys were last used (milliseconds), in the order of their ids."""
+    """Records the times at which keys were last used (milliseconds), in the order of their ids."""
     await tx.run_each(TOUCH_KEY, [{"key_id": key_id, "used_at": used[key_id]} for key_id in sorted(used)])
 
 
 async def add_usage(tx: Tx, usage: Sequence[tuple[str, int, Counts]]) -> None:
-    """Adds to the counts of keys: key, hour since 1970, and what to add, in the order of the keys."""
+    """Adds counts to the usage of keys: key, hour since 1970 and counts, in the order of the keys."""
     rows = [
         {
             "key_id": key_id,
@@ -246,7 +241,7 @@ async def purge_refusals(tx: Tx, *, before: int, batch: int) -> int:
 
 
 async def erase_keys(tx: Tx, account_id: str, batch: int) -> int:
-    """Erases what keys of a deleted account are called and where they were used; returns the largest number of rows."""
+    """Erases labels, usage and refusals of a deleted account's keys. Returns the most rows of one table."""
     usage = await tx.run(ERASE_USAGE, account_id=account_id, batch=batch)
     refusals = await tx.run(ERASE_REFUSALS, account_id=account_id, batch=batch)
     return max(usage, refusals, await tx.run(ERASE_KEYS, account_id=account_id, batch=batch))

@@ -22,8 +22,8 @@ async def spend_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in:
 
 async def check_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in: bool) -> None:
     """Raises QuotaExceeded when `spend_content_quota` would; charges nothing."""
-    find = queries.find_used_signed_in if signed_in else queries.find_used
-    if await find(tx, account_id=account_id, day=tx.now // DAY) >= quota:
+    get = queries.get_used_signed_in if signed_in else queries.get_used
+    if await get(tx, account_id=account_id, day=tx.now // DAY) >= quota:
         raise _exceeded(tx.now, quota, signed_in=signed_in)
 
 

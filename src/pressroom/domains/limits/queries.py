@@ -21,9 +21,6 @@ SET_HOLDER: Final = Command(
     " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, clean = FALSE, taken_at = excluded.taken_at"
 )
 
-# The row's lock keeps a successor from taking over before what this process saves is there.
-CONFIRM_HOLDER: Final = Command("UPDATE rate_window_holders SET clean = :clean WHERE name = 'api' AND holder = :holder")
-
 SPEND_QUOTA: Final = Command(
     "INSERT INTO content_quotas (account_id, day, used) VALUES (:account_id, :day, 1)"
     " ON CONFLICT (account_id, day) DO UPDATE SET used = content_quotas.used + 1"
@@ -34,12 +31,6 @@ SPEND_SIGNED_IN: Final = Command(
     "INSERT INTO content_quotas (account_id, day, used, used_signed_in) VALUES (:account_id, :day, 0, 1)"
     " ON CONFLICT (account_id, day) DO UPDATE SET used_signed_in = content_quotas.used_signed_in + 1"
     " WHERE content_quotas.used_signed_in < :quota"
-)
-
-FIND_USED: Final = Query(int, "SELECT used FROM content_quotas WHERE account_id = :account_id AND day = :day")
-
-FIND_USED_SIGNED_IN: Final = Query(
-    int, "SELECT used_signed_in FROM content_quotas WHERE account_id = :account_id AND day = :day"
 )
 
 
@@ -55,9 +46,12 @@ async def set_holder(tx: Tx, holder: str) -> Holder | None:
     return before
 
 
+# The row's lock keeps a successor from taking over before this process has saved its windows: it would count from
+# older ones, and let requests through that are above the limit.
+@sql.run("UPDATE rate_window_holders SET clean = :clean WHERE name = 'api' AND holder = :holder")
 async def confirm_holder(tx: Tx, holder: str, *, clean: bool) -> bool:
-    """Writes down whether `holder` stopped in order. Returns False when another process has taken the windows over."""
-    return bool(await tx.run(CONFIRM_HOLDER, holder=holder, clean=clean))
+    """Records whether `holder` stopped in order. Returns False when another process has taken the windows over."""
+    ...
 
 
 @sql.run(
@@ -75,18 +69,20 @@ async def spend_quota(tx: Tx, *, account_id: str, day: int, quota: int, refusal:
 
 
 async def spend_signed_in(tx: Tx, *, account_id: str, day: int, quota: int, refusal: Callable[[], Exception]) -> None:
-    """Like `spend_quota`, for what the account publishes signed in."""
+    """Takes one unit of the account's quota of signed-in writes. Raises `refusal()` when none is left."""
     await tx.require(SPEND_SIGNED_IN, refusal, account_id=account_id, day=day, quota=quota)
 
 
-async def find_used(tx: Tx, *, account_id: str, day: int) -> int:
-    """Returns units of the account's quota of `day` (days since 1970) that are used."""
-    return await tx.one(FIND_USED, account_id=account_id, day=day) or 0
+@sql.one("SELECT used FROM content_quotas WHERE account_id = :account_id AND day = :day")
+async def get_used(tx: Tx, *, account_id: str, day: int) -> int:
+    """Returns the used units of the account's quota by API key for `day` (days since 1970)."""
+    ...
 
 
-async def find_used_signed_in(tx: Tx, *, account_id: str, day: int) -> int:
-    """Like `find_used`, for what the account publishes signed in."""
-    return await tx.one(FIND_USED_SIGNED_IN, account_id=account_id, day=day) or 0
+@sql.one("SELECT used_signed_in FROM content_quotas WHERE account_id = :account_id AND day = :day")
+async def get_used_signed_in(tx: Tx, *, account_id: str, day: int) -> int:
+    """Returns the used units of the account's quota of signed-in writes for `day` (days since 1970)."""
+    ...
 
 
 @sql.run(

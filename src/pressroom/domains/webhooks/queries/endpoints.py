@@ -11,8 +11,6 @@ _WEBHOOK: Final = (
 )
 
 
-COUNT_WEBHOOKS: Final = Query(int, "SELECT count(*) FROM webhooks WHERE key_id = :key_id AND removed_at IS NULL")
-
 FIND_WEBHOOK: Final = Query(
     Webhook,
     f"SELECT {_WEBHOOK} FROM webhooks WHERE account_id = :account_id AND id = :webhook_id"
@@ -20,13 +18,6 @@ FIND_WEBHOOK: Final = Query(
 )
 
 LOCK_WEBHOOK: Final = Query(Webhook, f"{FIND_WEBHOOK.text} FOR UPDATE")
-
-
-REMOVE_WEBHOOK: Final = Query(
-    str,
-    "UPDATE webhooks SET removed_at = :now, sweep_at = :sweep_at, next_due_at = NULL"
-    " WHERE account_id = :account_id AND id = :webhook_id AND key_id = :key_id AND removed_at IS NULL RETURNING id",
-)
 
 
 @sql.run(
@@ -64,9 +55,10 @@ async def find_predecessor(tx: Tx, account_id: str, key_id: str, url: str) -> Pr
     ...
 
 
+@sql.one("SELECT count(*) FROM webhooks WHERE key_id = :key_id AND removed_at IS NULL")
 async def count_webhooks(tx: Tx, key_id: str) -> int:
-    """Returns how many endpoints the key has, disabled ones included."""
-    return await tx.one(COUNT_WEBHOOKS, key_id=key_id) or 0
+    """Returns the number of the key's endpoints, disabled ones included."""
+    ...
 
 
 async def find_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, lock: bool = False) -> Webhook | None:
@@ -93,12 +85,13 @@ async def list_webhooks(tx: Tx, key_id: str, *, before: str, limit: int) -> list
     ...
 
 
+@sql.run(
+    "UPDATE webhooks SET removed_at = :now, sweep_at = :sweep_at, next_due_at = NULL"
+    " WHERE account_id = :account_id AND id = :webhook_id AND key_id = :key_id AND removed_at IS NULL"
+)
 async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, sweep_at: int) -> bool:
-    """Removes an endpoint, its rows from `sweep_at` (milliseconds) on. Returns False when there is none."""
-    removed = await tx.one(
-        REMOVE_WEBHOOK, account_id=account_id, key_id=key_id, webhook_id=webhook_id, sweep_at=sweep_at, now=tx.now
-    )
-    return removed is not None
+    """Removes an endpoint, its rows from `sweep_at` (milliseconds) on. Returns False for an unknown endpoint."""
+    ...
 
 
 @sql.run(
