@@ -9,9 +9,9 @@ import pytest
 from pressroom.clock import SettableClock
 from pressroom.db import Database
 from pressroom.domains.webhooks.actions.leasing import LeaseResult, Leases
-from pressroom.domains.webhooks.delivery import DeliveryWorker, Exchanged
-from pressroom.domains.webhooks.endpoint_health import EndpointHealth
+from pressroom.domains.webhooks.delivery import DeliveryWorker, Round
 from pressroom.domains.webhooks.models import Endpoint, Speed
+from pressroom.domains.webhooks.retries import EndpointHealth
 from pressroom.domains.webhooks.slots import AT_ONCE
 from pressroom.jobs import lease_loop
 from pressroom.logs import Log
@@ -33,13 +33,13 @@ class Results:
 
     async def transact(
         self, _action: object, _outcomes: list[Any], results: list[LeaseResult], lease_too: bool
-    ) -> Exchanged:
+    ) -> Round:
         """Saves one portion of results and leases nothing."""
         assert not lease_too
         postponed = [result for result in results if result.endpoint.id in self.locked]
         self.locked -= {result.endpoint.id for result in postponed}
         self.saved += [result.endpoint.id for result in results if result not in postponed]
-        return Exchanged(Leases([], more=False), None, [], postponed)
+        return Round(Leases([], more=False), None, [], postponed)
 
 
 def stop_with(db: Results, ids: list[str]) -> None:

@@ -3,37 +3,24 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Mapping
 from typing import Final
 
-import msgspec
-
-from pressroom import __version__
-from pressroom.clock import SECOND, iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions.leasing import Lease, LeaseResult
-from pressroom.domains.webhooks.endpoint_health import (
+from pressroom.domains.webhooks.attempts import code_class, with_attempt
+from pressroom.domains.webhooks.models import AttemptRecord, AttemptStatus, Endpoint, Speed, State
+from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
+from pressroom.domains.webhooks.retries import (
+    ATTEMPTS,
     GONE,
     MOST_FAILURES,
     AttemptResult,
     EndpointHealth,
     health_after,
+    retry_after,
+    wait_after,
 )
-from pressroom.domains.webhooks.envelope import SIGNATURE, envelope, request_headers, sign
-from pressroom.domains.webhooks.exchange import code_class, kept_headers
-from pressroom.domains.webhooks.models import (
-    BODIES,
-    LOGGED,
-    SHOWN,
-    AttemptRecord,
-    AttemptStatus,
-    Endpoint,
-    Speed,
-    State,
-)
-from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
-from pressroom.domains.webhooks.retry import ATTEMPTS, retry_after, wait_after
 from pressroom.outbound import OutboundResponse
 
 WIDTH: Final = 8
@@ -50,10 +37,6 @@ FRESH_SECONDS: Final = 0.1
 
 RETRY_SOON: Final = "x-service-retry-soon"
 """The header by which `pressroom listen --fail` asks for short waits; only development mode obeys it."""
-
-USER_AGENT: Final = f"Pressroom/{__version__}"
-_decoder = msgspec.json.Decoder(list[AttemptRecord])
-_encoder = msgspec.json.Encoder()
 
 
 class Batch:
@@ -157,7 +140,7 @@ class Batch:
             event_id=delivery.event_id,
             state=state,
             tries=tries,
-            attempts=_with_attempt(delivery.attempts, attempt),
+            attempts=with_attempt(delivery.attempts, attempt),
             due_at=due_at,
             finished_at=None if state is State.PENDING else now,
             code=code_class(attempt.http_code),
@@ -208,61 +191,3 @@ class Batch:
     def _pause(self) -> int:
         """Returns how long an endpoint is left alone after a failure of ours, in milliseconds."""
         return wait_after(1, self._waits, self._jitter)
-
-
-def request_of(delivery: PendingDelivery, now: int) -> tuple[dict[str, str], bytes]:
-    """Returns headers and body of an attempt at `now` (milliseconds); each has a time and signature of its own."""
-    body = envelope(delivery.envelope_id, delivery.event_id, delivery.event_type, delivery.data)
-    signature = sign(delivery.secret, now // SECOND, body)
-    return request_headers(delivery.event_type, delivery.envelope_id, USER_AGENT, signature), body
-
-
-def attempt_of(
-    delivery: PendingDelivery,
-    headers: Mapping[str, str],
-    response: OutboundResponse | None,
-    error: str | None,
-    at: int,
-    ended_at: int,
-) -> AttemptRecord:
-    """Returns the attempt with these headers that lasted from `at` to `ended_at` (milliseconds).
-
-    It has a response or the reason why there is none; without headers it failed here, before anything was sent.
-    """
-    succeeded = response is not None and 200 <= response.status < 300
-    return AttemptRecord(
-        number=delivery.tries + 1,
-        at=iso(at),
-        status=AttemptStatus.SUCCEEDED if succeeded else AttemptStatus.FAILED,
-        http_code=response.status if response else None,
-        error=None if succeeded else error or _refusal(response),
-        duration_ms=max(0, ended_at - at),
-        response_body=_text(response.body) if response else None,
-        signed_with=delivery.secret[:SHOWN] if headers else None,
-        signature=headers.get(SIGNATURE),
-        user_agent=headers.get("User-Agent"),
-        response_headers=kept_headers(response.headers) if response else {},
-    )
-
-
-def _refusal(response: OutboundResponse | None) -> str | None:
-    if response is None:
-        return None
-    if 300 <= response.status < 400:
-        return f"The endpoint answered {response.status}: redirects are not followed. Add the address it leads to."
-    return f"The endpoint answered {response.status}."
-
-
-def _text(body: bytes) -> str:
-    """Returns the beginning of a response as text that every database can store."""
-    return body.decode("utf-8", "replace").replace("\x00", "\ufffd")
-
-
-def _with_attempt(before: str, attempt: AttemptRecord) -> str:
-    if before == "[]":
-        return _encoder.encode([attempt]).decode()
-    earlier = _decoder.decode(before)
-    attempt.number = earlier[-1].number + 1
-    for old in earlier[: -BODIES + 1]:
-        old.response_body, old.response_headers = None, {}
-    return _encoder.encode([*earlier, attempt][-LOGGED:]).decode()

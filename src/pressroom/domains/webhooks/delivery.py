@@ -20,7 +20,8 @@ from pressroom.db import Database, Tx
 from pressroom.domains.webhooks import slots
 from pressroom.domains.webhooks.actions import leasing
 from pressroom.domains.webhooks.actions.leasing import Lease, LeaseResult, Leases
-from pressroom.domains.webhooks.batch import WIDTH, Batch, attempt_of, request_of
+from pressroom.domains.webhooks.attempts import attempt_of, request_of
+from pressroom.domains.webhooks.batch import WIDTH, Batch
 from pressroom.domains.webhooks.models import AttemptStatus, Speed, State
 from pressroom.domains.webhooks.queries import leases
 from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, PendingDelivery
@@ -38,8 +39,8 @@ WATCH_SECONDS: Final = 0.05
 """How often it is looked again whether a batch is slow that could not be moved among the slow, or nearly is."""
 
 
-class Exchanged(msgspec.Struct):
-    """The result of one transaction of the worker.
+class Round(msgspec.Struct):
+    """The result of one round of the worker, which is one transaction.
 
     leased: batches to begin. next_due: when the next endpoint is due (milliseconds). disabled: results that disabled
     their endpoint. postponed: results that could not be saved yet.
@@ -118,7 +119,7 @@ class DeliveryWorker:
             free = [speed for speed in Speed if self._slots.has_free(speed)]
             if not await leases.any_due(self._db, now, free):
                 return Look(began=False, pause=pause_until(await self._db.one(leases.NEXT_DUE, now=now), now))
-        done = await self._exchange(lease_too=True)
+        done = await self._run_round(lease_too=True)
         began = self._begin(done.leased.leases)
         unsaved = bool(self._results or self._outcomes)
         if len(self._results) > len(done.postponed) or done.leased.more:
@@ -133,12 +134,12 @@ class DeliveryWorker:
         """Saves all but the results of endpoints that are locked; returns whether there are such."""
         while self._results or self._outcomes:
             before = len(self._results)
-            await self._exchange(lease_too=False)
+            await self._run_round(lease_too=False)
             if before and len(self._results) == before:
                 return True
         return False
 
-    async def _exchange(self, *, lease_too: bool) -> Exchanged:
+    async def _run_round(self, *, lease_too: bool) -> Round:
         """Saves outcomes and at most AT_ONCE results, and leases endpoints for which slots are free.
 
         What cannot be saved because the database is away is kept for the next time. After any other failure it is given
@@ -164,7 +165,7 @@ class DeliveryWorker:
 
     async def _save_and_lease(
         self, tx: Tx, outcomes: list[DeliveryOutcome], results: list[LeaseResult], lease_too: bool
-    ) -> Exchanged:
+    ) -> Round:
         saved = await leasing.save_results(tx, self._token, outcomes, results)
         leased = Leases([], more=False)
         if lease_too:
@@ -175,7 +176,7 @@ class DeliveryWorker:
 
             until = tx.now + LEASE
             leased = await leasing.take_leases(tx, self._token, until, self._slots, WIDTH, is_in_hand)
-        return Exchanged(leased, await leases.next_due(tx), saved.disabled, saved.postponed)
+        return Round(leased, await leases.next_due(tx), saved.disabled, saved.postponed)
 
     def _begin(self, leased: list[Lease]) -> bool:
         """Begins batches; returns whether there were any. All take one slot before the first takes more."""

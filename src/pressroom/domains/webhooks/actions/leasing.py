@@ -9,10 +9,10 @@ from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import SERVICE, Kind
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
-from pressroom.domains.webhooks.endpoint_health import EndpointHealth
 from pressroom.domains.webhooks.models import RETENTION, Endpoint, Speed
 from pressroom.domains.webhooks.queries import leases
 from pressroom.domains.webhooks.queries.leases import DeliveryOutcome, LeasedEndpoint, PendingDelivery
+from pressroom.domains.webhooks.retries import EndpointHealth
 from pressroom.domains.webhooks.slots import AT_ONCE, Slots
 
 
