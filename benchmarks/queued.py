@@ -9,7 +9,7 @@ from tests.harness.queued import fill
 from pressroom.clock import SystemClock
 from pressroom.db.migrate import migrate
 from pressroom.db.sqlite.database import open_sqlite
-from pressroom.domains.webhooks.actions.queueing import fan_out
+from pressroom.domains.webhooks.actions.deliveries import fan_out
 
 ENDPOINTS: Final = 200
 ENDPOINTS_PER_ACCOUNT: Final = 5

@@ -25,7 +25,7 @@ from pressroom.clock import SystemClock
 from pressroom.db import Database
 from pressroom.db.migrate import migrate
 from pressroom.db.postgres.database import open_postgres
-from pressroom.domains.webhooks.actions.queueing import fan_out
+from pressroom.domains.webhooks.actions.deliveries import fan_out
 
 T = TypeVar("T")
 

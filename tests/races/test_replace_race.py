@@ -22,8 +22,7 @@ from pressroom.domains.posts.actions.publish import publish_post
 from pressroom.domains.posts.models import BARE, Draft
 from pressroom.domains.posts.parsed_text import parse_text
 from pressroom.domains.posts.visibility import Visibility
-from pressroom.domains.webhooks.actions.changing import replace_webhook
-from pressroom.domains.webhooks.actions.endpoints import add_webhook
+from pressroom.domains.webhooks.actions.endpoints import add_webhook, replace_webhook
 from pressroom.domains.webhooks.models import NewWebhook, ReplacedWebhook
 from pressroom.errors import Unprocessable
 from pressroom.ids import new_id, time_of

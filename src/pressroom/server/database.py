@@ -11,7 +11,7 @@ from pressroom.db.postgres.database import open_postgres
 from pressroom.db.postgres.replica import Replica, make_replica
 from pressroom.db.schema import check_schema
 from pressroom.db.sqlite.database import open_sqlite
-from pressroom.domains.webhooks.actions.queueing import fan_out
+from pressroom.domains.webhooks.actions.deliveries import fan_out
 from pressroom.errors import SettingError
 from pressroom.logs import Log
 from pressroom.operations.transfer import marks

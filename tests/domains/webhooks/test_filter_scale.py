@@ -14,7 +14,7 @@ from pressroom.db import Command, Database, Tx
 from pressroom.db.postgres.database import open_postgres
 from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.events.models import EventType
-from pressroom.domains.webhooks.actions.reading import get_delivery, list_deliveries
+from pressroom.domains.webhooks.actions.deliveries import get_delivery, list_deliveries
 from pressroom.domains.webhooks.models import CodeClass, DeliveryFilter, State
 from pressroom.ids import BEYOND
 from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Noting, Postgres, Sqlite

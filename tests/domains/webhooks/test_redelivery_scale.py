@@ -14,7 +14,7 @@ from pressroom.db import Command, Database, Tx
 from pressroom.db.postgres.database import open_postgres
 from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.events.models import EventType
-from pressroom.domains.webhooks.actions.redelivery import preview
+from pressroom.domains.webhooks.actions.deliveries import preview
 from pressroom.domains.webhooks.models import REDELIVERED, Redelivery, RedeliveryPreview
 from pressroom.ids import new_id
 from tests.harness.plans import UNHURRIED, Asked, Engine, Noting, Postgres, Sqlite

@@ -18,8 +18,7 @@ from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
-from pressroom.domains.webhooks.actions.endpoints import add_webhook
-from pressroom.domains.webhooks.actions.status import get_status, list_statuses
+from pressroom.domains.webhooks.actions.endpoints import add_webhook, get_status, list_statuses
 from pressroom.domains.webhooks.models import COUNTED, NewWebhook
 from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Noting, Postgres, Sqlite
 

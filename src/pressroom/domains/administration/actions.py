@@ -31,7 +31,7 @@ from pressroom.domains.media.actions import LONG_VIDEOS, PICTURES, VIDEOS
 from pressroom.domains.moderation import actions as moderation
 from pressroom.domains.moderation.models import check_not_admin
 from pressroom.domains.personal_data.models import EXPORT_JOB
-from pressroom.domains.webhooks.actions import changing
+from pressroom.domains.webhooks.actions import endpoints
 from pressroom.domains.webhooks.actions.endpoints import get_webhook
 from pressroom.domains.webhooks.models import Webhook
 from pressroom.domains.webhooks.queries.endpoints import list_of_account
@@ -158,7 +158,7 @@ async def get_owned_webhook(tx: Tx, username: str, key_id: str, webhook_id: str)
 async def disable_webhook(tx: Tx, source: Source, username: str, key_id: str, webhook_id: str, reason: str) -> Webhook:
     """Disables an endpoint of an account and returns it. Raises NotFound, Conflict when it is disabled."""
     record = await get_record(tx, username)
-    return await changing.disable_webhook(tx, record.id, key_id, webhook_id, reason, source)
+    return await endpoints.disable_webhook(tx, record.id, key_id, webhook_id, reason, source)
 
 
 async def read_jobs(tx: Tx, before: str, limit: int) -> tuple[list[Depth], list[DeadJob]]:

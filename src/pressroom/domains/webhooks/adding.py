@@ -3,7 +3,7 @@ before the transaction (docs/webhooks.md#add-an-endpoint). Both return a respons
 """
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.webhooks.actions import changing, endpoints
+from pressroom.domains.webhooks.actions import endpoints
 from pressroom.domains.webhooks.schemas import CreateWebhook, created_webhook_shape, replaced_webhook_shape, url_error
 from pressroom.errors import Invalid, NotFound
 from pressroom.outbound import UrlRefused
@@ -50,7 +50,7 @@ async def replace_endpoint(request: Request[Caller], once: Once, body: CreateWeb
     now = request.clock.now()
     return _secret(
         await once(
-            changing.replace_webhook,
+            endpoints.replace_webhook,
             lambda replaced: replaced_webhook_shape(replaced, now),
             201,
             *named,

@@ -9,7 +9,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey, KeyStatus
-from pressroom.domains.webhooks.actions import reading, redelivery
+from pressroom.domains.webhooks.actions import deliveries
 from pressroom.domains.webhooks.actions.endpoints import get_with_key
 from pressroom.domains.webhooks.delivery_schemas import DeliveryDetailOut, delivery_detail_shape, preview_shape
 from pressroom.domains.webhooks.delivery_sections import DeliverySection, page_of, read_section, version_of
@@ -69,7 +69,7 @@ async def resend_delivery(request: Request[Caller], body: NoFields) -> Response:
     """Queues the same envelope once more."""
     delivery_id = request.parameters["deliveryId"]
     answer = await request.once(
-        redelivery.resend, lambda resent: {"queued": resent.queued}, 202, *_named(request), delivery_id
+        deliveries.resend, lambda resent: {"queued": resent.queued}, 202, *_named(request), delivery_id
     )
     queued = msgspec.json.decode(answer.body, type=dict[str, bool])["queued"]
     path = f"{_page(request)}/deliveries/{delivery_id}"
@@ -109,7 +109,7 @@ async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) ->
 async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> Response:
     """Queues what the preview told of, and says how many events that were."""
     answer = await request.once(
-        redelivery.redeliver,
+        deliveries.redeliver,
         lambda result: RedeliveredOut(result.queued, result.skipped_duplicates),
         200,
         *_named(request),
@@ -137,13 +137,13 @@ async def _read_record(
     tx: Tx, account_id: str, key_id: str, webhook_id: str, delivery_id: str
 ) -> tuple[ApiKey, Webhook, DeliveryRecord]:
     key = await get_key(tx, account_id, key_id)
-    return key, *await reading.get_delivery(tx, account_id, key_id, webhook_id, delivery_id)
+    return key, *await deliveries.get_delivery(tx, account_id, key_id, webhook_id, delivery_id)
 
 
 async def _read_preview(
     tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: Redelivery
 ) -> tuple[ApiKey, Webhook, RedeliveryPreview]:
-    found = await redelivery.preview(tx, account_id, key_id, webhook_id, wanted)
+    found = await deliveries.preview(tx, account_id, key_id, webhook_id, wanted)
     return *await get_with_key(tx, account_id, key_id, webhook_id), found
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.webhooks.actions import reading, redelivery
+from pressroom.domains.webhooks.actions import deliveries
 from pressroom.domains.webhooks.delivery_filters import PARAMETERS, read_listing
 from pressroom.domains.webhooks.delivery_schemas import (
     DeliveryDetailOut,
@@ -59,7 +59,7 @@ async def list_deliveries(request: Request[Caller]) -> Response:
     """The endpoint's deliveries and the receiver's answers, newest event first. Kept for 30 days after the last
     attempt. Filters may be combined."""
     page, wanted = read_listing(request.query)
-    found = await request.db.read(reading.list_deliveries, *named(request), wanted, page.before, page.limit + 1)
+    found = await request.db.read(deliveries.list_deliveries, *named(request), wanted, page.before, page.limit + 1)
     shown, cursor = split(found, page, lambda delivery: delivery.event_id)
     return json_response(DeliveryList([delivery_shape(delivery) for delivery in shown], cursor))
 
@@ -75,7 +75,7 @@ async def list_deliveries(request: Request[Caller]) -> Response:
 async def show_delivery(request: Request[Caller]) -> Response:
     """One delivery with its body and headers as they were sent, which secret signed each attempt, and what the
     receiver answered."""
-    found = await request.db.read(reading.get_delivery, *named(request), request.parameters["deliveryId"])
+    found = await request.db.read(deliveries.get_delivery, *named(request), request.parameters["deliveryId"])
     return json_response(delivery_detail_shape(found[1]))
 
 
@@ -92,7 +92,7 @@ async def resend_delivery(request: Request[Caller]) -> Response:
     """Queues the same envelope once more, with its id, time and bytes; one that waits for its next attempt is sent
     now. `queued` is false when it was due already, or under way. Answers before it is sent."""
     return await request.once(
-        redelivery.resend,
+        deliveries.resend,
         lambda resent: ResentOut(resent.id, resent.queued),
         202,
         *named(request),
@@ -116,7 +116,7 @@ async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> R
     anything is sent."""
     wanted = body.redelivery(request.clock.now())
     return await request.once(
-        redelivery.redeliver,
+        deliveries.redeliver,
         lambda result: RedeliveredOut(result.queued, result.skipped_duplicates),
         200,
         *named(request),
@@ -137,5 +137,5 @@ async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> R
 async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) -> Response:
     """The result that the same call of redeliver would have now. Changes nothing, and so takes no Idempotency-Key."""
     wanted = body.redelivery(request.clock.now())
-    found = await request.db.read(redelivery.preview, *named(request), wanted)
+    found = await request.db.read(deliveries.preview, *named(request), wanted)
     return json_response(preview_shape(found, wanted))

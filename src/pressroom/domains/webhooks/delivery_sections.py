@@ -14,7 +14,7 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.keys.models import ApiKey, KeyStatus
-from pressroom.domains.webhooks.actions.reading import list_filtered
+from pressroom.domains.webhooks.actions.deliveries import list_filtered
 from pressroom.domains.webhooks.delivery_filters import CODES, read_filter
 from pressroom.domains.webhooks.models import Delivery, DeliveryFilter, State, Webhook
 from pressroom.domains.webhooks.schemas import DeliveryOut, delivery_shape

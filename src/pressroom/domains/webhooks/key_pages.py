@@ -11,8 +11,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.models import ApiKey, KeyStatus, Usage
-from pressroom.domains.webhooks.actions.endpoints import list_webhooks
-from pressroom.domains.webhooks.actions.status import list_statuses
+from pressroom.domains.webhooks.actions.endpoints import list_statuses, list_webhooks
 from pressroom.domains.webhooks.models import ENDPOINTS, Webhook
 from pressroom.domains.webhooks.schemas import FiguresOut, WebhookOut, figures_shape, webhook_shape
 from pressroom.errors import Code, FieldError, Invalid, Unavailable

@@ -13,7 +13,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey
 from pressroom.domains.webhooks import adding, delivery_pages
-from pressroom.domains.webhooks.actions import changing, endpoints, queueing, status
+from pressroom.domains.webhooks.actions import deliveries, endpoints
 from pressroom.domains.webhooks.models import ENDPOINTS, EndpointReport, Webhook
 from pressroom.domains.webhooks.routes import named
 from pressroom.domains.webhooks.schemas import (
@@ -87,7 +87,7 @@ async def show_endpoint(request: Request[Caller], form: FormState) -> Response:
 @routes.get(f"{_ONE}/head", Page(), summary="How a webhook endpoint does, as part of its page")
 async def endpoint_head(request: Request[Caller]) -> Response:
     """The head of the endpoint's page; 204 while nothing in it has changed."""
-    values = _head_of(request, await request.db.read(status.get_status, *named(request)))
+    values = _head_of(request, await request.db.read(endpoints.get_status, *named(request)))
     version = str(values["version"])
     return unchanged(request, version) or await render(request, "webhooks/_head.html", values, version=version)
 
@@ -95,27 +95,27 @@ async def endpoint_head(request: Request[Caller]) -> Response:
 @routes.submit(f"{_ONE}/test", Page(), again=show_endpoint, summary="Send a test")
 async def send_test(request: Request[Caller], body: NoFields) -> Response:
     """Queues a test; its outcome appears in the head of the endpoint's page."""
-    await request.once(queueing.send_test, TestSentOut, 202, *named(request))
+    await request.once(deliveries.send_test, TestSentOut, 202, *named(request))
     return redirect(_path(request, _ONE), done="test-sent")
 
 
 @routes.submit(f"{_ONE}/pause", Page(), again=show_endpoint, summary="Pause a webhook endpoint")
 async def pause(request: Request[Caller], body: NoFields) -> Response:
     """Pauses the endpoint."""
-    await request.once(changing.pause, _id_of, 200, *named(request), request.caller.source)
+    await request.once(endpoints.pause, _id_of, 200, *named(request), request.caller.source)
     return redirect(_path(request, _ONE), done="endpoint-paused")
 
 
 @routes.submit(f"{_ONE}/resume", Page(), again=show_endpoint, summary="Resume a webhook endpoint")
 async def resume(request: Request[Caller], body: NoFields) -> Response:
     """Resumes the endpoint."""
-    await request.once(changing.resume, _id_of, 200, *named(request), request.caller.source)
+    await request.once(endpoints.resume, _id_of, 200, *named(request), request.caller.source)
     return redirect(_path(request, _ONE), done="endpoint-resumed")
 
 
 async def show_events(request: Request[Caller], form: FormState) -> Response:
     """Returns the page with the form in its state."""
-    report = await request.db.read(status.get_status, *named(request))
+    report = await request.db.read(endpoints.get_status, *named(request))
     return await render(request, "webhooks/events.html", _head_of(request, report), form=form)
 
 
@@ -124,13 +124,13 @@ async def show_events(request: Request[Caller], form: FormState) -> Response:
 )
 async def change_events(request: Request[Caller], body: EditWebhook) -> Response:
     """Changes the endpoint's event types."""
-    await request.once(changing.change_events, _id_of, 200, *named(request), body.kinds(), request.caller.source)
+    await request.once(endpoints.change_events, _id_of, 200, *named(request), body.kinds(), request.caller.source)
     return redirect(_path(request, _ONE), done="endpoint-changed")
 
 
 async def show_rotation(request: Request[Caller], form: FormState) -> Response:
     """Returns the page that asks whether the secret is to be rotated."""
-    report = await request.db.read(status.get_status, *named(request))
+    report = await request.db.read(endpoints.get_status, *named(request))
     return await render(request, "webhooks/rotate.html", _head_of(request, report), form=form)
 
 
@@ -156,7 +156,7 @@ async def replacement(request: Request[Caller]) -> Response:
 
 async def show_replacement(request: Request[Caller], form: FormState | None) -> Response:
     """Returns the page with the form in its state; None: filled in from the endpoint that is to be replaced."""
-    report = await request.db.read(status.get_status, *named(request))
+    report = await request.db.read(endpoints.get_status, *named(request))
     webhook = report.webhook
     if form is None:
         form = FormState(typed={"url": [webhook.url], "events": webhook.events.split()})
@@ -181,7 +181,7 @@ async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Res
 
 async def show_removal(request: Request[Caller], form: FormState) -> Response:
     """Returns the page that asks whether the endpoint is to be removed."""
-    report = await request.db.read(status.get_status, *named(request))
+    report = await request.db.read(endpoints.get_status, *named(request))
     return await render(request, "webhooks/remove.html", _head_of(request, report), form=form)
 
 
@@ -211,7 +211,7 @@ async def _read_new(tx: Tx, account_id: str, key_id: str) -> NewEndpointPage:
 async def _read_endpoint(
     tx: Tx, account_id: str, key_id: str, webhook_id: str, query: str
 ) -> tuple[EndpointReport, dict[str, object]]:
-    report = await status.get_status(tx, account_id, key_id, webhook_id)
+    report = await endpoints.get_status(tx, account_id, key_id, webhook_id)
     return report, await delivery_pages.read_deliveries(tx, report.key, report.webhook, query)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.webhooks import adding
-from pressroom.domains.webhooks.actions import changing, endpoints, queueing, status
+from pressroom.domains.webhooks.actions import deliveries, endpoints
 from pressroom.domains.webhooks.actions.endpoints import KEY_ENDED
 from pressroom.domains.webhooks.examples import (
     CREATE_WEBHOOK_EXAMPLE,
@@ -126,7 +126,7 @@ async def show_webhook(request: Request[Caller]) -> Response:
 )
 async def show_status(request: Request[Caller]) -> Response:
     """The waiting deliveries of the endpoint, its next attempt, and the results of its latest deliveries and test."""
-    return json_response(status_shape(await request.db.read(status.get_status, *named(request))))
+    return json_response(status_shape(await request.db.read(endpoints.get_status, *named(request))))
 
 
 @routes.patch(
@@ -142,7 +142,7 @@ async def edit_webhook(request: Request[Caller], body: EditWebhook) -> Response:
     """Changes the event types of the endpoint from now on and keeps the secret. Deliveries queued before stay queued. A
     disabled endpoint stays disabled."""
     return await request.once(
-        changing.change_events, _shown(request), 200, *named(request), body.kinds(), request.caller.source
+        endpoints.change_events, _shown(request), 200, *named(request), body.kinds(), request.caller.source
     )
 
 
@@ -157,7 +157,7 @@ async def edit_webhook(request: Request[Caller], body: EditWebhook) -> Response:
 async def pause_webhook(request: Request[Caller]) -> Response:
     """Makes all deliveries to the endpoint, tests included, wait without spending an attempt until it is resumed. Only
     deliveries under way still arrive. Deliveries that wait for more than 30 days are removed."""
-    return await request.once(changing.pause, _shown(request), 200, *named(request), request.caller.source)
+    return await request.once(endpoints.pause, _shown(request), 200, *named(request), request.caller.source)
 
 
 @routes.post(
@@ -170,7 +170,7 @@ async def pause_webhook(request: Request[Caller]) -> Response:
 )
 async def resume_webhook(request: Request[Caller]) -> Response:
     """Sends the deliveries that waited since the pause, oldest first. A disabled endpoint stays disabled."""
-    return await request.once(changing.resume, _shown(request), 200, *named(request), request.caller.source)
+    return await request.once(endpoints.resume, _shown(request), 200, *named(request), request.caller.source)
 
 
 @routes.post(
@@ -217,7 +217,7 @@ async def remove_webhook(request: Request[Caller]) -> Response:
 async def send_test(request: Request[Caller]) -> Response:
     """Queues a `webhook.test` for the endpoint, ahead of everything else that waits. It is tried once, and its failure
     does not count."""
-    return await request.once(queueing.send_test, TestSentOut, 202, *named(request))
+    return await request.once(deliveries.send_test, TestSentOut, 202, *named(request))
 
 
 @routes.post(

@@ -1,21 +1,40 @@
-"""Endpoints: adding, reading and removing them, and rotating their secrets."""
+"""Adds, reads, changes, replaces and removes endpoints, and reports their status (docs/webhooks.md#add-an-endpoint)."""
 
+from collections.abc import Sequence
+from typing import Final
 from urllib.parse import urlsplit
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import UNKNOWN, Kind, Source
+from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey, KeyStatus
+from pressroom.domains.notifications.actions import notify
+from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.webhooks import models
 from pressroom.domains.webhooks.envelope import new_secret
-from pressroom.domains.webhooks.models import ENDPOINTS, OVERLAP, RETENTION, NewWebhook, Speed, Webhook
-from pressroom.domains.webhooks.queries import endpoints
+from pressroom.domains.webhooks.models import (
+    ENDPOINTS,
+    OVERLAP,
+    RETENTION,
+    EndpointFigures,
+    EndpointReport,
+    NewWebhook,
+    ReplacedWebhook,
+    Speed,
+    Webhook,
+    missed_since,
+)
+from pressroom.domains.webhooks.queries import deliveries, endpoints, leases
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
-from pressroom.ids import new_id
+from pressroom.ids import BEYOND, new_id
 
-KEY_ENDED = "The key is revoked or has expired. Create another key and add the endpoint to that."
+KEY_ENDED: Final = "The key is revoked or has expired. Create another key and add the endpoint to that."
+
+LOOKED_AT: Final = 20
+"""Deliveries before the oldest pending one that are searched for failed ones."""
 
 
 async def add_webhook(
@@ -99,6 +118,114 @@ async def rotate_secret(
     await endpoints.rotate_secret(tx, account_id, webhook_id, secret=secret, previous_expires_at=previous_expires_at)
     await _record(tx, account_id, Kind.SECRET_ROTATED, source, webhook_id, webhook.url)
     return secret, previous_expires_at
+
+
+async def replace_webhook(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, new: NewWebhook, source: Source = UNKNOWN
+) -> ReplacedWebhook:
+    """Removes an endpoint and adds another in its place; either both happen or neither.
+
+    With the same URL the new endpoint continues the old one (docs/webhooks.md#replace). Raises NotFound, Unprocessable
+    when the key is not active. Account, key and endpoint are locked first, in the order of docs/architecture.md#locks:
+    nothing is queued between the look at what the old endpoint missed and its removal.
+    """
+    await accounts.lock_account(tx, account_id)
+    await get_key(tx, account_id, key_id, lock=True)
+    await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=True)
+    old = await get_status(tx, account_id, key_id, webhook_id)
+    await remove_webhook(tx, account_id, key_id, webhook_id, source)
+    webhook, secret = await add_webhook(tx, account_id, key_id, new, source)
+    return ReplacedWebhook(webhook, secret, old.missed_since)
+
+
+async def disable_webhook(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, reason: str, source: Source
+) -> Webhook:
+    """Disables an endpoint, tells its owner and returns it: what waits for it is held, as after its fifth failure.
+
+    Raises NotFound, Conflict when it is disabled already.
+    """
+    webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=True)
+    if webhook is None:
+        raise NotFound("There is no such webhook endpoint.")
+    if webhook.disabled_at is not None:
+        raise Conflict("The endpoint is disabled already.")
+    await leases.disable(tx, account_id, webhook_id, reason=reason, sweep_at=tx.now + RETENTION)
+    await notify(tx, account_id, NotificationType.WEBHOOK_DISABLED, webhook_id=webhook_id)
+    await record(tx, account_id, Kind.ENDPOINT_DISABLED, source, webhookId=webhook_id, reason=reason)
+    webhook.disabled_at, webhook.disabled_reason = tx.now, reason
+    return webhook
+
+
+async def change_events(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, events: Sequence[EventType], source: Source = UNKNOWN
+) -> Webhook:
+    """Changes the event types of an endpoint and returns it. Deliveries queued before stay queued.
+
+    A disabled endpoint stays disabled. Raises NotFound.
+    """
+    webhook = await lock_webhook(tx, account_id, key_id, webhook_id)
+    webhook.events = " ".join(events)
+    await endpoints.set_events(tx, account_id, webhook_id, webhook.events)
+    await record_change(tx, account_id, Kind.ENDPOINT_CHANGED, source, webhook)
+    return webhook
+
+
+async def pause(tx: Tx, account_id: str, key_id: str, webhook_id: str, source: Source = UNKNOWN) -> Webhook:
+    """Pauses an endpoint and returns it: its deliveries wait and spend no attempt; those in flight end.
+
+    One that is paused stays so. Raises NotFound, Unprocessable when it is disabled.
+    """
+    webhook = await lock_webhook(tx, account_id, key_id, webhook_id)
+    check_not_disabled(webhook)
+    if webhook.paused_at is None:
+        webhook.paused_at = tx.now
+        await endpoints.pause_webhook(tx, account_id, webhook_id)
+        await record_change(tx, account_id, Kind.ENDPOINT_PAUSED, source, webhook)
+    return webhook
+
+
+async def resume(tx: Tx, account_id: str, key_id: str, webhook_id: str, source: Source = UNKNOWN) -> Webhook:
+    """Resumes a paused endpoint and returns it; one that is not paused stays as it is.
+
+    Also under a key that has ended, so that the news of that arrives. Raises NotFound, Unprocessable when the endpoint
+    is disabled.
+    """
+    webhook = await lock_webhook(tx, account_id, key_id, webhook_id)
+    check_not_disabled(webhook)
+    if webhook.paused_at is not None:
+        webhook.paused_at = None
+        await endpoints.resume_webhook(tx, account_id, webhook_id)
+        await record_change(tx, account_id, Kind.ENDPOINT_RESUMED, source, webhook)
+        tx.signal()
+    return webhook
+
+
+async def get_status(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> EndpointReport:
+    """Returns an endpoint of one of the account's keys and how it does. Raises NotFound."""
+    key = await get_key(tx, account_id, key_id)
+    webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id)
+    figures = await endpoints.find_figures(tx, account_id, key_id, webhook_id)
+    if webhook is None or figures is None:
+        raise NotFound("There is no such webhook endpoint.")
+    missed = await find_missed(tx, account_id, webhook, figures.oldest_waiting)
+    return EndpointReport(key, webhook, figures, missed, await deliveries.find_last_test(tx, account_id, webhook_id))
+
+
+async def list_statuses(tx: Tx, account_id: str, key_id: str) -> list[tuple[Webhook, EndpointFigures]]:
+    """Returns all endpoints of one of the account's keys and how each does, newest first. Raises NotFound."""
+    await get_key(tx, account_id, key_id)
+    found = await endpoints.list_webhooks(tx, key_id, before=BEYOND, limit=ENDPOINTS)
+    figures = {each.id: each for each in await endpoints.list_figures(tx, account_id, key_id)}
+    return [(webhook, figures[webhook.id]) for webhook in found]
+
+
+async def find_missed(tx: Tx, account_id: str, webhook: Webhook, oldest_waiting: str | None) -> int | None:
+    """Returns since when an endpoint missed events (milliseconds); None when it missed none."""
+    before = await deliveries.deliveries_before(
+        tx, account_id, webhook.id, before=oldest_waiting or BEYOND, limit=LOOKED_AT
+    )
+    return missed_since(webhook, oldest_waiting, before)
 
 
 async def lock_live(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, or_disabled: bool = False) -> Webhook:

@@ -1,28 +1,122 @@
-"""Redelivery: queues past events, or one delivery, to be sent again (docs/webhooks.md#redeliver)."""
+"""Deliveries: queues one for each endpoint that an event goes to, reads them, and queues past events again.
+
+Rules: docs/webhooks.md#events, docs/webhooks.md#redeliver.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from pressroom.clock import iso
 from pressroom.db import Tx
-from pressroom.domains.events.models import EventType
-from pressroom.domains.webhooks.actions.endpoints import check_sendable, lock_live
+from pressroom.domains.events.actions import emit
+from pressroom.domains.events.models import Event, EventType
+from pressroom.domains.webhooks.actions.endpoints import check_sendable, get_webhook, lock_live
 from pressroom.domains.webhooks.envelope import new_envelope_id
+from pressroom.domains.webhooks.events import TestData
+from pressroom.domains.webhooks.filters import bounds_of, is_of_all, ranges_of
 from pressroom.domains.webhooks.models import (
     REDELIVERED,
     RETENTION,
+    Delivery,
+    DeliveryFilter,
+    DeliveryRecord,
     KindCount,
     Redelivered,
     Redelivery,
     RedeliveryPreview,
     Resent,
     State,
+    Subscription,
     Webhook,
 )
-from pressroom.domains.webhooks.queries import deliveries
+from pressroom.domains.webhooks.queries import deliveries, endpoints
 from pressroom.domains.webhooks.queries.deliveries import PastEvent
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import first_id, last_id, time_of
+
+
+async def fan_out(tx: Tx, event: Event) -> None:
+    """Queues `event` for each endpoint of its account that gets it, and wakes the delivery workers.
+
+    The event of a key's revocation is the last that the key's endpoints get (docs/keys.md#revocation). A test is queued
+    by `send_test`.
+    """
+    if event.type is EventType.WEBHOOK_TEST:
+        return
+    for subscription in await deliveries.lock_subscriptions(tx, event.account_id):
+        if subscription.hears_of(event.type, event.key_id, tx.now):
+            await _queue(tx, event, subscription)
+    if event.type is EventType.APIKEY_REVOKED and event.key_id is not None:
+        await endpoints.close_webhooks(tx, event.account_id, event.key_id, sweep_at=tx.now + RETENTION)
+
+
+async def send_test(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> str:
+    """Queues a webhook.test for the endpoint, ahead of all other deliveries. Returns the envelope's id.
+
+    Raises NotFound, Unprocessable when the key is not active or the endpoint is disabled.
+    """
+    await lock_live(tx, account_id, key_id, webhook_id)
+    data = TestData("It works: this is a test delivery from Pressroom.", webhook_id)
+    event = await emit(tx, data, account_id=account_id, key_id=key_id)
+    envelope_id = new_envelope_id()
+    await deliveries.queue_delivery(
+        tx, account_id, webhook_id, event_id=event.id, event_type=event.type, envelope_id=envelope_id
+    )
+    await deliveries.make_due(tx, account_id, webhook_id, tx.now)
+    tx.signal()
+    return envelope_id
+
+
+async def _queue(tx: Tx, event: Event, subscription: Subscription) -> None:
+    await deliveries.queue_delivery(
+        tx,
+        event.account_id,
+        subscription.id,
+        event_id=event.id,
+        event_type=event.type,
+        envelope_id=new_envelope_id(),
+    )
+    # While an endpoint fails, a new delivery waits for the next probe like the others.
+    due_at = max(tx.now, subscription.probe_at or 0)
+    if subscription.next_due_at is None or subscription.next_due_at > due_at:
+        await deliveries.make_due(tx, event.account_id, subscription.id, due_at)
+        # Otherwise a worker was woken already, or looks for more when it gives its lease back.
+        tx.signal()
+
+
+async def list_deliveries(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: DeliveryFilter, before: str, limit: int
+) -> list[Delivery]:
+    """Returns deliveries to an endpoint that a filter takes, newest event first, of events before `before`.
+
+    Raises NotFound.
+    """
+    webhook = await get_webhook(tx, account_id, key_id, webhook_id)
+    return await list_filtered(tx, account_id, webhook, wanted, before, limit)
+
+
+async def list_filtered(
+    tx: Tx, account_id: str, webhook: Webhook, wanted: DeliveryFilter, before: str, limit: int
+) -> list[Delivery]:
+    """Returns the same of an endpoint that was read."""
+    since, before = bounds_of(wanted, before)
+    if is_of_all(wanted):
+        return await deliveries.list_deliveries(tx, account_id, webhook, since=since, before=before, limit=limit)
+    ranges = ranges_of(wanted, closed=webhook.closed_at is not None, disabled=webhook.disabled_at is not None)
+    if not ranges:
+        return []
+    return await deliveries.list_in_ranges(tx, account_id, webhook, ranges, since=since, before=before, limit=limit)
+
+
+async def get_delivery(
+    tx: Tx, account_id: str, key_id: str, webhook_id: str, delivery_id: str
+) -> tuple[Webhook, DeliveryRecord]:
+    """Returns an endpoint and one delivery to it, with all that was sent. Raises NotFound."""
+    webhook = await get_webhook(tx, account_id, key_id, webhook_id)
+    delivery = await deliveries.find_delivery(tx, account_id, webhook_id, delivery_id)
+    if delivery is None:
+        raise NotFound("There is no such delivery to this endpoint.")
+    return webhook, delivery
 
 
 async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: Redelivery) -> Redelivered:
