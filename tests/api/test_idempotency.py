@@ -90,7 +90,7 @@ def test_the_query_is_no_part_of_the_path(alice: Actor) -> None:
     assert len({reply.body for reply in replies}) == 1
 
 
-def test_without_a_key_nothing_is_remembered(alice: Actor) -> None:
+def test_write_without_a_key_is_not_stored(alice: Actor) -> None:
     assert [alice.post("same").status_code for _ in range(2)] == [201, 201]
     assert alice.written() == (2, 2, 2, 0)
 

@@ -121,7 +121,7 @@ def test_an_invalid_key_is_refused(actor: MakeActor, subtests: pytest.Subtests) 
 
 @one_engine
 @pytest.mark.parametrize("path", ["/api/auth/signup", "/api/auth/login", "/api/auth/logout"])
-def test_an_invalid_key_is_refused_where_it_is_of_no_use(alice: Actor, path: str) -> None:
+def test_invalid_key_is_refused_on_routes_without_keys(alice: Actor, path: str) -> None:
     answer = alice.web.post(path, json={}, headers={"Idempotency-Key": "a b"})
 
     assert ("header.Idempotency-Key", "invalid_format") in field_errors(answer)
@@ -164,7 +164,7 @@ def test_a_toggle_under_another_key_is_another_write(alice: Actor) -> None:
     assert body_of(alice.web.get(f"/api/posts/{post}"))["stats"]["likes"] == 1
 
 
-def test_a_replayed_sign_out_leaves_nobody_signed_in(alice: Actor) -> None:
+def test_replayed_sign_out_ends_the_session(alice: Actor) -> None:
     headers = {"Idempotency-Key": "k"}
     second = alice.server.run(alice.server.runtime.db.transact(begin_session, alice.account.id))
     other = new_client(base_url=alice.server.base_url, headers={"Cookie": f"session={second}"})

@@ -118,7 +118,7 @@ def test_fault_of_the_server_is_no_refusal(alice: Actor, monkeypatch: pytest.Mon
     assert (counted(shown["hours"][-1]), shown["refusals"]) == ((0, 0, 0, 1), [])
 
 
-def test_a_refusal_says_when_what_and_from_where_and_nothing_that_was_sent(actor: MakeActor) -> None:
+def test_refusal_shows_time_route_and_address_without_the_body(actor: MakeActor) -> None:
     alice = actor(Scope.POSTS_WRITE)
     clock = alice.server.clock
     answers = [alice.api.delete("/api/posts/top-secret?token=hush", headers={"Idempotency-Key": "also-secret"})]
@@ -185,7 +185,7 @@ def test_looking_charges_nothing(alice: Actor) -> None:
     assert usage(alice)["limits"]["minute"] == {"limit": 12, "remaining": 12, "resetsAt": None}
 
 
-def test_a_revoked_key_shows_what_still_tries_it_and_has_no_limits(alice: Actor) -> None:
+def test_revoked_key_shows_refused_requests_and_no_limits(alice: Actor) -> None:
     assert alice.web.delete(f"{ROUTE}/{alice.record.id}").status_code == 200
     assert alice.post().status_code == 401
 
@@ -218,7 +218,7 @@ def test_invalid_key_is_not_counted(alice: Actor) -> None:
     assert shown["refusals"] == []
 
 
-def test_nobody_else_sees_it(actor: MakeActor, alice: Actor) -> None:
+def test_usage_is_shown_only_to_the_owner(actor: MakeActor, alice: Actor) -> None:
     bob, path = actor(), f"{ROUTE}/{alice.record.id}/usage"
 
     assert refusal(bob.web.get(path)) == (404, "Not found")

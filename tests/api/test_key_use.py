@@ -108,7 +108,7 @@ def use_up(actor: Actor) -> None:
         assert actor.api.get("/api/auth/me").status_code == 200
 
 
-def test_a_key_that_hammers_is_revoked_once(alice: Actor) -> None:
+def test_key_above_the_abuse_threshold_is_revoked_once(alice: Actor) -> None:
     use_up(alice)
     hammer(alice, 20)
 
@@ -148,7 +148,7 @@ def test_refusals_are_forgotten_after_ten_minutes(alice: Actor) -> None:
     assert record(alice)["status"] == "revoked"
 
 
-def test_other_refusals_are_no_abuse(actor: MakeActor) -> None:
+def test_other_refusals_do_not_count_as_abuse(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(Scope.CLIPS_WRITE), actor(ips=("10.9.9.9/32",))
     assert alice.post().status_code == 201
     labels = set()
@@ -212,5 +212,5 @@ BAD_PAGES = {
 
 @one_engine
 @pytest.mark.parametrize(("query", "expected"), BAD_PAGES.items(), ids=[query[:30] for query in BAD_PAGES])
-def test_a_page_that_cannot_be(alice: Actor, query: str, expected: list[tuple[str, str]]) -> None:
+def test_invalid_page_parameters_are_400_by_key(alice: Actor, query: str, expected: list[tuple[str, str]]) -> None:
     assert field_errors(alice.web.get(f"{ROUTE}?{query}")) == expected

@@ -122,12 +122,12 @@ BAD_EXPIRIES = {
 
 @one_engine
 @pytest.mark.parametrize(("expiry", "code"), BAD_EXPIRIES.items())
-def test_an_expiry_that_makes_no_sense(alice: Actor, expiry: str, code: str) -> None:
+def test_invalid_expiry_is_refused(alice: Actor, expiry: str, code: str) -> None:
     assert field_errors(create(alice, expiry=expiry)) == [("expiry", code)]
     assert len(alice.web.get(ROUTE).json()["apiKeys"]) == 1
 
 
-def test_the_moment_itself_is_too_late(alice: Actor) -> None:
+def test_expiry_at_the_present_moment_is_refused(alice: Actor) -> None:
     now = alice.server.clock.now()
 
     assert field_errors(create(alice, expiry=iso(now))) == [("expiry", "out_of_range")]
@@ -251,7 +251,7 @@ def test_a_key_outside_its_allowlist(actor: MakeActor) -> None:
     assert elsewhere.written() == (0, 0, 0, 0)
 
 
-def test_somebody_else_s_key_is_not_there(actor: MakeActor) -> None:
+def test_foreign_key_is_404(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
 
     for method in ("GET", "DELETE"):
@@ -263,7 +263,7 @@ def test_somebody_else_s_key_is_not_there(actor: MakeActor) -> None:
 
 
 @pytest.mark.parametrize("key_id", ["%00", "%ff", "%F0%9F%98%80", "'", "..%2f..%2f", "a" * 5000, "%20", "{keyId}"])
-def test_an_id_that_cannot_be_one_is_not_found(alice: Actor, key_id: str) -> None:
+def test_malformed_id_is_404(alice: Actor, key_id: str) -> None:
     for method in ("GET", "DELETE"):
         reply = exchange(alice.server, method, f"{ROUTE}/{key_id}", f"Cookie: {alice.cookie}")
         assert (reply.status, reply.json()["error"]) == (404, "Not found")

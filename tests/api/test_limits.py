@@ -147,7 +147,7 @@ def test_other_rows_are_not_counted_as_posts(alice: Actor) -> None:
     assert ask(alice).headers["X-RateLimit-Remaining"] == str(60 - 30 - 4 - 10 - 1)
 
 
-def test_a_bad_post_is_a_post(alice: Actor) -> None:
+def test_invalid_post_counts_among_posts(alice: Actor) -> None:
     for _ in range(10):
         assert alice.api.post("/api/posts", content=b"{").status_code == 400
     refused(post(alice), POSTS)

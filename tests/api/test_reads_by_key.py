@@ -24,7 +24,7 @@ def readings(actor: Actor, post_id: str) -> list[httpx.Response]:
     return [actor.api.get(f"/api/posts/{post_id}{below}") for below in ("", "/comments")]
 
 
-def test_a_key_reads_its_account_s_posts_of_every_visibility(alice: Actor) -> None:
+def test_key_reads_posts_of_its_account_in_every_visibility(alice: Actor) -> None:
     for visibility in ("PUBLIC", *NARROW):
         post = publish(alice, visibility=visibility)
         body_of(alice.api.post(f"/api/posts/{post['id']}/comments", json={"content": "Mine"}), 201)
@@ -36,7 +36,7 @@ def test_a_key_reads_its_account_s_posts_of_every_visibility(alice: Actor) -> No
         assert [comment["content"] for comment in body_of(comments)["comments"]] == ["Mine"]
 
 
-def test_a_key_without_a_scope_of_use_reads_what_anyone_may_see(alice: Actor, bob: Actor) -> None:
+def test_key_without_the_scope_reads_public_posts(alice: Actor, bob: Actor) -> None:
     post = publish(alice)
     body_of(bob.web.post(f"/api/posts/{post['id']}/like"))
 
@@ -47,7 +47,7 @@ def test_a_key_without_a_scope_of_use_reads_what_anyone_may_see(alice: Actor, bo
     assert body_of(comments) == {"comments": [], "nextCursor": None}
 
 
-def test_a_key_does_not_read_what_its_account_may_see_by_a_tie(alice: Actor, bob: Actor) -> None:
+def test_key_does_not_read_posts_visible_by_relationship(alice: Actor, bob: Actor) -> None:
     follow(alice, bob)
     follow(bob, alice)
     for visibility in NARROW:
@@ -93,7 +93,7 @@ def test_a_read_counts_as_a_request_and_tells_the_limits(alice: Actor) -> None:
     assert all(answer.headers[name].isdigit() for answer in answers for name in LIMITS)
 
 
-def test_a_dead_or_wrong_key_reads_nothing_even_what_is_public(alice: Actor) -> None:
+def test_ended_or_wrong_key_is_refused_on_public_reads(alice: Actor) -> None:
     post = publish(alice)
     url = f"{alice.server.base_url}/api/posts/{post['id']}"
 
@@ -123,7 +123,7 @@ def test_list_of_own_posts_requires_session(alice: Actor, bob: Actor) -> None:
     assert pages[0]["posts"][0] == body_of(alice.web.get(f"/api/posts/{quote['id']}"))
 
 
-def test_a_key_at_the_list_of_posts_is_no_post_in_the_posts_window(actor: MakeActor) -> None:
+def test_list_of_posts_does_not_count_as_a_post(actor: MakeActor) -> None:
     carol = actor()
     answers = [carol.api.get("/api/posts") for _ in range(3)]
 

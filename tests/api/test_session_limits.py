@@ -64,7 +64,7 @@ def test_the_limit_is_the_account_s_over_all_its_sessions(alice: Actor, actor: M
     assert alice.post().status_code == 201, "a key has limits of its own"
 
 
-def test_whatever_writes_counts_and_what_reads_does_not(alice: Actor) -> None:
+def test_writes_count_and_reads_do_not(alice: Actor) -> None:
     post = publish(alice)
     web = alice.web
     for _ in range(10):

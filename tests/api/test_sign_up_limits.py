@@ -70,7 +70,7 @@ def test_one_address_makes_five_accounts_in_any_hour(server: LocalServer, addres
     assert [sign_up(server, address).status_code for _ in range(4)] == [201, 201, 201, 429]
 
 
-def test_other_addresses_are_not_held_to_it(server: LocalServer, address: str) -> None:
+def test_limit_does_not_apply_to_other_addresses(server: LocalServer, address: str) -> None:
     assert [sign_up(server, address).status_code for _ in range(6)] == [201] * 5 + [429]
     assert sign_up(server, f"{address}, 198.51.100.{next(_numbers)}").status_code == 201
 
@@ -85,7 +85,7 @@ def test_one_ipv6_network_is_one_address(server: LocalServer) -> None:
     assert sign_up(server, network.replace(":7", ":8::1")).status_code == 201
 
 
-def test_asking_who_is_there_already_counts(server: LocalServer, address: str) -> None:
+def test_sign_up_with_a_taken_name_counts(server: LocalServer, address: str) -> None:
     taken = sign_up(server, "198.51.100.200").json()
     for _ in range(2):
         assert sign_up(server, address, email=taken["email"].upper()).status_code == 409
@@ -170,7 +170,7 @@ def test_a_flood_of_sign_ins_from_one_address_is_one_line(local_server: Any) -> 
     assert gate.order[1] == "stranger", "the other thread"
 
 
-def test_a_sign_up_that_nobody_looked_at_counts_for_nothing(local_server: Any) -> None:
+def test_unprocessed_sign_up_is_not_counted(local_server: Any) -> None:
     server: LocalServer = local_server(**SETTINGS)
     passwords = server.runtime.passwords
     gate = passwords.hasher = Gate()

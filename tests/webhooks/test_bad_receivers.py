@@ -268,7 +268,7 @@ def test_bad_certificates(local_server: MakeServer, authority: trustme.CA, tmp_p
 
 
 @pytest.mark.parametrize("inside", ["127.0.0.1", "169.254.169.254", "10.0.0.7", "::1", "::ffff:127.0.0.1"])
-def test_a_name_that_is_rebound_leads_nowhere(
+def test_rebound_name_is_not_connected_to(
     local_server: MakeServer, authority: trustme.CA, known: dict[str, list[str]], inside: str
 ) -> None:
     alice = Actor(local_server(BASE_URL="https://pressroom.example"))

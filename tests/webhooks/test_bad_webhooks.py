@@ -148,7 +148,9 @@ def redelivery(alice: Actor) -> str:
 
 @one_engine
 @pytest.mark.parametrize(("body", "fault"), NO_OBJECTS.values(), ids=NO_OBJECTS)
-def test_what_is_no_json_object(alice: Actor, redelivery: str, body: bytes, fault: tuple[str, str]) -> None:
+def test_body_that_is_not_a_json_object_is_400(
+    alice: Actor, redelivery: str, body: bytes, fault: tuple[str, str]
+) -> None:
     before = held(alice.server)
 
     assert field_errors(add(alice, body)) == [fault]
@@ -193,7 +195,7 @@ def test_reserved_events_and_tests_cannot_be_chosen(alice: Actor, redelivery: st
 
 @one_engine
 @pytest.mark.parametrize(("url", "tries"), REFUSED, ids=[tries for _, tries in REFUSED])
-def test_an_address_that_nothing_may_be_sent_to(alice: Actor, url: str, tries: str) -> None:
+def test_forbidden_address_is_refused(alice: Actor, url: str, tries: str) -> None:
     before = held(alice.server)
 
     answer = add(alice, {"url": url, "events": ["post.created"]})

@@ -288,7 +288,9 @@ def test_redelivery_amid_a_test_that_fails_is_not_forgotten(endpoint: MakeEndpoi
     assert hook.states() == ["failed", "delivered"]
 
 
-def test_disabled_endpoint_is_not_enabled_by_what_brings_forward(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_disabled_endpoint_stays_disabled_when_deliveries_are_brought_forward(
+    endpoint: MakeEndpoint, alice: Actor
+) -> None:
     hook = endpoint("post.created")
     fail_until_disabled(hook)
     count = len(hook.received)

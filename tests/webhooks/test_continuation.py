@@ -111,7 +111,7 @@ def test_another_url_another_key_or_a_twin_is_another_endpoint(endpoint: MakeEnd
     assert len(set(ids)) == 5
 
 
-def test_it_may_choose_other_events(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_continuing_endpoint_may_choose_other_events(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     posted = body_of(alice.api.post("/api/posts", json={"content": "a"}), 201)
     body_of(alice.api.post(f"/api/posts/{posted['id']}/comments", json={"content": "b"}), 201)
@@ -145,7 +145,9 @@ def test_delivery_in_flight_while_its_endpoint_is_re_added(endpoint: MakeEndpoin
     assert again.states() == ["delivered"]
 
 
-def test_it_is_remembered_for_as_long_as_events_are(endpoint: MakeEndpoint, alice: Actor, server: LocalServer) -> None:
+def test_removed_endpoint_is_remembered_as_long_as_events(
+    endpoint: MakeEndpoint, alice: Actor, server: LocalServer
+) -> None:
     hook = endpoint("post.created")
     tick(alice, "delivered")
     server.deliver()

@@ -29,7 +29,9 @@ def delete(who: Actor) -> None:
     who.server.do_jobs()
 
 
-def test_they_hear_of_the_revocation_and_then_are_gone(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_endpoints_of_a_deleted_account_get_the_revocation_and_are_removed(
+    alice: Actor, endpoint: MakeEndpoint
+) -> None:
     hook = endpoint()
     post(alice)
     delete(alice)
@@ -46,7 +48,7 @@ def test_they_hear_of_the_revocation_and_then_are_gone(alice: Actor, endpoint: M
     assert left(alice) == 0
 
 
-def test_one_that_does_not_answer_is_waited_for_a_day_at_the_longest(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_endpoint_that_does_not_answer_delays_deletion_by_at_most_a_day(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint("apikey.revoked")
     hook.behave(answer(500))
     delete(alice)

@@ -222,7 +222,7 @@ def test_a_test_is_sent_again_too(endpoint: MakeEndpoint, alice: Actor) -> None:
     assert hook.received[0].body == hook.received[1].body
 
 
-def test_while_an_endpoint_fails_what_is_sent_again_waits_like_the_rest(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_redelivery_to_a_failing_endpoint_waits_for_the_probe(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     tick(alice, "a")
     alice.server.deliver()
@@ -239,7 +239,7 @@ def test_while_an_endpoint_fails_what_is_sent_again_waits_like_the_rest(endpoint
     assert hook.states() == ["delivered", "delivered"]
 
 
-def test_a_disabled_endpoint_gets_nothing_and_says_why(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_disabled_endpoint_gets_no_delivery_and_shows_the_reason(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     tick(alice, "a")
     alice.server.deliver()
@@ -279,7 +279,7 @@ def test_an_event_that_may_be_removed_is_not_sent_again(endpoint: MakeEndpoint, 
     assert iso(at) in refused.json()["details"][0]["message"]
 
 
-def test_deliveries_of_others_and_of_nobody(endpoint: MakeEndpoint, alice: Actor, actor: MakeActor) -> None:
+def test_foreign_or_unknown_deliveries_are_404(endpoint: MakeEndpoint, alice: Actor, actor: MakeActor) -> None:
     hook, other = endpoint("post.created"), endpoint("post.created")
     tick(alice, "a")
     alice.server.deliver()

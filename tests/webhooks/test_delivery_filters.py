@@ -97,7 +97,7 @@ def test_pending_deliveries_of_a_revoked_key_are_cancelled_except_the_revocation
     check_every_filter(hook)
 
 
-def test_what_waits_for_an_endpoint_that_was_disabled_before_its_key_ended(hook: Endpoint, alice: Actor) -> None:
+def test_filter_shows_deliveries_of_an_endpoint_disabled_before_its_key_ended(hook: Endpoint, alice: Actor) -> None:
     hook.behave(answer(410))
     alice.server.clock.advance(2 * MINUTE)
     alice.server.deliver()
@@ -180,7 +180,7 @@ def test_every_fault_of_a_filter_is_named(
     assert field_errors(alice.web.get(f"{hook.base}/deliveries", params=query)) == expected
 
 
-def test_a_stranger_is_shown_nothing(endpoint: MakeEndpoint, actor: Any) -> None:
+def test_deliveries_of_a_foreign_endpoint_are_404(endpoint: MakeEndpoint, actor: Any) -> None:
     hook, stranger = endpoint("post.created"), actor()
     for query in ("", "?state=failed", "?state=nonsense"):
         seen = stranger.web.get(f"{hook.base}/deliveries{query}")

@@ -60,7 +60,7 @@ def test_only_the_latest_hundred_count(endpoint: MakeEndpoint, alice: Actor) -> 
     assert status_of(hook)["lastTest"]["state"] == "failed"
 
 
-def test_while_it_fails_it_says_when_it_is_tried_next(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_failing_endpoint_shows_its_next_attempt(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint()
     hook.behave(answer(503))
     since = alice.server.clock.now()
@@ -76,9 +76,7 @@ def test_while_it_fails_it_says_when_it_is_tried_next(endpoint: MakeEndpoint, al
     assert found["missedSince"] == iso(since)
 
 
-def test_a_disabled_endpoint_holds_what_waits_and_says_since_when_it_missed_something(
-    endpoint: MakeEndpoint, alice: Actor
-) -> None:
+def test_disabled_endpoint_shows_missed_since(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint()
     since = fail_until_disabled(hook)
 
@@ -158,5 +156,5 @@ def test_only_the_owner_sees_it(endpoint: MakeEndpoint, alice: Actor, actor: Mak
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
-def test_it_is_only_read(endpoint: MakeEndpoint, alice: Actor, method: str) -> None:
+def test_status_accepts_only_reads(endpoint: MakeEndpoint, alice: Actor, method: str) -> None:
     assert alice.web.request(method, f"{endpoint().base}/status").status_code == 405

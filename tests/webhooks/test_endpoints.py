@@ -208,7 +208,7 @@ def test_a_delivery_is_listed_with_its_attempts(endpoint: MakeEndpoint, alice: A
     ]
 
 
-def test_a_removed_endpoint_is_none_and_hears_nothing_more(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_removed_endpoint_is_404_and_gets_no_further_delivery(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook, other = endpoint(), endpoint()
     publish(alice)
 
@@ -222,7 +222,7 @@ def test_a_removed_endpoint_is_none_and_hears_nothing_more(endpoint: MakeEndpoin
         assert refusal(call(alice.web, route, alice.record.id, hook.id)) == (404, "Not found")
 
 
-def test_an_endpoint_tells_that_it_fails_and_that_it_is_disabled(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_endpoint_shows_its_failures_and_that_it_is_disabled(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(500), answer(410))
     publish(alice)
@@ -284,7 +284,7 @@ def test_an_endpoint_is_found_under_its_own_key_alone(endpoint: MakeEndpoint, ac
 
 
 @pytest.mark.parametrize("route", ["add", "list"])
-def test_endpoints_of_a_key_of_somebody_else(
+def test_endpoints_of_a_foreign_key_are_404(
     actor: MakeActor, alice: Actor, receiver: Receiver, route: str, endpoint: MakeEndpoint
 ) -> None:
     endpoint()
@@ -336,7 +336,7 @@ def expire(owner: Actor) -> None:
 
 
 @pytest.mark.parametrize("end", [revoke, expire])
-def test_a_key_that_has_ended_keeps_its_endpoints_and_does_nothing_with_them(
+def test_ended_key_keeps_its_endpoints_without_deliveries(
     actor: MakeActor, receiver: Receiver, end: Callable[[Actor], None], alice: Actor
 ) -> None:
     owner = actor(expires_at=alice.server.clock.now() + 1_000)
@@ -365,7 +365,7 @@ def test_a_disabled_endpoint_is_neither_tested_nor_redelivered_to(endpoint: Make
     assert body_of(hook.rotate())["id"] == hook.id
 
 
-def test_a_test_is_sent_whatever_was_chosen(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_test_is_sent_regardless_of_chosen_events(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook, other = endpoint("apikey.revoked"), endpoint()
 
     sent = body_of(hook.test(), 202)

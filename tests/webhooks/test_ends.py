@@ -60,7 +60,9 @@ def test_pending_deliveries_are_not_sent(alice: Actor, endpoint: MakeEndpoint, e
 
 
 @ends
-def test_the_rest_of_a_turn_is_not_sent(alice: Actor, endpoint: MakeEndpoint, end: End) -> None:
+def test_rest_of_a_batch_is_not_sent_after_the_end_of_the_endpoint(
+    alice: Actor, endpoint: MakeEndpoint, end: End
+) -> None:
     hook = endpoint("post.created")
     hook.behave(hold())
     post(alice, 30)
@@ -85,7 +87,7 @@ def test_deliveries_read_ahead_are_not_sent(
     assert len(hook.received) == 9
 
 
-def test_the_last_that_a_revoked_key_s_endpoint_hears_is_that(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_revocation_is_the_last_event_of_a_key_s_endpoint(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint()
     hook.behave(hold())
     post(alice, 30)
@@ -100,7 +102,7 @@ def test_the_last_that_a_revoked_key_s_endpoint_hears_is_that(alice: Actor, endp
     assert len(hook.received) == 9
 
 
-def test_the_news_of_a_revocation_is_tried_again_like_any_other(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_revocation_event_is_retried_like_any_other(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint()
     hook.behave(answer(500))
     post(alice, 3)
@@ -114,7 +116,7 @@ def test_the_news_of_a_revocation_is_tried_again_like_any_other(alice: Actor, en
     assert hook.states() == ["delivered", "cancelled", "cancelled", "cancelled"]
 
 
-def test_a_failure_ends_the_turn_for_what_was_read_ahead(
+def test_failure_ends_the_batch_for_deliveries_read_ahead(
     alice: Actor, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "BATCH_SECONDS", 60.0)  # the batch must not end for another reason on a slow machine
@@ -130,7 +132,7 @@ def test_a_failure_ends_the_turn_for_what_was_read_ahead(
     assert hook.show()["consecutiveFailures"] == 1
 
 
-def test_an_endpoint_that_is_gone_while_it_fails_counts_nothing(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_endpoint_removed_before_its_410_is_not_reported_as_disabled(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     hook.behave(hold(410))
     post(alice)
@@ -165,9 +167,7 @@ def test_delivery_in_flight_at_an_outage_is_not_sent_twice(
     assert [len(each["attempts"]) for each in hook.deliveries()] == [1] * 30
 
 
-def test_the_rest_of_a_turn_is_signed_with_the_secret_that_was_issued_meanwhile(
-    alice: Actor, endpoint: MakeEndpoint
-) -> None:
+def test_rest_of_a_batch_is_signed_with_the_new_secret(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     hook.behave(hold())
     post(alice, 30)

@@ -126,7 +126,7 @@ def test_our_own_receiver_verifies_the_signature(endpoint: MakeEndpoint, alice: 
             verification.verify(request.body, request.signature, secret, now=at)
 
 
-def test_a_post_is_told_of_field_by_field(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_post_event_has_each_field_of_the_post(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hub = body_of(alice.web.post("/api/hubs", json={"name": "Press", "slug": f"press-{hook.path[5:]}"}), 201)
     post = publish(alice, "Hello #world", visibility="PRIVATE", location={"name": "Köln"}, hubId=hub["id"])
@@ -166,7 +166,7 @@ def test_bounces_are_posts_too(endpoint: MakeEndpoint, alice: Actor, actor: Make
     ]
 
 
-def test_comments_and_replies_are_told_of(endpoint: MakeEndpoint, alice: Actor, actor: MakeActor) -> None:
+def test_comments_and_replies_are_events(endpoint: MakeEndpoint, alice: Actor, actor: MakeActor) -> None:
     post = publish(actor())
     hook = endpoint("comment.created")
     first = comment(alice, post["id"])
@@ -189,7 +189,7 @@ def test_comments_and_replies_are_told_of(endpoint: MakeEndpoint, alice: Actor, 
     assert {envelope["event"] for envelope in told(hook)} == {"comment.created"}
 
 
-def test_whatever_the_account_does_is_heard_by_the_endpoints_of_all_its_keys(
+def test_event_of_an_account_reaches_the_endpoints_of_all_its_keys(
     endpoint: MakeEndpoint, alice: Actor, actor: MakeActor
 ) -> None:
     other, other_secret = alice.server.key(alice.account)
@@ -213,7 +213,7 @@ def test_whatever_the_account_does_is_heard_by_the_endpoints_of_all_its_keys(
         assert len(data) == len(sent)
 
 
-def test_an_endpoint_hears_of_nothing_that_others_do(endpoint: MakeEndpoint, alice: Actor, actor: MakeActor) -> None:
+def test_endpoint_gets_no_event_of_other_accounts(endpoint: MakeEndpoint, alice: Actor, actor: MakeActor) -> None:
     bob = actor()
     hook, bobs = endpoint(), endpoint(owner=bob)
     post = publish(alice)
@@ -226,7 +226,7 @@ def test_an_endpoint_hears_of_nothing_that_others_do(endpoint: MakeEndpoint, ali
 
 
 @pytest.mark.parametrize("chosen", CHOOSABLE)
-def test_an_endpoint_hears_of_what_it_chose(endpoint: MakeEndpoint, alice: Actor, chosen: str) -> None:
+def test_endpoint_gets_chosen_events(endpoint: MakeEndpoint, alice: Actor, chosen: str) -> None:
     hook = endpoint(chosen)
     comment(alice, publish(alice)["id"])
     alice.server.deliver()
@@ -238,7 +238,7 @@ def test_an_endpoint_hears_of_what_it_chose(endpoint: MakeEndpoint, alice: Actor
     assert [delivery["event"] for delivery in hook.deliveries()] == expected
 
 
-def test_nothing_else_is_an_event(endpoint: MakeEndpoint, alice: Actor, actor: MakeActor) -> None:
+def test_other_writes_emit_no_event(endpoint: MakeEndpoint, alice: Actor, actor: MakeActor) -> None:
     mine, bobs = publish(alice), publish(actor(), poll={"options": ["a", "b"]})
     hook = endpoint()
     for method, path, body in (
@@ -348,7 +348,7 @@ def test_queued_deliveries_of_a_revoked_key_are_cancelled(endpoint: MakeEndpoint
     assert elsewhere.heard == ["post.created"] * 11
 
 
-def test_the_news_of_a_revocation_is_tried_again_and_nothing_else_with_it(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_only_the_revocation_is_retried_after_it(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint()
     hook.behave(answer(500), answer(500), answer(200))
     publish(alice)
@@ -364,9 +364,7 @@ def test_the_news_of_a_revocation_is_tried_again_and_nothing_else_with_it(endpoi
     assert hook.received[1].body == hook.received[2].body
 
 
-def test_an_endpoint_of_a_key_that_expired_hears_nothing_more(
-    actor: MakeActor, receiver: Receiver, alice: Actor
-) -> None:
+def test_endpoint_of_an_expired_key_gets_no_further_event(actor: MakeActor, receiver: Receiver, alice: Actor) -> None:
     owner = actor(expires_at=alice.server.clock.now() + 1_000)
     hook = Endpoint.add(owner, receiver)
     alice.server.clock.advance(999)
@@ -379,7 +377,7 @@ def test_an_endpoint_of_a_key_that_expired_hears_nothing_more(
     assert len(told(hook)) == len(hook.deliveries()) == 1
 
 
-def test_an_endpoint_hears_of_what_comes_after_it(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_endpoint_gets_events_after_its_creation(endpoint: MakeEndpoint, alice: Actor) -> None:
     publish(alice, "before")
     hook = endpoint()
     publish(alice, "after")

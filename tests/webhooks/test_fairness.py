@@ -57,7 +57,7 @@ def test_a_worker_has_a_bounded_number_in_flight_in_all(
     assert 9 <= max(together) <= 10
 
 
-def test_a_long_queue_of_one_keeps_nobody_else_waiting(
+def test_long_queue_of_one_endpoint_delays_no_other(
     actor: MakeActor, server: LocalServer, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slots, "POOLS", dict.fromkeys(Speed, SlotPool(1, of_account=1, of_host=1)))

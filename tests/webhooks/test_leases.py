@@ -135,9 +135,7 @@ def test_results_under_a_lost_lease_are_not_saved(alice: Actor, server: LocalSer
     assert (hook.show()["status"], hook.show()["consecutiveFailures"]) == ("enabled", 0)
 
 
-def test_a_success_under_a_lost_lease_is_not_written_down_either(
-    alice: Actor, server: LocalServer, endpoint: MakeEndpoint
-) -> None:
+def test_success_under_a_lost_lease_is_not_saved(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     hook.behave(hold(200), hold(500))
     post(alice)
@@ -173,7 +171,7 @@ def test_regained_lease_keeps_results_of_others(alice: Actor, server: LocalServe
     assert (found["state"], hook.show()["consecutiveFailures"]) == ("delivered", 0)
 
 
-def test_leases_are_renewed_while_a_turn_lasts(
+def test_leases_are_renewed_while_a_batch_lasts(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease_loop, "RENEWALS", 3_000)
@@ -288,7 +286,7 @@ def test_a_signal_wakes_the_worker_of_another_process(
             hook.receiver.wait(lambda receiver, count=count: receiver.count(hook.path) == count)
 
 
-def test_polling_finds_what_no_signal_told_of(
+def test_polling_finds_deliveries_without_a_signal(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease_loop, "POLL_SECONDS", 0.05)

@@ -85,7 +85,7 @@ def shown(server: LocalServer, hook: Endpoint) -> list[object]:
     return [each.get(name) for each in found for name in ("status", "secretPrefix", "error")]
 
 
-def test_what_was_read_before_a_change(twins: Twins, receiver: Receiver, seconds: Seconds) -> None:
+def test_delivery_read_before_a_change_is_read_again(twins: Twins, receiver: Receiver, seconds: Seconds) -> None:
     alice = Actor(twins[0])
     first = publish(alice)
     other_key = twins[0].key(alice.account)[0].id

@@ -101,7 +101,7 @@ def test_an_example_is_of_its_schema(document: Json, event: str) -> None:
     ],
     ids=str,
 )
-def test_a_schema_tells_what_is_wrong(document: Json, event: str, wrong: dict[str, Any]) -> None:
+def test_schema_rejects_a_changed_envelope(document: Json, event: str, wrong: dict[str, Any]) -> None:
     example = sent(document, event)["requestBody"]["content"]["application/json"]["example"]
 
     assert not validator(document, body_schema(document, event)).is_valid({**example, **wrong})

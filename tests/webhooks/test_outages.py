@@ -91,7 +91,7 @@ def test_an_outage_of_twenty_minutes_disables_and_redelivery_brings_everything(
     assert len(notices(alice)) == 1
 
 
-def test_those_in_flight_together_are_one_failure_and_then_the_oldest_is_tried_alone(
+def test_failures_in_flight_together_count_as_one_and_oldest_is_the_probe(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint
 ) -> None:
     hook = endpoint("post.created")
@@ -130,7 +130,7 @@ def test_any_2xx_acknowledges(alice: Actor, server: LocalServer, endpoint: MakeE
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 304, 400, 401, 404, 409, 429, 500, 503, 599])
-def test_anything_else_is_a_failure_and_is_tried_again(
+def test_response_other_than_2xx_is_a_failure_and_is_retried(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint, status: int
 ) -> None:
     hook = endpoint("post.created")
@@ -192,7 +192,7 @@ def test_retry_after_never_shortens_the_wait(
     assert hook.states() == ["delivered"]
 
 
-def test_retry_after_puts_off_for_a_day_at_the_most(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
+def test_retry_after_delays_at_most_a_day(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(503, {"Retry-After": "9" * 400}), answer(200))
     post(alice)
@@ -216,7 +216,7 @@ def test_a_success_resets_the_count(alice: Actor, server: LocalServer, endpoint:
     assert len(hook.received) == 10
 
 
-def test_a_test_is_tried_once_and_counts_for_nothing(server: LocalServer, endpoint: MakeEndpoint) -> None:
+def test_test_is_tried_once_and_does_not_count(server: LocalServer, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(500))
     for _ in range(6):
@@ -242,7 +242,7 @@ def test_a_test_passes_the_queue(alice: Actor, server: LocalServer, endpoint: Ma
     assert set(hook.states()) == {"delivered"}
 
 
-def test_a_failed_test_does_not_end_a_turn(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
+def test_failed_test_does_not_end_a_batch(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     hook.behave(lambda request: answer(410 if request.event == "webhook.test" else 200))
     post(alice, 20)

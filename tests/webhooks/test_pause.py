@@ -195,7 +195,7 @@ def test_deliveries_paused_for_thirty_days_are_removed(endpoint: MakeEndpoint, a
     assert len(hook.received) == 1
 
 
-def test_changed_endpoint_hears_of_what_it_chose_from_the_next_event_on(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_changed_endpoint_gets_chosen_events_from_the_next_one_on(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     first = publish(alice)
     before = hook.show()

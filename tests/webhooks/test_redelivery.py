@@ -48,7 +48,7 @@ def test_redelivery_repeats_the_bytes_with_a_fresh_signature(endpoint: MakeEndpo
     assert [(each["number"], each["status"]) for each in delivery["attempts"]] == [(1, "succeeded"), (2, "succeeded")]
 
 
-def test_nothing_is_marked_as_sent_again_that_was_not(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_only_redelivered_delivery_is_marked_as_redelivery(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     first, _ = tick(alice, "first", "second")
     alice.server.deliver()
@@ -203,7 +203,7 @@ def test_the_oldest_are_sent_first(endpoint: MakeEndpoint, alice: Actor) -> None
     assert contents(hook) == [str(at) for at in times]
 
 
-def test_events_of_before_the_endpoint_stood(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_events_before_the_endpoint_are_redelivered(endpoint: MakeEndpoint, alice: Actor) -> None:
     tick(alice, "before")
     hook = endpoint("post.created")
     alice.server.clock.advance(MINUTE)
@@ -221,9 +221,7 @@ def test_events_of_before_the_endpoint_stood(endpoint: MakeEndpoint, alice: Acto
     assert hook.received[1].body == request.body
 
 
-def test_an_endpoint_that_was_added_again_gets_what_was_held_and_what_it_missed(
-    endpoint: MakeEndpoint, alice: Actor
-) -> None:
+def test_re_added_endpoint_gets_held_and_missed_events(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(410), answer(200))
     tick(alice, "refused")
@@ -304,7 +302,7 @@ def test_a_redelivery_has_five_attempts_of_its_own(endpoint: MakeEndpoint, alice
     assert [each["number"] for each in hook.deliveries()[0]["attempts"]] == [1, 2, 3, 4, 5, 6]
 
 
-def test_that_another_key_was_revoked_is_not_told_again(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_revocation_of_another_key_is_not_redelivered(endpoint: MakeEndpoint, alice: Actor) -> None:
     other, _ = alice.server.key(alice.account)
     hook = endpoint(key_id=other.id)
     tick(alice, "a")

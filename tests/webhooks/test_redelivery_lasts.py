@@ -38,7 +38,7 @@ def test_queued_mail_outlives_the_server(
     assert len({each.body for each in hook.received}) == 2
 
 
-def test_it_answers_before_anything_is_sent(
+def test_redelivery_answers_before_deliveries_are_sent(
     process_server: Callable[..., ServerProcess], engine_settings: dict[str, object], receiver: Receiver
 ) -> None:
     server = process_server(**DELIVERING, **engine_settings).migrate().start()

@@ -20,7 +20,7 @@ def preview(hook: Endpoint, since: str = LONG_AGO, **more: Any) -> Json:
     return body_of(hook.owner.web.post(f"{hook.base}/redeliver/preview", json={"since": since, **more}))
 
 
-def test_a_preview_tells_how_many_of_which_kind_and_when(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_preview_counts_events_by_kind_and_time(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created", "comment.created")
     first, second = tick(alice, "a", "b")
     alice.server.clock.advance(1)
@@ -65,7 +65,7 @@ def test_first_thousand_mentions_are_notified(endpoint: MakeEndpoint, alice: Act
     assert preview(hook)["waiting"] == 1_000
 
 
-def test_what_came_in_between_shows_in_the_figures_of_the_act(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_events_after_the_preview_count_in_the_redelivery(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     tick(alice, "a", "b")
     alice.server.deliver()
@@ -79,9 +79,7 @@ def test_what_came_in_between_shows_in_the_figures_of_the_act(endpoint: MakeEndp
     assert hook.redelivered() == (3, 0)
 
 
-def test_a_preview_counts_what_a_removed_endpoint_held_and_what_nobody_was_told(
-    endpoint: MakeEndpoint, alice: Actor
-) -> None:
+def test_preview_counts_held_and_undelivered_events(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(410), answer(200))
     tick(alice, "refused", "held")
@@ -95,7 +93,7 @@ def test_a_preview_counts_what_a_removed_endpoint_held_and_what_nobody_was_told(
     assert again.redelivered() == (3, 0)
 
 
-def test_a_preview_is_refused_where_the_act_is(endpoint: MakeEndpoint, alice: Actor, actor: MakeActor) -> None:
+def test_preview_is_refused_where_redelivery_is(endpoint: MakeEndpoint, alice: Actor, actor: MakeActor) -> None:
     hook, gone = endpoint("post.created"), endpoint("post.created")
     gone.behave(answer(410))
     tick(alice, "a")

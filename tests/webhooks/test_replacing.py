@@ -66,7 +66,7 @@ def test_a_key_with_five_endpoints_may_replace_one(endpoint: MakeEndpoint, alice
     assert sorted(held_by(alice)) == sorted({hook.id for hook in hooks} - {hooks[2].id} | {new["id"]})
 
 
-def test_when_nothing_can_be_added_nothing_is_removed(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_replacement_that_is_refused_removes_no_endpoint(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint()
     url = {"url": "https://10.0.0.1.example.invalid/", "events": EVENTS}
     assert field_errors(alice.web.post(f"{hook.base}/replace", json=url)) == [("url", "not_allowed")]

@@ -57,7 +57,7 @@ def test_a_delivery_is_kept_for_30_days_after_it_arrived(
     assert stands(hook)
 
 
-def test_a_failed_one_is_kept_as_long(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
+def test_failed_delivery_is_kept_for_30_days(alice: Actor, server: LocalServer, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(410))
     body_of(hook.test(), 202)
@@ -178,7 +178,7 @@ def test_cancelled_deliveries_are_removed_after_30_days(
     assert (hook.states(), hook.received) == ([], [])
 
 
-def test_one_that_is_redelivered_is_kept_for_another_30_days(
+def test_redelivered_delivery_is_kept_for_another_30_days(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint
 ) -> None:
     hook = endpoint("post.created")

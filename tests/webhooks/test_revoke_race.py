@@ -31,7 +31,7 @@ def test_no_endpoint_of_a_revoked_key_stays_open(alice: Actor, endpoint: MakeEnd
     assert alice.server.run(alice.server.runtime.db.one(OPEN, account_id=alice.account.id)) is None
 
 
-def test_a_delivery_whose_event_is_gone_is_let_lie(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_delivery_without_its_event_is_not_sent(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created", owner=alice)
     body_of(alice.post("Gone"), 201)
     alice.server.run(alice.server.runtime.db.script(f"DELETE FROM events WHERE account_id = '{alice.account.id}'"))  # noqa: S608  # our own id

@@ -74,7 +74,7 @@ def test_deliveries_after_a_rotation_use_the_new_secret_only(endpoint: MakeEndpo
     assert after.signature.count("v1=") == 1
 
 
-def test_a_receiver_that_knows_both_secrets_accepts_what_was_sent_before_and_after(
+def test_receiver_with_both_secrets_accepts_deliveries_before_and_after_rotation(
     endpoint: MakeEndpoint, alice: Actor
 ) -> None:
     hook = endpoint("post.created")

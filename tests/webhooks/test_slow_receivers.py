@@ -103,7 +103,7 @@ def test_endpoints_that_proved_slow_wait_for_slots_of_their_own(
         receiver.wait(lambda receiver: all(receiver.count(hook.path) == 4 for hook in slow))
 
 
-def test_quick_ones_that_begin_to_hang_lose_their_slots_to_the_next(
+def test_quick_endpoints_that_hang_give_up_their_slots(
     actor: MakeActor, receiver: Receiver, server: LocalServer, limit: Limit
 ) -> None:
     limit(slow_seconds=0.05)
@@ -128,7 +128,7 @@ def test_quick_ones_that_begin_to_hang_lose_their_slots_to_the_next(
         receiver.wait(lambda receiver: all(receiver.count(hook.path) == 9 for hook in traitors))
 
 
-def test_a_slow_one_that_answers_at_once_is_quick_again(
+def test_slow_endpoint_that_answers_at_once_is_quick_again(
     actor: MakeActor, receiver: Receiver, server: LocalServer, limit: Limit
 ) -> None:
     limit(slow_seconds=0.0)
@@ -143,7 +143,7 @@ def test_a_slow_one_that_answers_at_once_is_quick_again(
     assert rows(server, SPEEDS, account_id=again.owner.account.id).count("quick") == 1
 
 
-def test_an_account_and_a_host_have_their_share_of_a_lane(
+def test_account_and_host_have_a_share_of_a_pool(
     actor: MakeActor, receiver: Receiver, server: LocalServer, limit: Limit
 ) -> None:
     limit(new=SlotPool(8, of_account=3, of_host=6))

@@ -32,7 +32,7 @@ def test_a_key_ends_in_a_checksum_of_all_that_precedes_it(body: str, check: str)
     assert is_well_formed(body + check)
 
 
-def test_a_new_key_is_well_formed_and_like_no_other() -> None:
+def test_new_key_is_well_formed_and_unique() -> None:
     keys = {new_secret("") for _ in range(200)}
 
     assert len(keys) == 200
@@ -69,7 +69,7 @@ def test_no_single_change_passes() -> None:
 @pytest.mark.parametrize(
     "text", ["", "svc_live_", "svc_live_" + "0" * 38, "svc_test_" + "0" * 38, "\0" * 47, "0" * 10**6]
 )
-def test_what_is_no_key(text: str) -> None:
+def test_malformed_key_is_not_well_formed(text: str) -> None:
     assert not is_well_formed(text)
 
 
@@ -102,7 +102,7 @@ def test_a_key_is_kept_as_its_sha_256() -> None:
         ("", None),
     ],
 )
-def test_network(given: str, expected: str | None) -> None:
+def test_allowlist_entry_is_normalized_or_refused(given: str, expected: str | None) -> None:
     if expected is None:
         with pytest.raises(ValueError, match=r"."):
             canonical_network(given)
@@ -144,7 +144,7 @@ def test_key_in_its_last_week_expires_soon(expires_at: int | None, *, soon: bool
     ("reason", "code"),
     [("", Code.TOO_SHORT), (" \n", Code.TOO_SHORT), ("\u3164", Code.TOO_SHORT), ("ü" * 201, Code.TOO_LONG)],
 )
-def test_a_reason_that_is_none_says_what_is_wrong_with_it(reason: str, code: Code) -> None:
+def test_invalid_reason_names_its_fault(reason: str, code: Code) -> None:
     check_reason("ü" * LONGEST_REASON)
     with pytest.raises(Invalid) as refused:
         check_reason(reason)

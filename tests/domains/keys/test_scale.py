@@ -130,7 +130,7 @@ READS: Final[dict[str, tuple[Callable[..., Awaitable[Any]], Callable[[Keys, int]
 
 
 @pytest.mark.parametrize("name", READS)
-def test_it_is_the_same_work_beside_many_as_beside_few(keys: Keys, name: str) -> None:
+def test_statement_cost_is_independent_of_other_rows(keys: Keys, name: str) -> None:
     read, more, statements = READS[name]
     few, many = (keys.cost(read, size, *more(keys, size)) for size in (FEW, MANY))
 
@@ -144,7 +144,7 @@ def test_it_is_the_same_work_beside_many_as_beside_few(keys: Keys, name: str) ->
         assert much <= LIMIT * little
 
 
-def test_a_month_that_is_full_adds_up(keys: Keys) -> None:
+def test_full_month_of_usage_adds_up(keys: Keys) -> None:
     usage = keys.run(keys.db.read(read_usage, keys.account_ids[MANY], keys.key_ids[MANY]))
 
     assert [period.total for period in usage.hours] == [4] * 23 + [0]

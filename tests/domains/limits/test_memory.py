@@ -153,7 +153,7 @@ def test_counts_of_both_processes_hold_after_a_resume(tmp_path: Path) -> None:
     with_key(tmp_path, story)
 
 
-def test_a_clock_set_back_between_two_processes_locks_nobody_out(tmp_path: Path) -> None:
+def test_clock_set_back_between_processes_refuses_for_at_most_a_minute(tmp_path: Path) -> None:
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         limiter = MemoryLimiter(RATES, db, clock)
         assert await admitted(limiter, key_id, 5) == 5

@@ -63,7 +63,7 @@ def connections_to(server: RedisServer) -> int:
     return sum(bool(each.raddr) and each.raddr.port == server.port for each in established)
 
 
-def test_an_answer_that_comes_late_is_no_answer_to_another_call(server: RedisServer) -> None:
+def test_late_reply_is_not_given_to_another_call(server: RedisServer) -> None:
     async def use() -> None:
         async with counted(server, 2) as limiter:
             os.kill(server.pid, signal.SIGSTOP)
@@ -77,7 +77,7 @@ def test_an_answer_that_comes_late_is_no_answer_to_another_call(server: RedisSer
     asyncio.run(use())
 
 
-def test_a_call_that_is_cancelled_leaves_no_answer_to_another(server: RedisServer) -> None:
+def test_cancelled_call_leaves_no_reply_to_another(server: RedisServer) -> None:
     async def use() -> None:
         async with counted(server) as limiter:
             os.kill(server.pid, signal.SIGSTOP)
@@ -138,7 +138,7 @@ def test_a_fault_of_the_client_s_call_is_unavailable(
     asyncio.run(use())
 
 
-def test_a_mistake_of_ours_is_not_taken_for_a_redis_that_is_away(
+def test_own_error_is_not_reported_as_an_unavailable_redis(
     server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def use() -> None:

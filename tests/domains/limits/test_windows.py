@@ -98,7 +98,7 @@ def test_hot_looping_extends_the_lock_out() -> None:
     assert windows.attempt(verdicts[-1].free_at - 1, is_post=False).refused_by == "minute"
 
 
-def test_a_clock_that_goes_back_admits_nothing_more() -> None:
+def test_clock_set_back_admits_no_further_request() -> None:
     windows = Windows(RATES)
     for _ in range(RATES.per_minute):
         assert windows.attempt(START, is_post=False).refused_by is None

@@ -45,7 +45,7 @@ def test_no_header_can_be_injected(ending: str) -> None:
     assert text["Bcc"] is None
 
 
-def test_a_name_with_marks_of_its_own_stays_a_name() -> None:
+def test_display_name_with_special_characters_is_quoted() -> None:
     message = compose(
         Mail("mira@example.org", "Hello", "text"), Mailbox("a@b.example", "Press, the (big) one; \u00e4"), NOW
     )

@@ -53,7 +53,7 @@ def left(local: LocalServer) -> tuple[list[str], list[str]]:
     return rows(local, WAITING), rows(local, DEAD)
 
 
-def test_a_mail_that_is_wanted_later_is_sent_later(local_server: MakeServer, mails: MakeMails) -> None:
+def test_mail_scheduled_for_later_is_sent_later(local_server: MakeServer, mails: MakeMails) -> None:
     mail_server = mails()
     mail_server.data.append("451 4.7.1 Greylisted")
     mail_server.rcpt.append("450 4.2.0 Mailbox busy")
@@ -74,7 +74,7 @@ def test_a_mail_that_is_wanted_later_is_sent_later(local_server: MakeServer, mai
     assert left(local) == ([], [])
 
 
-def test_it_is_given_up_in_the_end(local_server: MakeServer, mails: MakeMails) -> None:
+def test_undeliverable_mail_is_dead_after_the_last_try(local_server: MakeServer, mails: MakeMails) -> None:
     mail_server = mails()
     mail_server.data.extend(["451 later"] * 6)
     local = local_server(SMTP_URL=mail_server.url)
@@ -104,7 +104,7 @@ def test_a_mail_that_is_refused_is_dead(local_server: MakeServer, mails: MakeMai
     assert "account1" not in logged, "the address is nobody's business either"
 
 
-def test_a_server_that_is_away_costs_no_try(local_server: MakeServer, mails: MakeMails) -> None:
+def test_unreachable_mail_server_spends_no_try(local_server: MakeServer, mails: MakeMails) -> None:
     mail_server = mails()
     mail_server.stop()
     local = local_server(SMTP_URL=mail_server.url)
@@ -120,9 +120,7 @@ def test_a_server_that_is_away_costs_no_try(local_server: MakeServer, mails: Mak
     assert left(local) == ([], [])
 
 
-def test_a_server_that_says_nothing_keeps_nobody_waiting_for_ever(
-    local_server: MakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_mail_server_times_out(local_server: MakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smtp, "STEP_SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         port = mute.getsockname()[1]
@@ -133,7 +131,7 @@ def test_a_server_that_says_nothing_keeps_nobody_waiting_for_ever(
     assert (waiting, dead) == ([f"The mail server 127.0.0.1:{port} cannot be used: it takes too long."], [])
 
 
-def test_a_server_that_dribbles_has_a_bounded_time_too(
+def test_slow_mail_server_has_a_bounded_time(
     local_server: MakeServer, mails: MakeMails, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(smtp, "WHOLE_SECONDS", 0.0)
@@ -174,7 +172,7 @@ def test_starttls_and_a_password(local_server: MakeServer, mails: MakeMails, aut
     ],
     ids=["wrong password", "another name", "no starttls", "no tls from the first byte"],
 )
-def test_nothing_is_said_to_a_server_that_cannot_be_trusted(
+def test_untrusted_mail_server_gets_no_message(
     local_server: MakeServer, mails: MakeMails, authority: trustme.CA, name: str | None, url: str, why: str
 ) -> None:
     tls: ssl.SSLContext | None = serving(authority.issue_cert(name)) if name else None

@@ -79,7 +79,7 @@ def test_a_stop_saves_any_number_of_results_without_a_pause(monkeypatch: pytest.
     assert db.saved == ids
 
 
-def test_a_stop_comes_back_to_what_is_locked() -> None:
+def test_stop_retries_results_of_locked_endpoints() -> None:
     ids = [f"{number:03}" for number in range(2 * AT_ONCE)]
     db = Results(*ids[: AT_ONCE + 1])
     stop_with(db, ids)

@@ -39,7 +39,7 @@ def test_waits_double_from_one_minute_to_eight() -> None:
     assert [wait_after(failures, WAITS, 0) for failures in (1, 2, 3, 4)] == WAITS
 
 
-def test_the_longest_wait_stays_when_failures_go_on() -> None:
+def test_longest_wait_repeats_after_further_failures() -> None:
     assert wait_after(40, WAITS, 0) == 8 * MINUTE
 
 
@@ -67,11 +67,11 @@ def test_retry_after_as_a_date(seconds: int) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1, -86_400 * 365 * 10])
-def test_a_date_that_is_past_asks_for_nothing(seconds: int) -> None:
+def test_retry_after_in_the_past_is_no_wait(seconds: int) -> None:
     assert retry_after(http_date(seconds), NOW) == 0
 
 
-def test_the_other_forms_of_a_date_that_http_knows() -> None:
+def test_retry_after_in_obsolete_date_formats() -> None:
     moment = datetime.fromtimestamp(NOW / SECOND, UTC) + timedelta(seconds=90)
     assert retry_after(moment.strftime("%A, %d-%b-%y %H:%M:%S GMT"), NOW) == 90 * SECOND
     assert retry_after(format_datetime(moment.astimezone()), NOW) == 90 * SECOND
@@ -121,12 +121,12 @@ def test_retry_after_is_a_day_at_most(header: str) -> None:
         "\ud800",
     ],
 )
-def test_invalid_preference_is_ignored(header: str) -> None:
+def test_unreadable_retry_after_is_ignored(header: str) -> None:
     assert retry_after(header, NOW) == 0
 
 
 @given(st.text() | st.from_regex(r"\A[A-Za-z]{3}, [0-9]+ [A-Za-z]{3} [0-9]+ [0-9:]+ [-+A-Z0-9]+\Z"))
-def test_whatever_a_receiver_sends_is_a_wait_of_at_most_a_day(header: str) -> None:
+def test_any_retry_after_is_a_wait_of_at_most_a_day(header: str) -> None:
     assert 0 <= retry_after(header, NOW) <= DAY
 
 
@@ -136,12 +136,12 @@ def test_an_empty_batch_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("failures", [0, 1, 2, 3])
-def test_a_failure_counts_and_puts_the_next_probe_off(failures: int) -> None:
+def test_failure_counts_and_delays_the_next_probe(failures: int) -> None:
     before = EndpointHealth(failures, NOW if failures else None)
     assert health_after(before, [BAD], NOW, WAITS, 0) == EndpointHealth(failures + 1, NOW + WAITS[failures])
 
 
-def test_those_that_were_in_flight_together_fail_as_one() -> None:
+def test_failures_in_flight_together_count_as_one() -> None:
     assert health_after(EndpointHealth(0), [BAD] * 8, NOW, WAITS, 0) == EndpointHealth(1, NOW + MINUTE)
 
 
@@ -151,15 +151,15 @@ def test_the_fifth_failure_in_a_row_disables() -> None:
     assert after.disabled_reason == "5 deliveries in a row failed."
 
 
-def test_a_success_at_the_end_forgives_everything() -> None:
+def test_final_success_resets_failures() -> None:
     assert health_after(EndpointHealth(4, NOW), [BAD, FINE], NOW, WAITS, 0) == EndpointHealth(0)
 
 
-def test_a_success_before_a_failure_starts_the_count_anew() -> None:
+def test_success_before_a_failure_restarts_the_count() -> None:
     assert health_after(EndpointHealth(4, NOW), [FINE, BAD], NOW, WAITS, 0) == EndpointHealth(1, NOW + MINUTE)
 
 
-def test_gone_disables_at_once_whatever_else_ended_well() -> None:
+def test_410_disables_at_once_despite_successes() -> None:
     after = health_after(EndpointHealth(0), [FINE, GONE, FINE], NOW, WAITS, 0)
     assert (after.probe_at, after.disabled_reason) == (None, "The endpoint answered 410 Gone.")
 
@@ -193,7 +193,7 @@ class NaiveEndpoint:
 
 
 @given(st.lists(st.tuples(st.lists(endings, max_size=9), jitters), max_size=12))
-def test_batches_come_to_what_a_naive_endpoint_counts(turns: list[tuple[list[AttemptResult], float]]) -> None:
+def test_health_after_batches_matches_a_naive_endpoint(turns: list[tuple[list[AttemptResult], float]]) -> None:
     naive, standing, now = NaiveEndpoint(), EndpointHealth(0), NOW
     for turn, jitter in turns:
         naive.turn(turn)

@@ -57,7 +57,7 @@ def test_the_whole_secret_is_the_key() -> None:
 
 
 @given(st.integers(0, 10**12 - 1), st.binary())
-def test_whatever_is_signed_verifies(at: int, body: bytes) -> None:
+def test_signature_of_any_body_verifies(at: int, body: bytes) -> None:
     verify(body, sign(SECRET, at, body), SECRET, now=at)
 
 

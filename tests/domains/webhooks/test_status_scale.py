@@ -116,13 +116,13 @@ def endpoints(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.mark.parametrize("state", ["delivered", "pending"])
-def test_it_is_found_by_indexes_alone(endpoints: Endpoints, state: str) -> None:
+def test_status_query_uses_indexes_only(endpoints: Endpoints, state: str) -> None:
     for asked, costs in endpoints.costs(endpoints.status(state, MANY)[1]):
         for cost in costs:
             assert cost.walked == [], f"{asked.command.text}\n{cost.plan}"
 
 
-def test_among_many_that_ended_it_is_the_work_of_one_among_few(endpoints: Endpoints) -> None:
+def test_status_cost_is_independent_of_ended_deliveries(endpoints: Endpoints) -> None:
     few = endpoints.costs(endpoints.status("delivered", FEW)[1])
     many = endpoints.costs(endpoints.status("delivered", MANY)[1])
 
@@ -133,7 +133,7 @@ def test_among_many_that_ended_it_is_the_work_of_one_among_few(endpoints: Endpoi
         assert much <= LIMIT * little
 
 
-def test_counting_what_waits_ends_at_its_bound(endpoints: Endpoints) -> None:
+def test_count_of_pending_deliveries_ends_at_its_bound(endpoints: Endpoints) -> None:
     found, asked = endpoints.status("pending", MANY)
 
     assert found.figures.waiting == COUNTED + 1
