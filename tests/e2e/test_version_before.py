@@ -40,7 +40,7 @@ STORIES: Final = (
     "tests/api/test_limits.py::test_sixty_requests_in_any_minute",
     "tests/api/test_limits.py::test_windows_outlive_the_server",
     "tests/media/test_upload.py::test_the_whole_answer",
-    "tests/webhooks/test_events.py::test_a_post_is_told_of_field_by_field",
+    "tests/webhooks/test_events.py::test_post_event_has_each_field_of_the_post",
     "tests/webhooks/test_events.py::test_revocation_reaches_the_key_s_own_endpoints_once",
 )
 """Tests of the version before; PRESSROOM_TEST_VERSION_BEFORE names others, such as tests/api."""

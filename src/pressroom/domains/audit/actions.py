@@ -40,10 +40,8 @@ async def record(tx: Tx, account_id: str, kind: Kind, source: Source = UNKNOWN, 
 
 
 async def count(tx: Tx, account_id: str, kind: Kind, network: str) -> None:
-    """Counts what strangers can do to an account, from the network address `network`.
-
-    What comes from one address within one hour is one entry, so that nobody can fill the log.
-    """
+    """Counts an act of a stranger on an account, from the network address `network`."""
+    # Acts from one address within one hour are one entry: otherwise a flood of them would fill the owner's log.
     await queries.count_entry(
         tx,
         account_id=account_id,

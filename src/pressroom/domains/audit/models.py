@@ -128,5 +128,5 @@ class Entry(msgspec.Struct):
 
 
 def counted_as(kind: Kind, address: str, now: int) -> str:
-    """Returns what entries of one kind, address and hour have in common. `now` is in milliseconds."""
+    """Returns the common key of entries of one kind, address and hour. `now` is in milliseconds."""
     return f"{kind.value} {now // HOUR} {address}"

@@ -45,7 +45,7 @@ class KeyTaken(PressroomError):
 
 
 class BodyHashes:
-    """Makes the hashes by which bodies are compared: without the secret, no password in one can be guessed from it."""
+    """Hashes bodies for comparison, keyed: without the secret, a password in a body cannot be guessed from its hash."""
 
     def __init__(self, secret: str) -> None:
         self._keyed = hmac.new(secret.encode(), digestmod="sha256")
@@ -132,6 +132,7 @@ class OncePerKey:
         async def write(tx: Tx) -> bytes:
             if self._lock is not None:
                 await self._lock(tx)
+            # The claim comes before the effect: a copy of the request waits at it, and then replays this answer.
             claim = await self._claim(tx)
             body = _encoder.encode(shape(await action(tx, *args, **kwargs)))
             if claim is not None:
@@ -162,11 +163,9 @@ class OncePerKey:
         return _encoder.encode(msgspec.json.decode(body, type=dict[str, object]) | dict.fromkeys(self._hidden))
 
     async def _find(self, identity: WriteIdentity) -> Response | None:
-        """Returns the stored response, or None when it was purged at this very moment.
-
-        `transact` waits for the synchronous standby although nothing is written, so no replay rests on what that lacks:
-        a plain read could return the answer of a write that a fail-over then loses.
-        """
+        """Returns the stored response, or None when it was purged at this very moment."""
+        # `transact` waits for the synchronous standby although nothing is written. A plain read could return the answer
+        # of a write that a fail-over then loses: the client would hold a 200 for it.
         answer = await self._db.transact(partial(queries.find_answer, **msgspec.structs.asdict(identity)))
         if answer is None:
             return None

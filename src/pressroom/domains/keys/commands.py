@@ -56,7 +56,7 @@ async def revoke(db: Database, key_id: str, reason: str) -> ApiKeyOut:
 
 
 def revoked_line(found: ApiKeyOut) -> str:
-    """Returns the sentence that says that a key is revoked."""
+    """Returns the message about a revoked key."""
     return f"{found.key_prefix}… ({_label(found)}) was revoked at {found.revoked_at}."
 
 

@@ -168,7 +168,7 @@ class Usage(msgspec.Struct):
 
 
 class KeysByStatus(msgspec.Struct):
-    """Keys of an account, newest first: the active ones, and a page of those that are revoked or expired."""
+    """Keys of an account, newest first: the active ones, and a page of revoked or expired ones."""
 
     active: list[ApiKey]
     ended: list[ApiKey]

@@ -140,7 +140,7 @@ async def _replaced(request: Request[Caller]) -> ApiKey | None:
 
 
 def _id_given(request: Request[Caller], name: str) -> str | None:
-    """Returns an id from the query; None when there is none, or what can be no id."""
+    """Returns an id from the query; None when it is absent or malformed."""
     given = _given(request, name)
     return given if _ID.fullmatch(given) else None
 

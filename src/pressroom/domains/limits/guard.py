@@ -37,11 +37,11 @@ class Limiter(Protocol):
         ...
 
     async def look(self, key_id: str) -> tuple[Left, Left]:
-        """Returns what is left of the key's minute and 24 hours; charges nothing."""
+        """Returns the remaining requests of the key's minute and 24 hours; charges nothing."""
         ...
 
     async def flush(self) -> None:
-        """Saves what was counted, for the next start."""
+        """Saves the counts for the next start."""
         ...
 
     async def ping(self) -> str | None:
@@ -49,7 +49,7 @@ class Limiter(Protocol):
         ...
 
     async def close(self) -> None:
-        """Saves what was counted and releases its resources."""
+        """Saves the counts and releases the limiter's resources."""
         ...
 
 

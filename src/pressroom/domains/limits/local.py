@@ -64,7 +64,7 @@ class LocalWhenAway:
             return self._local(key_id, None).peek(self._clock.steady(), is_post=is_post)
 
     async def look(self, key_id: str) -> tuple[Left, Left]:
-        """Returns what is left of the key's minute and 24 hours; charges nothing. Raises Unavailable."""
+        """Returns the remaining requests of the key's minute and 24 hours; charges nothing. Raises Unavailable."""
         try:
             return await self._shared.look(key_id)
         except Unavailable:

@@ -29,7 +29,7 @@ SAVE_PATIENCE: Final = 2.0
 
 
 class Superseded(PressroomError):
-    """Another process counts now; this one must not overwrite what that one saves."""
+    """Another process counts now; this one must not overwrite its windows."""
 
 
 class MemoryLimiter:
@@ -38,10 +38,10 @@ class MemoryLimiter:
     Args:
         rates: The limits of every key.
         db: Where the windows are saved.
-        clock: The time that windows go by.
-        written: Queries for what a key wrote (`key_id`, `first_id`, `since`), which is counted anew after a crash.
+        clock: The time of the windows.
+        written: Queries for the writes of a key (`key_id`, `first_id`, `since`), which are counted again after a crash.
         monotonic: Returns seconds that never run backwards.
-        reserve: Where counts are kept that the database cannot take.
+        reserve: The file for counts while the database cannot store them.
     """
 
     def __init__(
@@ -73,8 +73,8 @@ class MemoryLimiter:
     async def take_over(self, holder: str, may_admit: Callable[[], bool] | None = None) -> None:
         """Begins to count as the process `holder`, in place of the previous one.
 
-        Unless the previous process recorded that it stopped cleanly, what keys wrote since its last save is counted
-        too (docs/limits.md#after-a-crash). Nothing is admitted while `may_admit` returns False.
+        Unless the previous process recorded a clean stop, writes of keys since its last save are counted too
+        (docs/limits.md#after-a-crash). Nothing is admitted while `may_admit` returns False.
         """
         before = await self._db.transact(queries.set_holder, holder)
         if self._reserve is not None:
@@ -90,7 +90,7 @@ class MemoryLimiter:
     async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
         """Charges one request of a key, or of something else with its own `rates`, and returns the verdict.
 
-        Raises Unavailable while this process may not count, or cannot save what it counts.
+        Raises Unavailable while this process may not count, or cannot save its counts.
         """
         if self._is_save_late():
             await self._wait_for_save()
@@ -111,16 +111,15 @@ class MemoryLimiter:
         return verdict
 
     async def look(self, key_id: str) -> tuple[Left, Left]:
-        """Returns what is left of the key's minute and 24 hours; charges nothing."""
+        """Returns the remaining requests of the key's minute and 24 hours; charges nothing."""
         return (await self._windows_of(key_id)).look(self._clock.steady())
 
     async def flush(self) -> None:
-        """Saves what was counted since the last flush, and drops idle windows from memory.
-
-        Saves nothing once another process has taken over: the rows are that one's then.
-        """
+        """Saves the counts since the last flush, and drops idle windows from memory."""
+        # Once another process has taken over, the rows are its own: older counts would reset its windows.
         if self._may_save():
-            with ahead_of_requests():  # which would all be refused while it waits behind them
+            # Behind waiting requests, the save would be late, and a late save refuses all of them.
+            with ahead_of_requests():
                 await self._save_or_keep()
         quiet_since = self._clock.steady() - IDLE
         for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
@@ -139,7 +138,7 @@ class MemoryLimiter:
         return None
 
     async def close(self) -> None:
-        """Refuses every request from now on, saves what is left, and records that this process stopped cleanly."""
+        """Refuses every request from now on, saves the last counts, and records a clean stop."""
         may_save = self._may_save()
         self.suspend()
         while self._changed.is_writing:
@@ -179,12 +178,12 @@ class MemoryLimiter:
         return {key_id: moved(windows.stored(now), self._drift) for key_id, windows in changed.items()}
 
     def _note_drift(self) -> None:
-        """Finds how far the time that windows go by is from the one that is told and stored once a clock was set."""
+        """Records the difference between the steady time of windows and the stored time, once a clock was set."""
         drift = self._clock.now() - self._clock.steady()
         self._drift = drift if abs(drift) >= SECOND else 0
 
     def _resume(self) -> None:
-        """Counts again, from what the database now holds and what this process had not saved."""
+        """Counts again, from the saved windows and this process's unsaved ones."""
         for key_id, windows in self._changed.take().items():
             self._unsaved[key_id] = windows.stored(0)
         self._windows.clear()
@@ -259,5 +258,5 @@ async def _written_since(tx: Tx, written: Sequence[Query[KeyWrite]], key_id: str
 
 
 async def find_holder(tx: Tx) -> Holder | None:
-    """Returns the process that counts for this database or did so last; None if none ever did."""
+    """Returns the process that counts for this database or was the last to; None before the first."""
     return await tx.one(queries.FIND_HOLDER)

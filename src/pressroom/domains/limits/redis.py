@@ -24,7 +24,7 @@ PAUSE: Final = 0.1
 
 
 class RedisLimiter:
-    """The limiter of several API processes. Goes by Redis's clock, because those of the machines may differ.
+    """The limiter of several API processes. It uses the clock of Redis, because those of the machines may differ.
 
     Methods raise Unavailable while Redis is away: without it nothing can be counted (docs/operations.md#redis).
 
@@ -58,7 +58,7 @@ class RedisLimiter:
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._is_cluster = address.kind is RedisKind.CLUSTER
         self._try_at: dict[int, float] = {}
-        """By hash slot of a cluster, else by 0: when the next call may try what is away."""
+        """The time of the next call to an unavailable node, by hash slot of a cluster, else by 0."""
 
     async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
         """Charges one request of a key, or of something else with its own `rates`, and returns the verdict."""
@@ -69,7 +69,7 @@ class RedisLimiter:
         return await self._call(key_id, self.rates, is_post=is_post, charge=False)
 
     async def look(self, key_id: str) -> tuple[Left, Left]:
-        """Returns what is left of the key's minute and 24 hours; charges nothing."""
+        """Returns the remaining requests of the key's minute and 24 hours; charges nothing."""
         rates = self.rates
         answer = await self._run(key_id, rates, is_post=False, charge=False)
         used, reset_at, total, first = int(answer[1]), int(answer[2]), int(answer[6]), int(answer[7])
@@ -79,7 +79,7 @@ class RedisLimiter:
         )
 
     async def flush(self) -> None:
-        """Does nothing: Redis stores what it counts."""
+        """Does nothing: the counts are in Redis."""
 
     async def ping(self) -> str | None:
         """Raises Unavailable when Redis does not count. Returns None."""
@@ -107,7 +107,7 @@ class RedisLimiter:
         )
 
     async def _run(self, key_id: str, rates: Rates, *, is_post: bool, charge: bool) -> list[bytes | int]:
-        """Returns what the script answers; see windows.lua."""
+        """Returns the reply of the script; see windows.lua."""
         keys = [
             f"{self._installation}:{{{key_id}}}:{part}" for part in ("attempts", "posts", "day", "total", "refusals")
         ]
@@ -134,7 +134,7 @@ class RedisLimiter:
         return answer
 
     def _check_pause(self, slot: int) -> None:
-        """Raises Unavailable unless it is time to try again what is away."""
+        """Raises Unavailable until the next try of an unavailable node is due."""
         now = self._monotonic()
         if now < self._try_at[slot]:
             raise _away()

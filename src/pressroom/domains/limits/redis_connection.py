@@ -56,7 +56,7 @@ class _Cluster(RedisCluster):
     """A client that connects to a cluster also while one of its nodes is away."""
 
     async def initialize(self, *args: Any, **kwargs: Any) -> RedisCluster:
-        """Connects. The first node of those known is asked for more; when that fails, the next try asks another."""
+        """Connects. The first known node is asked for the others; when that fails, the next try asks another."""
         try:
             return await super().initialize(*args, **kwargs)
         except BaseException:

@@ -35,7 +35,7 @@ class RedisScript:
         self._idle: list[Any] = []
 
     async def call(self, keys: Sequence[str], arguments: Sequence[str | int]) -> list[bytes | int]:
-        """Returns what the script answers. It may run twice when a connection breaks.
+        """Returns the reply of the script. It may run twice when a connection breaks.
 
         Raises:
             redis.exceptions.RedisError: Redis is away or refuses, or the client fails on a connection that ends.
@@ -77,7 +77,8 @@ class RedisScript:
             _raise_known(error)
 
     async def _exchange(self, connection: Any, packed: bytes) -> list[bytes | int]:
-        """Returns the answer. A connection without one is closed, so that nobody else reads it."""
+        """Returns the reply."""
+        # A connection whose reply did not come is closed: the next call on it would read this call's reply as its own.
         try:
             await connection.send_packed_command(packed)
             answer = await connection.read_response()

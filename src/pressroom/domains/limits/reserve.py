@@ -39,7 +39,7 @@ class Reserve:
             os.posix_fallocate(descriptor, 0, SIZE)
 
     async def keep(self, windows: Mapping[str, StoredWindows]) -> None:
-        """Writes counts over those kept before."""
+        """Overwrites the counts of the reserve."""
         body = _encoder.encode({key_id: latest_of(stored) for key_id, stored in windows.items()})
         if _HEAD.size + len(body) <= SIZE:
             self._is_used = True

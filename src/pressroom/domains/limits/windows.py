@@ -77,7 +77,7 @@ class Windows:
         return self._verdict(self._pass_time(now), is_post=is_post)
 
     def look(self, now: int) -> tuple[Left, Left]:
-        """Returns what is left of the minute and of the day at `now` (milliseconds); charges nothing."""
+        """Returns the remaining requests of the minute and of the day at `now` (milliseconds); charges nothing."""
         self._pass_time(now)
         rates, attempts, day = self._rates, self._attempts, self._day
         minute_ends = attempts[0] + MINUTE if attempts else None
@@ -136,7 +136,7 @@ class Windows:
         return verdict
 
     def _pass_time(self, now: int) -> int:
-        """Drops what has left its window; returns the time to use, which never runs backwards for a key."""
+        """Drops requests that have left their window; returns the time to use, which never runs backwards for a key."""
         attempts, posts, day = self._attempts, self._posts, self._day
         if attempts and attempts[-1] > now:
             now = attempts[-1]
@@ -174,7 +174,7 @@ def _leaves_at(bucket: Sequence[int]) -> int:
 
 
 def merged(one: StoredWindows, other: StoredWindows) -> StoredWindows:
-    """Returns the union of two copies of a key's windows, each of which may have counted what the other has not."""
+    """Returns the union of two copies of a key's windows, either of which may lack requests of the other."""
     days = dict(one.day)
     for minute, count in other.day:
         days[minute] = max(count, days.get(minute, 0))

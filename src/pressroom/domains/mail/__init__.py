@@ -1,1 +1,1 @@
-"""Mail: what a message looks like, and how it is handed in to a mail server."""
+"""Mail: the composition of messages, and their hand-over to a mail server."""

@@ -1,4 +1,4 @@
-"""The mailer: sends what jobs give it by SMTP, or shows it where the developer looks."""
+"""The mailer: sends messages by SMTP, or shows them on the developer's page."""
 
 import contextlib
 from collections import deque

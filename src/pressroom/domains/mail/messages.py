@@ -51,7 +51,7 @@ def compose(mail: Mail, sender: Mailbox, now: int) -> EmailMessage:
 
 
 def _ascii_domain(domain: str) -> str:
-    """Returns a domain as mail servers know it. Raises ValueError for one that cannot be."""
+    """Returns a domain in its ASCII form. Raises ValueError for an invalid one."""
     if domain.isascii():
         return domain
     import idna

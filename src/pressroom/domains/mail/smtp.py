@@ -26,7 +26,7 @@ async def hand_in(server: MailServer, message: EmailMessage, sender: str, recipi
     """Hands a message in; returns once the server has taken it. `greeting` is the name that we greet with.
 
     Raises Unavailable when the server is away or refuses us as a whole, TryAgain when it wants the message later, and
-    GiveUp when it never will. None of them quotes what the server said beyond its codes: it may repeat the message.
+    GiveUp when it never will. None of them quotes the server beyond its codes: its words may repeat the message.
     """
     import aiosmtplib  # most of the time no mail is sent
 
@@ -48,7 +48,7 @@ async def hand_in(server: MailServer, message: EmailMessage, sender: str, recipi
 
 
 async def check_server(server: MailServer, greeting: str) -> None:
-    """Connects, greets and signs in. Raises Unavailable, with what to do."""
+    """Connects, greets and signs in. Raises Unavailable, with advice."""
     try:
         async with asyncio.timeout(WHOLE_SECONDS), _connected(server, greeting):
             pass
@@ -101,7 +101,7 @@ def _codes(refused: "aiosmtplib.SMTPResponseException") -> str:
 
 
 def _named(away: Exception) -> str:
-    """Returns what kept us from the server: a kind of error, without the server's words."""
+    """Returns the kind of an error of the connection, without the server's words."""
     import aiosmtplib
 
     if isinstance(away, TimeoutError):

@@ -1,4 +1,4 @@
-"""One batch: what is sent to one endpoint under one lease, at most 8 deliveries at a time."""
+"""One batch: the deliveries to one endpoint under one lease, at most 8 of them in flight."""
 
 import asyncio
 import time
@@ -77,7 +77,7 @@ class Batch:
         return min(WIDTH, len(self._buffer)) if self._dry else WIDTH
 
     def attempt_begins(self, delivery: PendingDelivery) -> None:
-        """Notes that an attempt begins."""
+        """Records the start of an attempt."""
         self._under_way[delivery.envelope_id] = time.monotonic()
 
     def seconds_until_slow(self) -> float | None:
@@ -86,13 +86,15 @@ class Batch:
         return None if began is None else slots.SLOW_SECONDS - (time.monotonic() - began)
 
     def drop_stale(self) -> None:
-        """Drops what was read a while ago: meanwhile the endpoint may have been removed or got another secret."""
+        """Drops deliveries that were read more than FRESH_SECONDS ago."""
+        # Meanwhile the endpoint may have been removed, paused or given another secret: a stale delivery would still go
+        # to it, or with the old signature.
         if self._buffer and time.monotonic() - self._read_at > FRESH_SECONDS:
             self._buffer.clear()
             self._dry = False
 
     def take(self) -> PendingDelivery | None:
-        """Returns the next delivery of those that were read."""
+        """Returns the next delivery of the buffer; None when it is empty or the batch is over."""
         if self.stopped or not self._buffer or self._is_long:
             return None
         delivery = self._buffer.popleft()
@@ -106,7 +108,7 @@ class Batch:
         return 0 if self.stopped or self._dry or self._is_long else min(WIDTH, self._most - self._taken)
 
     def fill(self, found: list[PendingDelivery], asked: int) -> None:
-        """Adds what was read when `asked` were asked for."""
+        """Adds deliveries that were read; `asked` is the limit of that query."""
         self._buffer.extend(found)
         self._dry = len(found) < asked
         self._read_at = time.monotonic()
@@ -120,7 +122,7 @@ class Batch:
         *,
         ours: bool,
     ) -> DeliveryOutcome | None:
-        """Notes how an attempt ended at `now`; returns what can be saved before the batch ends.
+        """Records the end of an attempt at `now`; returns the outcome that can be saved before the batch ends.
 
         A failure that is `ours` is not the receiver's: it spends no try and does not count against the endpoint.
         """
@@ -130,6 +132,7 @@ class Batch:
         is_test = delivery.event_type == EventType.WEBHOOK_TEST
         asked = retry_after(response.headers.get("retry-after", ""), now) if response and not succeeded else 0
         gone = response is not None and response.status == GONE
+        # A failure here, such as a full disk, would otherwise disable the endpoints of all accounts together.
         tries = delivery.tries if ours else delivery.tries + 1
         final = succeeded or is_test or gone or tries >= ATTEMPTS
         state = State.DELIVERED if succeeded else State.FAILED if final else State.PENDING
@@ -151,7 +154,8 @@ class Batch:
             self._ours = True
         elif not is_test:
             self._attempts.append(AttemptResult(succeeded, gone, asked))
-        # The latest result counts: a probe that fails after a test succeeded says more than the test.
+        # The latest result counts: a probe that fails after a successful test shows that the endpoint still fails, and
+        # bringing its queue forward would spend a try of each delivery.
         self._recovered = succeeded and (is_test or self._recovered)
         if is_test or (succeeded and not self._probing):
             return outcome
@@ -162,11 +166,11 @@ class Batch:
         return None
 
     def _next_try(self, tries: int, asked: int, now: int) -> int:
-        """Returns the time of the next try: after the wait of the schedule, or the longer one that was `asked` for."""
+        """Returns the time of the next try: after the scheduled wait, or the longer `asked` one of the receiver."""
         return now + max(wait_after(tries, self._waits, self._jitter), asked)
 
     def result(self, now: int) -> LeaseResult:
-        """Returns what the batch came to."""
+        """Returns the result of the batch, to be saved with the release of its lease."""
         before = EndpointHealth(self.endpoint.consecutive_failures, self.endpoint.probe_at)
         health = health_after(before, self._attempts, now, self._waits, self._jitter)
         if health.failures >= MOST_FAILURES and not any(attempt.gone for attempt in self._attempts):

@@ -1,9 +1,9 @@
-"""The delivery worker: leases endpoints, sends what is due to them and saves the results.
+"""The delivery worker: leases endpoints, sends their due deliveries and saves the results.
 
 The unit is the endpoint (docs/architecture.md#events-and-deliveries). Its lease makes one worker the only one that
 sends to it, so failures in a row are counted without a race, and an endpoint that hangs delays nobody else: slots
 (`slots.py`) see to that. No transaction is open while a request is under way. One transaction at a time saves the
-results of batches that ended and leases what is due; what ends meanwhile goes with the next.
+results of finished batches and leases due endpoints; batches that end meanwhile go with the next one.
 """
 
 import asyncio
@@ -56,8 +56,8 @@ class DeliveryWorker:
     """Delivers until it is stopped.
 
     waits: milliseconds between attempts. soon: the waits of a receiver that asks for short ones; None where that is
-    not allowed. jitter: returns a number from -1 to 1. concurrency: requests under way at once at most; None: as many
-    as `slots` says.
+    not allowed. jitter: returns a number from -1 to 1. concurrency: requests under way at once at most; None: the
+    number of `slots`.
     """
 
     def __init__(
@@ -99,11 +99,11 @@ class DeliveryWorker:
         return self._token
 
     async def run(self) -> None:
-        """Delivers until `stop`; then finishes what is under way, saves the results and gives the leases back."""
+        """Delivers until `stop`; then finishes the requests under way, saves the results and gives the leases back."""
         await self._loop.run()
 
     def stop(self, seconds: float) -> None:
-        """Has `run` begin nothing more and end within so many seconds, give or take a transaction."""
+        """Has `run` begin no further batch and end within so many seconds, give or take a transaction."""
         self._loop.stop(seconds)
         for batch in self._loop.items():
             batch.stopped = True
@@ -113,7 +113,7 @@ class DeliveryWorker:
         await self._loop.settle()
 
     async def _look(self) -> Look:
-        """Saves the results of what has ended and begins what is due."""
+        """Saves the results of finished batches and begins batches for due endpoints."""
         if not self._results and not self._outcomes:
             now = self._clock.now()
             free = [speed for speed in Speed if self._slots.has_free(speed)]
@@ -142,8 +142,8 @@ class DeliveryWorker:
     async def _run_round(self, *, lease_too: bool) -> Round:
         """Saves outcomes and at most AT_ONCE results, and leases endpoints for which slots are free.
 
-        What cannot be saved because the database is away is kept for the next time. After any other failure it is given
-        up: the leases run out, and what the results were of is delivered again.
+        While the database is unavailable, results are kept for the next round. After any other failure they are given
+        up: the leases run out, and these deliveries are sent again.
         """
         outcomes, self._outcomes = self._outcomes, []
         results, self._results = self._results[:AT_ONCE], self._results[AT_ONCE:]
@@ -169,7 +169,8 @@ class DeliveryWorker:
         saved = await leasing.save_results(tx, self._token, outcomes, results)
         leased = Leases([], more=False)
         if lease_too:
-
+            # An endpoint leased again while its old result is unsaved would be saved twice, the second time from
+            # before the first.
             def is_in_hand(endpoint_id: str) -> bool:
                 unsaved = (each.endpoint.id for each in (*saved.postponed, *self._results))
                 return self._loop.is_under_way(endpoint_id) or endpoint_id in unsaved
@@ -179,7 +180,8 @@ class DeliveryWorker:
         return Round(leased, await leases.next_due(tx), saved.disabled, saved.postponed)
 
     def _begin(self, leased: list[Lease]) -> bool:
-        """Begins batches; returns whether there were any. All take one slot before the first takes more."""
+        """Begins batches; returns whether there were any."""
+        # All take one slot before the first takes more: the first long queue would leave no slot for the others.
         begun: list[tuple[Batch, Slot]] = []
         for each in leased:
             endpoint = each.endpoint
@@ -201,7 +203,7 @@ class DeliveryWorker:
             await asyncio.gather(*[self._send_in_turn(batch) for _ in range(width)])
 
     def _batch_ended(self, batch: Batch, slot: Slot) -> None:
-        """Frees what a batch held, and has its lease given back with its result."""
+        """Frees the slots of a batch and queues its result; the next round saves it and gives the lease back."""
         batch.watch.cancel()
         self._slots.give_back(slot)
         self._results.append(batch.result(self._clock.now()))
@@ -232,7 +234,7 @@ class DeliveryWorker:
             if wanted := batch.wanted():
                 try:
                     found = await self._db.read(leasing.refill, batch.endpoint, self._token, batch.after, wanted)
-                except Exception as error:  # the batch ends; what is in flight beside this is waited for
+                except Exception as error:  # the batch ends after the requests in flight
                     self._log.recurring("deliveries cannot be read", error)
                     batch.stopped = True
                     return None

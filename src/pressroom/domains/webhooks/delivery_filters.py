@@ -45,7 +45,7 @@ def read_listing(query: str) -> tuple[Page, DeliveryFilter]:
 
 
 def read_filter(given: Mapping[str, str], field_errors: list[FieldError]) -> DeliveryFilter:
-    """Returns the filter of these parameters, and adds what is wrong with them; what is wrong counts as not given."""
+    """Returns the filter of these parameters. Adds their errors to `field_errors` and ignores invalid ones."""
     state = _choice(given, "state", tuple(State), field_errors)
     event = _choice(given, "event", tuple(EventType), field_errors)
     code = _choice(given, "code", CODES, field_errors)

@@ -32,7 +32,7 @@ _SPAN: Final = FormFields(lists={"eventTypes"}, times={"since", "until"})
 
 
 async def read_deliveries(tx: Tx, key: ApiKey, webhook: Webhook, query: str) -> dict[str, object]:
-    """Returns what the template `webhooks/_deliveries.html` shows below an endpoint; `query` is that of the page."""
+    """Returns the values of the template `webhooks/_deliveries.html` below an endpoint; `query` is that of the page."""
     return {"deliveries": await read_section(tx, key, webhook, query)}
 
 
@@ -125,7 +125,7 @@ async def _read_rows(tx: Tx, account_id: str, key_id: str, webhook_id: str, quer
 
 
 async def _read_delivery(request: Request[Caller]) -> tuple[dict[str, object], str]:
-    """Returns what the page of a delivery shows, and its version."""
+    """Returns the values of a delivery's page, and their version."""
     key, webhook, delivery = await request.db.read(_read_record, *_named(request), request.parameters["deliveryId"])
     shown: DeliveryDetailOut = delivery_detail_shape(delivery)
     is_over = key.status(request.clock.now()) is not KeyStatus.ACTIVE and delivery.state is not State.PENDING
@@ -160,7 +160,7 @@ def _page(request: Request[Caller]) -> str:
 
 
 def _time(given: dict[str, str], name: str) -> int | None:
-    """Returns a time of the address in milliseconds; None for what is none."""
+    """Returns a time of the query in milliseconds; None when it is absent or malformed."""
     try:
         return parse_iso(given.get(name, ""))
     except (ValueError, OverflowError):
@@ -168,6 +168,6 @@ def _time(given: dict[str, str], name: str) -> int | None:
 
 
 def _count(given: dict[str, str], name: str) -> int | None:
-    """Returns a number of the address; None for what is none."""
+    """Returns a number of the query; None when it is absent or malformed."""
     text = given.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) <= len("1000") else None

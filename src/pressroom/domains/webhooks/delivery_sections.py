@@ -39,15 +39,15 @@ class DeliverySection(msgspec.Struct):
     Attributes:
         path: The path of the endpoint's page.
         rows: The deliveries, newest event first.
-        form: The filters as they were given, and what is wrong with them.
+        form: The filters as they were given, and their errors.
         is_filtered: Whether there is a filter.
-        address: Where the part of the page is that is asked for again and again.
-        version: Names what the part shows.
+        address: The address of the part that the page polls.
+        version: The version of the part, which changes with its content.
         next_page: The address of the next page, if there is one.
         first_page: The address of the first page, if this is another.
-        is_over: Whether the key has ended and nothing that is shown waits: then nothing changes any more.
-        states: What can be asked for as a state.
-        codes: What can be asked for as a class of codes.
+        is_over: Whether the key has ended and no shown delivery is pending: then the part never changes again.
+        states: The choices of the filter by state.
+        codes: The choices of the filter by class of codes.
     """
 
     path: str
@@ -66,7 +66,7 @@ class DeliverySection(msgspec.Struct):
 async def read_section(tx: Tx, key: ApiKey, webhook: Webhook, query: str) -> DeliverySection:
     """Returns the deliveries of an endpoint of the key that the query string of a page asks for.
 
-    Fields that are empty are not given; what is wrong with a filter is said beside it, and it counts as not given.
+    Empty fields count as not given. An invalid filter is ignored, and its error is shown beside it.
     """
     given = {name: text for name, text in parse_filled(query).items() if name in _NAMED}
     field_errors: list[FieldError] = []
@@ -98,7 +98,7 @@ def page_of(key_id: str, webhook_id: str) -> str:
 
 
 def version_of(shown: Sequence[Delivery], *, is_over: bool) -> str:
-    """Returns a name for the state of these deliveries, which changes when anything that is shown of them does."""
+    """Returns the version of these deliveries, which changes with any shown value."""
     return hashlib.blake2b(msgspec.msgpack.encode((shown, is_over)), digest_size=12).hexdigest()
 
 

@@ -35,16 +35,18 @@ def new_envelope_id() -> str:
 
 
 def envelope(envelope_id: str, event_id: str, event_type: str, data: str) -> bytes:
-    """The exact bytes that are signed and sent: the same on every attempt and process (docs/webhooks.md#envelope).
+    """Returns the signed body, byte for byte the same on every attempt and process (docs/webhooks.md#envelope).
 
     `data` is the event's JSON as it was stored. Its time is the event's own, however late the envelope was made.
     """
+    # Put together by hand: an encoder of another version could order or space the fields differently, and receivers
+    # compare a redelivery with what they stored.
     head = f'{{"event":"{event_type}","id":"{envelope_id}","created_at":"{iso(time_of(event_id))}","data":'
     return f"{head}{data}}}".encode()
 
 
 def request_headers(event_type: str, envelope_id: str, user_agent: str, signature: str) -> dict[str, str]:
-    """Returns the headers of an attempt, apart from those that HTTP itself needs."""
+    """Returns the headers of an attempt, except those of HTTP itself."""
     return {
         "Content-Type": "application/json",
         "User-Agent": user_agent,

@@ -13,7 +13,7 @@ from pressroom.domains.webhooks.models import CodeClass, DeliveryFilter, State
 from pressroom.ids import BEYOND, first_id
 
 MOST_RANGES: Final = 30
-"""Ranges of the widest filter: all that is pending."""
+"""Ranges of the widest filter: all pending deliveries."""
 
 FEW_RANGES: Final = 6
 """Ranges of most filters; a statement of its own spares them empty ones."""
@@ -23,7 +23,7 @@ _CODES: Final = {
     State.FAILED: (CodeClass.NONE, CodeClass.REDIRECT, CodeClass.CLIENT_ERROR, CodeClass.SERVER_ERROR),
     State.PENDING: tuple(CodeClass),
 }
-"""The states of a row, and how the latest attempt of such a row can have been answered."""
+"""The states of a row, and the classes of the latest response that a row in this state can have."""
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ def is_of_all(wanted: DeliveryFilter) -> bool:
 
 
 def ranges_of(wanted: DeliveryFilter, *, closed: bool, disabled: bool) -> list[Range]:
-    """Returns the ranges of rows that a filter takes of an endpoint; none: nothing can match.
+    """Returns the ranges of an endpoint's rows that a filter takes; an empty list when no row can match.
 
     `held` and `cancelled` follow from the endpoint: whether its key has ended, and whether it was disabled.
     """
@@ -65,7 +65,7 @@ def shown_state(state: State, event: EventType, *, closed: bool, disabled: bool)
 
 
 def bounds_of(wanted: DeliveryFilter, before: str) -> tuple[str, str]:
-    """Returns the smallest id of an event that a filter takes, and one that is greater than all that it takes.
+    """Returns the bounds of the event ids that a filter takes: the lower one included, the upper one excluded.
 
     `before` is that of the page: all of its events have smaller ids.
     """

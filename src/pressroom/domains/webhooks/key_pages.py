@@ -31,7 +31,7 @@ ONE_KEY: Final = "/settings/keys/{keyId}"
 
 
 class ListedEndpoint(msgspec.Struct):
-    """An endpoint in a list, and how it does."""
+    """An endpoint in a list, with its figures."""
 
     webhook: WebhookOut
     figures: FiguresOut
@@ -52,7 +52,7 @@ class ConfirmRevocation(Body):
 
 
 class LimitLeft(msgspec.Struct):
-    """A limit as the page shows it: what is left of it, and when (milliseconds) that changes."""
+    """A limit as the page shows it: its remaining units, and the time (milliseconds) at which they change."""
 
     name: str
     limit: int
@@ -77,7 +77,7 @@ async def show_key(request: Request[Caller]) -> Response:
 
 
 async def show_revocation(request: Request[Caller], form: FormState) -> Response:
-    """Returns the page that says what a revocation does, and asks for the key's label."""
+    """Returns the page that explains a revocation and asks for the key's label."""
     key, endpoints = await request.db.read(_read_revocation, *_named(request))
     return await render(request, "keys/revoke.html", {"key": key, "endpoints": endpoints}, form=form)
 
@@ -97,7 +97,7 @@ async def revoke_key(request: Request[Caller], body: ConfirmRevocation) -> Respo
 
 
 def _typed(label: str) -> str:
-    """Returns a label as somebody types what a page shows: without what is invisible, spaces joined."""
+    """Returns a label as a person types it: without invisible characters, spaces joined."""
     visible = "".join(character for character in label if unicodedata.category(character) != "Cf")
     return " ".join(visible.split())
 
@@ -112,7 +112,7 @@ async def _read_revocation(tx: Tx, account_id: str, key_id: str) -> tuple[ApiKey
 
 
 async def _limits(request: Request[Caller], usage: Usage, now: int) -> list[LimitLeft] | None:
-    """Returns what is left of the key's limits; None while the limiter cannot be asked."""
+    """Returns the remaining units of the key's limits; None while the limiter is unavailable."""
     try:
         minute, day = await request.services.limiter.look(usage.key.id)
     except Unavailable:

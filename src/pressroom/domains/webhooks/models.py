@@ -40,10 +40,10 @@ BODIES: Final = 5
 
 
 COUNTED: Final = 1_000
-"""Deliveries that wait for an endpoint are counted up to here; beyond, there are more."""
+"""The largest exact count of an endpoint's pending deliveries."""
 
 LATEST: Final = 100
-"""The latest deliveries of an endpoint, by which it is told how it does."""
+"""The number of an endpoint's latest deliveries in its figures."""
 
 
 class EndpointStatus(StrEnum):
@@ -121,7 +121,7 @@ class Webhook(msgspec.Struct):
 
 
 class Subscription(msgspec.Struct):
-    """An endpoint as queueing needs it: what it chose, and when it is due. Times in milliseconds."""
+    """An endpoint as queueing needs it: its event types and due times, in milliseconds."""
 
     id: str
     key_id: str
@@ -182,9 +182,9 @@ class Attempt(msgspec.Struct, rename="camel"):
 
 
 class AttemptRecord(Attempt, rename="camel", omit_defaults=True):
-    """One attempt as it is stored: with what differed from other attempts of the delivery, and what came back.
+    """One attempt as it is stored: with its signature, user agent and response headers.
 
-    `signed_with` is the beginning of the secret. What was stored before these were kept has none of them.
+    `signed_with` is the beginning of the secret. Older attempts have none of these.
     """
 
     signed_with: str | None = None
@@ -272,12 +272,12 @@ class Redelivered(msgspec.Struct):
 
 
 class EndpointFigures(msgspec.Struct):
-    """How an endpoint does.
+    """The figures of an endpoint's pending and latest deliveries.
 
     Attributes:
-        next_due_at: When something is sent next (milliseconds); None when nothing is.
-        waiting: Deliveries that wait for it, or that it holds; `COUNTED` + 1 stands for more.
-        oldest_waiting: The event of the first of these.
+        next_due_at: The time of the next attempt (milliseconds); None without one.
+        waiting: The number of pending or held deliveries; `COUNTED` + 1 stands for more.
+        oldest_waiting: The event of the oldest of these.
         latest: The number of its latest deliveries, at most `LATEST`; of them `delivered` and `failed` have ended.
     """
 
@@ -291,7 +291,7 @@ class EndpointFigures(msgspec.Struct):
 
 
 class PastDelivery(msgspec.Struct):
-    """A delivery by its event, and how it ended."""
+    """A delivery by its event, and its state."""
 
     event_id: str
     event_type: str
@@ -299,7 +299,7 @@ class PastDelivery(msgspec.Struct):
 
 
 class EndpointReport(msgspec.Struct):
-    """An endpoint, its key, how it does, since when it missed something (milliseconds), and its last test."""
+    """An endpoint, its key, its figures, the time of the first missed event (milliseconds) and its last test."""
 
     key: ApiKey
     webhook: Webhook
@@ -309,7 +309,7 @@ class EndpointReport(msgspec.Struct):
 
 
 class ReplacedWebhook(msgspec.Struct):
-    """An endpoint that took the place of another, its secret, and since when the other missed something."""
+    """A replacement endpoint, its secret, and the time of the first event that the replaced one missed."""
 
     webhook: Webhook
     secret: str
@@ -317,12 +317,12 @@ class ReplacedWebhook(msgspec.Struct):
 
 
 def missed_since(webhook: Webhook, oldest_waiting: str | None, before: Sequence[PastDelivery]) -> int | None:
-    """Returns since when an endpoint missed events, in milliseconds; None when it missed none.
+    """Returns the time of the first event that an endpoint missed, in milliseconds; None when it missed none.
 
     Args:
         webhook: The endpoint. Nothing is queued for it from `disabled_at` on.
-        oldest_waiting: The oldest event that waits for it.
-        before: Its latest deliveries before that. A delivery that failed is the one that disabled it, tests aside.
+        oldest_waiting: The event of its oldest pending delivery.
+        before: Its latest deliveries before that. The failed one, tests aside, has disabled it.
     """
     missed = [] if webhook.disabled_at is None else [webhook.disabled_at]
     if oldest_waiting is not None:

@@ -196,7 +196,7 @@ async def remove_endpoint(request: Request[Caller], body: NoFields) -> Response:
 
 @cache
 def receiver_code() -> dict[str, str]:
-    """Returns the programs by which receivers verify what they get, by name (docs/webhooks.md#signatures)."""
+    """Returns the programs with which receivers verify deliveries, by name (docs/webhooks.md#signatures)."""
     shown, modules = files("pressroom.web") / "templates" / "webhooks" / "code", files("pressroom.receivers")
     programs = {file.name.removesuffix(".txt"): file for file in shown.iterdir() if file.name.endswith(".txt")}
     programs |= {name: modules / name for name in ("verification.py", "verification.mjs")}
@@ -216,7 +216,7 @@ async def _read_endpoint(
 
 
 def _head_of(request: Request[Caller], report: EndpointReport) -> dict[str, object]:
-    """Returns what the head of an endpoint's page shows. `version` changes whenever that does."""
+    """Returns the values of the head of an endpoint's page. `version` changes with any of them."""
     now = request.clock.now()
     until = report.webhook.previous_secret_expires_at
     values: dict[str, object] = {
@@ -233,7 +233,7 @@ def _head_of(request: Request[Caller], report: EndpointReport) -> dict[str, obje
 
 
 async def _show_secret(request: Request[Caller], answer: Response, act: str) -> Response:
-    """Returns the page of a secret that was just made, or of one that was shown before."""
+    """Returns the page of a new secret, or of one that was shown before."""
     made = msgspec.json.decode(answer.body, type=MadeSecret)
     account_id, key_id = request.caller.account.id, request.parameters["keyId"]
     key = await request.db.read(get_key, account_id, key_id)

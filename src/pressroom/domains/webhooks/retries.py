@@ -27,11 +27,11 @@ MOST_FAILURES: Final = 5
 """Failures in a row that disable an endpoint."""
 
 GONE: Final = 410
-"""The status with which an endpoint says that it is gone: it is disabled at once."""
+"""The status of a removed receiver: its endpoint is disabled at once."""
 
 
 class EndpointHealth(msgspec.Struct, frozen=True):
-    """How many failures in a row an endpoint has had, and when the next probe is (milliseconds), for which all waits.
+    """An endpoint's failures in a row, and the time of the next probe (milliseconds), which delays its whole queue.
 
     `disabled_reason` is set when it has just been disabled.
     """
@@ -42,7 +42,7 @@ class EndpointHealth(msgspec.Struct, frozen=True):
 
 
 class AttemptResult(msgspec.Struct, frozen=True):
-    """How one attempt of a batch ended. `asked`: for how many milliseconds the receiver asked to be left alone."""
+    """The result of one attempt of a batch. `asked`: the wait in milliseconds that the receiver asked for."""
 
     succeeded: bool
     gone: bool = False
@@ -62,6 +62,8 @@ def health_after(
         return EndpointHealth(before.failures + 1, None, "The endpoint answered 410 Gone.")
     if attempts[-1].succeeded:
         return EndpointHealth(0)
+    # A success before the failure ends the row of earlier failures. Failures of one batch count once: they were in
+    # flight together, and a short outage would otherwise disable a busy endpoint at once.
     failures = 1 if any(attempt.succeeded for attempt in attempts) else before.failures + 1
     if failures >= MOST_FAILURES:
         return EndpointHealth(failures, None, f"{MOST_FAILURES} deliveries in a row failed.")
@@ -75,7 +77,7 @@ def wait_after(failures: int, waits: Sequence[int], jitter: float) -> int:
 
 
 def retry_after(header: str, now: int) -> int:
-    """Returns what a receiver's Retry-After asks for, in milliseconds from `now`; 0 when it cannot be read."""
+    """Returns the wait of a receiver's Retry-After in milliseconds from `now`; 0 when it cannot be read."""
     text = header.strip()
     if text.isascii() and text.isdigit():
         return min(int(text[:10]) * SECOND, LONGEST_WAIT)

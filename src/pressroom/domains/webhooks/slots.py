@@ -23,7 +23,7 @@ AT_ONCE: Final = 32
 """Endpoints of one pool that are leased in one transaction, and results that are saved in one: none may be long."""
 
 CONCURRENCY: Final = 1_888
-"""Requests under way at once, unless the worker is told another number: each costs a socket and some 40 KB."""
+"""Requests under way at once, unless a setting gives another number: each costs a socket and some 40 KB."""
 
 
 class SlotPool(msgspec.Struct, frozen=True):
@@ -134,7 +134,7 @@ class Slots:
         return slot
 
     def widen(self, slot: Slot, wanted: int) -> None:
-        """Makes it up to `wanted` slots, from half of what is free in the pool.
+        """Widens a slot up to `wanted`, from half of the free slots of the pool.
 
         It stays as it is while the slow pool holds more than its slots: a receiver that hangs then costs one request.
         """
@@ -151,8 +151,10 @@ class Slots:
         use.add(slot, 1)
 
     def slow_down(self, slot: Slot) -> bool:
-        """Moves a slot to the slow pool, even a full one; returns False when the rest is what the other pools need."""
+        """Moves a slot to the slow pool, even a full one; returns False when the other pools need the rest."""
         if slot.speed is not Speed.SLOW:
+            # The slow pool may outgrow its slots, but never into those of the other pools: hanging receivers would
+            # take all requests, and no quick endpoint would be sent to.
             kept = self._pools[Speed.QUICK].slots + self._pools[Speed.NEW].slots
             if self._uses[Speed.SLOW].slots + slot.width > self._concurrency - kept:
                 return False

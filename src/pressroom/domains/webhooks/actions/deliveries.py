@@ -43,6 +43,8 @@ async def fan_out(tx: Tx, event: Event) -> None:
     """
     if event.type is EventType.WEBHOOK_TEST:
         return
+    # The locks keep the end of a batch from looking for pending deliveries just before these are committed: the
+    # endpoint would not be due, and they would stay until its next event.
     for subscription in await deliveries.lock_subscriptions(tx, event.account_id):
         if subscription.hears_of(event.type, event.key_id, tx.now):
             await _queue(tx, event, subscription)
@@ -98,7 +100,7 @@ async def list_deliveries(
 async def list_filtered(
     tx: Tx, account_id: str, webhook: Webhook, wanted: DeliveryFilter, before: str, limit: int
 ) -> list[Delivery]:
-    """Returns the same of an endpoint that was read."""
+    """Returns the same deliveries of an endpoint that was read already."""
     since, before = bounds_of(wanted, before)
     if is_of_all(wanted):
         return await deliveries.list_deliveries(tx, account_id, webhook, since=since, before=before, limit=limit)
@@ -130,6 +132,8 @@ async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wante
     webhook = await lock_live(tx, account_id, key_id, webhook_id)
     await deliveries.lock_continued(tx, account_id, webhook)
     events = await _find(tx, account_id, webhook, wanted, REDELIVERED)
+    # An event that was never queued here gets a new envelope; any other keeps its own, so that a receiver that stored
+    # the id of the first delivery recognizes the second.
     late = [event for event in events if event.state is None]
     waiting = [event for event in events if _waits(event, webhook_id)]
     again = [event for event in events if event.state and not _waits(event, webhook_id)]
@@ -142,7 +146,7 @@ async def redeliver(tx: Tx, account_id: str, key_id: str, webhook_id: str, wante
 
 
 async def preview(tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted: Redelivery) -> RedeliveryPreview:
-    """Returns what `redeliver` would come to now, and changes nothing. Raises what `redeliver` raises."""
+    """Returns the result that `redeliver` would have now; changes nothing. Raises the same errors as `redeliver`."""
     webhook = await check_sendable(tx, account_id, key_id, webhook_id)
     found = await _find(tx, account_id, webhook, wanted, REDELIVERED + 1)
     events = found[:REDELIVERED]
@@ -158,10 +162,10 @@ async def preview(tx: Tx, account_id: str, key_id: str, webhook_id: str, wanted:
 
 
 async def resend(tx: Tx, account_id: str, key_id: str, webhook_id: str, delivery_id: str) -> Resent:
-    """Queues one delivery once more, the same envelope; one that waits for its next attempt is sent now.
+    """Queues one delivery again, with the same envelope; a pending one is sent now.
 
-    `queued` is False for one that is due already, and may be under way. Raises NotFound, Unprocessable when the key is
-    not active, the endpoint is disabled or the event too old.
+    `queued` is False for a delivery that is due already, and may be under way. Raises NotFound, Unprocessable when the
+    key is not active, the endpoint is disabled or the event too old.
     """
     webhook = await lock_live(tx, account_id, key_id, webhook_id)
     delivery = await deliveries.find_delivery(tx, account_id, webhook_id, delivery_id)
@@ -174,7 +178,7 @@ async def resend(tx: Tx, account_id: str, key_id: str, webhook_id: str, delivery
             await deliveries.send_now(tx, account_id, webhook_id, [event])
             await _make_due(tx, account_id, webhook, now=True)
         return Resent(delivery_id, queued=not is_due)
-    # Older events may be removed at any moment, and with them what would be sent.
+    # Older events may be removed at any moment, and with them the data of the envelope.
     if (at := time_of(delivery.event_id)) <= tx.now - RETENTION:
         message = f"The event is of {iso(at)}. Events can be sent again for 30 days."
         raise Unprocessable([FieldError("deliveryId", Code.NOT_ALLOWED, message)])
@@ -188,7 +192,7 @@ async def resend(tx: Tx, account_id: str, key_id: str, webhook_id: str, delivery
 
 
 async def _make_due(tx: Tx, account_id: str, webhook: Webhook, *, now: bool) -> None:
-    """Wakes the workers for the endpoint. While it fails, its next probe is awaited, unless it is wanted `now`."""
+    """Makes the endpoint due and wakes the workers: at its next probe while it fails, or `now`."""
     if now:
         await deliveries.probe_now(tx, account_id, webhook.id)
     due_at = tx.now if now else max(tx.now, webhook.probe_at or 0)
@@ -210,5 +214,5 @@ async def _find(tx: Tx, account_id: str, webhook: Webhook, wanted: Redelivery, l
 
 
 def _waits(event: PastEvent, webhook_id: str) -> bool:
-    """Returns whether the event is pending at this very endpoint; at a removed one nothing is sent any more."""
+    """Returns whether the event is pending at this very endpoint: a removed one sends no more."""
     return event.state == State.PENDING and event.holder_id == webhook_id

@@ -127,7 +127,7 @@ async def replace_webhook(
 
     With the same URL the new endpoint continues the old one (docs/webhooks.md#replace). Raises NotFound, Unprocessable
     when the key is not active. Account, key and endpoint are locked first, in the order of docs/architecture.md#locks:
-    nothing is queued between the look at what the old endpoint missed and its removal.
+    nothing is queued between the look at the missed events of the old endpoint and its removal.
     """
     await accounts.lock_account(tx, account_id)
     await get_key(tx, account_id, key_id, lock=True)
@@ -141,7 +141,7 @@ async def replace_webhook(
 async def disable_webhook(
     tx: Tx, account_id: str, key_id: str, webhook_id: str, reason: str, source: Source
 ) -> Webhook:
-    """Disables an endpoint, tells its owner and returns it: what waits for it is held, as after its fifth failure.
+    """Disables an endpoint, notifies its owner and returns it: its pending deliveries are held, as after five failures.
 
     Raises NotFound, Conflict when it is disabled already.
     """
@@ -172,9 +172,9 @@ async def change_events(
 
 
 async def pause(tx: Tx, account_id: str, key_id: str, webhook_id: str, source: Source = UNKNOWN) -> Webhook:
-    """Pauses an endpoint and returns it: its deliveries wait and spend no attempt; those in flight end.
+    """Pauses an endpoint and returns it: pending deliveries spend no attempt, and requests in flight end.
 
-    One that is paused stays so. Raises NotFound, Unprocessable when it is disabled.
+    A paused endpoint stays paused. Raises NotFound, Unprocessable when it is disabled.
     """
     webhook = await lock_webhook(tx, account_id, key_id, webhook_id)
     check_not_disabled(webhook)
@@ -186,10 +186,10 @@ async def pause(tx: Tx, account_id: str, key_id: str, webhook_id: str, source: S
 
 
 async def resume(tx: Tx, account_id: str, key_id: str, webhook_id: str, source: Source = UNKNOWN) -> Webhook:
-    """Resumes a paused endpoint and returns it; one that is not paused stays as it is.
+    """Resumes a paused endpoint and returns it; an endpoint that is not paused stays as it is.
 
-    Also under a key that has ended, so that the news of that arrives. Raises NotFound, Unprocessable when the endpoint
-    is disabled.
+    Also under a key that has ended, so that its revocation is delivered. Raises NotFound, Unprocessable when the
+    endpoint is disabled.
     """
     webhook = await lock_webhook(tx, account_id, key_id, webhook_id)
     check_not_disabled(webhook)
@@ -202,7 +202,7 @@ async def resume(tx: Tx, account_id: str, key_id: str, webhook_id: str, source: 
 
 
 async def get_status(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> EndpointReport:
-    """Returns an endpoint of one of the account's keys and how it does. Raises NotFound."""
+    """Returns an endpoint of one of the account's keys with its figures. Raises NotFound."""
     key = await get_key(tx, account_id, key_id)
     webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id)
     figures = await endpoints.find_figures(tx, account_id, key_id, webhook_id)
@@ -213,7 +213,7 @@ async def get_status(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> E
 
 
 async def list_statuses(tx: Tx, account_id: str, key_id: str) -> list[tuple[Webhook, EndpointFigures]]:
-    """Returns all endpoints of one of the account's keys and how each does, newest first. Raises NotFound."""
+    """Returns all endpoints of one of the account's keys with their figures, newest first. Raises NotFound."""
     await get_key(tx, account_id, key_id)
     found = await endpoints.list_webhooks(tx, key_id, before=BEYOND, limit=ENDPOINTS)
     figures = {each.id: each for each in await endpoints.list_figures(tx, account_id, key_id)}
@@ -221,7 +221,7 @@ async def list_statuses(tx: Tx, account_id: str, key_id: str) -> list[tuple[Webh
 
 
 async def find_missed(tx: Tx, account_id: str, webhook: Webhook, oldest_waiting: str | None) -> int | None:
-    """Returns since when an endpoint missed events (milliseconds); None when it missed none."""
+    """Returns the time of the first event that an endpoint missed (milliseconds); None when it missed none."""
     before = await deliveries.deliveries_before(
         tx, account_id, webhook.id, before=oldest_waiting or BEYOND, limit=LOOKED_AT
     )
@@ -237,7 +237,7 @@ async def lock_live(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, or
 
 
 async def check_sendable(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:
-    """Returns the same, not locked."""
+    """Returns an endpoint that can be sent to, without a lock. Raises what `lock_live` raises."""
     return await _get_live(tx, account_id, key_id, webhook_id, lock=False, or_disabled=False)
 
 
@@ -253,7 +253,7 @@ async def _get_live(tx: Tx, account_id: str, key_id: str, webhook_id: str, *, lo
 
 
 async def lock_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook:
-    """Returns an endpoint of one of the account's keys in whatever state, locked until the transaction ends.
+    """Returns an endpoint of one of the account's keys in any state, locked until the transaction ends.
 
     Raises NotFound.
     """
@@ -283,7 +283,8 @@ async def record_change(tx: Tx, account_id: str, kind: Kind, source: Source, web
 
 
 async def _record(tx: Tx, account_id: str, kind: Kind, source: Source, webhook_id: str, url: str) -> None:
-    """Records what was done to an endpoint. Of its address the host alone: the rest may hold a secret."""
+    """Records an act on an endpoint in the account's log."""
+    # Of its address only the host: path and query often hold a secret of the receiver.
     await record(tx, account_id, kind, source, webhookId=webhook_id, host=urlsplit(url).netloc or None)
 
 

@@ -1,4 +1,4 @@
-"""Leasing: taking endpoints for which something is due, and saving the results of what was sent to them."""
+"""Leasing: takes endpoints with due deliveries, and saves the results of their batches."""
 
 from collections.abc import Callable, Sequence
 
@@ -26,9 +26,9 @@ class Lease(msgspec.Struct):
 
 
 class LeaseResult(msgspec.Struct):
-    """The result of a lease: the endpoint's health and speed, outcomes still to be saved, and whether more is due.
+    """The result of a lease: the endpoint's health and speed, unsaved outcomes, and whether more deliveries are due.
 
-    `recovered`: a test succeeded and nothing failed after it, so waiting deliveries are brought forward.
+    `recovered`: a test succeeded and no attempt failed after it, so pending deliveries are brought forward.
     """
 
     endpoint: Endpoint
@@ -58,14 +58,15 @@ async def take_leases(
 ) -> Leases:
     """Leases endpoints for which slots are free until `until` (milliseconds), each with up to `size` due deliveries.
 
-    `is_in_hand` tells of an endpoint's id whether this worker sends to it, or has its results to save, under a lease
-    that may be lost by now. Leased anew, with the same token, they would be saved over what another worker saved since.
+    `is_in_hand` returns whether this worker sends to the endpoint with this id, or has unsaved results of it.
     """
     leased = Leases([], more=False)
     for speed in slots.speeds():
         if not slots.has_free(speed):
             continue
         candidates = await leases.find_candidates(tx, speed=speed, full=slots.full_accounts(speed))
+        # The lease of an endpoint in hand may be lost. Leased again with the same token, its old results would pass for
+        # those of the new lease, and overwrite the results that another worker saved in between.
         others = [each for each in candidates if not is_in_hand(each.id)]
         chosen = slots.choose(speed, others, len(leased.leases))
         found = [await leases.lease_endpoint(tx, each, token=token, until=until) for each in chosen]
@@ -83,16 +84,16 @@ async def _begin_lease(tx: Tx, endpoint: Endpoint, token: str, size: int) -> Lea
 
 
 async def refill(tx: Tx, endpoint: Endpoint, token: str, after: str, limit: int) -> list[PendingDelivery]:
-    """Returns the next due deliveries, of events after `after`; none once nothing more may be sent to the endpoint."""
+    """Returns the next due deliveries, of events after `after`; none once the endpoint may not be sent to."""
     return await leases.find_due(tx, endpoint, token=token, after=after, limit=limit)
 
 
 async def save_results(
     tx: Tx, token: str, outcomes: Sequence[DeliveryOutcome], results: Sequence[LeaseResult]
 ) -> SavedResults:
-    """Saves outcomes of batches under way and the results of those that ended, and gives the leases of these back.
+    """Saves outcomes of batches under way and the results of finished ones, and gives the leases of these back.
 
-    What was done under a lease that was lost is not saved.
+    Outcomes under a lost lease are not saved.
     """
     await leases.save_outcomes(tx, outcomes, token=token)
     saved = SavedResults([], [])
@@ -106,6 +107,7 @@ async def _end_lease(tx: Tx, token: str, result: LeaseResult, saved: SavedResult
     endpoint, health = result.endpoint, result.health
     found = await leases.lock_leased(tx, endpoint, token=token)
     if found is None:
+        # Locked by another transaction, the lease is still ours and its result waits; lost, its result is void.
         if await leases.holds_lease(tx, endpoint, token=token):
             saved.postponed.append(result)
         return

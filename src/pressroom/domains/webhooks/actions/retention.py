@@ -9,36 +9,34 @@ from pressroom.ids import first_id
 
 
 async def purge_deliveries(tx: Tx, batch: int) -> int:
-    """Removes deliveries 30 days after they ended. Returns how many."""
+    """Removes deliveries 30 days after they ended. Returns their number."""
     return await retention.purge_deliveries(tx, until=tx.now - RETENTION, batch=batch)
 
 
 async def purge_paused(tx: Tx, batch: int) -> int:
-    """Removes what waited for 30 days at a paused endpoint. Returns how many."""
+    """Removes deliveries that were pending at a paused endpoint for 30 days. Returns their number."""
     until = tx.now - RETENTION
     return await retention.purge_paused(tx, until=until, before=first_id(until + 1), batch=batch)
 
 
 async def purge_events(tx: Tx, batch: int) -> int:
-    """Removes events after 30 days, except those of pending deliveries. Returns how many.
-
-    To be exact, after an hour more: no redelivery takes an event older than 30 days, so none is just being queued.
-    """
+    """Removes events after 30 days and an hour, except those of pending deliveries. Returns their number."""
+    # No redelivery takes an event older than 30 days: after the hour none can be queueing an event that this removes.
     expired = await retention.list_expired_events(tx, until=tx.now - RETENTION - HOUR, batch=batch)
     await delete_events(tx, [(event.account_id, event.id) for event in expired])
     return len(expired)
 
 
 async def close_expired(tx: Tx, batch: int) -> int:
-    """Closes endpoints a day after their keys expired; by then what was queued before has ended. Returns how many."""
+    """Closes endpoints a day after their keys expired: by then earlier deliveries have ended. Returns their number."""
     return await retention.close_expired(tx, until=tx.now - DAY, sweep_at=tx.now + RETENTION, batch=batch)
 
 
 async def erase_endpoints(tx: Tx, account_id: str, until: int, batch: int) -> bool:
-    """Removes endpoints of a deleted account with all that they were sent, and the account's events.
+    """Removes endpoints of a deleted account with their deliveries, and the account's events.
 
-    Waits until `until` (milliseconds) at the longest for those that are still to hear of it. Returns whether there may
-    be more to remove.
+    Waits until `until` (milliseconds) at most for pending deliveries of the revocation. Returns whether more rows may
+    remain.
     """
     if tx.now < until and await retention.has_news(tx, account_id):
         return False
