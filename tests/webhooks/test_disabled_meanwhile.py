@@ -7,7 +7,7 @@ import pytest
 
 from pressroom.db import Tx
 from pressroom.domains.audit.models import UNKNOWN
-from pressroom.domains.webhooks.actions.changing import disable_webhook, pause
+from pressroom.domains.webhooks.actions.endpoints import disable_webhook, pause
 from pressroom.domains.webhooks.models import Webhook
 from pressroom.errors import Conflict, PressroomError, Unprocessable
 from tests.api.actors import Actor
