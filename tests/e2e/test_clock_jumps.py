@@ -1,6 +1,7 @@
 """A machine whose clock is set while a server on SQLite runs, and between two runs of it."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -97,3 +98,19 @@ def test_a_clock_set_back_before_a_restart_sorts_nothing_before(jumping: Jumping
     }
     assert rows(server, "SELECT DISTINCT state FROM deliveries") == [("delivered",)]
     assert "behind the newest records" in warning(server)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(25 * HOUR, "was set 90,000 s ahead"), (-HOUR, "behind the newest records")]
+)
+def test_doctor_names_a_clock_that_was_set_while_a_server_runs(jumping: Jumping, seconds: int, told: str) -> None:
+    server, jump = jumping
+    ask(publish(server, Owner(server).key(), "before"))
+    before = server.command("doctor", check=False).stdout
+
+    jump(seconds)
+    after = server.command("doctor", check=False)
+
+    assert "ok   server" in before
+    assert re.search(rf"bad  server .*{told}", after.stdout), after.stdout
+    assert after.returncode == 1

@@ -8,9 +8,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
-
-import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, SystemClock, iso
@@ -27,6 +24,7 @@ from pressroom.domains.media.confinement import check_confinement, find_confinem
 from pressroom.errors import PressroomError, SettingError, Unavailable
 from pressroom.jobs import queue
 from pressroom.operations.permissions import find_problems
+from pressroom.operations.running_server import find_server
 from pressroom.operations.transfer.marks import check_target
 from pressroom.outbound import policy_of
 from pressroom.server.clock_watch import SKEW
@@ -35,8 +33,6 @@ from pressroom.server.serve import check_port_is_free
 from pressroom.settings import Settings
 
 LITTLE_SPACE: Final = 256 * 1024 * 1024
-PROBE_SECONDS: Final = 2.0
-PROBE_BYTES: Final = 4_096
 STORE_SECONDS: Final = 20.0
 WORKING_FOLDERS: Final = ("incoming", "processing")
 MISSING: Final = "The first serve creates it; if it existed, it was moved, or its disk is not mounted."
@@ -55,9 +51,9 @@ class Finding:
 
 
 async def examine(settings: Settings) -> list[Finding]:
-    """Checks settings, disk, stores, database, limiter and clock. A failed check does not stop the others."""
+    """Checks settings, machine, running server and what it uses. A failed check does not stop the others."""
     findings = [_settings(settings), _disk(settings), _files(settings), _media(settings)]
-    findings.append(await _port(settings))
+    findings += await _port(settings)
     try:
         check_files(settings)
     except SettingError as error:
@@ -140,32 +136,22 @@ def _files(settings: Settings) -> Finding:
     return Finding("files", good=not problems, says=says)
 
 
-async def _port(settings: Settings) -> Finding:
-    """Checks that the port is free or in use by Pressroom."""
+async def _port(settings: Settings) -> list[Finding]:
+    """Checks that the port is free, or in use by a Pressroom that has nothing to warn of."""
     place = f"{settings.host}:{settings.port}"
     try:
         check_port_is_free(settings.host, settings.port)
     except PressroomError as error:
-        if await _is_pressroom(settings):
-            return Finding("port", good=True, says=f"A Pressroom answers on {place}.")
-        return Finding("port", good=False, says=f"{error.message} No Pressroom answers there.")
-    return Finding("port", good=True, says=f"{place} is free: no Pressroom runs there.")
-
-
-async def _is_pressroom(settings: Settings) -> bool:
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # connects to it, does not listen
-    try:
-        async with asyncio.timeout(PROBE_SECONDS):
-            reader, writer = await asyncio.open_connection(host, settings.port)
-            try:
-                writer.write(f"GET /healthz HTTP/1.0\r\nHost: {urlsplit(settings.base_url).netloc}\r\n\r\n".encode())
-                answer = await reader.read(PROBE_BYTES)
-            finally:
-                writer.close()
-        body = msgspec.json.decode(answer.partition(b"\r\n\r\n")[2], type=dict[str, str])
-    except (OSError, TimeoutError, msgspec.DecodeError, UnicodeError):
-        return False
-    return body.keys() == {"status", "version"}
+        server = await find_server(settings)
+        if server is None:
+            return [Finding("port", good=False, says=f"{error.message} No Pressroom answers there.")]
+        # Only the running server knows that its clock was set ahead: the database has no time after that yet.
+        told = server.message or server.warning
+        return [
+            Finding("port", good=True, says=f"A Pressroom answers on {place}."),
+            Finding("server", good=not told, says=told or "It is ready and warns of nothing."),
+        ]
+    return [Finding("port", good=True, says=f"{place} is free: no Pressroom runs there.")]
 
 
 async def _blobs(settings: Settings) -> Finding:
