@@ -1,6 +1,7 @@
 """Slow steps of an event loop are named, quick ones are not."""
 
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import Callable, Coroutine
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from pressroom.server.slow_steps import SlowStep, SlowSteps
+from pressroom.server.slow_steps import SlowStep, SlowSteps, stack_of
 
 SLOW = 0.02
 
@@ -101,3 +102,31 @@ def test_step_in_one_c_call_is_reported_with_its_caller() -> None:
 @pytest.mark.parametrize("work", [in_steps, in_many_tasks])
 def test_quick_steps_are_not_reported(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
     assert watched(work) == []
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_stack_of_a_thread_is_read_whole_and_leaves_collections_as_they_were(collects: bool) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def outer() -> None:
+        inner()
+
+    def inner() -> None:
+        begun.set()
+        ended.wait()
+
+    thread = threading.Thread(target=outer)
+    thread.start()
+    begun.wait()
+    try:
+        if not collects:
+            gc.disable()
+        names = [frame.f_code.co_name for frame in stack_of(thread.ident or 0)]
+        assert gc.isenabled() is collects
+    finally:
+        gc.enable()
+        ended.set()
+        thread.join()
+
+    assert names[names.index("outer") :][:2] == ["outer", "inner"]
+    assert stack_of(0) == []

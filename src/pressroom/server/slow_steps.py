@@ -1,14 +1,17 @@
 """Finds slow steps of the event loop and names their functions (docs/operations.md#slow-steps)."""
 
 import asyncio
+import gc
 import inspect
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import accumulate, chain, islice, repeat
+from operator import itemgetter
 from types import FrameType
-from typing import Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -62,7 +65,7 @@ class SlowSteps:
         """Begins to watch the running loop."""
         self._loop = asyncio.get_running_loop()
         self._thread_id = threading.get_ident()
-        stack = _stack(inspect.currentframe())
+        stack = stack_of(self._thread_id)
         self._base = next(place for place, frame in enumerate(stack) if frame.f_code.co_flags & _COROUTINES)
         self._looked_at = self._now()
         self._beat()
@@ -112,9 +115,7 @@ class SlowSteps:
 
     def _running(self) -> list[FrameType]:
         """Returns the frames of the step that runs, the outermost first."""
-        # Documented, its name notwithstanding; nothing else gives the frame of another thread.
-        frames = sys._current_frames()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        return _stack(frames.get(self._thread_id))[self._base :]
+        return stack_of(self._thread_id)[self._base :]
 
     def _return(self) -> None:
         self._returned_at = self._now()
@@ -143,13 +144,28 @@ class SlowStepLog:
             self._log.warning("a step held the event loop", function=step.function, ms=round(step.seconds * 1_000))
 
 
-def _stack(frame: FrameType | None) -> list[FrameType]:
-    """Returns a frame and its callers, the outermost first."""
-    frames: list[FrameType] = []
-    while frame is not None:
-        frames.append(frame)
-        frame = frame.f_back
-    return frames[::-1]
+def stack_of(thread_id: int) -> list[FrameType]:
+    """Returns the frames of a running thread, the outermost first; none when there is no such thread.
+
+    All of it is one call of C functions, without a garbage collection. A loop in Python, or a finalizer, may hand the
+    interpreter's lock to the watched thread, which runs on: `f_back` of a frame that has ended since reads memory that
+    was freed, and the process dies of it.
+    """
+    # Documented, its name notwithstanding; nothing else gives the frame of another thread.
+    current_frames = sys._current_frames  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    innermost = islice(map(itemgetter(thread_id), iter(current_frames, None)), 1)
+    frames: list[FrameType | None] = []
+    walk = accumulate(chain(innermost, repeat("f_back")), cast("Callable[[Any, Any], Any]", getattr))
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        frames.extend(walk)
+    except (AttributeError, KeyError):  # The outermost frame's `f_back` is None, which has none itself.
+        pass
+    finally:
+        if collects:
+            gc.enable()
+    return [frame for frame in reversed(frames) if frame is not None]
 
 
 def _name(stack: list[FrameType]) -> str:
