@@ -140,10 +140,10 @@ class BodyReader:
             raise PayloadTooLarge(f"A form has at most {FORM_LIMIT:,} bytes.")
         try:
             async with asyncio.timeout(self._json_seconds):
-                texts = parse_urlencoded(await body.read(FORM_LIMIT, "form"))
+                raw = await body.read(FORM_LIMIT, "form")
         except TimeoutError:
             raise RequestTimeout(f"The form did not arrive within {self._json_seconds:g} s.") from None
-        return Form([], texts, list(missing_file(rules, 0)), 0, [])
+        return Form([], await parse_urlencoded(raw), list(missing_file(rules, 0)), 0, [])
 
 
 def is_large(headers: Headers) -> bool:

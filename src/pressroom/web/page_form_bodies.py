@@ -1,10 +1,11 @@
 """Bodies of forms: read within bounds, and turned into what a JSON body of the same route would hold."""
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, TypeVar, cast
-from urllib.parse import parse_qsl
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from msgspec import inspect
@@ -18,25 +19,49 @@ from pressroom.web.page_forms import IDEMPOTENCY_FIELD, OTHER, TRUE, ZONE_SUFFIX
 B = TypeVar("B", bound=msgspec.Struct)
 Typed = dict[str, list[str]]
 
+AT_ONCE: Final = 16 * 1024
+"""Bytes of an urlencoded form that are decoded in one step: escapes take 50 ns a byte, and all of a form 14 ms."""
+
 _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
 _DECIMAL: Final = re.compile(r"\s*[+-]?[0-9]{1,18}([.,][0-9]{1,18})?\s*")
 _LOCAL_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?")
 _ZONE: Final = re.compile(r"[+-]\d\d:\d\d")
 
 
-def parse_urlencoded(raw: bytes) -> Typed:
-    """Returns the fields of an urlencoded body. Raises Invalid."""
-    try:
-        pairs = parse_qsl(raw.decode(), keep_blank_values=True, errors="strict", max_num_fields=MOST_PARTS)
-    except UnicodeDecodeError:
-        raise malformed("The form is not UTF-8.") from None
-    except ValueError:
-        raise malformed(f"A form has at most {MOST_PARTS:,} fields.") from None
+async def parse_urlencoded(raw: bytes) -> Typed:
+    """Returns the fields of an urlencoded body, and gives way on the way there. Raises Invalid."""
+    if raw.count(b"&") >= MOST_PARTS:
+        raise malformed(f"A form has at most {MOST_PARTS:,} fields.")
     typed: Typed = {}
-    for name, text in pairs:
-        typed.setdefault(name, []).append(text)
+    read = 0
+    for pair in filter(None, raw.split(b"&")):
+        name, _, text = pair.partition(b"=")
+        try:
+            typed.setdefault(await _unquote(name), []).append(await _unquote(text))
+        except UnicodeDecodeError:
+            raise malformed("The form is not UTF-8.") from None
+        read += len(pair)
+        if read >= AT_ONCE:
+            read = 0
+            await asyncio.sleep(0)
     typed.pop(CHARSET_FIELD, None)
     return typed
+
+
+async def _unquote(escaped: bytes) -> str:
+    """Returns a text without its escapes. Raises UnicodeDecodeError."""
+    escaped = escaped.replace(b"+", b" ")
+    pieces: list[bytes] = []
+    at = 0
+    while at < len(escaped):
+        end = at + AT_ONCE
+        if end < len(escaped) and (begun := escaped.rfind(b"%", end - 2, end)) >= 0:
+            end = begun  # Cut there, the escape would be none.
+        pieces.append(unquote_to_bytes(escaped[at:end]))
+        at = end
+        if at < len(escaped):
+            await asyncio.sleep(0)
+    return b"".join(pieces).decode()
 
 
 def holds_nul(typed: Mapping[str, Sequence[str]]) -> bool:
