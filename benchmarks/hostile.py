@@ -21,12 +21,15 @@ import msgspec
 
 from benchmarks import attacks
 from benchmarks.attacks import USUAL_SETTINGS, Stage, make_key, publish, sign_up
-from benchmarks.attacks._roles import LATE, Waited, client, load
+from benchmarks.attacks._roles import LATE, NICENESS, Waited, client, load
 from benchmarks.processes import ROOT, Server, load_average, real_server
 
 OUT: Final = ROOT / "benchmarks" / "out"
 BEGINNING: Final = 2.0
 """Seconds for an attack to unfold before strangers are measured."""
+
+WARMING: Final = 2.0
+"""Seconds of the same requests before strangers are measured alone: a cold start is no part of that."""
 
 PREPARING: Final = 300.0
 
@@ -36,13 +39,20 @@ INTRODUCTION: Final = """
 Response times of strangers while somebody attacks, in milliseconds, by
 `.venv/bin/python -m benchmarks.hostile --before DIR --page`: for each attack of `benchmarks/attacks/` a server of its
 own on a fresh database, measured by a process of its own while nothing else happens, then while the attack runs. A
-stranger sends each request every 50 ms, a sign-in every 250 ms, whether or not those before were answered. Server,
-attacker and stranger share the machine; the attacker, who would have one of its own, has the lowest priority.
+stranger sends each request every 50 ms, a sign-in every 250 ms, whether or not those before were answered. *Times* is
+the factor from alone to now, of p50 and of p99. {before}
+Server, attacker and stranger share the machine. {priority}
 
 """
+SAME_PRIORITY: Final = "All three have the same priority."
+LOW_PRIORITY: Final = (
+    "It has few cores, so the attacker runs at the lowest priority (nice 19): it gets the processor time that the other"
+    " two leave. That hides attacks that need much time of their client: from a machine of its own, an attacker would"
+    " send more."
+)
 TABLE: Final = (
-    "| attack | request of a stranger | alone, p50 and p99 | before | now | times | server, MB |",
-    "| --- | --- | --- | --- | --- | --- | --- |",
+    "| attack | request of a stranger | alone, p50 and p99 | before | now | longest | times | server, MB |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
 )
 
 
@@ -65,6 +75,7 @@ def measure(module: str, seconds: float, source: Path, folder: Path) -> Held:
         stage = asyncio.run(asyncio.wait_for(_prepare(module, server), PREPARING))
         file = folder / "stage.json"
         file.write_bytes(msgspec.json.encode(stage))
+        _ask(module, file, WARMING)
         idle = _ask(module, file, seconds)
         before = server.megabytes
         attacker = subprocess.Popen(
@@ -112,15 +123,25 @@ def rows(held: Held, before: Held | None) -> list[str]:
     memory = f"{held.memory_before:.0f} → {held.memory_most:.0f}"
     return [
         f"| {held.name} | {name} | {_shown(held.idle[name])} | {_shown(before.attacked[name]) if before else ''}"
-        f" | {_shown(waited)} | {_slower(held.idle[name], waited)} | {memory} |"
+        f" | {_shown(waited)} | {max(waited.milliseconds):,.1f} | {_slower(held.idle[name], waited)} | {memory} |"
         for name, waited in held.attacked.items()
     ]
 
 
-def renew_page(lines: list[str]) -> None:
-    """Puts the table in place of the one in docs/reliability.md."""
+def renew_page(lines: list[str], before: Path | None) -> None:
+    """Puts the table in place of the one in docs/reliability.md; `before` is the earlier checkout."""
     kept = PAGE.read_text("utf-8").partition(HEADING)[0].rstrip()
-    PAGE.write_text(f"{kept}\n\n" + HEADING + INTRODUCTION + "\n".join(lines) + "\n", "utf-8")
+    introduction = INTRODUCTION.format(
+        before=f"*Before* is revision {_revision(before)}." if before else "",
+        priority=SAME_PRIORITY if NICENESS == 0 else LOW_PRIORITY,
+    )
+    PAGE.write_text(f"{kept}\n\n" + HEADING + introduction + "\n".join(lines) + "\n", "utf-8")
+
+
+def _revision(checkout: Path) -> str:
+    """Returns the short name of a checkout's commit, with its day and subject."""
+    command = ["git", "-C", str(checkout), "log", "-1", "--format=`%h` of %cs (%s)"]
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
 
 
 def _shown(waited: Waited) -> str:
@@ -132,10 +153,11 @@ def _shown(waited: Waited) -> str:
 
 
 def _slower(idle: Waited, attacked: Waited) -> str:
-    """Returns how many times longer strangers wait, of p50."""
+    """Returns how many times longer strangers wait, of p50 and of p99."""
     if min(len(idle.milliseconds), len(attacked.milliseconds)) < 2:
         return ""
-    return f"{_percentiles(attacked)[0] / _percentiles(idle)[0]:.1f}"
+    p50, p99 = (now / alone for now, alone in zip(_percentiles(attacked), _percentiles(idle), strict=True))
+    return f"{p50:.1f} and {p99:.1f}"
 
 
 def _percentiles(waited: Waited) -> tuple[float, float]:
@@ -177,7 +199,7 @@ def main() -> None:
         lines += rows(every[-1], before)
         print("\n".join(rows(every[-1], before)), flush=True)
     if given.page:
-        renew_page(lines)
+        renew_page(lines, given.before)
     (OUT / "hostile.json").write_bytes(msgspec.json.format(msgspec.json.encode(every)))
     for held in every:
         for name, waited in held.attacked.items():

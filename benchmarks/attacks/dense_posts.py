@@ -1,33 +1,49 @@
-"""One session posts dense text as often as it may."""
+"""One session writes dense posts and quotes at its limit: all of a minute at once, over several connections."""
 
 import asyncio
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from aiohttp import ClientSession
 
-from benchmarks.attacks import Attack, Stage, sign_up
+from benchmarks.attacks import Attack, Stage, call, sign_up
 
-SECONDS = 1.0
-"""Between two posts: 60 in a minute are what a session may write."""
+WRITES: Final = 60
+"""What a session may write in a minute."""
 
-TEXT = ("#\ufdfa " * 1_667)[:5_000]
+CONNECTIONS: Final = 6
+BEFORE: Final = 5.0
+"""Seconds until the burst: it falls into the measurement, which begins two or three seconds after the attack."""
+
+TEXT: Final = ("#\ufdfa " * 1_667)[:5_000]
 
 
 class DensePosts(Attack):
-    """Posts that are hashtags from end to end."""
+    """Posts and quotes that are hashtags from end to end."""
 
     name = "dense posts of one session"
-    settings: ClassVar[dict[str, object]] = {"SESSION_WRITES_PER_MINUTE": 60}
+    settings: ClassVar[dict[str, object]] = {"SESSION_WRITES_PER_MINUTE": WRITES}
 
     async def prepare(self, stage: Stage, http: ClientSession) -> None:
-        stage.notes["session"] = await sign_up(http, stage, "dense")
+        stage.notes["session"] = session = await sign_up(http, stage, "dense")
+        quoted = await call(http, stage, "/api/posts", {"content": TEXT}, session)
+        stage.notes["paths"] = ["/api/posts", f"/api/posts/{quoted['id']}/bounce"]
 
     async def run(self, stage: Stage, http: ClientSession) -> None:
         while True:
-            body = {"content": TEXT}
-            async with http.post(stage.url("/api/posts"), json=body, headers=stage.notes["session"]) as answer:
-                await answer.read()
-            await asyncio.sleep(SECONDS)
+            await asyncio.sleep(BEFORE)
+            async with asyncio.TaskGroup() as group:
+                for number in range(CONNECTIONS):
+                    group.create_task(_write(stage, http, number))
+            await asyncio.sleep(60 - BEFORE)
+
+
+async def _write(stage: Stage, http: ClientSession, first: int) -> None:
+    """Sends one connection's part of the burst. Beyond its limit the session is refused."""
+    paths, session = stage.notes["paths"], stage.notes["session"]
+    for number in range(first, WRITES, CONNECTIONS):
+        path = paths[number // CONNECTIONS % len(paths)]
+        async with http.post(stage.url(path), json={"content": TEXT}, headers=session) as answer:
+            await answer.read()
 
 
 ATTACK = DensePosts
