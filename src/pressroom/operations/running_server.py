@@ -1,4 +1,4 @@
-"""Asks the server that answers on the port of these settings how it is (docs/operations.md#watching)."""
+"""Asks the server that answers on the port of these settings how it is (docs/operations.md#health-checks)."""
 
 import asyncio
 from typing import Final
@@ -16,7 +16,7 @@ MOST_BYTES: Final = 4_096
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """The answer of `/readyz`, in those of its fields that an operator is told; both are empty when nothing is wrong.
+    """The answer of `/readyz`, in its fields for an operator; both are empty when nothing is wrong.
 
     Attributes:
         warning: What is wrong although requests are served.
