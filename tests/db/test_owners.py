@@ -120,7 +120,7 @@ def owners() -> dict[str, str]:
 
 
 def package_of(statement: str) -> str:
-    """The package that a statement belongs to: `pressroom.domains.posts.queries.polls.INSERT_POLL` is of posts."""
+    """The package that a statement belongs to: `pressroom.domains.posts.queries.reactions.INSERT_POLL` is of posts."""
     parts = statement.split(".")
     return parts[2] if parts[1] == "domains" else parts[1]
 

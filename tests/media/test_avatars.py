@@ -8,8 +8,8 @@ import pytest
 from pressroom.db import Query
 from pressroom.domains.keys.models import Scope
 from pressroom.domains.media import actions
+from pressroom.domains.media.actions import make_room
 from pressroom.domains.media.models import AccountPicture
-from pressroom.domains.media.picture_actions import make_room
 from pressroom.domains.moderation.actions import delete_account, restore_account, suspend_account
 from pressroom.jobs import queue
 from tests.api.actors import (

@@ -116,7 +116,7 @@ def author(
 ) -> Actor:
     """Somebody who publishes on a server with that store, which is given up after a second."""
     monkeypatch.setattr("pressroom.blobs.s3.PUT_RATE", 1024 * LARGE)
-    monkeypatch.setattr("pressroom.domains.media.staging.REMOVE_SECONDS", 0.5)
+    monkeypatch.setattr("pressroom.domains.media.uploads.REMOVE_SECONDS", 0.5)
     url = f"s3://media?endpoint=http://127.0.0.1:{store.server.server_port}"
     return Actor(local_server(**{**ROOMY, **engine_settings, "BLOBS_URL": url, "BLOBS_TIMEOUT_SECONDS": 1}))
 

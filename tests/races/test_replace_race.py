@@ -19,8 +19,7 @@ from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.models import NewMedia
 from pressroom.domains.posts.actions.publish import publish_post
-from pressroom.domains.posts.models import BARE, Draft
-from pressroom.domains.posts.parsed_text import parse_text
+from pressroom.domains.posts.models import BARE, Draft, parse_text
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.webhooks.actions.endpoints import add_webhook, replace_webhook
 from pressroom.domains.webhooks.models import NewWebhook, ReplacedWebhook

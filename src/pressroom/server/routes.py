@@ -17,15 +17,15 @@ from pressroom.domains.comments import pages as comment_pages
 from pressroom.domains.comments import routes as comments
 from pressroom.domains.follows import pages as follow_pages
 from pressroom.domains.follows import routes as follows
-from pressroom.domains.follows import suggestion_routes as suggestions
-from pressroom.domains.home import notification_pages, notification_routes
 from pressroom.domains.home import pages as home
+from pressroom.domains.home import routes as notification_lists
 from pressroom.domains.hubs import pages as hub_pages
 from pressroom.domains.hubs import routes as hubs
 from pressroom.domains.keys import pages as key_pages
 from pressroom.domains.keys import routes as keys
 from pressroom.domains.mail import pages as mail
-from pressroom.domains.media import picture_pages, picture_routes
+from pressroom.domains.media import pages as picture_pages
+from pressroom.domains.media import routes as pictures
 from pressroom.domains.media import serving as media
 from pressroom.domains.moderation import pages as moderation_pages
 from pressroom.domains.moderation import routes as moderation
@@ -33,12 +33,10 @@ from pressroom.domains.notifications import routes as notifications
 from pressroom.domains.personal_data import pages as data_pages
 from pressroom.domains.personal_data import routes as personal_data
 from pressroom.domains.posts import pages as post_pages
-from pressroom.domains.posts import reaction_routes
 from pressroom.domains.posts import routes as posts
-from pressroom.domains.reading import act_pages as acts
 from pressroom.domains.reading import feeds
 from pressroom.domains.reading import pages as reading
-from pressroom.domains.reading import preview_routes as previewing
+from pressroom.domains.reading import routes as post_previews
 from pressroom.domains.reports import pages as report_pages
 from pressroom.domains.reports import routes as reports
 from pressroom.domains.sign_in import pages as sign_in_pages
@@ -57,14 +55,13 @@ from pressroom.web.routing import Route
 
 API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *posts.routes,
-    *reaction_routes.routes,
-    *previewing.routes,
+    *post_previews.routes,
     *comments.routes,
     *clips.routes,
     *sign_up.routes,
     *sign_in.routes,
     *accounts.routes,
-    *picture_routes.routes,
+    *pictures.routes,
     *sign_in.link_routes,
     *setup.routes,
     *security_routes.two_factor_routes,
@@ -74,9 +71,8 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *webhooks.routes,
     *deliveries.routes,
     *follows.routes,
-    *suggestions.routes,
     *hubs.routes,
-    *notification_routes.routes,
+    *notification_lists.routes,
     *notifications.routes,
     *administration.routes,
     *invitations.routes,
@@ -87,7 +83,6 @@ API_ROUTES: Final[tuple[Route[Caller], ...]] = (
 
 PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *home.routes,
-    *notification_pages.routes,
     *post_pages.routes,
     *clip_pages.routes,
     *sign_up_pages.routes,
@@ -95,7 +90,6 @@ PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
     *mail.routes,
     *reading.routes,
     *feeds.routes,
-    *acts.routes,
     *comment_pages.routes,
     *follow_pages.routes,
     *hub_pages.routes,

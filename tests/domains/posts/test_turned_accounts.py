@@ -15,7 +15,7 @@ from pressroom.domains.accounts.actions import TAG_JOB, NewAccount, create_accou
 from pressroom.domains.accounts.models import Caller, Profile
 from pressroom.domains.posts.actions.reach import move_tags, reach_readers_anew
 from pressroom.domains.posts.jobs import tag_handler
-from pressroom.domains.posts.parsed_text import parse_text
+from pressroom.domains.posts.models import parse_text
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.ids import new_id
 from pressroom.jobs import queue

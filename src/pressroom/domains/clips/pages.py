@@ -13,9 +13,8 @@ from pressroom.domains.hubs.actions import list_choice
 from pressroom.domains.hubs.models import HubChoice
 from pressroom.domains.hubs.schemas import wanted_hub
 from pressroom.domains.limits.allowance import allowance_of
-from pressroom.domains.media.file_checks import file_errors
 from pressroom.domains.media.models import FILE_BYTES_SIGNED_IN
-from pressroom.domains.media.staging import staged_uploads
+from pressroom.domains.media.uploads import file_errors, staged_uploads
 from pressroom.domains.media.urls import addresses_of
 from pressroom.errors import FieldError, NotFound
 from pressroom.ids import BEYOND

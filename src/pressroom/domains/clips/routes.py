@@ -16,9 +16,8 @@ from pressroom.domains.clips.schemas import (
     clip_shape,
 )
 from pressroom.domains.limits.allowance import allowance_of
-from pressroom.domains.media.file_checks import file_errors
 from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN
-from pressroom.domains.media.staging import staged_uploads
+from pressroom.domains.media.uploads import file_errors, staged_uploads
 from pressroom.domains.media.urls import addresses_of
 from pressroom.errors import Code, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly

@@ -5,9 +5,8 @@ from msgspec.structs import replace
 from pressroom.db import Tx
 from pressroom.domains.home.models import NOTICES, Notice, NoticePage, ShownNotice
 from pressroom.domains.home.queries import list_read, list_unread
-from pressroom.domains.notifications.actions import list_notifications
+from pressroom.domains.notifications.actions import list_notifications, read_shown
 from pressroom.domains.notifications.models import Notification
-from pressroom.domains.notifications.pages_of_shown import read_shown
 from pressroom.domains.posts.actions.lookup import list_seen
 from pressroom.domains.posts.queries.lookup import find_posts
 from pressroom.domains.reading.markup import excerpt

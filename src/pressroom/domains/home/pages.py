@@ -1,6 +1,6 @@
-"""The front page: an introduction to the server, or the compose box above the account's own posts
-(docs/web-app.md#the-front-page)."""
+"""The front page (docs/web-app.md#the-front-page) and the page of notifications (docs/web-app.md#lists)."""
 
+import re
 from typing import Final
 
 import msgspec
@@ -10,23 +10,26 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.clips import actions as clips
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import clip_shape
+from pressroom.domains.home import actions
 from pressroom.domains.home.queries import FIND_FIRST_STEPS, FirstSteps
 from pressroom.domains.hubs.actions import list_choice
 from pressroom.domains.hubs.models import HubChoice
 from pressroom.domains.hubs.schemas import wanted_hub
 from pressroom.domains.limits.allowance import allowance_of
-from pressroom.domains.media.staging import staged_uploads
+from pressroom.domains.media.uploads import staged_uploads
 from pressroom.domains.media.urls import addresses_of
+from pressroom.domains.notifications.actions import mark_one, mark_read
+from pressroom.domains.notifications.schemas import ReadNotifications, UnreadOut
 from pressroom.domains.posts.actions import lookup, publish
-from pressroom.domains.posts.compose_form import COMPOSE_FIELDS, COMPOSE_FILES, ComposePost
-from pressroom.domains.posts.link_cards import await_card
+from pressroom.domains.posts.forms import COMPOSE_FIELDS, COMPOSE_FILES, ComposePost
 from pressroom.domains.posts.models import PostView
+from pressroom.domains.posts.routes import await_card
 from pressroom.domains.posts.schemas import post_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.schemas import card_shape
 from pressroom.domains.reading.markup import linked, shortened
-from pressroom.domains.reading.preview_routes import find_card
 from pressroom.domains.reading.rendering import host_of
+from pressroom.domains.reading.routes import find_card
 from pressroom.domains.sign_in.routes import ask_for_verification
 from pressroom.ids import BEYOND
 from pressroom.settings.values import Signup
@@ -161,3 +164,40 @@ async def send_verification(request: Request[Caller], body: NoFields) -> Respons
 
 def _id_of(view: PostView) -> str:
     return view.post.id
+
+
+INBOX: Final = "/notifications"
+_PLACE: Final = re.compile(r"[0-9A-Z]{26}|~")
+"""An id, or the end of the unread notifications."""
+
+
+async def show_notices(request: Request[Caller], form: FormState) -> Response:
+    """Renders the unread notifications, then the read ones."""
+    before, read = (place_of(request.query, name, _PLACE) for name in ("before", "read"))
+    page = await request.db.read(actions.open_notices, request.caller.account.id, before, read)
+    values: dict[str, object] = {
+        "page": page,
+        "next_page": f"?{page.next_page}" if page.next_page else None,
+        "first_page": INBOX if before or read else None,
+    }
+    return await render(request, "home/notifications.html", values, form=form)
+
+
+@routes.get(INBOX, Page(), summary="Your notifications")
+async def notices(request: Request[Caller]) -> Response:
+    """The notifications of the account: unread ones first."""
+    return await show_notices(request, FormState())
+
+
+@routes.submit(f"{INBOX}/read", Page(), again=show_notices, summary="Mark notifications as read")
+async def read_notices(request: Request[Caller], body: ReadNotifications) -> Response:
+    """Marks the shown notifications as read, like POST /api/notifications/read."""
+    await request.once(mark_read, UnreadOut, 200, request.caller.account.id, body.up_to)
+    return redirect(INBOX, done="notifications-read")
+
+
+@routes.submit(f"{INBOX}/{{notificationId}}/read", Page(), again=show_notices, summary="Mark a notification as read")
+async def read_notice(request: Request[Caller], body: NoFields) -> Response:
+    """Marks one as read, like POST /api/notifications/{notificationId}/read."""
+    await request.once(mark_one, UnreadOut, 200, request.caller.account.id, request.parameters["notificationId"])
+    return redirect(INBOX, done="notifications-read")

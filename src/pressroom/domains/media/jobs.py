@@ -14,7 +14,7 @@ from typing import Final
 from pressroom.blobs import BlobMissing, Blobs
 from pressroom.clock import SECOND
 from pressroom.db import Database, Tx
-from pressroom.domains.media import actions, picture_actions, queries
+from pressroom.domains.media import actions, queries
 from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.models import Media, ProcessingStatus, every_key, rendition, source
 from pressroom.domains.media.sandbox import (
@@ -99,7 +99,7 @@ class Processing:
             Handler(actions.PICTURES, self.work, TOGETHER, WAITS, gave_up=self.give_up),
             Handler(actions.VIDEOS, self.work, TOGETHER, WAITS, each=1, gave_up=self.give_up),
             Handler(actions.LONG_VIDEOS, self.work, LONG_TOGETHER, WAITS, each=1, gave_up=self.give_up),
-            Handler(picture_actions.REMOVAL_JOB, self.remove, TOGETHER, WAITS),
+            Handler(actions.REMOVAL_JOB, self.remove, TOGETHER, WAITS),
         )
 
     async def work(self, job: Job, token: str) -> None:
@@ -133,7 +133,7 @@ class Processing:
     async def remove(self, job: Job, token: str) -> None:
         """Removes a picture of an account that is shown no more: from the store, then its row."""
         await self._blobs.delete(*every_key(job.subject))
-        await self._db.transact(picture_actions.finish_removal, job, token)
+        await self._db.transact(actions.finish_removal, job, token)
 
     async def give_up(self, tx: Tx, job: Job, reason: str) -> None:
         """Marks the file FAILED after its last try."""

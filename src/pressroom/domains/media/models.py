@@ -160,6 +160,13 @@ class ServedMedia(Media):
     clip_visibility: str | None
 
 
+class Pictures(msgspec.Struct):
+    """An account's pictures of one kind: the one that is shown, and a newer one that is not READY."""
+
+    shown: Media | None = None
+    newer: Media | None = None
+
+
 def new_token(media_id: str) -> str:
     """Returns a new token that opens a file: 172 random bits and the file's place."""
     return random_base62(32, media_id)

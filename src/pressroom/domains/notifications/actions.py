@@ -1,9 +1,11 @@
 """Adding, listing and removing notifications. Each action takes an open transaction first."""
 
+from collections.abc import Awaitable, Callable
+from typing import Final, Protocol, TypeVar
+
 from pressroom.db import Database, Tx
 from pressroom.domains.notifications import queries
 from pressroom.domains.notifications.models import COUNTED, MARKED, RETENTION, Notification, NotificationType
-from pressroom.domains.notifications.pages_of_shown import read_shown
 from pressroom.errors import NotFound
 from pressroom.ids import new_id
 
@@ -70,3 +72,47 @@ async def mark_one(tx: Tx, account_id: str, notification_id: str) -> int:
 async def purge_notifications(tx: Tx, batch: int) -> int:
     """Removes at most `batch` notifications older than 90 days; returns their number."""
     return await queries.purge_notifications(tx, until=tx.now - RETENTION, batch=batch)
+
+
+LOOKED_AT: Final = 500
+"""Further rows that a page looks at when some of its rows are hidden."""
+
+
+class Row(Protocol):
+    """A row of a list that is ordered by its ids."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def hidden(self) -> bool: ...
+
+
+R = TypeVar("R", bound=Row)
+
+
+async def read_shown(
+    read: Callable[[str, int], Awaitable[list[R]]], before: str, limit: int
+) -> tuple[list[R], str | None]:
+    """Reads a page of the rows that are not hidden.
+
+    Where many rows are hidden it is shorter than `limit`, or empty, although others follow: however many there are,
+    no more than LOOKED_AT beside those of a page are read.
+
+    Args:
+        read: Returns so many rows with ids before this one, newest first, hidden ones too.
+        before: The id below which the page begins.
+        limit: How many rows the page has at the most.
+
+    Returns: The rows, and the id below which the next page begins; None: this is the last.
+    """
+    shown: list[R] = []
+    for most in (limit + 1, LOOKED_AT):
+        found = await read(before, most)
+        shown += [row for row in found if not row.hidden]
+        if len(shown) > limit:
+            return shown[:limit], shown[limit - 1].id if limit else before
+        if len(found) < most:
+            return shown, None
+        before = found[-1].id
+    return shown, before

@@ -26,8 +26,9 @@ from pressroom.domains.moderation.models import DELETION_JOB
 from pressroom.domains.notifications.queries import erase_notifications
 from pressroom.domains.personal_data.export_job import remove_copies
 from pressroom.domains.personal_data.queries import erase_export
-from pressroom.domains.posts.actions.erase import erase_posts, take_reactions_back
-from pressroom.domains.posts.queries.erasure import erase_mentions
+from pressroom.domains.posts.actions.edit import erase_posts
+from pressroom.domains.posts.actions.react import take_reactions_back
+from pressroom.domains.posts.queries.reach import erase_mentions
 from pressroom.domains.reports.queries import erase_reports
 from pressroom.domains.sign_in.queries import attempts
 from pressroom.domains.sign_up.queries import erase_invitations

@@ -1,4 +1,4 @@
-"""Examples for the API reference: the results of CREATE_POST_EXAMPLE and of actions on that post."""
+"""Examples of the API reference: requests, answers and errors of posts."""
 
 from typing import Final
 
@@ -9,13 +9,54 @@ from pressroom.domains.accounts.schemas import AuthorOut
 from pressroom.domains.keys.schemas import SourceKeyOut
 from pressroom.domains.media.schemas import MediaEntryOut
 from pressroom.domains.media.urls import MediaAddresses
+from pressroom.domains.posts.forms import UploadPost
 from pressroom.domains.posts.models import Poll, PollOption, PostType, PostView, SeenPost
 from pressroom.domains.posts.poll_schemas import Vote, poll_shape
 from pressroom.domains.posts.schemas import BouncePost, CreatePost, EditPost, PostOut, SetAudience, post_shape
-from pressroom.domains.posts.uploads import UploadPost
 from pressroom.domains.posts.visibility import Visibility
+from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.permalinks import Permalinks
 from pressroom.web.wire import EXAMPLE_BASE
+
+NO_POST: Final = NotFound("There is no such post.")
+BAD_POST: Final = Invalid(
+    [
+        FieldError("content", Code.TOO_LONG, "At most 5,000 characters; this has 5,214."),
+        FieldError(
+            "visibility",
+            Code.INVALID_CHOICE,
+            "Must be one of PUBLIC, FOLLOWERS, CONNECTIONS, PRIVATE, CUSTOM.",
+        ),
+        FieldError("tags", Code.UNKNOWN_FIELD, "There is no such field; is it misspelt?"),
+    ]
+)
+BAD_UPLOAD: Final = Invalid(
+    [
+        FieldError("media[1]", Code.TOO_LARGE, "A file has at most 8,388,608 bytes."),
+        FieldError(
+            "media[2]", Code.UNSUPPORTED_MEDIA_TYPE, "Declared as image/png, but by its bytes this is image/jpeg."
+        ),
+    ]
+)
+MEDIA_QUOTA_REACHED: Final = Unprocessable(
+    [
+        FieldError(
+            "media",
+            Code.TOO_LARGE,
+            "The account may store 5,368,709,120 bytes of media, and these 9,120,400 are too many on top of it.",
+        )
+    ]
+)
+NOT_A_MEMBER: Final = Unprocessable(
+    [
+        FieldError(
+            "hubId",
+            Code.NOT_ALLOWED,
+            "The account is not a member of such a hub. Join it first, or leave hubId out.",
+        )
+    ]
+)
+
 
 _CREATED: Final = parse_iso("2026-11-20T16:08:12.345Z")
 _BOUNCED: Final = "2026-11-20T16:48:48.000Z"

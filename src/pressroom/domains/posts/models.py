@@ -1,4 +1,4 @@
-"""A post, its poll, and the structs that are read together with it."""
+"""A post, its parsed text, its poll, and the structs that are read together with it."""
 
 from enum import StrEnum
 from typing import Final
@@ -6,9 +6,10 @@ from typing import Final
 import msgspec
 
 from pressroom.domains.media.models import Media, NewMedia
-from pressroom.domains.posts.parsed_text import ParsedText
 from pressroom.domains.posts.visibility import Relationship, Visibility, key_may_read, may_see
 from pressroom.domains.previews.models import Card
+from pressroom.domains.previews.urls import card_url
+from pressroom.entities import EntityKind, entities, hashtags, mentions
 
 MENTIONED: Final = 50
 """How many accounts one post notifies at most."""
@@ -20,6 +21,27 @@ class PostType(StrEnum):
     POST = "POST"
     SHARE = "SHARE"
     QUOTE = "QUOTE"
+
+
+class ParsedText(msgspec.Struct, frozen=True):
+    """A text and what one scan found in it.
+
+    `hashtags` are identities and `mentions` case-folded user names, each once and in the order of the text. `link` is
+    the page whose card the text asks for (docs/previews.md#the-linked-page), in its one spelling.
+    """
+
+    text: str
+    hashtags: list[str]
+    mentions: list[str]
+    link: str | None
+
+
+def parse_text(text: str) -> ParsedText:
+    """Scans a text for hashtags, mentions and its first link."""
+    found = entities(text)
+    first_url = next((entity.name for entity in found if entity.kind is EntityKind.URL), None)
+    link = None if first_url is None else card_url(first_url)
+    return ParsedText(text, hashtags(found), mentions(found), link)
 
 
 class NewPoll(msgspec.Struct):

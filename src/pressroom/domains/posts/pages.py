@@ -5,8 +5,8 @@ from typing import Final
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.posts.actions import edit, lookup, reach
-from pressroom.domains.posts.link_cards import await_card
 from pressroom.domains.posts.models import PostType, SeenPost
+from pressroom.domains.posts.routes import await_card
 from pressroom.domains.posts.schemas import EditPost, SetAudience
 from pressroom.errors import Code, FieldError, Invalid, NotFound
 from pressroom.web.access import Page

@@ -1,27 +1,34 @@
-"""Posts over HTTP."""
+"""Posts and reactions to them over HTTP."""
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Concatenate, Final, ParamSpec
 
+from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller, reader_of
 from pressroom.domains.limits.allowance import allowance_of
-from pressroom.domains.media.staging import staged_uploads
+from pressroom.domains.media.uploads import staged_uploads
 from pressroom.domains.media.urls import addresses_of
-from pressroom.domains.posts.actions import bounce, edit, lookup, publish, reach
+from pressroom.domains.posts.actions import edit, lookup, publish, reach, react
 from pressroom.domains.posts.examples import (
     AUDIENCE_EXAMPLE,
+    BAD_POST,
+    BAD_UPLOAD,
     BOUNCE_EXAMPLE,
     BOUNCE_POST_EXAMPLE,
     EDIT_POST_EXAMPLE,
     EDITED_POST_EXAMPLE,
+    MEDIA_QUOTA_REACHED,
+    NO_POST,
+    NOT_A_MEMBER,
     POST_EXAMPLE,
     UPLOAD_POST_EXAMPLE,
     UPLOADED_POST_EXAMPLE,
+    VOTE_EXAMPLE,
+    VOTED_EXAMPLE,
 )
-from pressroom.domains.posts.link_cards import await_card
+from pressroom.domains.posts.forms import UPLOAD_FORM, UploadPost
 from pressroom.domains.posts.models import PostView
-from pressroom.domains.posts.reaction_routes import REACTIONS
-from pressroom.domains.posts.refusals import BAD_POST, BAD_UPLOAD, MEDIA_QUOTA_REACHED, NO_POST, NOT_A_MEMBER
+from pressroom.domains.posts.poll_schemas import PollOut, Vote, poll_shape
 from pressroom.domains.posts.schemas import (
     AllowlistOut,
     AudienceOut,
@@ -29,13 +36,14 @@ from pressroom.domains.posts.schemas import (
     CreatePost,
     DeletedOut,
     EditPost,
+    LikedOut,
     PostList,
     PostOut,
+    SavedOut,
     SetAudience,
     post_shape,
 )
-from pressroom.domains.posts.uploads import UPLOAD_FORM, UploadPost
-from pressroom.errors import Code, Conflict, FieldError, Invalid, QuotaExceeded, Unprocessable
+from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
 from pressroom.web.paging import read_page, split
 from pressroom.web.request import Request
@@ -43,7 +51,11 @@ from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes, Tag
 
 TAG = Tag("Posts", "What an account publishes.")
+REACTIONS: Final = Tag("Reactions", "What signed-in readers do with posts.")
 routes: Final = Routes[Caller](TAG)
+
+
+P = ParamSpec("P")
 
 
 @routes.get(
@@ -207,8 +219,8 @@ async def bounce_post(request: Request[Caller], body: BouncePost) -> Response:
     content quota of the UTC day."""
     post_id, content, allowance = request.parameters["id"], body.commentary(), allowance_of(request.settings)
     if content is not None and content.link is not None:
-        await await_card(request, bounce.precheck_quote, request.caller, post_id, content, allowance)
-    return await request.once(bounce.bounce_post, _shown(request), 201, request.caller, post_id, content, allowance)
+        await await_card(request, publish.precheck_quote, request.caller, post_id, content, allowance)
+    return await request.once(publish.bounce_post, _shown(request), 201, request.caller, post_id, content, allowance)
 
 
 @routes.get(
@@ -224,11 +236,6 @@ async def show_audience(request: Request[Caller]) -> Response:
     while the post's visibility is CUSTOM."""
     _, names = await request.db.read(reach.list_audience, request.caller, request.parameters["id"])
     return json_response(AllowlistOut(names))
-
-
-def _shown(request: Request[Caller]) -> Callable[[PostView], PostOut]:
-    addresses, now = addresses_of(request), request.clock.now()
-    return lambda view: post_shape(view, addresses, now)
 
 
 @routes.put(
@@ -250,3 +257,105 @@ async def set_audience(request: Request[Caller], body: SetAudience) -> Response:
     return await request.once(
         reach.set_audience, AudienceOut, 200, request.caller, request.parameters["id"], body.usernames
     )
+
+
+@routes.post(
+    "/api/posts/{id}/like",
+    SessionOnly(),
+    summary="Like a post",
+    gives=LikedOut,
+    fails=(NO_POST,),
+    tag=REACTIONS,
+    response_example=LikedOut(True),
+)
+async def like_post(request: Request[Caller]) -> Response:
+    """The account likes the post. Once more changes nothing."""
+    return await request.once(react.like_post, lambda _: LikedOut(True), 200, request.caller, request.parameters["id"])
+
+
+@routes.delete(
+    "/api/posts/{id}/like",
+    SessionOnly(),
+    summary="Take a like back",
+    gives=LikedOut,
+    fails=(NO_POST,),
+    tag=REACTIONS,
+    response_example=LikedOut(False),
+)
+async def unlike_post(request: Request[Caller]) -> Response:
+    """The account likes the post no longer. Where it did not, nothing changes."""
+    return await request.once(
+        react.unlike_post, lambda _: LikedOut(False), 200, request.caller, request.parameters["id"]
+    )
+
+
+@routes.post(
+    "/api/posts/{id}/save",
+    SessionOnly(),
+    summary="Save a post",
+    gives=SavedOut,
+    fails=(NO_POST,),
+    tag=REACTIONS,
+    response_example=SavedOut(True),
+)
+async def save_post(request: Request[Caller]) -> Response:
+    """Marks the post for the account alone. Once more changes nothing."""
+    return await request.once(react.save_post, lambda _: SavedOut(True), 200, request.caller, request.parameters["id"])
+
+
+@routes.delete(
+    "/api/posts/{id}/save",
+    SessionOnly(),
+    summary="Take a save back",
+    gives=SavedOut,
+    fails=(NO_POST,),
+    tag=REACTIONS,
+    response_example=SavedOut(False),
+)
+async def unsave_post(request: Request[Caller]) -> Response:
+    """Takes the mark back. Where there is none, nothing changes."""
+    return await request.once(
+        react.unsave_post, lambda _: SavedOut(False), 200, request.caller, request.parameters["id"]
+    )
+
+
+@routes.post(
+    "/api/posts/{id}/poll/votes",
+    SessionOnly(),
+    summary="Vote in a poll",
+    gives=PollOut,
+    fails=(
+        Invalid([FieldError("choices", Code.TOO_MANY, "This poll takes a single choice.")]),
+        NotFound("This post has no poll."),
+        Conflict("The account has voted in this poll already; a vote is final."),
+        Unprocessable([FieldError("body", Code.NOT_ALLOWED, "This poll is closed.")]),
+    ),
+    tag=REACTIONS,
+    example=VOTE_EXAMPLE,
+    response_example=VOTED_EXAMPLE,
+)
+async def vote(request: Request[Caller], body: Vote) -> Response:
+    """Votes, once and for all; the answer is the poll with the vote in it."""
+    now = request.clock.now()
+    return await request.once(
+        react.vote, lambda poll: poll_shape(poll, now), 200, request.caller, request.parameters["id"], body.choices
+    )
+
+
+async def await_card(
+    request: Request[Caller],
+    precheck: Callable[Concatenate[Tx, P], Awaitable[str | None]],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> None:
+    """Waits a little for the card of the page that a post is about to show, which `precheck` returns.
+
+    A repeated request fetches nothing, and the action's refusals come before anything is fetched.
+    """
+    if await request.once.stored() is None and (url := await request.db.read(precheck, *args, **kwargs)) is not None:
+        await request.services.await_card(url, request.caller.account.id)
+
+
+def _shown(request: Request[Caller]) -> Callable[[PostView], PostOut]:
+    addresses, now = addresses_of(request), request.clock.now()
+    return lambda view: post_shape(view, addresses, now)

@@ -13,8 +13,7 @@ from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SourceKeyOut
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.media.urls import MediaAddresses
-from pressroom.domains.posts.models import Draft, Edit, PostFields, PostType, PostView, SeenPost
-from pressroom.domains.posts.parsed_text import ParsedText, parse_text
+from pressroom.domains.posts.models import Draft, Edit, ParsedText, PostFields, PostType, PostView, SeenPost, parse_text
 from pressroom.domains.posts.poll_schemas import PollIn, PollOut, poll_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape

@@ -14,8 +14,7 @@ from pressroom.domains.comments.actions import get_seen, remove_comment
 from pressroom.domains.moderation.actions import suspend_account
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
-from pressroom.domains.posts.actions.edit import delete_post
-from pressroom.domains.posts.actions.hide import hide_post, show_post
+from pressroom.domains.posts.actions.edit import delete_post, hide_post, show_post
 from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.reports import queries
 from pressroom.domains.reports.models import (

@@ -1,4 +1,10 @@
-"""Editing and deleting one's own posts (docs/posts.md#edits, docs/posts.md#deletion)."""
+"""Editing, deleting and hiding a post, and erasing the posts of a deleted account.
+
+Rules: docs/posts.md#edits, docs/posts.md#deletion, docs/moderation.md#hidden-posts, docs/people.md#deleting-an-account.
+"""
+
+from collections import Counter
+from typing import Final
 
 import msgspec
 
@@ -9,14 +15,16 @@ from pressroom.domains.media.actions import move_of_owner
 from pressroom.domains.media.queries import hide_of_owner
 from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.posts.actions.reach import reach_readers_anew
-from pressroom.domains.posts.models import Edit, PostType, PostView
-from pressroom.domains.posts.parsed_text import ParsedText, parse_text
+from pressroom.domains.posts.models import Edit, ParsedText, PostType, PostView, parse_text
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.queries.writing import OwnPost
 from pressroom.domains.posts.visibility import Visibility, narrows
 from pressroom.domains.previews.actions import want_card
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
+
+POSTS: Final = 20
+"""Posts that one transaction erases."""
 
 
 async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostView:
@@ -135,3 +143,49 @@ def _check_editable(post: OwnPost, edit: Edit) -> None:
         field_errors.append(FieldError("visibility", Code.NOT_ALLOWED, message))
     if field_errors:
         raise Unprocessable(field_errors)
+
+
+async def hide_post(tx: Tx, author: str, post_id: str) -> None:
+    """Makes a post PRIVATE until `show_post`, whatever its author edits.
+
+    Raises NotFound when it was deleted, Unprocessable for a bounce, which is always PUBLIC.
+    """
+    before = await writing.lock_own(tx, author, post_id)
+    if before is None:
+        raise NotFound("There is no such post.")
+    if before.type != PostType.POST:
+        message = "A bounce is always PUBLIC and cannot be hidden. Delete it instead."
+        raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, message)])
+    await writing.hide_post(tx, author, post_id)
+    await reach.delete_tags(tx, account_id=author, post_id=post_id)
+    if before.visibility == Visibility.CUSTOM:
+        await reach.set_audience_live(tx, post_id, live=False)
+    if before.has_media and narrows(Visibility(before.visibility), Visibility.PRIVATE):
+        await move_of_owner(tx, post_id)
+    if before.visibility != Visibility.PRIVATE:
+        await status.add_posts(tx, author, {before.visibility: -1, Visibility.PRIVATE: 1})
+
+
+async def show_post(tx: Tx, author: str, post_id: str) -> None:
+    """Lets the author choose again who may see a hidden post; until then it stays PRIVATE."""
+    await writing.show_post(tx, author, post_id)
+
+
+async def erase_posts(tx: Tx, account_id: str, before: str) -> str | None:
+    """Deletes and erases the account's next posts with ids below `before`; the last of them, None: there are no more.
+
+    The rows stay, so that permalinks say that a post was deleted.
+    """
+    # Newest first, as bouncing and deleting a bounce lock a bounce before its original: otherwise two could deadlock.
+    post_ids = await writing.list_unerased(tx, account_id, before=before, limit=POSTS)
+    gone: Counter[str] = Counter()
+    for post_id in post_ids:
+        post = await writing.lock_own(tx, account_id, post_id)
+        if post is not None:
+            await take_post_down(tx, account_id, post_id, post, None)
+            gone[post.visibility] -= 1
+        await reach.replace_audience(tx, post_id=post_id, author=account_id, account_ids=())
+        await writing.erase_post(tx, account_id, post_id)
+    if gone:
+        await status.add_posts(tx, account_id, gone)
+    return post_ids[-1] if post_ids else None

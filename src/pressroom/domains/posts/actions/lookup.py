@@ -11,9 +11,9 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.media.actions import list_of_owners
 from pressroom.domains.posts.models import Poll, PollOption, PostType, PostView, SeenPost, Version
-from pressroom.domains.posts.queries import lookup, polls
+from pressroom.domains.posts.queries import lookup, reactions
 from pressroom.domains.posts.queries.lookup import AUTHORS
-from pressroom.domains.posts.queries.polls import OptionRow
+from pressroom.domains.posts.queries.reactions import OptionRow
 from pressroom.domains.posts.visibility import Relationship, Visibility, may_see
 from pressroom.domains.previews.actions import find_cards
 from pressroom.errors import NotFound
@@ -203,7 +203,7 @@ async def _polls(tx: Tx, post_ids: Sequence[str], reader: str) -> dict[str, Poll
     """Returns the polls of these posts, by post id."""
     options: defaultdict[str, list[OptionRow]] = defaultdict(list)
     for batch in batches(post_ids):
-        for option in await polls.list_options(tx, batch, reader=reader):
+        for option in await reactions.list_options(tx, batch, reader=reader):
             options[option.post_id].append(option)
     return {post_id: _poll(rows) for post_id, rows in options.items()}
 

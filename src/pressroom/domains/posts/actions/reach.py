@@ -9,8 +9,7 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.media.actions import move_of_owner
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
-from pressroom.domains.posts.models import MENTIONED, PostType
-from pressroom.domains.posts.parsed_text import ParsedText, parse_text
+from pressroom.domains.posts.models import MENTIONED, ParsedText, PostType, parse_text
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.queries.writing import OwnPost
 from pressroom.domains.posts.visibility import Relationship, Visibility, may_see

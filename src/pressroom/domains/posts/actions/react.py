@@ -1,11 +1,19 @@
 """Liking, saving and voting, each by a signed-in account."""
 
+from typing import Final
+
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.posts.actions.lookup import get_post, get_view
 from pressroom.domains.posts.models import Poll
-from pressroom.domains.posts.queries import polls, reactions
+from pressroom.domains.posts.queries import reach, reactions
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
+
+REACTIONS: Final = 50
+"""Likes that one transaction takes back, and votes."""
+
+ROWS: Final = 500
+"""Rows that nothing counts and that one transaction removes."""
 
 
 async def like_post(tx: Tx, caller: Caller, post_id: str) -> None:
@@ -47,13 +55,26 @@ async def vote(tx: Tx, caller: Caller, post_id: str, choices: list[int]) -> Poll
         raise Invalid(field_errors)
     chosen = sorted(choices)
     text = " ".join(map(str, chosen))
-    if not await polls.insert_vote(tx, post_id=post_id, account_id=caller.account.id, choices=text):
+    if not await reactions.insert_vote(tx, post_id=post_id, account_id=caller.account.id, choices=text):
         raise Conflict("The account has voted in this poll already; a vote is final.")
     if poll.closes_at <= tx.now:
         raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, "This poll is closed.")])
-    await polls.count_vote(tx, post_id, chosen)
+    await reactions.count_vote(tx, post_id, chosen)
     voted = (await get_view(tx, post_id, caller.account.id)).poll
     return voted or poll
+
+
+async def take_reactions_back(tx: Tx, account_id: str) -> bool:
+    """Takes back likes, saves and votes of an account, and its places on allowlists. Returns whether there are more."""
+    liked = await reactions.list_liked(tx, account_id, limit=REACTIONS)
+    for post_id in liked:
+        if await reactions.delete_like(tx, post_id, account_id):
+            await reactions.uncount_like(tx, post_id)
+    ballots = await reactions.list_ballots(tx, account_id, limit=REACTIONS)
+    for ballot in ballots:
+        await reactions.take_vote_back(tx, account_id, ballot)
+    rows = max(await reactions.erase_saves(tx, account_id, ROWS), await reach.erase_listed(tx, account_id, ROWS))
+    return max(len(liked), len(ballots)) >= REACTIONS or rows >= ROWS
 
 
 def choice_errors(choices: list[int], options: int, *, multiple: bool) -> list[FieldError]:

@@ -145,3 +145,21 @@ async def replace_audience(tx: Tx, *, post_id: str, author: str, account_ids: Se
 async def set_audience_live(tx: Tx, post_id: str, *, live: bool) -> None:
     """Writes down whether the allowlist of a post is in force: while the post is CUSTOM and not deleted."""
     ...
+
+
+@sql.run(
+    "DELETE FROM post_audiences WHERE account_id = :account_id AND post_id IN"
+    " (SELECT post_id FROM post_audiences WHERE account_id = :account_id LIMIT :batch)"
+)
+async def erase_listed(tx: Tx, account_id: str, batch: int) -> int:
+    """Takes an account off up to `batch` allowlists, in force or not, and returns off how many."""
+    ...
+
+
+@sql.run(
+    "DELETE FROM post_mentions WHERE account_id = :account_id AND post_id IN"
+    " (SELECT post_id FROM post_mentions WHERE account_id = :account_id LIMIT :batch)"
+)
+async def erase_mentions(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes up to `batch` notes that an account was told of being mentioned, and returns how many."""
+    ...

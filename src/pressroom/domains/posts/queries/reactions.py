@@ -1,8 +1,12 @@
-"""Likes and saves."""
+"""Likes, saves, polls and votes."""
 
+from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db import Command, Tx, sql
+import msgspec
+
+from pressroom.db import Command, Query, Tx, sql
+from pressroom.db.params import in_list, spread
 
 INSERT_LIKE: Final = Command(
     "INSERT INTO likes (post_id, account_id, created_at) VALUES (:post_id, :account_id, :now) ON CONFLICT DO NOTHING"
@@ -40,3 +44,122 @@ async def insert_save(tx: Tx, post_id: str, account_id: str) -> None:
 async def delete_save(tx: Tx, post_id: str, account_id: str) -> None:
     """Deletes a save, if there is one."""
     ...
+
+
+INSERT_POLL: Final = Command(
+    "INSERT INTO polls (post_id, question, multiple, closes_at, total_votes)"
+    " VALUES (:post_id, :question, :multiple, :closes_at, 0)"
+)
+
+
+class OptionRow(msgspec.Struct):
+    """One option with the poll that it belongs to; `choices` are the reader's votes, if any."""
+
+    post_id: str
+    question: str | None
+    multiple: bool
+    closes_at: int
+    total_votes: int
+    label: str
+    votes: int
+    choices: str | None
+
+
+LIST_OPTIONS: Final = Query(
+    OptionRow,
+    "SELECT p.post_id, p.question, p.multiple, p.closes_at, p.total_votes, o.label, o.votes, v.choices"
+    " FROM polls p JOIN poll_options o ON o.post_id = p.post_id"
+    " LEFT JOIN poll_votes v ON v.post_id = p.post_id AND v.account_id = :reader"
+    f" WHERE p.post_id IN ({in_list('id')}) ORDER BY p.post_id, o.position",
+)
+
+INSERT_VOTE: Final = Command(
+    "INSERT INTO poll_votes (post_id, account_id, choices, created_at)"
+    " VALUES (:post_id, :account_id, :choices, :now) ON CONFLICT DO NOTHING"
+)
+
+COUNT_VOTER: Final = Command("UPDATE polls SET total_votes = total_votes + 1 WHERE post_id = :post_id")
+
+COUNT_VOTE: Final = Command(
+    "UPDATE poll_options SET votes = votes + 1 WHERE post_id = :post_id AND position = :position"
+)
+
+
+async def insert_poll(tx: Tx, *, post_id: str, question: str | None, multiple: bool, closes_at: int) -> None:
+    """Inserts a new poll."""
+    await tx.run(INSERT_POLL, post_id=post_id, question=question, multiple=multiple, closes_at=closes_at)
+
+
+@sql.run("INSERT INTO poll_options (post_id, position, label, votes) VALUES (:post_id, :position, :label, 0)")
+async def insert_option(tx: Tx, post_id: str, position: int, label: str) -> None:
+    """Inserts an option of a new poll."""
+    ...
+
+
+async def list_options(tx: Tx, post_ids: Sequence[str], *, reader: str) -> list[OptionRow]:
+    """Returns the options of the polls of these posts, at most BATCH, each poll's in order."""
+    return await tx.all(LIST_OPTIONS, reader=reader, **spread("id", post_ids))
+
+
+async def insert_vote(tx: Tx, *, post_id: str, account_id: str, choices: str) -> bool:
+    """Inserts an account's vote. Returns False when it has voted already."""
+    return bool(await tx.run(INSERT_VOTE, post_id=post_id, account_id=account_id, choices=choices, now=tx.now))
+
+
+async def count_vote(tx: Tx, post_id: str, positions: Sequence[int]) -> None:
+    """Counts one more account, and its choices."""
+    await tx.run(COUNT_VOTER, post_id=post_id)
+    for position in positions:
+        await tx.run(COUNT_VOTE, post_id=post_id, position=position)
+
+
+class Ballot(msgspec.Struct):
+    """The votes of an account in a poll: positions, separated by spaces."""
+
+    post_id: str
+    choices: str
+
+
+DELETE_VOTE: Final = Command("DELETE FROM poll_votes WHERE post_id = :post_id AND account_id = :account_id")
+
+UNCOUNT_VOTER: Final = Command("UPDATE polls SET total_votes = total_votes - 1 WHERE post_id = :post_id")
+
+UNCOUNT_VOTE: Final = Command(
+    "UPDATE poll_options SET votes = votes - 1 WHERE post_id = :post_id AND position = :position"
+)
+
+
+@sql.all("SELECT post_id FROM likes WHERE account_id = :account_id ORDER BY post_id DESC LIMIT :limit")
+async def list_liked(tx: Tx, account_id: str, *, limit: int) -> list[str]:
+    """Returns the ids of posts that an account likes, newest first."""
+    ...
+
+
+@sql.run("UPDATE posts SET likes = likes - 1 WHERE id = :post_id")
+async def uncount_like(tx: Tx, post_id: str) -> None:
+    """Takes one like out of a post's counter, deleted or not."""
+    ...
+
+
+@sql.run(
+    "DELETE FROM saves WHERE account_id = :account_id AND post_id IN"
+    " (SELECT post_id FROM saves WHERE account_id = :account_id LIMIT :batch)"
+)
+async def erase_saves(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes up to `batch` saves of an account, and returns how many."""
+    ...
+
+
+@sql.all("SELECT post_id, choices FROM poll_votes WHERE account_id = :account_id ORDER BY post_id DESC LIMIT :limit")
+async def list_ballots(tx: Tx, account_id: str, *, limit: int) -> list[Ballot]:
+    """Returns the votes of an account, newest post first."""
+    ...
+
+
+async def take_vote_back(tx: Tx, account_id: str, ballot: Ballot) -> None:
+    """Removes a vote and takes it out of the counters."""
+    if not await tx.run(DELETE_VOTE, post_id=ballot.post_id, account_id=account_id):
+        return
+    await tx.run(UNCOUNT_VOTER, post_id=ballot.post_id)
+    for position in ballot.choices.split():
+        await tx.run(UNCOUNT_VOTE, post_id=ballot.post_id, position=int(position))

@@ -1,4 +1,4 @@
-"""Posts: making, changing and deleting them, and their counters."""
+"""Creating, changing, deleting and erasing posts, and their counters."""
 
 from operator import attrgetter
 from typing import Final
@@ -204,3 +204,41 @@ async def uncount_comment(tx: Tx, post_id: str) -> None:
 async def add_views(tx: Tx, post_id: str, count: int) -> None:
     """Counts openings of a post's permalink."""
     ...
+
+
+# The row that stays tells that there was a post and its visibility; the allowlist is erased.
+ERASE_POST: Final = Command(
+    "UPDATE posts SET content = NULL, location_name = NULL, latitude = NULL, longitude = NULL, preview_url = NULL,"
+    " key_id = NULL, deleted_by_key = NULL, edited_at = NULL, has_poll = FALSE,"
+    " visibility = CASE WHEN visibility = 'CUSTOM' THEN 'PRIVATE' ELSE visibility END"
+    " WHERE account_id = :account_id AND id = :post_id"
+)
+
+ERASE_VERSIONS: Final = Command("DELETE FROM post_versions WHERE account_id = :account_id AND post_id = :post_id")
+
+ERASE_POLL: Final = Command("UPDATE polls SET question = NULL WHERE post_id = :post_id")
+
+ERASE_MENTIONED: Final = Command("DELETE FROM post_mentions WHERE post_id = :post_id")
+
+ERASE_OPTIONS: Final = Command("UPDATE poll_options SET label = '' WHERE post_id = :post_id")
+
+
+# Tombstones that say nothing any more are passed over.
+@sql.all(
+    "SELECT id FROM posts WHERE account_id = :account_id AND id < :before AND (deleted_at IS NULL"
+    " OR content IS NOT NULL OR location_name IS NOT NULL OR preview_url IS NOT NULL OR key_id IS NOT NULL"
+    " OR deleted_by_key IS NOT NULL OR edited_at IS NOT NULL OR has_poll OR visibility = 'CUSTOM')"
+    " ORDER BY id DESC LIMIT :limit"
+)
+async def list_unerased(tx: Tx, account_id: str, *, before: str, limit: int) -> list[str]:
+    """Returns the ids of an account's posts before `before` that still say something, newest first."""
+    ...
+
+
+async def erase_post(tx: Tx, account_id: str, post_id: str) -> None:
+    """Erases the content of a deleted post in every version, its poll and its mentions."""
+    await tx.run(ERASE_POST, account_id=account_id, post_id=post_id)
+    await tx.run(ERASE_VERSIONS, account_id=account_id, post_id=post_id)
+    await tx.run(ERASE_POLL, post_id=post_id)
+    await tx.run(ERASE_OPTIONS, post_id=post_id)
+    await tx.run(ERASE_MENTIONED, post_id=post_id)

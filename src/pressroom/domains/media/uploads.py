@@ -1,17 +1,18 @@
 """Stages uploads: stores the files before the transaction that attaches them to a post or a clip."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from pressroom.blobs import Blobs
 from pressroom.db import DiskFull
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.media.kinds import sniff
+from pressroom.domains.media.kinds import agrees, sniff
 from pressroom.domains.media.models import NewMedia, source
-from pressroom.errors import Refused, TooMany, Unavailable
+from pressroom.errors import Code, FieldError, Refused, TooMany, Unavailable
 from pressroom.ids import new_id
+from pressroom.web.multipart_rules import Form
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 
@@ -65,3 +66,34 @@ async def _remove(blobs: Blobs, keys: Sequence[str]) -> None:
     with suppress(Unavailable, TimeoutError):
         async with asyncio.timeout(REMOVE_SECONDS):
             await blobs.delete(*keys)
+
+
+_TAKEN = "JPEG, PNG, GIF, WebP, MP4, MPEG, QuickTime and WebM"
+
+
+def file_errors(
+    form: Form, field: str, *, video_only: bool = False, picture_only: bool = False
+) -> Iterator[FieldError]:
+    """Yields an error for each file whose bytes are of no accepted kind, or not of the declared type."""
+    for file in form.seen:
+        where = f"{field}[{file.place}]"
+        kind = sniff(file.head)
+        if kind is None:
+            yield FieldError(where, Code.UNSUPPORTED_MEDIA_TYPE, f"By its bytes this is none of {_TAKEN}.")
+        elif video_only and not kind.is_video:
+            yield FieldError(
+                where, Code.UNSUPPORTED_MEDIA_TYPE, f"By its bytes this is {kind.mime}; a video is needed."
+            )
+        elif picture_only and kind.is_video:
+            yield FieldError(
+                where, Code.UNSUPPORTED_MEDIA_TYPE, f"By its bytes this is {kind.mime}; a picture is needed."
+            )
+        elif not agrees(file.declared_type, kind):
+            message = f"Declared as {(file.declared_type or '')[:100]}, but by its bytes this is {kind.mime}."
+            yield FieldError(where, Code.UNSUPPORTED_MEDIA_TYPE, message)
+
+
+def alt_text_errors(form: Form, field: str) -> Iterator[FieldError]:
+    """Yields an error for each description that has no file."""
+    for place in range(form.places, len(form.texts.get("altText", []))):
+        yield FieldError(f"altText[{place}]", Code.TOO_MANY, f"There is no {field}[{place}] that this could describe.")

@@ -8,8 +8,8 @@ from msgspec import Meta
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.posts.examples import BAD_POST
 from pressroom.domains.posts.models import Draft
-from pressroom.domains.posts.refusals import BAD_POST
 from pressroom.domains.posts.routes import TAG
 from pressroom.domains.posts.schemas import CreatePost
 from pressroom.domains.previews.actions import find_cards

@@ -4,8 +4,8 @@ from typing import Final
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media.models import AccountPicture
-from pressroom.domains.media.picture_routes import drop_picture, picture_files, read_picture, save_picture
-from pressroom.domains.media.picture_schemas import SetAvatar, SetCover
+from pressroom.domains.media.routes import drop_picture, picture_files, read_picture, save_picture
+from pressroom.domains.media.schemas import SetAvatar, SetCover
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormState, NoFields
 from pressroom.web.rendering import redirect, render

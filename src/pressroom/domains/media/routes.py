@@ -7,10 +7,9 @@ from typing import Any, Final
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.media import actions
-from pressroom.domains.media.file_checks import file_errors
-from pressroom.domains.media.models import FILE_BYTES_BY_KEY, AccountPicture
-from pressroom.domains.media.picture_actions import Pictures, find_pictures, remove_pictures
-from pressroom.domains.media.picture_schemas import (
+from pressroom.domains.media.actions import find_pictures, remove_pictures
+from pressroom.domains.media.models import FILE_BYTES_BY_KEY, AccountPicture, Pictures
+from pressroom.domains.media.schemas import (
     AVATAR_EXAMPLE,
     COVER_EXAMPLE,
     AvatarOut,
@@ -20,7 +19,7 @@ from pressroom.domains.media.picture_schemas import (
     avatar_shape,
     cover_shape,
 )
-from pressroom.domains.media.staging import staged_uploads
+from pressroom.domains.media.uploads import file_errors, staged_uploads
 from pressroom.errors import Code, FieldError, Invalid, PressroomError, Unprocessable
 from pressroom.web.access import SessionOnly
 from pressroom.web.multipart_rules import Form, FormRules
