@@ -76,7 +76,7 @@ async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     return redirect("/clips", done="clip-published")
 
 
-async def find_own(tx: Tx, caller: Caller, clip_id: str) -> ClipView:
+async def get_own_clip(tx: Tx, caller: Caller, clip_id: str) -> ClipView:
     """Returns the caller's own clip, if it stands. Raises NotFound, also for somebody else's."""
     view = await actions.get_clip(tx, clip_id, caller.account.id)
     if not view.clip.is_author:
@@ -86,7 +86,7 @@ async def find_own(tx: Tx, caller: Caller, clip_id: str) -> ClipView:
 
 async def show_edit(request: Request[Caller], form: FormState) -> Response:
     """Renders the form that edits a clip."""
-    view = await request.db.read(find_own, request.caller, request.parameters["id"])
+    view = await request.db.read(get_own_clip, request.caller, request.parameters["id"])
     return await render(request, "clips/edit.html", {"clip": view.clip}, form=form)
 
 
@@ -100,7 +100,7 @@ async def save_edit(request: Request[Caller], body: EditClip) -> Response:
 
 async def show_deletion(request: Request[Caller], form: FormState) -> Response:
     """Renders the question whether to delete a clip."""
-    view = await request.db.read(find_own, request.caller, request.parameters["id"])
+    view = await request.db.read(get_own_clip, request.caller, request.parameters["id"])
     return await render(request, "clips/delete.html", {"clip": view.clip}, form=form)
 
 

@@ -23,10 +23,6 @@ _SEEN: Final = (
 
 FIND_CLIP: Final = Query(Clip, f"{_SEEN} WHERE c.id = :clip_id")
 
-LIST_OWN: Final = Query(
-    Clip,
-    f"{_SEEN} WHERE c.account_id = :reader AND c.deleted_at IS NULL AND c.id < :before ORDER BY c.id DESC LIMIT :limit",
-)
 
 FIND_CLIPS: Final = Query(Clip, f"{_SEEN} WHERE c.id IN ({in_list('id')})")
 
@@ -86,9 +82,12 @@ async def find_clip(tx: Tx, clip_id: str, *, reader: str) -> Clip | None:
     return await tx.one(FIND_CLIP, clip_id=clip_id, reader=reader)
 
 
-async def list_own(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Clip]:
-    """Returns the account's clips that are not deleted, newest first, with ids below `before`."""
-    return await tx.all(LIST_OWN, reader=account_id, before=before, limit=limit)
+@sql.all(
+    f"{_SEEN} WHERE c.account_id = :reader AND c.deleted_at IS NULL AND c.id < :before ORDER BY c.id DESC LIMIT :limit"
+)
+async def list_own(tx: Tx, reader: str, *, before: str, limit: int) -> list[Clip]:
+    """Returns the reader's own clips that are not deleted, newest first, with ids below `before`."""
+    ...
 
 
 async def find_clips(tx: Tx, clip_ids: Sequence[str], *, reader: str) -> list[Clip]:

@@ -44,14 +44,9 @@ LIST_BY_ID: Final = Query(
     Comment, f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id IN ({in_list('id')}) AND {_SHOWN}"
 )
 
-FIND_BY_ID: Final = Query(Comment, f"SELECT {_COMMENT} WHERE c.id = :comment_id AND {_STANDS}")
-
 
 _OWN: Final = "WHERE account_id = :account_id AND id = :comment_id AND deleted_at IS NULL"
 
-EDIT_COMMENT: Final = Command(f"UPDATE comments SET content = :content, edited_at = :now {_OWN}")
-
-DELETE_COMMENT: Final = Command(f"UPDATE comments SET deleted_at = :now {_OWN}")
 
 # The writes of a key since a time: read when the process that counted its requests was killed.
 COMMENTS_BY_KEY: Final = Query(
@@ -127,9 +122,10 @@ async def list_by_id(tx: Tx, post_id: str, comment_ids: Sequence[str]) -> list[C
     return await tx.all(LIST_BY_ID, post_id=post_id, **spread("id", comment_ids))
 
 
+@sql.one(f"SELECT {_COMMENT} WHERE c.id = :comment_id AND {_STANDS}")
 async def find_by_id(tx: Tx, comment_id: str) -> Comment | None:
     """Returns the comment with this id, if it stands."""
-    return await tx.one(FIND_BY_ID, comment_id=comment_id)
+    ...
 
 
 # For admins: also of a suspended account.
@@ -139,12 +135,13 @@ async def find_undeleted(tx: Tx, comment_id: str) -> Comment | None:
     ...
 
 
+@sql.run(f"UPDATE comments SET content = :content, edited_at = :now {_OWN}")
 async def edit_comment(tx: Tx, account_id: str, comment_id: str, content: str) -> bool:
     """Changes the content of an account's comment. Returns False when it does not stand."""
-    edited = await tx.run(EDIT_COMMENT, account_id=account_id, comment_id=comment_id, content=content, now=tx.now)
-    return bool(edited)
+    ...
 
 
+@sql.run(f"UPDATE comments SET deleted_at = :now {_OWN}")
 async def delete_comment(tx: Tx, account_id: str, comment_id: str) -> bool:
     """Marks an account's comment as deleted. Returns False when it does not stand."""
-    return bool(await tx.run(DELETE_COMMENT, account_id=account_id, comment_id=comment_id, now=tx.now))
+    ...

@@ -91,7 +91,7 @@ async def accept_all(tx: Tx, caller: Caller, up_to: str) -> Accepted:
     Those after `up_to` wait on, and those of suspended accounts, which no list shows.
     """
     followed_id = caller.account.id
-    waiting = await queries.find_shown(tx, followed_id, up_to=up_to, limit=TOGETHER)
+    waiting = await queries.list_shown(tx, followed_id, up_to=up_to, limit=TOGETHER)
     now = await status.lock_status(tx, followed_id, *waiting)
     accepted = 0
     for account_id in waiting:
@@ -100,7 +100,7 @@ async def accept_all(tx: Tx, caller: Caller, up_to: str) -> Accepted:
         if await queries.delete_request(tx, account_id=account_id, followed_id=followed_id):
             await _begin(tx, account_id=account_id, followed_id=followed_id)
             accepted += 1
-    return Accepted(accepted, bool(await queries.find_shown(tx, followed_id, up_to=up_to, limit=1)))
+    return Accepted(accepted, bool(await queries.list_shown(tx, followed_id, up_to=up_to, limit=1)))
 
 
 async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:
@@ -109,9 +109,9 @@ async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:
     Nobody is notified: the owner knows that the account is open to all. Does nothing when the account is private again.
     """
     followed_id = job.subject
-    waiting = await queries.find_waiting(tx, followed_id, TOGETHER)
+    waiting = await queries.list_waiting(tx, followed_id, TOGETHER)
     now = (await status.lock_status(tx, followed_id, *waiting)).get(followed_id)
-    if now is None or now.is_private or not (waiting or await queries.find_waiting(tx, followed_id, 1)):
+    if now is None or now.is_private or not (waiting or await queries.list_waiting(tx, followed_id, 1)):
         # Under the lock: a later request sees whether the account is private.
         await queue.finish(tx, job, token)
         return True

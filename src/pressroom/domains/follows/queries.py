@@ -4,24 +4,8 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx, sql
+from pressroom.db import Query, Tx, sql
 from pressroom.domains.follows.models import Following, Person
-
-INSERT_FOLLOW: Final = Command(
-    "INSERT INTO follows (account_id, followed_id, created_at) VALUES (:account_id, :followed_id, :now)"
-    " ON CONFLICT DO NOTHING"
-)
-
-DELETE_FOLLOW: Final = Command("DELETE FROM follows WHERE account_id = :account_id AND followed_id = :followed_id")
-
-INSERT_REQUEST: Final = Command(
-    "INSERT INTO follow_requests (id, account_id, followed_id, created_at)"
-    " VALUES (:id, :account_id, :followed_id, :now) ON CONFLICT DO NOTHING"
-)
-
-DELETE_REQUEST: Final = Command(
-    "DELETE FROM follow_requests WHERE account_id = :account_id AND followed_id = :followed_id"
-)
 
 
 class Between(msgspec.Struct):
@@ -67,25 +51,34 @@ SUGGEST_FOLLOWED: Final = Query(
 )
 
 
+@sql.run(
+    "INSERT INTO follows (account_id, followed_id, created_at) VALUES (:account_id, :followed_id, :now)"
+    " ON CONFLICT DO NOTHING"
+)
 async def insert_follow(tx: Tx, *, account_id: str, followed_id: str) -> bool:
     """Inserts a follow. Returns False when there is one already."""
-    return bool(await tx.run(INSERT_FOLLOW, account_id=account_id, followed_id=followed_id, now=tx.now))
+    ...
 
 
+@sql.run("DELETE FROM follows WHERE account_id = :account_id AND followed_id = :followed_id")
 async def delete_follow(tx: Tx, *, account_id: str, followed_id: str) -> bool:
     """Deletes a follow. Returns whether there was one."""
-    return bool(await tx.run(DELETE_FOLLOW, account_id=account_id, followed_id=followed_id))
+    ...
 
 
+@sql.run(
+    "INSERT INTO follow_requests (id, account_id, followed_id, created_at)"
+    " VALUES (:request_id, :account_id, :followed_id, :now) ON CONFLICT DO NOTHING"
+)
 async def insert_request(tx: Tx, *, request_id: str, account_id: str, followed_id: str) -> bool:
     """Inserts a request to follow. Returns False when there is one already."""
-    made = await tx.run(INSERT_REQUEST, id=request_id, account_id=account_id, followed_id=followed_id, now=tx.now)
-    return bool(made)
+    ...
 
 
+@sql.run("DELETE FROM follow_requests WHERE account_id = :account_id AND followed_id = :followed_id")
 async def delete_request(tx: Tx, *, account_id: str, followed_id: str) -> bool:
     """Deletes a request to follow. Returns whether there was one."""
-    return bool(await tx.run(DELETE_REQUEST, account_id=account_id, followed_id=followed_id))
+    ...
 
 
 async def find_between(tx: Tx, *, account_id: str, other_id: str) -> Between:
@@ -140,7 +133,7 @@ async def list_sent(tx: Tx, account_id: str, before: str, limit: int) -> list[Pe
 
 
 @sql.all("SELECT account_id FROM follow_requests WHERE followed_id = :followed_id ORDER BY id LIMIT :limit")
-async def find_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:
+async def list_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:
     """Returns the ids of those who have waited longest to follow an account."""
     ...
 
@@ -149,7 +142,7 @@ async def find_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:
     "SELECT r.account_id FROM follow_requests r JOIN accounts a ON a.id = r.account_id"
     " WHERE r.followed_id = :followed_id AND r.id <= :up_to AND a.suspended_at IS NULL ORDER BY r.id LIMIT :limit"
 )
-async def find_shown(tx: Tx, followed_id: str, *, up_to: str, limit: int) -> list[str]:
+async def list_shown(tx: Tx, followed_id: str, *, up_to: str, limit: int) -> list[str]:
     """Returns the ids of those who have waited longest, without suspended accounts and requests after `up_to`."""
     ...
 

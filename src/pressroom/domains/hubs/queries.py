@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.db import Command, Query, Tx, sql
+from pressroom.db import Tx, sql
 from pressroom.domains.hubs.models import Hub
 
 _HUB: Final = (
@@ -10,32 +10,14 @@ _HUB: Final = (
     " EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = :reader AND m.hub_id = h.id) AS is_member"
 )
 
-INSERT_HUB: Final = Command(
+
+@sql.run(
     "INSERT INTO hubs (id, account_id, slug, name, description, members, created_at)"
-    " VALUES (:id, :account_id, :slug, :name, :description, 0, :now) ON CONFLICT (slug) DO NOTHING"
+    " VALUES (:hub_id, :account_id, :slug, :name, :description, 0, :now) ON CONFLICT (slug) DO NOTHING"
 )
-
-
-LIST_JOINED: Final = Query(
-    Hub,
-    f"SELECT {_HUB} FROM memberships j JOIN hubs h ON h.id = j.hub_id"
-    " WHERE j.account_id = :reader AND j.hub_id < :before ORDER BY j.hub_id DESC LIMIT :limit",
-)
-
-INSERT_MEMBERSHIP: Final = Command(
-    "INSERT INTO memberships (account_id, hub_id, created_at) VALUES (:account_id, :hub_id, :now)"
-    " ON CONFLICT DO NOTHING"
-)
-
-DELETE_MEMBERSHIP: Final = Command("DELETE FROM memberships WHERE account_id = :account_id AND hub_id = :hub_id")
-
-
 async def insert_hub(tx: Tx, *, hub_id: str, account_id: str, slug: str, name: str, description: str | None) -> bool:
     """Inserts a hub. Returns False when its slug is taken."""
-    made = await tx.run(
-        INSERT_HUB, id=hub_id, account_id=account_id, slug=slug, name=name, description=description, now=tx.now
-    )
-    return bool(made)
+    ...
 
 
 @sql.one(f"SELECT {_HUB} FROM hubs h WHERE h.id = :hub_id")
@@ -50,19 +32,28 @@ async def find_by_slug(tx: Tx, slug: str, *, reader: str) -> Hub | None:
     ...
 
 
-async def list_joined(tx: Tx, account_id: str, before: str, limit: int) -> list[Hub]:
-    """Returns hubs that the account is a member of, newest hub first, before `before`."""
-    return await tx.all(LIST_JOINED, reader=account_id, before=before, limit=limit)
+@sql.all(
+    f"SELECT {_HUB} FROM memberships j JOIN hubs h ON h.id = j.hub_id"
+    " WHERE j.account_id = :reader AND j.hub_id < :before ORDER BY j.hub_id DESC LIMIT :limit"
+)
+async def list_joined(tx: Tx, reader: str, before: str, limit: int) -> list[Hub]:
+    """Returns hubs that the reader is a member of, newest hub first, before `before`."""
+    ...
 
 
+@sql.run(
+    "INSERT INTO memberships (account_id, hub_id, created_at) VALUES (:account_id, :hub_id, :now)"
+    " ON CONFLICT DO NOTHING"
+)
 async def insert_membership(tx: Tx, *, account_id: str, hub_id: str) -> bool:
     """Inserts a membership. Returns False when there is one already."""
-    return bool(await tx.run(INSERT_MEMBERSHIP, account_id=account_id, hub_id=hub_id, now=tx.now))
+    ...
 
 
+@sql.run("DELETE FROM memberships WHERE account_id = :account_id AND hub_id = :hub_id")
 async def delete_membership(tx: Tx, *, account_id: str, hub_id: str) -> bool:
     """Deletes a membership. Returns whether there was one."""
-    return bool(await tx.run(DELETE_MEMBERSHIP, account_id=account_id, hub_id=hub_id))
+    ...
 
 
 @sql.run("UPDATE hubs SET members = members + :count WHERE id = :hub_id")

@@ -96,7 +96,7 @@ async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> dict[str, list[Med
 
 async def move_of_owner(tx: Tx, owner_id: str) -> None:
     """Gives the files of a post or clip new addresses after a narrowing edit. The old ones stop working."""
-    for media_id in await queries.find_of_owner(tx, owner_id):
+    for media_id in await queries.list_of_owner(tx, owner_id):
         await queries.renew_token(tx, media_id, new_token(media_id))
 
 

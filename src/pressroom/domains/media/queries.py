@@ -20,7 +20,6 @@ TAKE_STORAGE: Final = Query(
     " WHERE stored_media.bytes + excluded.bytes <= :limit RETURNING bytes",
 )
 
-LOCK_STORED: Final = Query(int, "SELECT bytes FROM stored_media WHERE account_id = :account_id FOR UPDATE")
 
 # The account's sum moves by the difference, so that to do it twice does no harm.
 COUNT_STORED_OF_ACCOUNT: Final = Command(
@@ -60,12 +59,6 @@ FIND_FOR_READER: Final = Query(
 FIND_ANY: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE id = :media_id")
 
 
-MAKE_PROCESSING: Final = Command(
-    "UPDATE media SET status = 'PROCESSING', reason = NULL WHERE id = :media_id AND hidden_at IS NULL"
-    f" AND status IN ({leading_to(ProcessingStatus.PROCESSING)})"
-)
-
-
 # Of the account's own pictures: `AccountPicture.owner_of`.
 LIST_PICTURES: Final = Query(
     Media,
@@ -90,7 +83,6 @@ HIDE_OTHERS: Final = Query(
     " AND hidden_at IS NULL AND id <> :but RETURNING id, status",
 )
 
-FIND_STORED: Final = Query(int, "SELECT bytes FROM stored_media WHERE account_id = :account_id")
 
 HAS_MEDIA: Final = Query(int, "SELECT 1 FROM media WHERE account_id = :account_id LIMIT 1")
 
@@ -139,9 +131,10 @@ async def take_storage(tx: Tx, *, account_id: str, size: int, limit: int) -> boo
     return await tx.one(TAKE_STORAGE, account_id=account_id, size=size, limit=limit) is not None
 
 
-async def lock_stored(tx: Tx, account_id: str) -> None:
-    """Locks the count of the account's stored bytes."""
-    await tx.one(LOCK_STORED, account_id=account_id)
+@sql.one("SELECT bytes FROM stored_media WHERE account_id = :account_id FOR UPDATE")
+async def lock_stored(tx: Tx, account_id: str) -> int:
+    """Locks the count of the account's stored bytes, and returns it."""
+    ...
 
 
 async def count_stored(tx: Tx, media_id: str, stored_bytes: int) -> None:
@@ -189,13 +182,17 @@ async def make_failed(tx: Tx, media_id: str, reason: str) -> None:
     ...
 
 
+@sql.run(
+    "UPDATE media SET status = 'PROCESSING', reason = NULL WHERE id = :media_id AND hidden_at IS NULL"
+    f" AND status IN ({leading_to(ProcessingStatus.PROCESSING)})"
+)
 async def make_processing(tx: Tx, media_id: str) -> bool:
     """FAILED → PROCESSING. Returns False for a file that did not fail, or is hidden."""
-    return bool(await tx.run(MAKE_PROCESSING, media_id=media_id))
+    ...
 
 
 @sql.all("SELECT id FROM media WHERE owner_id = :owner_id ORDER BY position")
-async def find_of_owner(tx: Tx, owner_id: str) -> list[str]:
+async def list_of_owner(tx: Tx, owner_id: str) -> list[str]:
     """The ids of the files of a post or clip."""
     ...
 
@@ -264,9 +261,10 @@ async def delete_stored(tx: Tx, account_id: str) -> None:
     ...
 
 
+@sql.one("SELECT bytes FROM stored_media WHERE account_id = :account_id")
 async def find_stored_bytes(tx: Tx, account_id: str) -> int:
     """Returns how many bytes of media an account stores."""
-    return await tx.one(FIND_STORED, account_id=account_id) or 0
+    ...
 
 
 async def find_any(tx: Tx, media_id: str) -> Media | None:

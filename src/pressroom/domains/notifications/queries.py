@@ -24,11 +24,6 @@ ERASE_CAUSED: Final = Command(
 )
 
 
-MARK_ONE: Final = Command(
-    "UPDATE notifications SET read_at = coalesce(read_at, :now) WHERE account_id = :account_id AND id = :id"
-)
-
-
 @sql.run(
     "INSERT INTO notifications (id, account_id, type, actor_id, post_id, webhook_id, key_id, created_at)"
     " VALUES (:notification_id, :account_id, :notification_type, :actor_id, :post_id, :webhook_id,"
@@ -85,9 +80,13 @@ async def mark_read(tx: Tx, account_id: str, *, up_to: str, limit: int) -> None:
     ...
 
 
+@sql.run(
+    "UPDATE notifications SET read_at = coalesce(read_at, :now)"
+    " WHERE account_id = :account_id AND id = :notification_id"
+)
 async def mark_one(tx: Tx, account_id: str, notification_id: str) -> bool:
     """Marks a notification as read, if it is not yet; returns whether the account has it."""
-    return await tx.run(MARK_ONE, account_id=account_id, id=notification_id, now=tx.now) > 0
+    ...
 
 
 @sql.run(

@@ -22,7 +22,7 @@ routes: Final = Routes[Caller]()
 ONE: Final = "/post/{id}"
 
 
-async def find_own(tx: Tx, caller: Caller, post_id: str) -> SeenPost:
+async def get_own_post(tx: Tx, caller: Caller, post_id: str) -> SeenPost:
     """Returns the caller's own post, if it stands. Raises NotFound, also for somebody else's."""
     post = await lookup.get_post(tx, post_id, caller.account.id)
     if not post.is_author:
@@ -32,7 +32,7 @@ async def find_own(tx: Tx, caller: Caller, post_id: str) -> SeenPost:
 
 async def show_edit(request: Request[Caller], form: FormState) -> Response:
     """Renders the form that edits a post."""
-    post = await request.db.read(find_own, request.caller, request.parameters["id"])
+    post = await request.db.read(get_own_post, request.caller, request.parameters["id"])
     return await render(request, "posts/edit.html", {"post": post}, form=form)
 
 
@@ -40,7 +40,7 @@ async def show_edit(request: Request[Caller], form: FormState) -> Response:
 async def save_edit(request: Request[Caller], body: EditPost) -> Response:
     """Edits a post like PATCH /api/posts/{id}."""
     post_id, changes = request.parameters["id"], body.edit()
-    post = await request.db.read(find_own, request.caller, post_id)
+    post = await request.db.read(get_own_post, request.caller, post_id)
     if changes.content is None and post.content is not None:
         raise Invalid([FieldError("content", Code.REQUIRED, "A post that has a text keeps one.")])
     if changes.content is not None and changes.content.link is not None:
@@ -51,7 +51,7 @@ async def save_edit(request: Request[Caller], body: EditPost) -> Response:
 
 async def show_deletion(request: Request[Caller], form: FormState) -> Response:
     """Renders the question whether to delete a post."""
-    post = await request.db.read(find_own, request.caller, request.parameters["id"])
+    post = await request.db.read(get_own_post, request.caller, request.parameters["id"])
     return await render(request, "posts/delete.html", {"post": post}, form=form)
 
 

@@ -182,7 +182,7 @@ class Made(msgspec.Struct):
     id: str
 
 
-async def show_post(request: Request[Caller], form: FormState) -> Response:
+async def show_permalink(request: Request[Caller], form: FormState) -> Response:
     """Renders the page of the post with the form's errors. Raises NotFound."""
     found = await read_permalink(request)
     if found.view.post.deleted_at is not None:
@@ -190,51 +190,51 @@ async def show_post(request: Request[Caller], form: FormState) -> Response:
     return await post_page(request, found, form)
 
 
-@routes.submit("/post/{id}/like", Page(), again=show_post, summary="Like a post")
+@routes.submit("/post/{id}/like", Page(), again=show_permalink, summary="Like a post")
 async def like(request: Request[Caller], body: NoFields) -> Response:
     """Likes the post and leads back."""
     return await _act(request, react.like_post)
 
 
-@routes.submit("/post/{id}/unlike", Page(), again=show_post, summary="Take a like back")
+@routes.submit("/post/{id}/unlike", Page(), again=show_permalink, summary="Take a like back")
 async def unlike(request: Request[Caller], body: NoFields) -> Response:
     """Takes the like back and leads back."""
     return await _act(request, react.unlike_post)
 
 
-@routes.submit("/post/{id}/save", Page(), again=show_post, summary="Save a post")
+@routes.submit("/post/{id}/save", Page(), again=show_permalink, summary="Save a post")
 async def save(request: Request[Caller], body: NoFields) -> Response:
     """Saves the post and leads back."""
     return await _act(request, react.save_post)
 
 
-@routes.submit("/post/{id}/unsave", Page(), again=show_post, summary="Take a save back")
+@routes.submit("/post/{id}/unsave", Page(), again=show_permalink, summary="Take a save back")
 async def unsave(request: Request[Caller], body: NoFields) -> Response:
     """Takes the mark back and leads back."""
     return await _act(request, react.unsave_post)
 
 
-@routes.submit("/post/{id}/bounce", Page(), again=show_post, summary="Bounce a post")
+@routes.submit("/post/{id}/bounce", Page(), again=show_permalink, summary="Bounce a post")
 async def bounce_post(request: Request[Caller], body: NoFields) -> Response:
     """Bounces the post plainly and leads back."""
     return await _act(request, publish.bounce_post, None, allowance_of(request.settings))
 
 
-@routes.submit("/post/{id}/unbounce", Page(), again=show_post, summary="Take a bounce back")
+@routes.submit("/post/{id}/unbounce", Page(), again=show_permalink, summary="Take a bounce back")
 async def unbounce(request: Request[Caller], body: NoFields) -> Response:
     """Deletes the reader's plain bounce and leads back."""
     return await _act(request, publish.unbounce_post)
 
 
 @routes.submit(
-    "/post/{id}/vote", Page(), fields=FormFields(lists={"choices"}), again=show_post, summary="Vote in a poll"
+    "/post/{id}/vote", Page(), fields=FormFields(lists={"choices"}), again=show_permalink, summary="Vote in a poll"
 )
 async def vote(request: Request[Caller], body: Vote) -> Response:
     """Votes and leads back to the poll."""
     return await _act(request, react.vote, body.choices)
 
 
-@routes.submit("/post/{id}/comment", Page(), again=show_post, summary="Comment on a post")
+@routes.submit("/post/{id}/comment", Page(), again=show_permalink, summary="Comment on a post")
 async def comment(request: Request[Caller], body: CreateComment) -> Response:
     """Comments, or replies, and leads to the comment."""
     post_id = request.parameters["id"]

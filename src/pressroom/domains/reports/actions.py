@@ -14,7 +14,7 @@ from pressroom.domains.comments.actions import get_seen, remove_comment
 from pressroom.domains.moderation.actions import suspend_account
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
-from pressroom.domains.posts.actions.edit import delete_post, hide_post, show_post
+from pressroom.domains.posts.actions.edit import delete_post, hide_post, unhide_post
 from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.reports import queries
 from pressroom.domains.reports.models import (
@@ -163,7 +163,7 @@ async def _carry_out(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
         case DecisionKind.HIDDEN:
             await _hide(tx, case)
         case DecisionKind.SHOWN:
-            await show_post(tx, case.owner_id, case.subject_id)
+            await unhide_post(tx, case.owner_id, case.subject_id)
         case DecisionKind.DELETED:
             await _delete(tx, case)
         case DecisionKind.SUSPENDED:

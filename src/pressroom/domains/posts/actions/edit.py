@@ -146,7 +146,7 @@ def _check_editable(post: OwnPost, edit: Edit) -> None:
 
 
 async def hide_post(tx: Tx, author: str, post_id: str) -> None:
-    """Makes a post PRIVATE until `show_post`, whatever its author edits.
+    """Makes a post PRIVATE until `unhide_post`, whatever its author edits.
 
     Raises NotFound when it was deleted, Unprocessable for a bounce, which is always PUBLIC.
     """
@@ -166,9 +166,9 @@ async def hide_post(tx: Tx, author: str, post_id: str) -> None:
         await status.add_posts(tx, author, {before.visibility: -1, Visibility.PRIVATE: 1})
 
 
-async def show_post(tx: Tx, author: str, post_id: str) -> None:
+async def unhide_post(tx: Tx, author: str, post_id: str) -> None:
     """Lets the author choose again who may see a hidden post; until then it stays PRIVATE."""
-    await writing.show_post(tx, author, post_id)
+    await writing.unhide_post(tx, author, post_id)
 
 
 async def erase_posts(tx: Tx, account_id: str, before: str) -> str | None:

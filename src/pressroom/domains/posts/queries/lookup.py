@@ -117,12 +117,6 @@ LIST_OF_TAG: Final = Query(
     " IS NOT NULL ORDER BY t.post_id DESC LIMIT :limit",
 )
 
-COUNT_LISTED: Final = Query(
-    int,
-    "SELECT count(*) FROM (SELECT 1 FROM post_audiences WHERE account_id = :reader AND author_id = :author AND live"
-    " ORDER BY post_id DESC LIMIT :limit) AS listed",
-)
-
 
 LIST_PLAIN_BOUNCES: Final = Query(
     str,
@@ -198,9 +192,13 @@ async def list_of_tag(tx: Tx, tag: str, *, before: str, limit: int) -> list[str]
     return await tx.all(LIST_OF_TAG, tag=tag, before=before, limit=limit)
 
 
+@sql.one(
+    "SELECT count(*) FROM (SELECT 1 FROM post_audiences WHERE account_id = :reader AND author_id = :author AND live"
+    " ORDER BY post_id DESC LIMIT :limit) AS listed"
+)
 async def count_listed(tx: Tx, author: str, *, reader: str, limit: int) -> int:
     """Returns how many posts of an account an allowlist shows the reader; `limit` at the most."""
-    return await tx.one(COUNT_LISTED, author=author, reader=reader, limit=limit) or 0
+    ...
 
 
 @sql.all(

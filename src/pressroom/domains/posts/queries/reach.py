@@ -48,8 +48,6 @@ FIND_MENTIONED: Final = Query(
     f" FROM accounts a WHERE a.username_key IN ({in_list('name')}) AND a.suspended_at IS NULL",
 )
 
-COUNT_TOLD: Final = Query(int, "SELECT count(*) FROM post_mentions WHERE post_id = :post_id")
-
 
 class Named(msgspec.Struct):
     """An account by its folded user name."""
@@ -101,9 +99,10 @@ async def find_mentioned(tx: Tx, names: Sequence[str], *, author: str, post_id: 
     return await tx.all(FIND_MENTIONED, author=author, post_id=post_id, **spread("name", names))
 
 
+@sql.one("SELECT count(*) FROM post_mentions WHERE post_id = :post_id")
 async def count_told(tx: Tx, post_id: str) -> int:
     """Returns how many accounts were notified of the post."""
-    return await tx.one(COUNT_TOLD, post_id=post_id) or 0
+    ...
 
 
 @sql.run("INSERT INTO post_mentions (post_id, account_id) VALUES (:post_id, :account_id)")

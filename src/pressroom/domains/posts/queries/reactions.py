@@ -8,28 +8,25 @@ import msgspec
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
 
-INSERT_LIKE: Final = Command(
+
+@sql.run(
     "INSERT INTO likes (post_id, account_id, created_at) VALUES (:post_id, :account_id, :now) ON CONFLICT DO NOTHING"
 )
-
-DELETE_LIKE: Final = Command("DELETE FROM likes WHERE post_id = :post_id AND account_id = :account_id")
-
-COUNT_LIKE: Final = Command("UPDATE posts SET likes = likes + :count WHERE id = :post_id AND deleted_at IS NULL")
-
-
 async def insert_like(tx: Tx, post_id: str, account_id: str) -> bool:
     """Inserts a like. Returns False when there is one already."""
-    return bool(await tx.run(INSERT_LIKE, post_id=post_id, account_id=account_id, now=tx.now))
+    ...
 
 
+@sql.run("DELETE FROM likes WHERE post_id = :post_id AND account_id = :account_id")
 async def delete_like(tx: Tx, post_id: str, account_id: str) -> bool:
     """Deletes a like. Returns whether there was one."""
-    return bool(await tx.run(DELETE_LIKE, post_id=post_id, account_id=account_id))
+    ...
 
 
+@sql.run("UPDATE posts SET likes = likes + :count WHERE id = :post_id AND deleted_at IS NULL")
 async def count_like(tx: Tx, post_id: str, count: int) -> bool:
     """Adds to the post's likes. Returns False when it is deleted."""
-    return bool(await tx.run(COUNT_LIKE, post_id=post_id, count=count))
+    ...
 
 
 @sql.run(
@@ -44,12 +41,6 @@ async def insert_save(tx: Tx, post_id: str, account_id: str) -> None:
 async def delete_save(tx: Tx, post_id: str, account_id: str) -> None:
     """Deletes a save, if there is one."""
     ...
-
-
-INSERT_POLL: Final = Command(
-    "INSERT INTO polls (post_id, question, multiple, closes_at, total_votes)"
-    " VALUES (:post_id, :question, :multiple, :closes_at, 0)"
-)
 
 
 class OptionRow(msgspec.Struct):
@@ -73,10 +64,6 @@ LIST_OPTIONS: Final = Query(
     f" WHERE p.post_id IN ({in_list('id')}) ORDER BY p.post_id, o.position",
 )
 
-INSERT_VOTE: Final = Command(
-    "INSERT INTO poll_votes (post_id, account_id, choices, created_at)"
-    " VALUES (:post_id, :account_id, :choices, :now) ON CONFLICT DO NOTHING"
-)
 
 COUNT_VOTER: Final = Command("UPDATE polls SET total_votes = total_votes + 1 WHERE post_id = :post_id")
 
@@ -85,9 +72,13 @@ COUNT_VOTE: Final = Command(
 )
 
 
+@sql.run(
+    "INSERT INTO polls (post_id, question, multiple, closes_at, total_votes)"
+    " VALUES (:post_id, :question, :multiple, :closes_at, 0)"
+)
 async def insert_poll(tx: Tx, *, post_id: str, question: str | None, multiple: bool, closes_at: int) -> None:
     """Inserts a new poll."""
-    await tx.run(INSERT_POLL, post_id=post_id, question=question, multiple=multiple, closes_at=closes_at)
+    ...
 
 
 @sql.run("INSERT INTO poll_options (post_id, position, label, votes) VALUES (:post_id, :position, :label, 0)")
@@ -101,9 +92,13 @@ async def list_options(tx: Tx, post_ids: Sequence[str], *, reader: str) -> list[
     return await tx.all(LIST_OPTIONS, reader=reader, **spread("id", post_ids))
 
 
+@sql.run(
+    "INSERT INTO poll_votes (post_id, account_id, choices, created_at)"
+    " VALUES (:post_id, :account_id, :choices, :now) ON CONFLICT DO NOTHING"
+)
 async def insert_vote(tx: Tx, *, post_id: str, account_id: str, choices: str) -> bool:
     """Inserts an account's vote. Returns False when it has voted already."""
-    return bool(await tx.run(INSERT_VOTE, post_id=post_id, account_id=account_id, choices=choices, now=tx.now))
+    ...
 
 
 async def count_vote(tx: Tx, post_id: str, positions: Sequence[int]) -> None:

@@ -54,9 +54,6 @@ UNCOUNT_BOUNCE: Final = Command(
 )
 
 
-COUNT_COMMENT: Final = Command("UPDATE posts SET comments = comments + 1 WHERE id = :post_id AND deleted_at IS NULL")
-
-
 # The writes of a key since a time: read when the process that counted its requests was killed.
 POSTS_BY_KEY: Final = Query(
     KeyWrite,
@@ -165,7 +162,7 @@ async def hide_post(tx: Tx, account_id: str, post_id: str) -> None:
 
 
 @sql.run("UPDATE posts SET hidden_at = NULL, updated_at = :now WHERE account_id = :account_id AND id = :post_id")
-async def show_post(tx: Tx, account_id: str, post_id: str) -> None:
+async def unhide_post(tx: Tx, account_id: str, post_id: str) -> None:
     """Takes the mark of a hidden post off."""
     ...
 
@@ -189,9 +186,10 @@ async def find_plain_bounce(tx: Tx, account_id: str, original_id: str) -> str | 
     ...
 
 
+@sql.run("UPDATE posts SET comments = comments + 1 WHERE id = :post_id AND deleted_at IS NULL")
 async def count_comment(tx: Tx, post_id: str) -> bool:
     """Counts one more comment under a post, which locks the post. Returns False when it is deleted."""
-    return bool(await tx.run(COUNT_COMMENT, post_id=post_id))
+    ...
 
 
 @sql.run("UPDATE posts SET comments = comments - 1 WHERE id = :post_id")
