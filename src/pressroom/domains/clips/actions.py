@@ -52,7 +52,9 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allo
         processing_status=ProcessingStatus.PROCESSING,
         created_at=iso(tx.now),
     )
-    await lock_account(tx, account.id)  # as every publisher does: docs/architecture.md#locks
+    # Adding an endpoint locks the account too. Without this lock the event could be queued neither for a replaced
+    # endpoint nor for the one that takes its place.
+    await lock_account(tx, account.id)
     await emit(tx, ClipCreatedData(created), account_id=account.id)
     return await get_clip(tx, clip_id, account.id)
 
@@ -60,7 +62,7 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allo
 async def get_clip(tx: Tx, clip_id: str, reader: str, *, by_key: bool = False) -> ClipView:
     """Returns a clip that stands and that `reader` (an account's id, or empty; with `by_key`: their key) may see.
 
-    Raises NotFound, whatever the reason.
+    Raises NotFound, and does not tell a hidden clip from an unknown one.
     """
     view = await open_clip(tx, clip_id, reader)
     if view is None or (by_key and not view.clip.may_be_read_by_key()):

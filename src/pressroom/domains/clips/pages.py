@@ -1,4 +1,4 @@
-"""The pages of one's own clips: all of them with the form of a new one, an edit, a deletion
+"""The pages on which authors list, publish, edit and delete clips
 (docs/web-app.md#own-posts-and-clips)."""
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ async def read_clips(tx: Tx, account_id: str, before: str, hub: str) -> tuple[li
 
 
 async def show_clips(request: Request[Caller], form: FormState) -> Response:
-    """Renders the form of a new clip above one's own clips."""
+    """Renders the form of a new clip above the account's clips."""
     before, hub = place_of(request.query), wanted_hub(request.query, form)
     found, hubs = await request.db.read(read_clips, request.caller.account.id, before or BEYOND, hub)
     addresses = addresses_of(request, lasting=False)

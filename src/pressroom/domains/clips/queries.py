@@ -51,7 +51,7 @@ CLIPS_BY_KEY: Final = Query(
     " AND created_at >= :since",
 )
 
-# The same of an account that is signed in, whose windows are named `account:` and its id.
+# The writes of a session: its windows are named `account:` and the account's id.
 CLIPS_SIGNED_IN: Final = Query(
     KeyWrite,
     "SELECT created_at AS at, FALSE AS is_post FROM clips WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
@@ -96,8 +96,8 @@ async def find_clips(tx: Tx, clip_ids: Sequence[str], *, reader: str) -> list[Cl
 
 
 async def list_of_account(tx: Tx, author: str, relationship: Relationship, *, before: str, limit: int) -> list[str]:
-    """Returns the ids, below `before`, of an account's newest clips of each visibility that a reader who stands so to
-    the account may see, in no order."""
+    """Returns the ids, below `before`, of an account's newest clips of each visibility that this relationship may see,
+    in no order."""
     seen = LIST_PUBLIC
     if relationship.is_author:
         seen = LIST_FOR_AUTHOR
@@ -137,5 +137,5 @@ async def delete_clip(tx: Tx, account_id: str, clip_id: str) -> None:
     " AND (caption IS NOT NULL OR key_id IS NOT NULL OR deleted_at IS NULL) LIMIT :batch)"
 )
 async def erase_clips(tx: Tx, account_id: str, batch: int) -> int:
-    """Erases what clips of a deleted account say; returns of how many."""
+    """Erases the content of clips of a deleted account; returns their number."""
     ...

@@ -56,7 +56,7 @@ COMMENTS_BY_KEY: Final = Query(
     " AND created_at >= :since",
 )
 
-# The same of an account that is signed in, whose windows are named `account:` and its id.
+# The writes of a session: its windows are named `account:` and the account's id.
 COMMENTS_SIGNED_IN: Final = Query(
     KeyWrite,
     "SELECT created_at AS at, FALSE AS is_post FROM comments WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
@@ -76,7 +76,7 @@ CLEAR_KEYS: Final = Command(
 
 
 async def clear_keys(tx: Tx, account_id: str, *, after: str, limit: int) -> str | None:
-    """Erases with which keys the next `limit` comments after `after` were made; the last of them, None: no more."""
+    """Erases the keys of the next `limit` comments after `after`; returns the last id, None at the end."""
     found = await tx.all(LIST_WITH_KEY, account_id=account_id, after=after, limit=limit)
     if not found:
         return None

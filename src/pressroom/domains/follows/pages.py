@@ -1,4 +1,4 @@
-"""The page of who follows whom, and of requests that wait (docs/web-app.md#lists)."""
+"""The page of followers, followed accounts and pending requests (docs/web-app.md#lists)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final

@@ -16,7 +16,7 @@ class Between(msgspec.Struct):
 
 
 def follows_sql(account: str, other: str) -> str:
-    """Returns the condition that one account follows another: who follows whom, for the statements of every package.
+    """Returns the condition that one account follows another, for the statements of every package.
 
     `account` and `other` are parameters, or columns with the name of their table, which is not `edge`. It is a
     subquery for one value, not EXISTS, because PostgreSQL may answer EXISTS by reading the whole table beforehand.
@@ -40,7 +40,7 @@ FIND_FOLLOWING: Final = Query(
 _PERSON: Final = "a.id, a.username, a.display_name, a.avatar_token, a.verified"
 
 
-# Of the first LOOKED_AT alone, so that it costs no more to ask while following everybody.
+# Only the first `looked_at` follows are read: the cost has a bound however many accounts one account follows.
 SUGGEST_FOLLOWED: Final = Query(
     Person,
     f"SELECT f.followed_id AS listed_as, {_PERSON}, f.created_at"
@@ -97,7 +97,7 @@ async def find_following(tx: Tx, *, account_id: str, other_id: str) -> Following
     " ORDER BY f.account_id DESC LIMIT :limit"
 )
 async def list_followers(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Returns who follows the account, newest account first, before `before`."""
+    """Returns the followers of the account, newest account first, before `before`."""
     ...
 
 
@@ -107,7 +107,7 @@ async def list_followers(tx: Tx, account_id: str, before: str, limit: int) -> li
     " ORDER BY f.followed_id DESC LIMIT :limit"
 )
 async def list_followed(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Returns whom the account follows, newest account first, before `before`."""
+    """Returns the accounts that the account follows, newest account first, before `before`."""
     ...
 
 
@@ -117,7 +117,7 @@ async def list_followed(tx: Tx, account_id: str, before: str, limit: int) -> lis
     " ORDER BY r.id DESC LIMIT :limit"
 )
 async def list_requests(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Returns who asks to follow the account, latest first, before `before`."""
+    """Returns the pending requests to follow the account, latest first, before `before`."""
     ...
 
 
@@ -128,13 +128,13 @@ async def list_requests(tx: Tx, account_id: str, before: str, limit: int) -> lis
     " ORDER BY r.followed_id DESC LIMIT :limit"
 )
 async def list_sent(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
-    """Returns whom the account has asked to follow, newest account first, before `before`."""
+    """Returns the accounts that the account has asked to follow, newest account first, before `before`."""
     ...
 
 
 @sql.all("SELECT account_id FROM follow_requests WHERE followed_id = :followed_id ORDER BY id LIMIT :limit")
 async def list_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:
-    """Returns the ids of those who have waited longest to follow an account."""
+    """Returns the accounts of the oldest requests to follow an account."""
     ...
 
 
@@ -143,7 +143,7 @@ async def list_waiting(tx: Tx, followed_id: str, limit: int) -> list[str]:
     " WHERE r.followed_id = :followed_id AND r.id <= :up_to AND a.suspended_at IS NULL ORDER BY r.id LIMIT :limit"
 )
 async def list_shown(tx: Tx, followed_id: str, *, up_to: str, limit: int) -> list[str]:
-    """Returns the ids of those who have waited longest, without suspended accounts and requests after `up_to`."""
+    """Returns the accounts of the oldest requests up to `up_to`, without suspended ones."""
     ...
 
 
@@ -167,9 +167,9 @@ async def erase_requests(tx: Tx, account_id: str, batch: int) -> int:
 
 
 async def suggest_followed(tx: Tx, account_id: str, prefix: str, *, looked_at: int, limit: int) -> list[Person]:
-    """Returns whom the account follows and whose folded user name begins with `prefix`, in the alphabet's order.
+    """Returns followed accounts with a folded user name that begins with `prefix`, in alphabetical order.
 
-    Looks at `looked_at` of those whom it follows.
+    Reads at most `looked_at` follows.
     """
     return await tx.all(
         SUGGEST_FOLLOWED,

@@ -200,10 +200,10 @@ async def list_follows(request: Request[Caller]) -> Response:
 
 
 MOST: Final = 8
-"""Names that are suggested at once."""
+"""Suggestions in one response."""
 
 LOOKED_AT: Final = 2_000
-"""Of how many whom the account follows names are suggested."""
+"""Followed accounts that one search reads."""
 
 LONGEST: Final = 30
 

@@ -21,12 +21,12 @@ class Notice(msgspec.Struct):
     post_id: str | None
     webhook_id: str | None
     key_id: str | None
-    username: str | None  # this and the next: who caused it
+    username: str | None  # this and the next: the account that caused it
     display_name: str | None
     key_label: str | None  # the key that was revoked
     url: str | None  # the endpoint that was disabled
     webhook_key_id: str | None  # that endpoint's key
-    hidden: bool  # not shown: who caused it is suspended
+    hidden: bool  # not shown: that account is suspended
 
 
 class ShownNotice(msgspec.Struct):

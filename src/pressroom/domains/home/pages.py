@@ -49,7 +49,7 @@ POSTS: Final = 20
 """Own posts on a page."""
 
 CLIPS: Final = 3
-"""The newest of one's own clips that the front page shows; /clips has them all."""
+"""The account's newest clips on the front page; /clips has all."""
 
 
 class OwnThings(msgspec.Struct):
@@ -110,7 +110,7 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
 
 @routes.get("/", Visitor(), summary="The front page")
 async def home(request: Request[Caller]) -> Response:
-    """An introduction to the server; signed in, the compose box above one's own posts."""
+    """An introduction to the server; signed in, the compose box above the account's posts."""
     return await show_home(request, FormState())
 
 

@@ -43,7 +43,7 @@ async def find_joined(tx: Tx, account_id: str, hub_id: str) -> Hub | None:
 
 
 async def list_choice(tx: Tx, account_id: str, wanted: str) -> HubChoice:
-    """Returns the hubs that an account is offered to publish into: the newest of which it is a member.
+    """Returns the hubs that a form offers: the newest that the account is a member of.
 
     The hub with the id `wanted` is among them, if the account is a member of it; empty: none is wanted.
     """

@@ -1,4 +1,4 @@
-"""The page of one's own hubs, and making one (docs/web-app.md#lists)."""
+"""The page of the account's hubs, and the form of a new hub (docs/web-app.md#lists)."""
 
 from typing import Final
 

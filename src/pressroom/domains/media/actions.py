@@ -182,7 +182,7 @@ async def _finish(tx: Tx, job: Job, token: str) -> bool:
 
 
 REMOVAL_JOB: Final = "old avatar"
-"""The kind of job that removes an avatar or cover that is shown no more; its subject is the file's id."""
+"""The kind of job that removes a replaced avatar or cover; its subject is the file's id."""
 
 _SETTERS: Final = {AccountPicture.AVATAR: status.set_avatar, AccountPicture.COVER: status.set_cover}
 

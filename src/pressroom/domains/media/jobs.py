@@ -131,7 +131,7 @@ class Processing:
                 await self._blobs.delete(source(media.id))
 
     async def remove(self, job: Job, token: str) -> None:
-        """Removes a picture of an account that is shown no more: from the store, then its row."""
+        """Removes a replaced picture of an account: from the store, then its row."""
         await self._blobs.delete(*every_key(job.subject))
         await self._db.transact(actions.finish_removal, job, token)
 

@@ -91,7 +91,7 @@ class Media(msgspec.Struct):
     """A file of a post, clip or account. Times are in milliseconds; sizes are those of the served file."""
 
     id: str
-    account_id: str  # who sent it
+    account_id: str  # the uploader
     owner_id: str  # the post or clip that it belongs to
     position: int  # among the files of its post
     token: str  # the secret part of its address
@@ -121,7 +121,7 @@ class Media(msgspec.Struct):
 
     @property
     def mime_type(self) -> str:
-        """Returns the media type of the served file, whatever was uploaded."""
+        """Returns the media type of the served file, which can differ from the upload's."""
         return "video/mp4" if self.type is MediaEntryType.VIDEO else "image/webp"
 
     def content_type(self, variant: Variant) -> str:
@@ -178,7 +178,7 @@ def source(media_id: str) -> str:
 
 
 def every_key(media_id: str) -> list[str]:
-    """Returns all keys that the store may hold for a file, whatever it is and however far it was processed."""
+    """Returns all keys that the store may hold for a file of any kind and state."""
     return [source(media_id), *(rendition(media_id, name) for name in RENDITIONS)]
 
 

@@ -33,7 +33,7 @@ LIST_OF_OWNERS: Final = Query(
     Media, f"SELECT {_MEDIA} FROM media WHERE owner_id IN ({in_list('owner')}) ORDER BY owner_id, position"
 )
 
-# The owner of a file decides who may see it, in one place.
+# The visibility of a file is that of its post or clip.
 _SERVED: Final = (
     f"SELECT {_MEDIA},"
     " (SELECT p.visibility FROM posts p WHERE p.account_id = media.account_id AND p.id = media.owner_id)"
@@ -55,7 +55,7 @@ FIND_FOR_READER: Final = Query(
     " AND (SELECT 1 FROM accounts r WHERE r.id = :reader AND r.suspended_at IS NULL) IS NOT NULL",
 )
 
-# Whatever became of its owner, processing that was begun is finished.
+# Also a file of a deleted post: processing that has begun is finished.
 FIND_ANY: Final = Query(Media, f"SELECT {_MEDIA} FROM media WHERE id = :media_id")
 
 
@@ -138,7 +138,7 @@ async def lock_stored(tx: Tx, account_id: str) -> int:
 
 
 async def count_stored(tx: Tx, media_id: str, stored_bytes: int) -> None:
-    """Counts a file as so many bytes of what its account stores, whatever it counted as before."""
+    """Replaces the number of bytes that a file counts for among its account's stored media."""
     await tx.run(COUNT_STORED_OF_ACCOUNT, media_id=media_id, stored_bytes=stored_bytes)
     await tx.run(COUNT_STORED, media_id=media_id, stored_bytes=stored_bytes)
 
@@ -205,7 +205,7 @@ async def renew_token(tx: Tx, media_id: str, token: str) -> None:
 
 @sql.run("UPDATE media SET hidden_at = :now WHERE owner_id = :owner_id")
 async def hide_of_owner(tx: Tx, owner_id: str) -> None:
-    """Serves the files of a post or clip no more."""
+    """Hides the files of a post or clip."""
     ...
 
 
@@ -232,7 +232,7 @@ async def shared_secret(tx: Tx, name: str, fresh: str) -> str:
     " (SELECT id FROM media WHERE account_id = :account_id AND hidden_at IS NULL LIMIT :batch)"
 )
 async def hide_of_account(tx: Tx, account_id: str, batch: int) -> int:
-    """Serves up to `batch` files of an account no more, and returns how many."""
+    """Hides up to `batch` files of an account, and returns their number."""
     ...
 
 
@@ -241,7 +241,7 @@ async def hide_of_account(tx: Tx, account_id: str, batch: int) -> int:
     " ORDER BY id LIMIT :limit"
 )
 async def list_ended(tx: Tx, account_id: str, *, limit: int) -> list[str]:
-    """Returns the ids of files of an account that are served no more and are not being processed."""
+    """Returns the ids of an account's hidden files that are not being processed."""
     ...
 
 
@@ -268,7 +268,7 @@ async def find_stored_bytes(tx: Tx, account_id: str) -> int:
 
 
 async def find_any(tx: Tx, media_id: str) -> Media | None:
-    """Returns a file, whatever became of it and of its owner."""
+    """Returns a file, also a hidden one."""
     return await tx.one(FIND_ANY, media_id=media_id)
 
 

@@ -132,7 +132,7 @@ def cover_shape(account_id: str, pictures: Pictures, base_url: str) -> CoverOut:
 
 
 def _of(pictures: Pictures) -> tuple[str | None, ProcessingStatus | None, str | None]:
-    """Returns the token of what is shown, then the status of what was sent last and why that is FAILED."""
+    """Returns the token of the shown picture, then status and reason of the latest upload."""
     last: Media | None = pictures.newer or pictures.shown
     token = pictures.shown.token if pictures.shown else None
     return (token, ProcessingStatus(last.status), last.reason) if last else (token, None, None)

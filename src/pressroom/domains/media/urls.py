@@ -78,7 +78,7 @@ class SignedToken(msgspec.Struct, frozen=True):
 
 
 def addresses_of(request: Request[Caller], *, lasting: bool = True) -> MediaAddresses:
-    """Returns what makes the addresses in the response to this request."""
+    """Returns the maker of addresses for the response to this request."""
     settings, reader = request.settings, reader_of(request.who).id
     permalinks = Permalinks(settings.permalink_base)
     return MediaAddresses(

@@ -36,7 +36,7 @@ class Notification(msgspec.Struct):
     post_id: str | None
     webhook_id: str | None
     key_id: str | None
-    actor_id: str | None  # who caused it; the next four fields are that account
+    actor_id: str | None  # the account that caused it, with the next four fields
     username: str | None
     display_name: str | None
     avatar_token: str | None

@@ -5,7 +5,7 @@ from typing import Final
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.notifications.models import Notification
 
-# Of the newest so many: who has more unread than the head of a page counts is told so.
+# Only the newest `limit` are read: the head of a page shows no larger number.
 COUNT_UNREAD: Final = Query(
     int,
     "SELECT count(*) FROM (SELECT actor_id FROM notifications WHERE account_id = :account_id AND read_at IS NULL"

@@ -1,4 +1,4 @@
-"""Notifications over HTTP: counted, marked as read. `home` lists them, since it knows what they are about."""
+"""Counts and marks notifications over HTTP. `home` lists them, as it may import the packages of their subjects."""
 
 from typing import Final
 

@@ -24,10 +24,10 @@ class PostType(StrEnum):
 
 
 class ParsedText(msgspec.Struct, frozen=True):
-    """A text and what one scan found in it.
+    """A text with its hashtags, mentions and first link.
 
     `hashtags` are identities and `mentions` case-folded user names, each once and in the order of the text. `link` is
-    the page whose card the text asks for (docs/previews.md#the-linked-page), in its one spelling.
+    the page of the text's link card (docs/previews.md#the-linked-page), in its normalised spelling.
     """
 
     text: str
@@ -67,13 +67,13 @@ class PostFields(msgspec.Struct):
 
 
 BARE: Final = PostFields(visibility=Visibility.PUBLIC, location_name=None, latitude=None, longitude=None, hub_id=None)
-"""A post of which nothing is said: a bounce."""
+"""The fields of a bounce: a PUBLIC post without a location or a hub."""
 
 
 class Draft(msgspec.Struct):
     """A post to create.
 
-    `forced_link` is the page whose card is shown whatever the content links to, in its one spelling.
+    `forced_link` is the page of a link card that the author chose, in its normalised spelling.
     """
 
     content: ParsedText | None
@@ -84,7 +84,7 @@ class Draft(msgspec.Struct):
 
     @property
     def card_url(self) -> str | None:
-        """The page whose card the post shows; None beside media (docs/previews.md#the-linked-page)."""
+        """Returns the page of the post's link card; None for a post with media (docs/previews.md#the-linked-page)."""
         if self.media:
             return None
         return self.forced_link or (self.content.link if self.content else None)

@@ -1,4 +1,4 @@
-"""The pages of one's own post: its edit, its deletion and its allowlist (docs/web-app.md#own-posts-and-clips)."""
+"""The pages on which authors edit a post, delete it and set its allowlist (docs/web-app.md#own-posts-and-clips)."""
 
 from typing import Final
 

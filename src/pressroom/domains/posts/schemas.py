@@ -180,7 +180,7 @@ def named_twice(usernames: Sequence[str] | None) -> Iterator[FieldError]:
 
 
 def link_errors(url: str) -> Iterator[FieldError]:
-    """Yields the faults of the address of a page whose card is wanted."""
+    """Yields an error for an address that cannot have a link card."""
     try:
         normalised(url)
     except UrlRefused as refused:
@@ -345,6 +345,3 @@ def _hub(post: SeenPost, base_url: str) -> PostHubOut | None:
     if post.hub_id is None:
         return None
     return PostHubOut(post.hub_id, post.hub_name or "", post.hub_slug or "", hub_avatar(post.hub_id, base_url))
-
-
-"""Examples of a post are made of this."""

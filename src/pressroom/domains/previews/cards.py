@@ -1,4 +1,4 @@
-"""Fetches cards: one fetch at a time for each page, over all processes, for whose outcome a create waits a little."""
+"""Fetches cards: one fetch at a time for each page, over all processes, and a create waits a little for its outcome."""
 
 import asyncio
 import contextlib

@@ -52,7 +52,7 @@ THREAD_WEIGHT: Final = 60_000
 links. Further ones are on the next page."""
 
 DEEPEST: Final = 5
-"""Replies below this depth are not indented further; they name whom they answer."""
+"""Replies below this depth are not indented further; they name the author of their parent."""
 
 
 class Thread(msgspec.Struct):

@@ -1,6 +1,6 @@
 """Comments and cards of posts as signed-out visitors see them, rendered once for each state (docs/web-app.md#reading).
 
-Somebody who is signed in gets theirs rendered anew: there are forms in them.
+Those of signed-in readers contain forms, and are rendered for each request.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,10 +38,10 @@ _CARD: Final = "card"
 
 
 class PageFragments:
-    """The comments and cards of one page. Those that are not `kept` are rendered anew.
+    """The comments and cards of one page. Without a cache each is rendered for the request.
 
     Args:
-        kept: Where they are kept; None on the page of somebody who is signed in.
+        kept: The cache; None on the page of a signed-in reader.
         placeholders: The tiny pictures that stand for files until they have loaded, by the file's id.
         now: The time of the request in milliseconds.
     """

@@ -1,4 +1,4 @@
-"""SQL of the feeds: what tells whether a feed has changed, in one read along an index."""
+"""SQL of the feeds: the version of a feed, in one read along an index."""
 
 from typing import Final
 

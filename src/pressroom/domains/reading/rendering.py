@@ -180,7 +180,7 @@ async def clips_page(request: Request[Caller]) -> Response:
 
 
 async def gone_profile(request: Request[Caller]) -> Response:
-    """Returns what stands at the pages of an account that was deleted, while its name is reserved."""
+    """Returns the page of a deleted account while its name is reserved."""
     values: dict[str, object] = {"robots": "noindex"}
     return await reading_page(request, "reading/gone_profile.html", values, code=410, everybody=False)
 

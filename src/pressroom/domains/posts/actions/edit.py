@@ -69,7 +69,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
 
 
 async def precheck_edit(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> str | None:
-    """Looks ahead at `edit_post` without writing; returns the page whose card the edited post will newly show.
+    """Checks an edit before `edit_post` and writes nothing; returns the URL of a link card that the edit adds.
 
     Raises what that would raise, by the same checks.
     """
@@ -146,7 +146,7 @@ def _check_editable(post: OwnPost, edit: Edit) -> None:
 
 
 async def hide_post(tx: Tx, author: str, post_id: str) -> None:
-    """Makes a post PRIVATE until `unhide_post`, whatever its author edits.
+    """Makes a post PRIVATE; its author cannot change that until `unhide_post`.
 
     Raises NotFound when it was deleted, Unprocessable for a bounce, which is always PUBLIC.
     """
@@ -167,14 +167,14 @@ async def hide_post(tx: Tx, author: str, post_id: str) -> None:
 
 
 async def unhide_post(tx: Tx, author: str, post_id: str) -> None:
-    """Lets the author choose again who may see a hidden post; until then it stays PRIVATE."""
+    """Lets the author change the visibility of a hidden post again; the post itself stays PRIVATE."""
     await writing.unhide_post(tx, author, post_id)
 
 
 async def erase_posts(tx: Tx, account_id: str, before: str) -> str | None:
-    """Deletes and erases the account's next posts with ids below `before`; the last of them, None: there are no more.
+    """Deletes and erases the account's next posts with ids below `before`; returns the last id, None at the end.
 
-    The rows stay, so that permalinks say that a post was deleted.
+    The rows remain, so that permalinks answer 410 rather than 404. A repeated call does no harm.
     """
     # Newest first, as bouncing and deleting a bounce lock a bounce before its original: otherwise two could deadlock.
     post_ids = await writing.list_unerased(tx, account_id, before=before, limit=POSTS)

@@ -30,7 +30,7 @@ _NO_POST: Final = "There is no such post."
 async def get_post(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -> SeenPost:
     """Returns a post that is not deleted and that the reader (with `by_key`: the reader's key) may see.
 
-    Raises NotFound, whatever the reason.
+    Raises NotFound, and does not tell a hidden post from an unknown one.
     """
     post = await find_post(tx, post_id, reader)
     if post is None or post.deleted_at is not None or (by_key and not post.may_be_read_by_key()):

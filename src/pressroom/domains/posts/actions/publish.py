@@ -67,7 +67,7 @@ async def publish_composed(
 
 
 async def precheck_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> str | None:
-    """Looks ahead at `publish_post` without writing; returns the page whose card the post will show.
+    """Checks a post before `publish_post` and writes nothing; returns the URL of its future link card.
 
     Raises what that would raise, by the same checks.
     """
@@ -121,8 +121,8 @@ def new_post(
 
 
 async def save_and_emit(tx: Tx, post: Post, content: ParsedText | None) -> None:
-    """Stores a new post of this content, counts it for its account, tags it, notifies whom it mentions and emits its
-    event."""
+    """Stores a new post, updates its account's counters, indexes its hashtags, notifies mentioned accounts and emits
+    post.created."""
     await writing.insert_post(tx, post)
     if post.preview_url is not None:
         await want_card(tx, post.preview_url, post.account_id)
@@ -184,7 +184,7 @@ async def unbounce_post(tx: Tx, caller: Caller, post_id: str) -> str:
 
 
 async def precheck_quote(tx: Tx, caller: Caller, post_id: str, content: ParsedText, allowance: Allowance) -> str | None:
-    """Looks ahead at a quoting `bounce_post` without writing; returns the page whose card the quote will show.
+    """Checks a quote before `bounce_post` and writes nothing; returns the URL of its future link card.
 
     Raises what that would raise, by the same checks.
     """

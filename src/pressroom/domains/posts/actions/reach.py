@@ -22,7 +22,7 @@ TAGS_TOGETHER: Final = 500
 
 
 async def reach_readers(tx: Tx, author: str, post_id: str, content: ParsedText, visibility: Visibility) -> None:
-    """Puts a new post under its hashtags if it is PUBLIC, and notifies whom it mentions."""
+    """Indexes the hashtags of a new PUBLIC post, and notifies mentioned accounts."""
     if visibility == Visibility.PUBLIC:
         await reach.insert_tags(tx, account_id=author, post_id=post_id, tags=content.hashtags)
     await _notify_mentioned(tx, author, post_id, content.mentions, visibility)
@@ -38,7 +38,7 @@ async def reach_readers_anew(
 
 
 async def move_tags(tx: Tx, job: Job, token: str, after: str) -> str | None:
-    """Hides or shows the hashtags of an account's next posts after `after`; returns the last, None when there is none.
+    """Hides or shows the hashtags of an account's next posts after `after`; returns the last id, None at the end.
 
     An account that turns private or public waits for the end of this transaction, and then enqueues a job of its own.
     """
@@ -62,7 +62,7 @@ async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str
     """Replaces the allowlist of the caller's own post and returns how many accounts it names.
 
     Mentioned accounts that may see the post now are notified. Raises NotFound, also for somebody else's post;
-    Unprocessable for a bounce, and for unknown names, all of which it lists.
+    Unprocessable for a bounce, and with an error for each unknown name.
     """
     author = caller.account.id
     post = await writing.lock_own(tx, author, post_id)

@@ -10,10 +10,10 @@ from pressroom.domains.posts.queries import reach, reactions
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
 
 REACTIONS: Final = 50
-"""Likes that one transaction takes back, and votes."""
+"""Likes, and votes, that one transaction removes."""
 
 ROWS: Final = 500
-"""Rows that nothing counts and that one transaction removes."""
+"""Rows without a counter that one transaction removes."""
 
 
 async def like_post(tx: Tx, caller: Caller, post_id: str) -> None:
@@ -65,7 +65,7 @@ async def vote(tx: Tx, caller: Caller, post_id: str, choices: list[int]) -> Poll
 
 
 async def take_reactions_back(tx: Tx, account_id: str) -> bool:
-    """Takes back likes, saves and votes of an account, and its places on allowlists. Returns whether there are more."""
+    """Removes likes, saves and votes of an account, and its entries in allowlists. Returns whether others remain."""
     liked = await reactions.list_liked(tx, account_id, limit=REACTIONS)
     for post_id in liked:
         if await reactions.delete_like(tx, post_id, account_id):

@@ -62,7 +62,7 @@ POSTS_BY_KEY: Final = Query(
     " AND created_at >= :since",
 )
 
-# The same of an account that is signed in, whose windows are named `account:` and its id.
+# The writes of a session: its windows are named `account:` and the account's id.
 POSTS_SIGNED_IN: Final = Query(
     KeyWrite,
     "SELECT created_at AS at, FALSE AS is_post FROM posts WHERE account_id = substr(:key_id, 9) AND id >= :first_id"
