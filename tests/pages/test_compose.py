@@ -162,7 +162,7 @@ def test_unknown_readers_are_named_and_nothing_is_published(alice: Actor) -> Non
         (
             (EMPTY,),
             {"content": "a", "altText": "A fox"},
-            ["What a file shows, 1: This describes a file, but none is chosen. Choose the file again."],
+            ["Alt text, 1: This describes a file, but none is chosen. Choose the file again."],
         ),
         (
             (),

@@ -78,7 +78,7 @@ def test_every_type_has_its_words_and_its_link(actor: MakeActor) -> None:
     texts = [text(node, ".says") for node in entries(tree)]
     who = f"{bob.account.display_name} @{bob.account.username}"
     assert texts == [
-        "An admin of this server has decided about something of yours: what and why.",
+        "An admin of this server has made a decision about your content: view the decision.",
         f"{who} asks to follow you.",
         "Your API key test key was revoked, not by you.",
         "A webhook endpoint was disabled after five failures in a row, and has been removed since.",

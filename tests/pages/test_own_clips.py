@@ -116,7 +116,7 @@ def test_a_post_is_deleted_on_its_page(alice: Actor) -> None:
     path = f"/post/{post['id']}/delete"
     text = opened(alice, path).tree.css("main")[0].text()
     assert "Going" in text
-    assert "pictures and videos are served no more" in text
+    assert "pictures and videos are no longer available" in text
 
     assert send(alice, path)[:2] == (303, "/?done=post-deleted")
 

@@ -119,7 +119,7 @@ def is_accepted(bob: Reader, alice: Reader) -> None:
 
     alice.tab.open("/follows?list=requests")
     alice.page.get_by_role("button", name=f"Accept @{bob.name}", exact=True).click()
-    expect(alice.page.get_by_text("Nobody waits")).to_be_visible()
+    expect(alice.page.get_by_text("No follow requests")).to_be_visible()
     alice.page.get_by_role("link", name="Follow you").click()
     expect(alice.page.locator(".people")).to_contain_text(f"@{bob.name}")
 
@@ -186,7 +186,7 @@ def quotes(bob: Reader, public: str) -> None:
     """Bob quotes the post that everybody may see."""
     bob.tab.open(f"/post/{public}")
     bob.page.get_by_role("link", name="Quote").click()
-    bob.page.get_by_label("What you say").fill("How true")
+    bob.page.get_by_label("Your comment").fill("How true")
     bob.page.get_by_role("button", name="Publish the quote").click()
     expect(bob.page.locator("article.post .text").first).to_have_text("How true")
     expect(bob.page.locator(".nested")).to_contain_text("The harbour")
