@@ -93,14 +93,22 @@ async def read_paged(
     key: Callable[[T], str],
     action: Callable[[Tx, *Ts, str, int], Awaitable[list[T]]],
     *args: *Ts,
+    page: Page | None = None,
+    oldest_first: bool = False,
 ) -> tuple[list[T], str | None]:
-    """Reads the page that a request asks for, and returns its rows and the next cursor.
+    """Reads a page of a list, and returns its rows and the next cursor.
 
-    `action` takes `args`, the id before which the page begins, and how many rows to return at most.
+    Args:
+        request: The request for it.
+        key: Returns the cursor that stands for a row.
+        action: Takes `args`, the id before or after which the page begins, and how many rows to return at most.
+        args: The first arguments of the action.
+        page: Unless given, the page that the request's query string asks for.
+        oldest_first: Whether the list begins with the oldest item.
 
     Raises:
-        Invalid: The page is wrong.
+        Invalid: The query string asks for a wrong page.
     """
-    page = read_page(request.query)
-    rows = await request.db.read(action, *args, page.before, page.limit + 1)
+    page = page or read_page(request.query)
+    rows = await request.db.read(action, *args, page.after if oldest_first else page.before, page.limit + 1)
     return split(rows, page, key)

@@ -14,7 +14,13 @@ the same act (docs/web-app.md#forms):
     @routes.form("/settings/keys/new", Page(), show=show_new_key, summary="…")
     async def make_key(request: Request[Caller], body: CreateKey) -> Response: ...
 
-GET shows the form by `show`. A form or button that stands on another page is declared with `routes.submit`.
+GET shows the form by `show`. A page with several forms or buttons declares itself, and each of them names it:
+
+    @routes.page("/settings/keys/{keyId}", Page(), summary="…")
+    async def show_key(request: Request[Caller], form: FormState) -> Response: ...
+
+    @routes.submit("/settings/keys/{keyId}/revoke", Page(), again=show_key, summary="…")
+    async def revoke_key(request: Request[Caller], body: NoFields) -> Response: ...
 
 What a route needs at run time is in its request (`web.request`), above all in `request.services`.
 """
@@ -229,15 +235,23 @@ class Routes(list[Route[C]]):
         """Declares a DELETE operation."""
         return lambda handler: self._add("DELETE", path, access, handler, declared)
 
+    def page(self, path: str, access: Access, *, summary: str) -> Callable[[ShowForm[C]], ShowForm[C]]:
+        """Declares a page with forms: GET shows them new by the function, refused ones name it as `again`."""
+
+        def declare(show: ShowForm[C]) -> ShowForm[C]:
+            async def shown_new(request: Request[C]) -> Response:
+                return await show(request, FormState())
+
+            self._add("GET", path, access, shown_new, {"summary": summary})
+            return show
+
+        return declare
+
     def form(
         self, path: str, access: Page | Visitor, *, show: ShowForm[C], **declared: Unpack[FormDeclaration]
     ) -> Callable[[Callable[[Request[C], B], Awaitable[Response]]], Route[C]]:
         """Declares a form with a page of its own: GET shows it new by `show`, POST sends it."""
-
-        async def page(request: Request[C]) -> Response:
-            return await show(request, FormState())
-
-        self._add("GET", path, access, page, {"summary": declared["summary"]})
+        self.page(path, access, summary=declared["summary"])(show)
         return self.submit(path, access, again=show, **declared)
 
     def submit(
@@ -256,17 +270,7 @@ class Routes(list[Route[C]]):
         declared: Declaration,
         form: PageForm[C] | None = None,
     ) -> Route[C]:
-        _, *rest = inspect.signature(handler).parameters.values()
-        takes: type[msgspec.Struct] | None = rest[0].annotation if rest else None
-        if takes is not None:
-            check_rules(struct_info(takes), takes.__name__)
-
-        def run(request: Request[C], body: msgspec.Struct | None) -> Awaitable[Response]:
-            return cast("Run[C]", handler)(request, body)
-
-        def run_alone(request: Request[C], _body: msgspec.Struct | None) -> Awaitable[Response]:
-            return cast("Callable[[Request[C]], Awaitable[Response]]", handler)(request)
-
+        takes = _body_of(handler)
         implied: Declaration = {
             "summary": declared["summary"],
             "idempotent": method != "GET",
@@ -281,19 +285,28 @@ class Routes(list[Route[C]]):
         fails = declared.get("fails", ())
         if declared.get("paged") and not any(isinstance(refusal, Invalid) for refusal in fails):
             declared["fails"] = (BAD_LIMIT, *fails)
-        route = Route(
-            method,
-            path,
-            access,
-            run_alone if takes is None else run,
-            handler.__name__,
-            _description(handler),
-            takes,
-            page_form=form,
-            **(implied | declared),
-        )
+        run, name, description = _runner(handler, takes), handler.__name__, _description(handler)
+        route = Route(method, path, access, run, name, description, takes, page_form=form, **(implied | declared))
         self.append(route)
         return route
+
+
+def _body_of(handler: Callable[..., object]) -> type[msgspec.Struct] | None:
+    """Returns the struct of the body that a handler takes, if any. Raises TypeError when a rule of it is wrong."""
+    _, *rest = inspect.signature(handler).parameters.values()
+    if not rest:
+        return None
+    takes: type[msgspec.Struct] = rest[0].annotation
+    check_rules(struct_info(takes), takes.__name__)
+    return takes
+
+
+def _runner(handler: Handler[C, B], takes: type[msgspec.Struct] | None) -> Run[C]:
+    """Returns a function that calls the handler with the body or, if it takes none, without."""
+    if takes is not None:
+        return cast("Run[C]", handler)
+    alone = cast("Callable[[Request[C]], Awaitable[Response]]", handler)
+    return lambda request, _body: alone(request)
 
 
 def _example_of(kind: type[object] | None) -> object:

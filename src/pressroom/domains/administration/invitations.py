@@ -17,7 +17,7 @@ from pressroom.settings.values import Signup
 from pressroom.web.access import AdminOnly, AdminPage
 from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormState, NoFields
-from pressroom.web.paging import read_paged, split
+from pressroom.web.paging import read_paged
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -154,11 +154,10 @@ async def revoke_invitation(request: Request[Caller]) -> Response:
     return await _revoke(request)
 
 
+@pages.page(PAGE, AdminPage(), summary="Invitations")
 async def show_invitations(request: Request[Caller], form: FormState) -> Response:
     """Renders the form of a new invitation and the list of all."""
-    page = page_of(request)
-    found = await request.db.read(queries.list_invitations, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda each: each.id)
+    shown, cursor = await read_paged(request, lambda each: each.id, queries.list_invitations, page=page_of(request))
     values: dict[str, object] = {
         "invitations": _shapes(request, shown),
         "is_by_invitation": request.settings.signup is Signup.INVITE,
@@ -166,12 +165,6 @@ async def show_invitations(request: Request[Caller], form: FormState) -> Respons
         **pager_values(request, PAGE, {}, cursor),
     }
     return await render(request, "administration/invitations.html", values, form=form)
-
-
-@pages.get(PAGE, AdminPage(), summary="Invitations")
-async def invitations_page(request: Request[Caller]) -> Response:
-    """The form of a new one, and those that were made."""
-    return await show_invitations(request, FormState())
 
 
 @pages.submit(PAGE, AdminPage(recent=True), again=show_invitations, summary="Make an invitation")

@@ -28,7 +28,7 @@ from pressroom.domains.moderation.schemas import record_shape
 from pressroom.settings.shown import shown_settings
 from pressroom.web.access import AdminPage
 from pressroom.web.page_forms import FormFields, FormState, NoFields
-from pressroom.web.paging import Page, place_of, split
+from pressroom.web.paging import Page, place_of, read_paged, split
 from pressroom.web.query import parse_filled
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
@@ -143,6 +143,7 @@ async def delete_account(request: Request[Caller], body: DeleteAccount) -> Respo
     return redirect(ACCOUNTS, done="account-deleted")
 
 
+@routes.page("/admin/jobs", AdminPage(), summary="Jobs")
 async def show_jobs(request: Request[Caller], form: FormState) -> Response:
     """Renders what waits, and the jobs that were given up."""
     page = page_of(request)
@@ -155,12 +156,6 @@ async def show_jobs(request: Request[Caller], form: FormState) -> Response:
     return await render(
         request, "administration/jobs.html", {**values, **pager_values(request, "/admin/jobs", {}, cursor)}, form=form
     )
-
-
-@routes.get("/admin/jobs", AdminPage(), summary="Jobs")
-async def jobs_page(request: Request[Caller]) -> Response:
-    """How many jobs of each kind wait, and those that were given up."""
-    return await show_jobs(request, FormState())
 
 
 @routes.submit("/admin/jobs/{id}/retry", AdminPage(recent=True), again=show_jobs, summary="Try a dead job again")
@@ -180,9 +175,7 @@ async def show_settings(request: Request[Caller]) -> Response:
 @routes.get("/admin/log", AdminPage(), summary="What admins did")
 async def show_log(request: Request[Caller]) -> Response:
     """Acts of admins and the operator, newest first."""
-    page = page_of(request)
-    found = await request.db.read(actions.list_log, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda each: each.entry.id)
+    shown, cursor = await read_paged(request, lambda each: each.entry.id, actions.list_log, page=page_of(request))
     values: dict[str, object] = {"acts": [act_shape(each) for each in shown]}
     return await render(
         request, "administration/log.html", {**values, **pager_values(request, "/admin/log", {}, cursor)}

@@ -1,6 +1,7 @@
 """Comments over HTTP."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -12,7 +13,7 @@ from pressroom.domains.comments.schemas import CommentList, CommentOut, CreateCo
 from pressroom.domains.posts.schemas import DeletedOut
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_paged
 from pressroom.web.permalinks import Permalinks
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -63,12 +64,11 @@ async def create_comment(request: Request[Caller], body: CreateComment) -> Respo
 async def list_comments(request: Request[Caller]) -> Response:
     """All comments on a post that the reader may see, replies among them, oldest first. With a key: on what its
     account published and on what anyone may see."""
-    page = read_page(request.query)
     reader = reader_of(request.who)
-    comments = await request.db.read(
-        actions.list_in_time, request.parameters["id"], reader.id, page.after, page.limit + 1, by_key=reader.by_key
+    in_time = partial(actions.list_in_time, by_key=reader.by_key)
+    shown, cursor = await read_paged(
+        request, lambda comment: comment.id, in_time, request.parameters["id"], reader.id, oldest_first=True
     )
-    shown, cursor = split(comments, page, lambda comment: comment.id)
     return json_response(CommentList([_shown(request)(each) for each in shown], cursor))
 
 

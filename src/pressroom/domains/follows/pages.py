@@ -37,12 +37,7 @@ LISTS: Final[dict[str, List]] = {
 """The lists of the page, by their name in the query; the first is shown when none is named."""
 
 
-@routes.get(FOLLOWS, Page(), summary="Who follows whom")
-async def show_follows(request: Request[Caller]) -> Response:
-    """A page of one of the lists."""
-    return await show_list(request, FormState())
-
-
+@routes.page(FOLLOWS, Page(), summary="Who follows whom")
 async def show_list(request: Request[Caller], form: FormState) -> Response:
     """Returns a page of the list that the query names; after a form that was refused, of the requests."""
     given = parse_filled(request.query)

@@ -73,6 +73,7 @@ async def read_own(tx: Tx, account_id: str, before: str, hub: str) -> OwnThings:
     )
 
 
+@routes.page("/", Visitor(), summary="The front page")
 async def show_home(request: Request[Caller], form: FormState) -> Response:
     """Renders the compose box above the account's posts, or the introduction for people who are not signed in."""
     if request.who is None:
@@ -106,12 +107,6 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
         **more,
     }
     return await render(request, "home/start.html", values, form=form, policy=COMPOSE_POLICY)
-
-
-@routes.get("/", Visitor(), summary="The front page")
-async def home(request: Request[Caller]) -> Response:
-    """An introduction to the server; signed in, the compose box above the account's posts."""
-    return await show_home(request, FormState())
 
 
 @routes.submit("/", Page(), again=show_home, fields=COMPOSE_FIELDS, files=COMPOSE_FILES, summary="Publish a post")
@@ -171,6 +166,7 @@ _PLACE: Final = re.compile(r"[0-9A-Z]{26}|~")
 """An id, or the end of the unread notifications."""
 
 
+@routes.page(INBOX, Page(), summary="Your notifications")
 async def show_notices(request: Request[Caller], form: FormState) -> Response:
     """Renders the unread notifications, then the read ones."""
     before, read = (place_of(request.query, name, _PLACE) for name in ("before", "read"))
@@ -181,12 +177,6 @@ async def show_notices(request: Request[Caller], form: FormState) -> Response:
         "first_page": INBOX if before or read else None,
     }
     return await render(request, "home/notifications.html", values, form=form)
-
-
-@routes.get(INBOX, Page(), summary="Your notifications")
-async def notices(request: Request[Caller]) -> Response:
-    """The notifications of the account: unread ones first."""
-    return await show_notices(request, FormState())
 
 
 @routes.submit(f"{INBOX}/read", Page(), again=show_notices, summary="Mark notifications as read")

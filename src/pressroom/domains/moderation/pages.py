@@ -17,17 +17,12 @@ from pressroom.web.routing import Routes
 routes: Final = Routes[Caller]()
 
 
+@routes.page("/admin/blocks", AdminPage(), summary="Blocked e-mail addresses")
 async def show_blocks(request: Request[Caller], form: FormState) -> Response:
     """Renders the blocked addresses, with the form to block more."""
     shown, cursor = await read_blocks(request)
     values = {"blocks": shown, "next_page": cursor and f"?cursor={cursor}"}
     return await render(request, "accounts/blocks.html", values, form=form)
-
-
-@routes.get("/admin/blocks", AdminPage(), summary="Blocked e-mail addresses")
-async def blocks_page(request: Request[Caller]) -> Response:
-    """The page of blocked addresses."""
-    return await show_blocks(request, FormState())
 
 
 @routes.submit("/admin/blocks", AdminPage(recent=True), again=show_blocks, summary="Block e-mail addresses")

@@ -10,7 +10,7 @@ from pressroom.domains.audit.models import Actor, Source
 from pressroom.domains.moderation.schemas import NO_PATTERN, BlockList, BlockOut, CreateBlock, block_shape
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import AdminOnly
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_page, read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes, Tag
@@ -72,8 +72,7 @@ async def delete_block(request: Request[Caller]) -> Response:
 async def read_blocks(request: Request[Caller]) -> tuple[list[BlockOut], str | None]:
     """Returns the page of blocks that the query asks for, and the cursor of the next one. Raises Invalid."""
     page = read_page(request.query if request.is_safe else "")
-    found = await request.db.read(read_stored_blocks, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda block: block.id)
+    shown, cursor = await read_paged(request, lambda block: block.id, read_stored_blocks, page=page)
     return [block_shape(block) for block in shown], cursor
 
 

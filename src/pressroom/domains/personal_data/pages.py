@@ -23,6 +23,7 @@ RECENT: Final = Page(recent=True)
 ONE_READER: Final[HeaderList] = [(b"cache-control", b"no-store")]
 
 
+@routes.page(DATA, Page(), summary="The account's data")
 async def show_data_form(request: Request[Caller], form: FormState) -> Response:
     """Returns the page of the account's data."""
     export = await request.db.read(actions.find_export, request.caller.account.id)
@@ -36,12 +37,6 @@ async def show_data_form(request: Request[Caller], form: FormState) -> Response:
         "next_at": export.next_at(now) if export else None,
     }
     return await render(request, "personal_data/data.html", values, form=form)
-
-
-@routes.get(DATA, Page(), summary="The account's data")
-async def show_data(request: Request[Caller]) -> Response:
-    """How far the copy of everything is, and the way to delete the account."""
-    return await show_data_form(request, FormState())
 
 
 @routes.submit(f"{DATA}/export", RECENT, again=show_data_form, summary="Ask for a copy of everything")

@@ -45,7 +45,7 @@ from pressroom.domains.posts.schemas import (
 )
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_page, read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes, Tag
@@ -129,9 +129,8 @@ async def upload_post(request: Request[Caller], body: UploadPost) -> Response:
 )
 async def list_posts(request: Request[Caller]) -> Response:
     """The account's posts and bounces of every visibility that are not deleted, newest first."""
-    page, own = read_page(request.query), request.caller.account.id
-    views = await request.db.read(lookup.list_of_account, own, own, page.before, page.limit + 1)
-    shown, cursor = split(views, page, lambda view: view.post.id)
+    own = request.caller.account.id
+    shown, cursor = await read_paged(request, lambda view: view.post.id, lookup.list_of_account, own, own)
     return json_response(PostList([_shown(request)(view) for view in shown], cursor))
 
 

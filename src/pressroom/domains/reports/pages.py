@@ -99,6 +99,7 @@ async def reports(request: Request[Caller]) -> Response:
     return await render(request, "reports/list.html", values)
 
 
+@routes.page("/admin/reports/{id}", AdminPage(), summary="Something that was reported")
 async def show_case(request: Request[Caller], form: FormState) -> Response:
     """Renders a case with the form to decide about it."""
     case, found = await request.db.read(actions.open_case, request.parameters["id"], request.caller.account.id)
@@ -117,12 +118,6 @@ async def show_case(request: Request[Caller], form: FormState) -> Response:
         "choices": [choice.value for choice in DecisionKind if choice in choices],
     }
     return await render(request, "reports/case.html", values, form=form)
-
-
-@routes.get("/admin/reports/{id}", AdminPage(), summary="Something that was reported")
-async def case_page(request: Request[Caller]) -> Response:
-    """A case with its subject as it was then, and the form to decide."""
-    return await show_case(request, FormState())
 
 
 @routes.submit("/admin/reports/{id}", AdminPage(recent=True), again=show_case, summary="Decide about a report")

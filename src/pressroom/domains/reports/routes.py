@@ -23,7 +23,7 @@ from pressroom.domains.reports.schemas import (
 )
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import AdminOnly, SessionOnly
-from pressroom.web.paging import read_page, read_paged, split
+from pressroom.web.paging import read_paged
 from pressroom.web.query import parse_query
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -135,9 +135,6 @@ def state_of(request: Request[Caller]) -> str:
 
 async def read_cases(request: Request[Caller], state: str) -> tuple[list[Case], str | None]:
     """Returns the page of cases that the query asks for, and the cursor of the next one. Raises Invalid."""
-    page = read_page(request.query)
     if state == "open":
-        found = await request.db.read(list_open, page.after, page.limit + 1)
-    else:
-        found = await request.db.read(list_decided, page.before, page.limit + 1)
-    return split(found, page, lambda case: case.id)
+        return await read_paged(request, lambda case: case.id, list_open, oldest_first=True)
+    return await read_paged(request, lambda case: case.id, list_decided)

@@ -60,6 +60,7 @@ SESSIONS_SHOWN: Final = 20
 """Sessions on one page."""
 
 
+@routes.page(SECURITY, Page(), summary="Password, e-mail address, two-factor sign-in and sessions")
 async def show_security_form(request: Request[Caller], form: FormState) -> Response:
     """Returns the page of password, e-mail address, two-factor sign-in and sessions."""
     before = place_of(request.query)
@@ -80,12 +81,6 @@ async def show_security_form(request: Request[Caller], form: FormState) -> Respo
 async def _read_security(tx: Tx, account_id: str, before: str) -> tuple[two_factor.State, list[Session]]:
     state = await two_factor.find_state(tx, account_id)
     return state, await list_sessions(tx, account_id, before, SESSIONS_SHOWN + 1)
-
-
-@routes.get(SECURITY, Page(), summary="Password, e-mail address, two-factor sign-in and sessions")
-async def show_security(request: Request[Caller]) -> Response:
-    """The e-mail address, password and two-factor sign-in of the account, and its sessions."""
-    return await show_security_form(request, FormState())
 
 
 @routes.submit(TWO_FACTOR, RECENT, again=show_security_form, summary="Set up two-factor sign-in")

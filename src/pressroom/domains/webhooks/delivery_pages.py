@@ -46,10 +46,11 @@ async def show_rows(request: Request[Caller]) -> Response:
     )
 
 
-@routes.get(_DELIVERY, Page(), summary="One delivery with all that was sent")
-async def show_delivery(request: Request[Caller]) -> Response:
+@routes.page(_DELIVERY, Page(), summary="One delivery with all that was sent")
+async def show_delivery(request: Request[Caller], form: FormState) -> Response:
     """A delivery: its body and headers, the secret that signed it, and its attempts."""
-    return await _show_delivery(request, FormState())
+    values, version = await _read_delivery(request)
+    return await render(request, "webhooks/delivery.html", {**values, "version": version}, form=form)
 
 
 @routes.get(_DELIVERY + "/attempts", Page(), summary="The part of a delivery's page that tells how it went")
@@ -59,12 +60,7 @@ async def show_attempts(request: Request[Caller]) -> Response:
     return unchanged(request, version) or await render(request, "webhooks/_attempts.html", values, version=version)
 
 
-async def _show_delivery(request: Request[Caller], form: FormState) -> Response:
-    values, version = await _read_delivery(request)
-    return await render(request, "webhooks/delivery.html", {**values, "version": version}, form=form)
-
-
-@routes.submit(_DELIVERY + "/resend", Page(), again=_show_delivery, summary="Send a delivery again")
+@routes.submit(_DELIVERY + "/resend", Page(), again=show_delivery, summary="Send a delivery again")
 async def resend_delivery(request: Request[Caller], body: NoFields) -> Response:
     """Queues the same envelope once more."""
     delivery_id = request.parameters["deliveryId"]

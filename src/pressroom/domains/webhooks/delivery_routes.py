@@ -24,7 +24,7 @@ from pressroom.domains.webhooks.routes import DISABLED, KEY_HAS_ENDED, NONE, ONE
 from pressroom.domains.webhooks.schemas import DeliveryList, RedeliveredOut, RedeliverEvents, delivery_shape
 from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import SessionOnly
-from pressroom.web.paging import split
+from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes
@@ -59,8 +59,9 @@ async def list_deliveries(request: Request[Caller]) -> Response:
     """The endpoint's deliveries and the receiver's answers, newest event first. Kept for 30 days after the last
     attempt. Filters may be combined."""
     page, wanted = read_listing(request.query)
-    found = await request.db.read(deliveries.list_deliveries, *named(request), wanted, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda delivery: delivery.event_id)
+    shown, cursor = await read_paged(
+        request, lambda delivery: delivery.event_id, deliveries.list_deliveries, *named(request), wanted, page=page
+    )
     return json_response(DeliveryList([delivery_shape(delivery) for delivery in shown], cursor))
 
 

@@ -71,12 +71,7 @@ async def add_endpoint(request: Request[Caller], body: CreateWebhook) -> Respons
     return await _show_secret(request, answer, "added")
 
 
-@routes.get(_ONE, Page(), summary="A webhook endpoint")
-async def endpoint(request: Request[Caller]) -> Response:
-    """How it does, what can be done with it, and what it was sent."""
-    return await show_endpoint(request, FormState())
-
-
+@routes.page(_ONE, Page(), summary="A webhook endpoint")
 async def show_endpoint(request: Request[Caller], form: FormState) -> Response:
     """Returns the page of an endpoint, whose form is that of a test."""
     report, deliveries = await request.db.read(_read_endpoint, *named(request), request.query)

@@ -39,7 +39,7 @@ from pressroom.domains.webhooks.schemas import (
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.outbound import NOT_PUBLIC
 from pressroom.web.access import SessionOnly
-from pressroom.web.paging import read_page, split
+from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes, Tag
@@ -95,10 +95,8 @@ async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Respo
 )
 async def list_webhooks(request: Request[Caller]) -> Response:
     """The key's endpoints, disabled ones too, newest first."""
-    page, now = read_page(request.query), request.clock.now()
-    account_id, key_id = request.caller.account.id, request.parameters["keyId"]
-    found = await request.db.read(endpoints.list_webhooks, account_id, key_id, page.before, page.limit + 1)
-    shown, cursor = split(found, page, lambda webhook: webhook.id)
+    now, account_id, key_id = request.clock.now(), request.caller.account.id, request.parameters["keyId"]
+    shown, cursor = await read_paged(request, lambda webhook: webhook.id, endpoints.list_webhooks, account_id, key_id)
     return json_response(WebhookList([webhook_shape(webhook, now) for webhook in shown], cursor))
 
 
