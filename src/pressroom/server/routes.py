@@ -1,113 +1,77 @@
-"""Every route of the server, put together from the modules that declare them. Nothing is opened to read them.
+"""Every route of the server, collected from the modules that declare them. Nothing is opened to read them.
 
 A test (tests/web/test_routes.py) finds every module with routes and fails when one is missing here.
 """
 
+from pkgutil import resolve_name
 from typing import Any, Final
 
-from pressroom.domains.accounts import profile_pages
-from pressroom.domains.accounts import routes as accounts
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.administration import invitations
-from pressroom.domains.administration import pages as admin_pages
-from pressroom.domains.administration import routes as administration
-from pressroom.domains.clips import pages as clip_pages
-from pressroom.domains.clips import routes as clips
-from pressroom.domains.comments import pages as comment_pages
-from pressroom.domains.comments import routes as comments
-from pressroom.domains.follows import pages as follow_pages
-from pressroom.domains.follows import routes as follows
-from pressroom.domains.home import pages as home
-from pressroom.domains.home import routes as notification_lists
-from pressroom.domains.hubs import pages as hub_pages
-from pressroom.domains.hubs import routes as hubs
-from pressroom.domains.keys import pages as key_pages
-from pressroom.domains.keys import routes as keys
-from pressroom.domains.mail import pages as mail
-from pressroom.domains.media import pages as picture_pages
-from pressroom.domains.media import routes as pictures
-from pressroom.domains.media import serving as media
-from pressroom.domains.moderation import pages as moderation_pages
-from pressroom.domains.moderation import routes as moderation
-from pressroom.domains.notifications import routes as notifications
-from pressroom.domains.personal_data import pages as data_pages
-from pressroom.domains.personal_data import routes as personal_data
-from pressroom.domains.posts import pages as post_pages
-from pressroom.domains.posts import routes as posts
-from pressroom.domains.reading import feeds
-from pressroom.domains.reading import pages as reading
-from pressroom.domains.reading import routes as post_previews
-from pressroom.domains.reports import pages as report_pages
-from pressroom.domains.reports import routes as reports
-from pressroom.domains.sign_in import pages as sign_in_pages
-from pressroom.domains.sign_in import routes as sign_in
-from pressroom.domains.sign_in import security_pages, security_routes
-from pressroom.domains.sign_up import pages as sign_up_pages
-from pressroom.domains.sign_up import routes as sign_up
-from pressroom.domains.sign_up import setup_routes as setup
-from pressroom.domains.webhooks import delivery_pages
-from pressroom.domains.webhooks import delivery_routes as deliveries
-from pressroom.domains.webhooks import key_pages as one_key_pages
-from pressroom.domains.webhooks import pages as webhook_pages
-from pressroom.domains.webhooks import routes as webhooks
 from pressroom.web import site
 from pressroom.web.routing import Route
 
-API_ROUTES: Final[tuple[Route[Caller], ...]] = (
-    *posts.routes,
-    *post_previews.routes,
-    *comments.routes,
-    *clips.routes,
-    *sign_up.routes,
-    *sign_in.routes,
-    *accounts.routes,
-    *pictures.routes,
-    *sign_in.link_routes,
-    *setup.routes,
-    *security_routes.two_factor_routes,
-    *personal_data.routes,
-    *security_routes.routes,
-    *keys.routes,
-    *webhooks.routes,
-    *deliveries.routes,
-    *follows.routes,
-    *hubs.routes,
-    *notification_lists.routes,
-    *notifications.routes,
-    *administration.routes,
-    *invitations.routes,
-    *reports.routes,
-    *moderation.routes,
+DECLARED: Final = (
+    "posts.routes",
+    "reading.routes",
+    "comments.routes",
+    "clips.routes",
+    "sign_up.routes",
+    "sign_in.routes",
+    "accounts.routes",
+    "media.routes",
+    "sign_in.routes:link_routes",
+    "sign_up.setup_routes",
+    "sign_in.security_routes:two_factor_routes",
+    "personal_data.routes",
+    "sign_in.security_routes",
+    "keys.routes",
+    "webhooks.routes",
+    "webhooks.delivery_routes",
+    "follows.routes",
+    "hubs.routes",
+    "home.routes",
+    "notifications.routes",
+    "administration.routes",
+    "administration.invitations",
+    "reports.routes",
+    "moderation.routes",
+    "home.pages",
+    "posts.pages",
+    "clips.pages",
+    "sign_up.pages",
+    "mail.pages",
+    "reading.pages",
+    "reading.feeds",
+    "comments.pages",
+    "follows.pages",
+    "hubs.pages",
+    "media.serving",
+    "sign_in.pages",
+    "accounts.profile_pages",
+    "media.pages",
+    "sign_in.security_pages",
+    "personal_data.pages",
+    "keys.pages",
+    "webhooks.key_pages",
+    "webhooks.pages",
+    "webhooks.delivery_pages",
+    "administration.pages",
+    "reports.pages",
+    "moderation.pages",
 )
+"""The modules of `pressroom.domains` with routes: those of the API in the order of its reference, then the pages. Their
+routes are in `routes`, unless another name is given behind a colon."""
+
+_ROUTES: Final[tuple[Route[Caller], ...]] = tuple(
+    route
+    for place in DECLARED
+    for route in resolve_name(f"pressroom.domains.{place if ':' in place else f'{place}:routes'}")
+)
+
+API_ROUTES: Final = tuple(route for route in _ROUTES if route.path.startswith("/api/"))
 """The operations of the API, in the order of the API reference."""
 
-PAGE_ROUTES: Final[tuple[Route[Caller], ...]] = (
-    *home.routes,
-    *post_pages.routes,
-    *clip_pages.routes,
-    *sign_up_pages.routes,
-    *setup.pages,
-    *mail.routes,
-    *reading.routes,
-    *feeds.routes,
-    *comment_pages.routes,
-    *follow_pages.routes,
-    *hub_pages.routes,
-    *media.routes,
-    *sign_in_pages.routes,
-    *profile_pages.routes,
-    *picture_pages.routes,
-    *security_pages.routes,
-    *data_pages.routes,
-    *key_pages.routes,
-    *one_key_pages.routes,
-    *webhook_pages.routes,
-    *delivery_pages.routes,
-    *admin_pages.routes,
-    *invitations.pages,
-    *report_pages.routes,
-    *moderation_pages.routes,
-)
+PAGE_ROUTES: Final = tuple(route for route in _ROUTES if not route.path.startswith("/api/"))
 """The pages that people read and the media in them, and the pages on which they do something."""
 
 SITE_ROUTES: Final[tuple[Route[Any], ...]] = (*site.routes,)

@@ -25,7 +25,6 @@ from pressroom.web.routing import Routes
 from pressroom.web.wire import EXAMPLE_BASE, Id, Time, Url
 
 routes: Final = Routes[Caller](TAG)
-pages: Final = Routes[Caller]()
 
 
 ALL: Final = "/api/admin/invitations"
@@ -154,7 +153,7 @@ async def revoke_invitation(request: Request[Caller]) -> Response:
     return await _revoke(request)
 
 
-@pages.page(PAGE, AdminPage(), summary="Invitations")
+@routes.page(PAGE, AdminPage(), summary="Invitations")
 async def show_invitations(request: Request[Caller], form: FormState) -> Response:
     """Renders the form of a new invitation and the list of all."""
     shown, cursor = await read_paged(request, lambda each: each.id, queries.list_invitations, page=page_of(request))
@@ -167,14 +166,14 @@ async def show_invitations(request: Request[Caller], form: FormState) -> Respons
     return await render(request, "administration/invitations.html", values, form=form)
 
 
-@pages.submit(PAGE, AdminPage(recent=True), again=show_invitations, summary="Make an invitation")
+@routes.submit(PAGE, AdminPage(recent=True), again=show_invitations, summary="Make an invitation")
 async def send_invitation(request: Request[Caller], body: MakeInvitation) -> Response:
     """Makes it like POST /api/admin/invitations, and shows its link this once."""
     made = msgspec.json.decode((await _make(request, body)).body, type=MadeInvitationOut)
     return await render(request, "administration/invited.html", {"made": made}, secret=made.url is not None)
 
 
-@pages.submit(f"{PAGE}/{{id}}/revoke", AdminPage(recent=True), again=show_invitations, summary="Revoke an invitation")
+@routes.submit(f"{PAGE}/{{id}}/revoke", AdminPage(recent=True), again=show_invitations, summary="Revoke an invitation")
 async def send_revocation(request: Request[Caller], body: NoFields) -> Response:
     """Revokes it like DELETE /api/admin/invitations/{id}."""
     await _revoke(request)

@@ -25,7 +25,6 @@ from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes
 
 routes: Final = Routes[Caller](TAG)
-pages: Final = Routes[Caller]()
 
 
 class SetUp(SignUpFields, kw_only=True):
@@ -71,7 +70,7 @@ async def show_set_up(request: Request[Caller], form: FormState) -> Response:
     return response
 
 
-@pages.form(
+@routes.form(
     "/setup", Visitor(), fields=FormFields(secrets={"password"}), show=show_set_up, summary="Make it, and sign it in"
 )
 async def send_set_up(request: Request[Caller], body: SetUp) -> Response:
