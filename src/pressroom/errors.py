@@ -1,4 +1,4 @@
-"""Everything that can go wrong, as one tree. It knows no HTTP: `web.error_labels` has status and label of each.
+"""Everything that can go wrong, as one tree. It knows no HTTP: `web.error_responses` has status and label of each.
 
 PressroomError
 ├── Refused                    the request cannot be carried out; trying it again unchanged is no use
@@ -21,7 +21,7 @@ PressroomError
 │   └── BlobsAway (blobs.store)
 ├── SettingError               a setting that cannot be used; for the operator
 │   └── DatabaseNotReached (db)
-├── MethodNotAllowed · RequestTimeout · PayloadTooLarge · UriTooLong · UnsupportedMediaType (web.error_labels)
+├── MethodNotAllowed · RequestTimeout · PayloadTooLarge · UriTooLong · UnsupportedMediaType (web.error_responses)
 ├── UrlRefused · OutboundFailed (outbound.failures)
 ├── BlobMissing (blobs.store)
 │

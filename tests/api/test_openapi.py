@@ -18,7 +18,7 @@ from pressroom.errors import Code, Unavailable
 from pressroom.server.document import openapi_document
 from pressroom.server.routes import API_ROUTES, SITE_ROUTES
 from pressroom.settings import Settings
-from pressroom.web.error_labels import INTERNAL, LABELS
+from pressroom.web.error_responses import INTERNAL, LABELS
 from tests.harness.documented import Documented, Json, altered, examples, operations, validator, without_unknown_fields
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess

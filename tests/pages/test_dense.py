@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import feedparser
 import pytest
 
-from pressroom.web.sliced_rendering import Slices
+from pressroom.web.templating import Slices
 from tests.api.actors import Actor, Json, body_of
 from tests.api.conftest import one_engine
 from tests.harness.local import LocalServer

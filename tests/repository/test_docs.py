@@ -12,7 +12,7 @@ from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.models import Scope
 from pressroom.errors import Code
 from pressroom.settings import all_settings
-from pressroom.web.error_labels import INTERNAL, LABELS
+from pressroom.web.error_responses import INTERNAL, LABELS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -4,8 +4,7 @@ import asyncio
 
 import msgspec
 
-from pressroom.web.cached_body import CachedBody
-from pressroom.web.codings import Coding
+from pressroom.web.codings import CachedBody, Coding
 from pressroom.web.fragments import LARGEST, Fragments, Kept, SentPages
 
 

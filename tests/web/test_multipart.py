@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pressroom.errors import MAX_FIELD_ERRORS, Code, Invalid, PressroomError
-from pressroom.web.error_labels import UnsupportedMediaType
+from pressroom.web.error_responses import UnsupportedMediaType
 from pressroom.web.multipart import HEAD_BYTES
 from pressroom.web.multipart_rules import (
     LONGEST_NAME,

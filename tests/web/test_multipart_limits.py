@@ -13,7 +13,7 @@ import pytest
 
 from pressroom.errors import Code, Unavailable
 from pressroom.web import spool
-from pressroom.web.error_labels import PayloadTooLarge
+from pressroom.web.error_responses import PayloadTooLarge
 from pressroom.web.multipart import discard, read_form
 from pressroom.web.multipart_rules import (
     FormRules,

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterator
 
 from pressroom.turns import Turn, Turns
-from pressroom.web.sliced_rendering import SLICE, Slices
+from pressroom.web.templating import SLICE, Slices
 
 PIECE = "x" * 100
 

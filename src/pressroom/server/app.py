@@ -11,14 +11,13 @@ from pressroom.server.guards import PackageGuards
 from pressroom.server.routes import ROUTES
 from pressroom.server.runtime import Runtime
 from pressroom.threads import MadeOnce
-from pressroom.web.cached_body import CachedBody
+from pressroom.web.codings import CachedBody
 from pressroom.web.fragments import Fragments, SentPages
 from pressroom.web.pipeline import Pipeline
-from pressroom.web.robots import robots_of
 from pressroom.web.router import Router
 from pressroom.web.services import Services
-from pressroom.web.site import preload_files
-from pressroom.web.sliced_rendering import Slices
+from pressroom.web.site import preload_files, robots_of
+from pressroom.web.templating import Slices
 
 
 def create_app(runtime: Runtime) -> Pipeline[Caller]:

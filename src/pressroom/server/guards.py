@@ -22,10 +22,9 @@ from pressroom.domains.sign_in.confirmation import ask_password
 from pressroom.domains.sign_in.guard import SessionGuard
 from pressroom.errors import AddressNotAllowed, PasswordRequired, SessionRequired
 from pressroom.server.runtime import Runtime
-from pressroom.web.access import Access, Keyed
+from pressroom.web.access import Access, Guards, Keyed
 from pressroom.web.client_address import allowed
-from pressroom.web.guards import Guards
-from pressroom.web.once import Once
+from pressroom.web.idempotency import Once
 from pressroom.web.request import Request, Viewer
 from pressroom.web.response import Response
 

@@ -1,9 +1,15 @@
-"""Content codings: which of them a client wants, and how text is compressed in each (docs/web-app.md#headers). Pure."""
+"""Content codings: which of them a client wants, and how text is compressed in each (docs/web-app.md#headers).
 
+`CachedBody` is a body that is sent many times, such as a file: hashed once, and compressed once in each coding.
+"""
+
+import asyncio
 import sys
+import threading
 import zlib
 from collections.abc import Mapping
 from enum import StrEnum
+from hashlib import sha256
 from typing import Final
 
 if sys.version_info >= (3, 14):
@@ -92,3 +98,37 @@ def _weight(parameter: str) -> float:
         return float(value) if name.strip() == "q" else 0.0
     except ValueError:
         return 0.0
+
+
+class CachedBody:
+    """A body that is sent many times. It is compressed once in each coding, when the first client asks for that."""
+
+    def __init__(self, body: bytes, levels: Levels = OFTEN) -> None:
+        self.body = body
+        self.key = sha256(body).digest()
+        self.digest = self.key.hex()[:20]
+        self._levels = levels
+        self._lock = threading.Lock()
+        self._packed: dict[Coding, bytes] = {}
+
+    def __len__(self) -> int:
+        """Returns the bytes that are held at the most, compressed ones included."""
+        return (1 + len(Coding)) * len(self.body)
+
+    def etag(self, coding: Coding | None) -> bytes:
+        """Returns the entity tag of the body in a coding, or as it is: each has its own, since its bytes differ."""
+        return f'"{self.digest}{f"-{coding}" if coding else ""}"'.encode()
+
+    async def packed(self, coding: Coding) -> bytes:
+        """Returns the body compressed."""
+        if (packed := self._packed.get(coding)) is not None:
+            return packed
+        if self._levels is OFTEN or len(self.body) > LARGE[coding]:
+            return await asyncio.to_thread(self._compress, coding)
+        return self._compress(coding)
+
+    def _compress(self, coding: Coding) -> bytes:
+        with self._lock:
+            if (packed := self._packed.get(coding)) is None:
+                packed = self._packed[coding] = compress(self.body, coding, self._levels)
+            return packed

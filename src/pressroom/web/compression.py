@@ -7,8 +7,7 @@ from typing import Final
 import msgspec
 
 from pressroom.web.asgi import HeaderList
-from pressroom.web.cached_body import CachedBody
-from pressroom.web.codings import LARGE, Coding, accepted, best_of, compress
+from pressroom.web.codings import LARGE, CachedBody, Coding, accepted, best_of, compress
 from pressroom.web.headers import Headers
 from pressroom.web.response import Response
 

@@ -5,10 +5,9 @@ from typing import Generic, TypeVar
 
 from pressroom.clock import Clock
 from pressroom.errors import FieldError, NotFound
-from pressroom.web.access import asks_password, is_limited
+from pressroom.web.access import Guards, asks_password, is_limited
 from pressroom.web.error_responses import error_response
-from pressroom.web.guards import Guards
-from pressroom.web.idempotency_key import read_key, typed_fingerprint
+from pressroom.web.idempotency import read_key, typed_fingerprint
 from pressroom.web.incoming_body import BodyReader, is_large
 from pressroom.web.multipart import discard
 from pressroom.web.multipart_rules import Form

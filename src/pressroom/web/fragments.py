@@ -10,8 +10,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-from pressroom.web.cached_body import CachedBody
-from pressroom.web.codings import ONCE
+from pressroom.web.codings import ONCE, CachedBody
 
 MOST_FRAGMENTS: Final = 8 * 1024 * 1024
 """Characters of HTML that are kept of parts of pages."""

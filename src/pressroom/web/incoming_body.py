@@ -7,7 +7,7 @@ from typing import Final
 from pressroom.errors import Code, FieldError, Invalid, Unavailable
 from pressroom.settings import Settings
 from pressroom.web.asgi import Receive
-from pressroom.web.error_labels import PayloadTooLarge, RequestTimeout, UnsupportedMediaType
+from pressroom.web.error_responses import PayloadTooLarge, RequestTimeout, UnsupportedMediaType
 from pressroom.web.headers import Headers
 from pressroom.web.multipart import read_form
 from pressroom.web.multipart_rules import Form, FormRules, missing_file

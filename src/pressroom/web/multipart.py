@@ -15,7 +15,7 @@ from multipart import MultipartError, MultipartSegment, ParserError, ParserLimit
 
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.threads import run_to_end
-from pressroom.web.error_labels import PayloadTooLarge, UnsupportedMediaType
+from pressroom.web.error_responses import PayloadTooLarge, UnsupportedMediaType
 from pressroom.web.multipart_rules import (
     CHARSET_FIELD,
     MOST_PARTS,

@@ -1,18 +1,20 @@
 """multipart/form-data without any I/O: the rules of a route's form, what a form came with, and decisions about it.
 
-`web.routing` declares the rules; `web.multipart` reads forms by them.
+A route declares the rules; `web.multipart` reads forms by them, and `read_texts` makes the struct of the route of them.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from pressroom.errors import MAX_FIELD_ERRORS, Code, FieldError, Invalid
+from pressroom.web import json_bodies
 
 MOST_PARTS: Final = 1_000
 """Parts of a form."""
@@ -234,3 +236,52 @@ def form_schema(rules: FormRules, texts: dict[str, object]) -> dict[str, object]
         "required": [rules.file_field],
         "additionalProperties": False,
     }
+
+
+B = TypeVar("B", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True, slots=True)
+class FormSpec:
+    """The multipart/form-data body of a route.
+
+    Attributes:
+        by_key: The rules of the form in a request by key.
+        signed_in: The rules in a request by session.
+        json_texts: Those of its texts that are serialised JSON.
+        field_errors: Finds what else can be wrong with a form as a whole.
+    """
+
+    by_key: FormRules
+    signed_in: FormRules
+    json_texts: frozenset[str]
+    field_errors: Callable[[Form], Iterator[FieldError]]
+
+
+def read_texts(spec: FormSpec, form: Form, kind: type[B], now: int) -> B:
+    """Returns the texts of `form` as a `kind`. Raises Invalid with all errors of the form.
+
+    A field left empty counts as not given, since browsers send every field of a form. `now` is in milliseconds.
+    """
+    field_errors = [*form.field_errors, *spec.field_errors(form)]
+    value: dict[str, object] = {}
+    for name, sent in form.texts.items():
+        texts = [text.replace("\r\n", "\n") for text in sent]  # Browsers send every line break as these two.
+        if name in spec.by_key.repeated:
+            value[name] = texts
+        elif texts[0] and name in spec.json_texts:
+            value[name] = _json(name, texts[0], field_errors)
+        elif texts[0]:
+            value[name] = texts[0]
+    body = json_bodies.decode(kind, msgspec.json.encode(value), field_errors, now)
+    if field_errors:
+        raise Invalid(field_errors)
+    return body
+
+
+def _json(name: str, text: str, field_errors: list[FieldError]) -> object:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        field_errors.append(FieldError(name, Code.INVALID_FORMAT, "Must be serialised JSON."))
+        return None

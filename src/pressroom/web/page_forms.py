@@ -18,7 +18,7 @@ from pressroom.errors import (
     Unprocessable,
     WrongCredentials,
 )
-from pressroom.web.error_labels import label_of
+from pressroom.web.error_responses import label_of
 from pressroom.web.json_bodies import Body
 
 RELOAD: Final = "The page sent something that is not known here. Load it again and fill it in once more."

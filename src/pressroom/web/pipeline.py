@@ -21,6 +21,7 @@ from pressroom.web.access import (
     AdminOnly,
     AdminPage,
     Anyone,
+    Guards,
     Keyed,
     Page,
     Public,
@@ -32,26 +33,30 @@ from pressroom.web.access import (
 from pressroom.web.asgi import HeaderList, HttpScope, Receive, Send
 from pressroom.web.client_address import client_address, network_of
 from pressroom.web.compression import encode, may_be_encoded
-from pressroom.web.error_labels import LONGEST_TARGET, TARGET_TOO_LONG, MethodNotAllowed, UriTooLong
-from pressroom.web.error_responses import error_response
+from pressroom.web.error_responses import LONGEST_TARGET, TARGET_TOO_LONG, MethodNotAllowed, UriTooLong, error_response
 from pressroom.web.forms import FormSubmission
-from pressroom.web.guards import Guards
 from pressroom.web.headers import read_headers, session_token
-from pressroom.web.idempotency_key import fingerprint, read_key
+from pressroom.web.idempotency import fingerprint, read_key
 from pressroom.web.incoming_body import BodyReader, IncomingBody
-from pressroom.web.location_header import location_of
 from pressroom.web.multipart import discard
-from pressroom.web.multipart_rules import Form
-from pressroom.web.multipart_texts import read_texts
+from pressroom.web.multipart_rules import Form, FormSpec, read_texts
 from pressroom.web.observed import observe
 from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.query import check_known, parse_query
 from pressroom.web.rendering import error_page, hide_address, sign_in_first
 from pressroom.web.request import Request
 from pressroom.web.response import Response
-from pressroom.web.response_sending import RETRY_SECONDS, SendBudget, held_bytes, is_small, send_response, send_small
+from pressroom.web.response_sending import (
+    RETRY_SECONDS,
+    SendBudget,
+    held_bytes,
+    is_small,
+    location_of,
+    send_response,
+    send_small,
+)
 from pressroom.web.router import Router
-from pressroom.web.routing import FormSpec, Route
+from pressroom.web.routing import Route
 from pressroom.web.services import Services
 
 C = TypeVar("C")

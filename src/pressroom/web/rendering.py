@@ -7,8 +7,7 @@ from urllib.parse import quote, urlencode
 from pressroom.errors import Invalid, PressroomError, TooMany, Unavailable, Unprocessable
 from pressroom.web.asgi import HeaderList
 from pressroom.web.avatars import initials
-from pressroom.web.error_labels import label_of
-from pressroom.web.error_responses import error_response
+from pressroom.web.error_responses import error_response, label_of
 from pressroom.web.page_forms import FormState, field_errors_for_people, message_for_people
 from pressroom.web.query import parse_query
 from pressroom.web.request import Request

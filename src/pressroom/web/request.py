@@ -11,9 +11,9 @@ from pressroom.errors import NotSignedIn
 from pressroom.settings import Settings
 from pressroom.web.asgi import HeaderList
 from pressroom.web.headers import Headers
+from pressroom.web.idempotency import Once
 from pressroom.web.incoming_body import IncomingBody
 from pressroom.web.multipart_rules import IncomingFile
-from pressroom.web.once import Once
 from pressroom.web.services import Services
 
 C = TypeVar("C")

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from pressroom.web.asgi import HeaderList
-from pressroom.web.cached_body import CachedBody
+from pressroom.web.codings import CachedBody
 
 JSON: Final = b"application/json"
 _encoder = msgspec.json.Encoder()

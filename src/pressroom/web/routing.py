@@ -35,30 +35,13 @@ import msgspec
 from pressroom.errors import Code, FieldError, Invalid, PressroomError
 from pressroom.web.access import Access, Page, Visitor
 from pressroom.web.json_bodies import check_rules, struct_info
-from pressroom.web.multipart_rules import Form, FormRules
+from pressroom.web.multipart_rules import Form, FormRules, FormSpec
 from pressroom.web.page_forms import FormFields, FormState
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 
 C = TypeVar("C")
 B = TypeVar("B", bound=msgspec.Struct)
-
-
-@dataclass(frozen=True, slots=True)
-class FormSpec:
-    """The multipart/form-data body of a route.
-
-    Attributes:
-        by_key: The rules of the form in a request by key.
-        signed_in: The rules in a request by session.
-        json_texts: Those of its texts that are serialised JSON.
-        field_errors: Finds what else can be wrong with a form as a whole.
-    """
-
-    by_key: FormRules
-    signed_in: FormRules
-    json_texts: frozenset[str]
-    field_errors: Callable[[Form], Iterator[FieldError]]
 
 
 Run = Callable[[Request[C], msgspec.Struct | None], Awaitable[Response]]

@@ -10,9 +10,9 @@ from pressroom.blobs import Blobs
 from pressroom.db import Database, Reads
 from pressroom.outbound import OutboundClient
 from pressroom.threads import MadeOnce
-from pressroom.web.cached_body import CachedBody
+from pressroom.web.codings import CachedBody
 from pressroom.web.fragments import Fragments, SentPages
-from pressroom.web.sliced_rendering import Slices
+from pressroom.web.templating import Slices
 
 
 class PasswordHasher(Protocol):

@@ -1,7 +1,8 @@
 """The routes that belong to no package: probes, the API reference, static files, the pictures of hubs."""
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final
@@ -13,11 +14,11 @@ from pressroom.db import Query
 from pressroom.errors import Unavailable
 from pressroom.web.access import Page, Public
 from pressroom.web.avatars import draw_hub_avatar, drawing, id_of_drawing
-from pressroom.web.cached_body import CachedBody
+from pressroom.web.codings import CachedBody
 from pressroom.web.rendering import render
 from pressroom.web.request import Request
 from pressroom.web.response import JSON, Response, json_response
-from pressroom.web.routing import Routes
+from pressroom.web.routing import Route, Routes
 from pressroom.web.static_files import static_file, static_names, static_path
 from pressroom.web.templating import DOCS_POLICY, page
 
@@ -145,3 +146,22 @@ def preload_files() -> None:
         verifier(name)
     for name in static_names():
         static_file(name)
+
+
+BESIDE: Final = ("/api/", "/login", "/oembed")
+"""Paths for programs and sign-in, which need no session and have nothing to read."""
+
+_PARAMETER: Final = re.compile(r"\{\w+\}")
+
+
+def robots_of(routes: Iterable[Route[Any]]) -> str:
+    """Returns a robots.txt that leaves out every page of `routes` that demands a session.
+
+    A parameter of a path becomes `*`; paths below one that is left out already are not named again.
+    """
+    owned = {route.path for route in routes if route.method == "GET" and isinstance(route.access, Page)}
+    paths: list[str] = []
+    for path in sorted({*BESIDE, *(_PARAMETER.sub("*", each) for each in owned)}):
+        if not any(path.startswith(f"{above.removesuffix('/')}/") for above in paths):
+            paths.append(path)
+    return "".join(["User-agent: *\n", *(f"Disallow: {path}\n" for path in paths)])

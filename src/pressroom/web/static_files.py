@@ -6,7 +6,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Final
 
-from pressroom.web.cached_body import CachedBody
+from pressroom.web.codings import CachedBody
 from pressroom.web.response import Response
 
 FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")

@@ -1,6 +1,7 @@
 """HTML pages: Jinja2 with escaping on, and headers that forbid a page to load anything from elsewhere."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, cast
 
 import jinja2
@@ -11,7 +12,6 @@ from pressroom.web.asgi import HeaderList
 from pressroom.web.avatars import initials
 from pressroom.web.page_forms import base_name
 from pressroom.web.response import Response
-from pressroom.web.sliced_rendering import Slices
 from pressroom.web.static_files import static_path
 
 _environment: Final = jinja2.Environment(
@@ -67,6 +67,32 @@ PERMISSIONS: Final = (
     b" midi=(), payment=(), usb=(), clipboard-write=(self)"
 )
 """The browser's features that pages may use: copying, and no other."""
+
+
+SLICE: Final = 2_048
+"""Characters of HTML in a slice, which takes 0.25 to 1 ms to render."""
+
+
+class Slices:
+    """Renders a slice at a time and gives way after each: requests come in turn (docs/architecture.md#fairness)."""
+
+    async def join(self, pieces: Iterable[str]) -> str:
+        """Returns all pieces joined. None of them may take long to make by itself."""
+        remaining, done = iter(pieces), list[str]()
+        while _take(remaining, done):
+            await asyncio.sleep(0)
+        return "".join(done)
+
+
+def _take(pieces: Iterator[str], done: list[str]) -> bool:
+    """Appends one slice of the pieces to `done`. Returns whether there may be more."""
+    size = 0
+    for piece in pieces:
+        done.append(piece)
+        size += len(piece)
+        if size >= SLICE:
+            return True
+    return False
 
 
 async def page_in_slices(

@@ -21,11 +21,11 @@ from pressroom.domains.media.uploads import file_errors, staged_uploads
 from pressroom.domains.media.urls import addresses_of
 from pressroom.errors import Code, FieldError, Invalid, NotFound, QuotaExceeded, Unprocessable
 from pressroom.web.access import Keyed, SessionOnly
-from pressroom.web.multipart_rules import Form, FormRules
+from pressroom.web.multipart_rules import Form, FormRules, FormSpec
 from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import FormSpec, Routes, Tag
+from pressroom.web.routing import Routes, Tag
 
 TAG = Tag("Clips", "Videos with a caption.")
 routes: Final = Routes[Caller](TAG)

@@ -12,7 +12,7 @@ from pressroom.db import Database, Tx
 from pressroom.domains.idempotency import queries
 from pressroom.errors import PressroomError
 from pressroom.web.asgi import HeaderList
-from pressroom.web.once import Once
+from pressroom.web.idempotency import Once
 from pressroom.web.response import Response
 
 R = TypeVar("R")

@@ -22,10 +22,10 @@ from pressroom.domains.media.schemas import (
 from pressroom.domains.media.uploads import file_errors, staged_uploads
 from pressroom.errors import Code, FieldError, Invalid, PressroomError, Unprocessable
 from pressroom.web.access import SessionOnly
-from pressroom.web.multipart_rules import Form, FormRules
+from pressroom.web.multipart_rules import Form, FormRules, FormSpec
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
-from pressroom.web.routing import FormFiles, FormSpec, Routes
+from pressroom.web.routing import FormFiles, Routes
 
 routes: Final = Routes[Caller](TAG)
 

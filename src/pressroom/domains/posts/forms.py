@@ -22,9 +22,9 @@ from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.urls import LINK_LIMIT, normalised
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
-from pressroom.web.multipart_rules import Form, FormRules
+from pressroom.web.multipart_rules import Form, FormRules, FormSpec
 from pressroom.web.page_forms import FormFields
-from pressroom.web.routing import FormFiles, FormSpec
+from pressroom.web.routing import FormFiles
 
 
 class UploadPost(PostBody, kw_only=True):

@@ -7,7 +7,7 @@ from pressroom.domains.webhooks.actions import endpoints
 from pressroom.domains.webhooks.schemas import CreateWebhook, created_webhook_shape, replaced_webhook_shape, url_error
 from pressroom.errors import Invalid, NotFound
 from pressroom.outbound import UrlRefused
-from pressroom.web.once import Once
+from pressroom.web.idempotency import Once
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 

@@ -6,12 +6,12 @@ from typing import Final, TypeVar, cast
 import msgspec
 
 from pressroom.web.access import Access, AdminOnly, Anyone, Keyed, Public
-from pressroom.web.multipart_rules import form_schema
+from pressroom.web.multipart_rules import FormSpec, form_schema
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.refusals import Refusals
 from pressroom.web.openapi.samples import curl_sample
 from pressroom.web.openapi.schemas import Json, Schemas
-from pressroom.web.routing import FormSpec, Route
+from pressroom.web.routing import Route
 
 C = TypeVar("C")
 

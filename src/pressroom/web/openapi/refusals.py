@@ -39,18 +39,19 @@ from pressroom.errors import (
 )
 from pressroom.settings import Settings
 from pressroom.web.access import AdminOnly, Anyone, Keyed, Public, SessionOnly
-from pressroom.web.error_labels import (
+from pressroom.web.error_responses import (
     INTERNAL,
     LABELS,
     TARGET_TOO_LONG,
     MethodNotAllowed,
     PayloadTooLarge,
+    Problem,
     RequestTimeout,
     UnsupportedMediaType,
     UriTooLong,
+    error_response,
     label_of,
 )
-from pressroom.web.error_responses import Problem, error_response
 from pressroom.web.incoming_body import JSON_LIMIT
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.schemas import Json, Schemas

@@ -7,8 +7,9 @@ from typing import Final, TypeVar, cast
 import msgspec
 
 from pressroom.web.access import Keyed
+from pressroom.web.multipart_rules import FormSpec
 from pressroom.web.openapi.schemas import Json
-from pressroom.web.routing import FormSpec, Route
+from pressroom.web.routing import Route
 
 C = TypeVar("C")
 

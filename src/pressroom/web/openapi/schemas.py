@@ -12,8 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from pressroom.errors import Code, FieldError, Limit
-from pressroom.web.error_labels import INTERNAL, LABELS
-from pressroom.web.error_responses import Problem
+from pressroom.web.error_responses import INTERNAL, LABELS, Problem
 from pressroom.web.openapi import prose
 
 Json = dict[str, object]
