@@ -94,6 +94,7 @@ class SystemClock:
         """Returns the time in milliseconds since 1970, UTC."""
         wall, awake = self._read(), nanoseconds_awake()
         passed = awake - self._awake
+        # Running backwards would sort new posts before old ones; to follow a jump would expire sessions and leases.
         if wall - self._time - passed > JUMP:
             now = self._after_jump(wall, passed, awake)
         else:
@@ -154,6 +155,7 @@ class SystemClock:
     def _after_jump(self, wall: int, passed: int, awake: int) -> int:
         """Returns the time after the clock was set ahead. A database's is followed at once, as by all machines."""
         if self._followed is not None:
+            # All machines must go by one time, or two would hold one lease. Only what removes rows and files waits.
             self._settled_at = awake + STANDS
             return wall
         held = wall - awake  # the same for as long as the clock is not set once more

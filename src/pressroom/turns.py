@@ -94,6 +94,7 @@ class Turns:
         """Notes whose request it is. Requests of one account wait in one line, whatever their addresses."""
         if len(self._lines) >= PLACES:
             self._lines.clear()
+        # Otherwise an account with many addresses would have as many lines, and be served as often as many clients.
         turn.line = self._lines.setdefault(account_id, turn.line)
 
     @coroutine
@@ -107,6 +108,8 @@ class Turns:
         error: BaseException | None = None
         try:
             while True:
+                # A step at once while the loop has time: a queue on an idle server would cost each of them a round.
+                # Past SHARE the loop must read its sockets first, or no other client could join the queue.
                 if gives_way or self._is_given or self._spent > SHARE:
                     try:
                         yield from self._wait(turn, is_begun=is_begun)
@@ -119,6 +122,8 @@ class Turns:
                     error = None  # It would hold this frame, which holds it.
                     self._spent += self._clock() - began
                 gives_way = awaited is None
+                # A turn ends with its step. If a request kept it while it waits for the database, a body or a slow
+                # reader, one client could stop all others, and two requests could wait for each other.
                 if not gives_way:
                     if turn.has_turn:
                         self._give_after(turn)
@@ -138,6 +143,7 @@ class Turns:
         loop = asyncio.get_running_loop()
         given: asyncio.Future[bool] = loop.create_future()
         if is_begun:
+            # Ahead of new requests and never displaced: it may hold a connection that others wait for.
             self._queue.rejoin(turn.line, given)
         elif (displaced := self._queue.join(turn.line, given)) is not None and not displaced.done():
             displaced.set_result(False)

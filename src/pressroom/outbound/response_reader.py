@@ -111,6 +111,7 @@ class ResponseReader:
                 self._held = data[at:]
                 break
             at = after
+        # Bytes behind the end would be taken for the answer to the next request, perhaps of another account.
         self._left_over = self.ended and at < len(data)
         return self.ended
 
@@ -123,6 +124,7 @@ class ResponseReader:
     def _read_head(self, data: bytes, at: int) -> int:
         found = _HEAD_END.search(data, at)
         length = (len(data) if found is None else found.end()) - at
+        # Interim responses count too: a peer could send them for ever.
         if self._head_bytes + length > HEAD_BYTES:
             raise _endless()
         if found is None:
@@ -209,6 +211,8 @@ class ResponseReader:
         return at
 
     def _is_wasteful(self) -> bool:
+        # Chunks and framing cost time of the event loop, however little payload they bring. To cut a body off is no
+        # failure: the status is known, and of a page the beginning is enough.
         few = self.chunks >= CHUNKS and self._payload < CHUNK_BYTES * self.chunks
         return few or self.framing > 2 * self._payload + FRAMING_BYTES
 

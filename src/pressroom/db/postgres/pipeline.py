@@ -98,6 +98,7 @@ class Pipeline(asyncio.Protocol):
         if not statements:
             return tags
         self.is_unended = True
+        # Without a Sync of its own: all is one round trip, and PostgreSQL executes nothing behind a failure.
         if self._transport.is_closing():
             # asyncpg's statement fails without an answer, so none must be waited for.
             self._ahead, self._noting = 0, False
@@ -107,6 +108,8 @@ class Pipeline(asyncio.Protocol):
         for each in statements:
             name = self._names.get(each.sql)
             if name is None:
+                # A new name counts once everything ahead is completed (`_forget_new`): PostgreSQL skips a Parse behind
+                # an error, and a Bind of a name that it lacks would fail in every later transaction.
                 name = self._name(each.sql)
                 parts.append(_message(b"P", name, each.sql.encode(), b"\0", _COUNT.pack(0)))
             size = len(name) + len(each.values) + _REST_OF_BIND

@@ -142,6 +142,8 @@ class Connections(Generic[C]):
         turn = current_turn()
         line = turn.line if turn else ""
         if goes_first.get():
+            # Behind waiting requests a lease would run out, and its work be done twice; and while counts of limits are
+            # not saved, every request is refused.
             self._first.append(waiter)
         elif (displaced := self._waiting.join(line, waiter)) is not None and not displaced.done():
             displaced.set_exception(TimeoutError("Too many wait for a connection to the database."))
@@ -149,6 +151,7 @@ class Connections(Generic[C]):
         end = began + self._longest_wait - (turn.waited if turn else 0.0)  # All waits of a request have one bound.
         try:
             while True:
+                # Waiting goes on while connections come back: the database is busy. If none does, it is stuck.
                 returned = self._returned
                 await asyncio.wait({waiter}, timeout=min(PATIENCE, max(0.0, end - self._loop.time())))
                 if waiter.done():

@@ -66,6 +66,7 @@ class PostgresTx:
     async def carry_out(self, action: Awaitable[R]) -> R:
         """Runs an action, and then the subscribers that it left for its end."""
         result = await action
+        # Subscribers run last, when the answer is known: its claim still waits here, and is inserted with the answer.
         for subscriber, event in self._at_end:
             await subscriber(self, event)
         return result
@@ -126,10 +127,12 @@ class PostgresTx:
         Args:
             confirm: Whether to wait for the synchronous standby, whatever was done.
         """
+        # A COMMIT never travels with a statement that may refuse: PostgreSQL would commit before the refusal is seen.
         if any(self._refusals):
             await self.flush()
         if not self.statements and len(self._ahead) == self._begins:
             return
+        # Otherwise an answer could rest on rows that a fail-over loses: what was read may be on the primary alone.
         if confirm and not self._wrote:
             self._ahead.append(CONFIRMED)
             self._refusals.append(None)
@@ -164,6 +167,7 @@ class PostgresTx:
             pipeline.forget()  # A migration changed a table under the statements that went ahead, too.
             raise
         except asyncpg.PostgresError:
+            # A refusal that is found late comes before later failures, as if each statement had been run by itself.
             self._check(refusals)
             raise
         finally:
