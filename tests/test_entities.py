@@ -184,7 +184,7 @@ CASES: list[Case] = [*FOUND, *((text, []) for text in NOTHING)]
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
-def test_what_is_found(text: str, expected: list[Found]) -> None:
+def test_entities_are_found(text: str, expected: list[Found]) -> None:
     assert [(entity.kind, text[entity.start : entity.end], entity.name) for entity in entities(text)] == expected
 
 

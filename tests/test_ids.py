@@ -48,7 +48,7 @@ def test_the_time_of_an_id(at: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "0" * 25, "0" * 27, "8" + "0" * 25, "0" * 25 + "U", "0" * 25 + "\n", "-" + "0" * 25]
 )
-def test_the_time_of_what_is_no_id(text: str) -> None:
+def test_time_of_a_wrong_id_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a ULID"):
         time_of(text)
 

@@ -41,11 +41,11 @@ def test_not_blank(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", " \u3000", "\u200b\u2060", "\u3164", "\u2800", "\u00ad\ufeff", "\U000e0041", "\u202e\n"]
 )
-def test_what_shows_nothing_is_invisible(text: str) -> None:
+def test_text_without_visible_characters_is_invisible(text: str) -> None:
     assert is_invisible(text)
     assert not is_invisible(f"{text}a{text}")
 
 
 @pytest.mark.parametrize("text", ["a", "\U0001f469\u200d\U0001f692", "\u0301", "\u4e00", "\u202ea"])
-def test_what_shows_something_is_visible(text: str) -> None:
+def test_text_with_a_visible_character_is_visible(text: str) -> None:
     assert not is_invisible(text)

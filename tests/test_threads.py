@@ -42,7 +42,7 @@ def test_a_cancellation_waits_for_the_end_however_often_it_comes() -> None:
     asyncio.run(story())
 
 
-def test_a_cancellation_tells_the_work_to_stop() -> None:
+def test_cancellation_asks_the_work_to_stop() -> None:
     async def story() -> None:
         began, stop = threading.Event(), threading.Event()
 

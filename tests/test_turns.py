@@ -193,7 +193,7 @@ def test_failure_is_raised_and_the_turn_goes_on() -> None:
     assert sorted(in_kitchen(scene).served) == ["a", "b"]
 
 
-def test_failure_of_what_is_awaited_arrives_in_the_request() -> None:
+def test_failure_of_an_awaited_future_arrives_in_the_request() -> None:
     async def scene(kitchen: Kitchen) -> None:
         awaited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         caught: list[BaseException] = []

@@ -76,7 +76,7 @@ def test_pieces_are_small(blobs: Blobs, run: Run) -> None:
     assert 0 < min(found) <= max(found) <= PIECE
 
 
-def test_a_put_replaces_what_was_there(blobs: Blobs, run: Run, tmp_path: Path) -> None:
+def test_put_replaces_an_older_object(blobs: Blobs, run: Run, tmp_path: Path) -> None:
     tags = set()
     for value in (b"one", b"two", b"a longer one", b"six"):
         run(blobs.put(KEY, value, "image/webp"))
@@ -124,7 +124,7 @@ def test_deleting(blobs: Blobs, run: Run) -> None:
     assert run(blobs.stat(keys[0])) is None
 
 
-def test_listing_what_is_older(blobs: Blobs, run: Run) -> None:
+def test_listing_returns_older_objects(blobs: Blobs, run: Run) -> None:
     keys = [f"media/{number}/large.webp" for number in range(30)]
     for key in [*keys, "media2/x", "media", "mediax", "uploads/y"]:
         run(blobs.put(key, b"x", "image/webp"))
@@ -136,7 +136,7 @@ def test_listing_what_is_older(blobs: Blobs, run: Run) -> None:
     assert run(listed(blobs.list_older("", soon() - 60_000))) == []
 
 
-def test_deleting_what_is_listed(blobs: Blobs, run: Run) -> None:
+def test_listed_objects_can_be_deleted(blobs: Blobs, run: Run) -> None:
     async def story() -> None:
         await asyncio.gather(*(blobs.put(f"media/{number}", b"x", "image/webp") for number in range(60)))
         async for key in blobs.list_older("media", soon()):
@@ -150,7 +150,7 @@ def test_deleting_what_is_listed(blobs: Blobs, run: Run) -> None:
     "key",
     ["", "/a", "a/", "a//b", "..", "a/../b", "a..b", ".", "a/./b", "A", "ä", "a b", "a\n", "a=b", "a\0", "x" * 201],
 )
-def test_what_is_no_key(blobs: Blobs, run: Run, tmp_path: Path, key: str) -> None:
+def test_wrong_key_is_refused(blobs: Blobs, run: Run, tmp_path: Path, key: str) -> None:
     (tmp_path / "file").write_bytes(b"x")
     calls = [
         lambda: blobs.put(key, b"x", "image/webp"),
@@ -174,7 +174,7 @@ def test_the_longest_key(blobs: Blobs, run: Run) -> None:
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, None), (5, 4)])
-def test_what_is_no_range(blobs: Blobs, run: Run, start: int, end: int | None) -> None:
+def test_wrong_range_is_refused(blobs: Blobs, run: Run, start: int, end: int | None) -> None:
     with pytest.raises(ValueError, match="is not a range"):
         run(whole(blobs.read(KEY, start, end)))
 

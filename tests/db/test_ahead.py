@@ -70,7 +70,7 @@ def test_later_statement_is_visible_to_following_ones(db: Database, run: Run) ->
     assert (run(db.one(SIZE, name="a")), run(db.one(OTHER, name="a"))) == (100, 80)
 
 
-def test_a_statement_run_for_no_rows_changes_nothing_of_what_is_run_before_it(db: Database, run: Run) -> None:
+def test_statement_run_for_no_rows_leaves_earlier_statements_unchanged(db: Database, run: Run) -> None:
     async def write(tx: Tx, name: str, rows: list[dict[str, Any]]) -> None:
         await tx.later(INSERT, name=name, size=1)
         await tx.run_each(GROW, rows)
@@ -86,7 +86,7 @@ def test_a_statement_run_for_no_rows_changes_nothing_of_what_is_run_before_it(db
     assert run(db.one(COUNT)) == 2
 
 
-def test_values_are_revised_of_what_waits_and_of_nothing_that_was_run(db: Database, run: Run) -> None:
+def test_only_waiting_statements_are_revised(db: Database, run: Run) -> None:
     async def write(tx: Tx, name: str, *, ask: bool) -> bool:
         await tx.require(INSERT, absent, name=name, size=1)
         await tx.later(INSERT_OTHER, name=name, size=1)
@@ -147,7 +147,7 @@ def test_nothing_of_a_refused_transaction_stays(db: Database, run: Run) -> None:
     assert (run(db.one(COUNT)), run(db.one(OTHER, name="a"))) == (0, None)
 
 
-def test_a_constraint_refuses_what_is_run_later(db: Database, run: Run) -> None:
+def test_constraint_refuses_a_later_statement(db: Database, run: Run) -> None:
     async def write(tx: Tx) -> None:
         await tx.later(INSERT_OTHER, name="a", size=1)
         await tx.later(INSERT, name="a", size=1)
@@ -229,7 +229,7 @@ _PLACES = [Query(int, f"SELECT place FROM t{number}") for number in range(8)]  #
 
 
 @pytest.mark.parametrize("db", ["postgres"], indirect=True)
-def test_a_part_that_waits_for_a_lock_goes_on_from_what_it_waited_for(db: Database, run: Run) -> None:
+def test_statement_after_a_lock_wait_sees_the_committed_row(db: Database, run: Run) -> None:
     """Counters behind a lock are exact, also when the statement began before the change."""
 
     async def count_both(tx: Tx, number: int) -> None:
@@ -307,7 +307,7 @@ def test_a_statement_that_cannot_be_sent_leaves_nothing_open(db: Database, run: 
 
 
 @pytest.mark.parametrize("db", ["postgres"], indirect=True)
-def test_a_refusal_comes_before_what_fails_after_it(db: Database, run: Run) -> None:
+def test_refusal_comes_before_a_later_failure(db: Database, run: Run) -> None:
     async def write(tx: Tx) -> None:
         await tx.require(TAKE, full, name="quota", most=1)
         await tx.later(INSERT, name="a", size=1)

@@ -121,7 +121,7 @@ def test_connections_to_an_earlier_primary_end_when_there_is_a_later(cluster: Po
     run(work())
 
 
-def test_a_host_that_says_nothing_keeps_nobody_from_the_other(cluster: PostgresCluster, run: Run) -> None:
+def test_silent_host_does_not_delay_the_other_host(cluster: PostgresCluster, run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         hosts = f"127.0.0.1:{silent.getsockname()[1]},127.0.0.1:{cluster.primary.port}"
         options = PostgresOptions(connect_seconds=60)

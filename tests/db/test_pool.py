@@ -229,7 +229,7 @@ def test_leave_to_open_a_connection_is_passed_on(run: Run) -> None:
     run(work())
 
 
-def test_a_stop_waits_for_what_is_under_way(run: Run) -> None:
+def test_stop_waits_for_connections_in_use(run: Run) -> None:
     async def work() -> None:
         connections = Connections(line, 2)
         busy, idle = await connections.take(), await connections.take()
@@ -245,7 +245,7 @@ def test_a_stop_waits_for_what_is_under_way(run: Run) -> None:
     run(work())
 
 
-def test_a_stop_cuts_off_what_does_not_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stop_cuts_off_connections_that_do_not_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "CLOSE_PATIENCE", 0.01)
 
     async def work() -> None:

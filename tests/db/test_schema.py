@@ -85,7 +85,7 @@ def test_missing_part_of_postgres_is_named(migrated: Database, run: Run, change:
     check_named(migrated, run, change, words)
 
 
-def test_additions_of_an_operator_are_not_told(migrated: Database, run: Run) -> None:
+def test_additions_of_an_operator_are_not_reported(migrated: Database, run: Run) -> None:
     run(
         migrated.script(
             "CREATE TABLE reports_of_ours (id TEXT PRIMARY KEY); CREATE INDEX posts_of_ours ON posts (created_at);"
@@ -100,7 +100,7 @@ def test_newer_schema_is_not_judged(migrated: Database, run: Run) -> None:
     run(check_schema(migrated))
 
 
-def test_tables_without_migrations_are_told_before_a_migration(empty: Database, run: Run) -> None:
+def test_tables_without_migrations_are_reported_before_a_migration(empty: Database, run: Run) -> None:
     run(check_not_cut_off(empty))
     run(empty.script("CREATE TABLE of_an_operator (id TEXT)"))
     run(check_not_cut_off(empty))

@@ -185,7 +185,7 @@ def test_rolled_back_transaction_wakes_no_listener(db: Database, run: Run) -> No
     run(work())
 
 
-def test_postgres_sends_nothing_for_what_was_rolled_back_or_silent(
+def test_rolled_back_or_silent_transaction_sends_no_notification(
     two: tuple[Database, Database], url: str, run: Run
 ) -> None:
     async def work() -> None:
@@ -266,7 +266,7 @@ def test_signals_go_from_one_process_to_another(two: tuple[Database, Database], 
     run(work())
 
 
-def test_a_lost_connection_is_made_again_and_wakes_for_what_may_have_been_missed(
+def test_lost_listening_connection_is_replaced_and_wakes_listeners(
     two: tuple[Database, Database], url: str, run: Run
 ) -> None:
     async def work() -> None:

@@ -29,7 +29,7 @@ from tests.harness.receiver import (
 )
 
 
-def test_what_came_is_shown_and_answered_over_one_connection() -> None:
+def test_received_requests_are_shown_and_answered_over_one_connection() -> None:
     with Receiver() as receiver, httpx.Client() as client:
         receiver.behave("/a", answer(500), answer(418, {"X-Thing": "tea"}, b"short and stout"))
         headers = {"X-Service-Delivery-Id": "evt_1", "X-Service-Event": "post.created", "X-Service-Signature": "t=1"}
@@ -142,7 +142,7 @@ def test_a_script_that_fails_fails_the_test() -> None:
         scripted()
 
 
-def test_a_wait_in_vain_shows_what_came() -> None:
+def test_wait_in_vain_shows_the_received_requests() -> None:
     with Receiver() as receiver:
         httpx.post(receiver.url("/seen"), content=b"abc")
         with pytest.raises(AssertionError, match=r"(?s)1 requests over 1 connections.*POST /seen .*abc"):

@@ -214,7 +214,7 @@ def test_a_signal_is_not_lost_while_a_look_is_under_way(monkeypatch: pytest.Monk
     run(story())
 
 
-def test_a_stop_waits_for_what_is_under_way_and_saves_it() -> None:
+def test_stop_waits_for_running_work_and_saves_it() -> None:
     async def story() -> None:
         desk = Desk()
         gate, desk.due = desk.hold("a"), ["a"]
@@ -232,7 +232,7 @@ def test_a_stop_waits_for_what_is_under_way_and_saves_it() -> None:
     run(story())
 
 
-def test_a_stop_cuts_off_what_takes_too_long_and_saves_the_rest() -> None:
+def test_stop_cuts_off_slow_work_and_saves_the_rest() -> None:
     async def story() -> None:
         desk = Desk()
         desk.hold("a")
@@ -298,7 +298,7 @@ def test_results_that_cannot_be_saved_at_the_stop_are_logged(monkeypatch: pytest
     run(story())
 
 
-def test_leases_of_what_is_under_way_are_renewed_and_a_renewal_that_fails_is_not_the_last(
+def test_leases_of_running_work_are_renewed_again_after_a_failed_renewal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(lease_loop, "RENEWALS", 10_000)

@@ -36,7 +36,7 @@ def test_a_failure_that_comes_again_is_counted() -> None:
     assert len(log._recurring) <= KINDS
 
 
-def test_a_schedule_whose_work_fails_goes_on_and_says_so_once() -> None:
+def test_schedule_whose_work_fails_goes_on_and_logs_it_once() -> None:
     stream, turns = io.StringIO(), 0
     log = Log(requests=True, stream=stream)
 

@@ -217,7 +217,7 @@ def test_one_job_that_fails_keeps_no_other_from_being_done(shop: Shop, run: Run)
     run(story())
 
 
-def test_another_worker_takes_up_what_a_killed_one_held(shop: Shop, run: Run) -> None:
+def test_jobs_of_a_killed_worker_are_taken_up_by_another(shop: Shop, run: Run) -> None:
     async def story() -> None:
         await shop.enqueue("a")
         until = shop.clock.now() + LEASE
@@ -253,7 +253,7 @@ def test_two_workers_never_do_a_job_at_once(shop: Shop, run: Run) -> None:
     run(story())
 
 
-def test_a_running_worker_is_woken_by_what_is_enqueued_and_stops(shop: Shop, run: Run) -> None:
+def test_running_worker_is_woken_by_an_enqueued_job_and_stops(shop: Shop, run: Run) -> None:
     async def story() -> None:
         worker = shop.worker()
         running = asyncio.create_task(worker.run())
@@ -268,7 +268,7 @@ def test_a_running_worker_is_woken_by_what_is_enqueued_and_stops(shop: Shop, run
     run(story())
 
 
-def test_a_stop_waits_for_what_is_under_way(shop: Shop, run: Run) -> None:
+def test_stop_waits_for_running_jobs(shop: Shop, run: Run) -> None:
     go_on = asyncio.Event()
 
     async def wait(_: Job) -> None:
@@ -305,7 +305,7 @@ async def stopped_amid(shop: Shop) -> None:
         await running
 
 
-def test_a_stop_gives_back_what_it_cuts_off(shop: Shop, run: Run) -> None:
+def test_stop_gives_back_cut_off_jobs(shop: Shop, run: Run) -> None:
     async def story() -> None:
         await shop.enqueue("a")
         await stopped_amid(shop)

@@ -70,7 +70,7 @@ def test_the_later_value_counts_where_nothing_merges(table: Table) -> None:
     run(story())
 
 
-def test_a_write_that_fails_is_merged_with_what_came_meanwhile(table: Table) -> None:
+def test_failed_write_is_merged_with_later_values(table: Table) -> None:
     async def story() -> None:
         buffer = WriteBehind(table.write, merge=operator.add)
         buffer.add("a", 1)
@@ -147,7 +147,7 @@ def test_the_age_is_that_of_the_oldest_value_that_is_not_written(table: Table) -
     run(story())
 
 
-def test_what_is_taken_is_not_held_again_by_a_write_that_fails_later(table: Table) -> None:
+def test_taken_values_are_not_held_again_after_a_failed_write(table: Table) -> None:
     async def story() -> None:
         buffer = WriteBehind(table.write)
         buffer.add("a", 1)

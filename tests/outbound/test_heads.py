@@ -20,7 +20,7 @@ def test_a_head_with_a_body() -> None:
     )
 
 
-def test_a_head_without_a_body_tells_no_length() -> None:
+def test_head_without_a_body_has_no_length() -> None:
     assert b"Content-Length" not in made("GET", {}, None)
     assert b"Content-Length: 0\r\n" in made("POST", {}, 0)
 

@@ -138,5 +138,5 @@ def test_public_addresses(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "127.1", "0x7f.1", "127.0.0.01", "fe80::1%eth0", "1.2.3.4/32", " 1.2.3.4"])
-def test_what_is_no_plain_address(text: str) -> None:
+def test_address_in_another_notation_is_refused(text: str) -> None:
     assert parse_address(text) is None

@@ -145,7 +145,7 @@ def test_a_peer_that_speaks_only_old_tls(authority: trustme.CA, trusting: ssl.SS
     assert failure(context, trusting).kind is Failure.TLS
 
 
-def test_nobody_listens() -> None:
+def test_closed_port_is_a_refused_connection() -> None:
     async def work() -> None:
         async with peer(always(NO_CONTENT)) as it:
             url = it.url()

@@ -123,7 +123,7 @@ def test_accepted(url: str) -> None:
     assert refusal(url, known=known) is None
 
 
-def test_what_a_url_is_read_as() -> None:
+def test_url_is_read_as_host_and_port() -> None:
     target = read_url("HTTPS://B\u00fccher.Example:444/gr\u00fc\u00dfe%2f?q=\u00e9&a[]=1")
     assert (target.scheme, target.host, target.port) == ("https", "xn--bcher-kva.example", 444)
     assert (target.path, target.query) == ("/gr%C3%BC%C3%9Fe%2f", "q=%C3%A9&a[]=1")
@@ -146,11 +146,11 @@ def test_what_a_url_is_read_as() -> None:
         ),
     ],
 )
-def test_what_the_refusal_says(url: str, said: str) -> None:
+def test_refusal_states_its_reason(url: str, said: str) -> None:
     assert refusal(url, known={"inside.example": ["10.0.0.7"]}) == said
 
 
-def test_in_development_mode_the_refusal_says_what_a_name_resolves_to() -> None:
+def test_refusal_in_development_mode_names_the_resolved_addresses() -> None:
     policy = policy_of(Settings({"PRESSROOM_DEV": "1"}))
     said = refusal("https://inside.example/", policy, {"inside.example": ["169.254.169.254"]})
     assert said == (
@@ -217,7 +217,7 @@ def test_metadata_is_never_allowed(url: str) -> None:
     assert refusal(url, Policy(True, everything), {"metadata.google.internal": ["10.0.0.1"]}) is not None
 
 
-def test_a_network_that_is_reached_by_nat64_can_be_allowed_and_what_it_leads_to_is_judged() -> None:
+def test_nat64_network_can_be_allowed_and_its_embedded_address_is_judged() -> None:
     policy = Policy(False, (ipaddress.ip_network("64:ff9b::/96"),))
     assert refusal("https://[64:ff9b::808:808]/", policy) is None
     assert refusal("https://[64:ff9b::a00:1]/", policy) is not None

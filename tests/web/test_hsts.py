@@ -10,7 +10,7 @@ from tests.harness.local import LocalServer
 
 
 @pytest.mark.parametrize("base", ["https://press.example", "http://press.example"])
-def test_https_is_kept_where_the_base_address_says_so(local_server: Callable[..., LocalServer], base: str) -> None:
+def test_https_is_kept_where_the_base_address_has_it(local_server: Callable[..., LocalServer], base: str) -> None:
     server = local_server(BASE_URL=base)
 
     for path in (

@@ -32,7 +32,7 @@ def test_a_constant_error_holds_no_request(server: LocalServer) -> None:
 
 
 @one_engine
-def test_an_error_that_a_page_says_holds_no_request(server: LocalServer) -> None:
+def test_error_shown_by_a_page_holds_no_request(server: LocalServer) -> None:
     mira = Person(server)
     wrong = mira.request("POST", "/login/confirm", token=mira.token, data={"password": "wrong"})
     assert wrong.status_code == 401

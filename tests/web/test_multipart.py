@@ -238,7 +238,7 @@ FINE = {
 
 
 @pytest.mark.parametrize("body", FINE.values(), ids=FINE)
-def test_what_clients_write_in_their_own_ways(tmp_path: Path, body: bytes) -> None:
+def test_spellings_of_different_clients_are_read(tmp_path: Path, body: bytes) -> None:
     for chunks in ([body], [body[at : at + 1] for at in range(len(body))]):
         files, texts, wrong = seen(read(tmp_path, chunks))
         assert (len(files), files[0][0], texts, wrong) == (1, b"bytes", {}, [])
@@ -265,7 +265,7 @@ def test_ten_thousand_parts(tmp_path: Path) -> None:
     assert field_errors(tmp_path, file() + file(b"", "") * 10_000) == [("body", Code.TOO_MANY)]
 
 
-def test_the_schema_says_what_is_taken() -> None:
+def test_schema_states_the_accepted_form() -> None:
     texts: dict[str, object] = {"content": {"type": "string"}}
     schema = form_schema(RULES, texts)
     assert schema["properties"] == {

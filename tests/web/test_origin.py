@@ -101,7 +101,7 @@ def test_names_of_a_server_on_this_machine(base: str, origin: str, host: str, pa
         check_same_origin(headers(origin, None, host), base)
 
 
-def test_a_refusal_names_what_was_sent_and_what_was_expected() -> None:
+def test_refusal_names_the_sent_and_the_expected_origin() -> None:
     with pytest.raises(CrossOrigin) as refused:
         check_same_origin(headers("https://www.press.example", None, "10.0.0.1:8000"), "http://127.0.0.1:8000")
 

@@ -74,7 +74,7 @@ def test_a_form_becomes_the_struct(alice: Actor, fields: Any, expected: dict[str
     assert {name: body.get(name) for name in expected} == expected
 
 
-def test_an_edit_clears_what_is_left_empty(alice: Actor) -> None:
+def test_edit_clears_fields_that_are_left_empty(alice: Actor) -> None:
     body = send(alice, {**GOOD, "bio": "", "networks": ""}, "/example/edit").json()
 
     assert body["bio"] is None
@@ -167,7 +167,7 @@ def test_a_refused_form_comes_back(alice: Actor, error: str) -> None:
     assert answer.json()["key"] == "mine", "what failed may have been done: a repetition must not do it twice"
 
 
-def test_an_unexpected_error_is_a_page_that_says_nothing_of_it(alice: Actor) -> None:
+def test_unexpected_error_is_a_page_without_its_details(alice: Actor) -> None:
     answer = send(alice, {}, "/example/bug/failing")
 
     assert answer.status_code == 500
@@ -223,7 +223,7 @@ def test_a_form_of_another_site_is_refused(alice: Actor, path: str, signed_in: b
     )
 
 
-def test_a_redirection_says_what_was_done(server: LocalServer) -> None:
+def test_redirection_names_the_completed_act(server: LocalServer) -> None:
     answer = nobody.post(f"{server.base_url}/example/visitor")
 
     assert (answer.status_code, answer.headers["location"]) == (303, "/example?done=signed-out")

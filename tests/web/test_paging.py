@@ -23,7 +23,7 @@ CURSOR = "01MCC5RM008AES41NG5QK8NWCS"
         ("%ff&&&===;limit=5", Page(20)),
     ],
 )
-def test_what_is_asked_for(query: str, page: Page) -> None:
+def test_valid_limit_and_cursor_are_read(query: str, page: Page) -> None:
     assert read_page(query) == page
 
 
@@ -46,7 +46,7 @@ def test_what_is_asked_for(query: str, page: Page) -> None:
         ("cursor=x&limit=x", ["limit", "cursor"]),
     ],
 )
-def test_what_cannot_be_asked_for(query: str, fields: list[str]) -> None:
+def test_wrong_limit_or_cursor_is_refused(query: str, fields: list[str]) -> None:
     with pytest.raises(Invalid) as refusal:
         read_page(query)
     assert [field_error.field for field_error in refusal.value.field_errors] == fields

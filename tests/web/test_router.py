@@ -40,7 +40,7 @@ ROUTER = Router(
         ("/api/things/1/parts/2", "/api/things/1/parts/2", ["POST"], {"thingId": "1", "partId": "2"}),
     ],
 )
-def test_what_is_found(path: str, raw: str, methods: list[str], parameters: dict[str, str]) -> None:
+def test_known_path_is_found(path: str, raw: str, methods: list[str], parameters: dict[str, str]) -> None:
     found = ROUTER.find(path, raw.encode())
     assert found is not None
     assert (list(found[0]), found[1]) == (methods, parameters)
@@ -61,7 +61,7 @@ def test_what_is_found(path: str, raw: str, methods: list[str], parameters: dict
         "/api/things/1/parts/",
     ],
 )
-def test_what_is_not_found(path: str) -> None:
+def test_unknown_path_is_not_found(path: str) -> None:
     assert ROUTER.find(path, path.encode()) is None
 
 

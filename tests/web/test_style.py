@@ -47,7 +47,7 @@ def test_properties_are_logical(sheet: str, kind: str) -> None:
         ("four sides", "inset: 1rem auto 0 calc(var(--a) + 1px);"),
     ],
 )
-def test_what_is_physical_is_found(kind: str, line: str) -> None:
+def test_physical_properties_are_found(kind: str, line: str) -> None:
     assert PHYSICAL[kind].search(line)
 
 

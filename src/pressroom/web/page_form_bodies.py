@@ -1,4 +1,4 @@
-"""Bodies of forms: read within bounds, and turned into what a JSON body of the same route would hold."""
+"""Bodies of forms: read within bounds, and turned into the JSON body of the same route."""
 
 import asyncio
 import re
@@ -96,13 +96,13 @@ def fields_of_files(typed: Typed, inputs: Sequence[bool], fields: FormFields) ->
 def decode_typed(
     kind: type[B], typed: Mapping[str, Sequence[str]], fields: FormFields, field_errors: list[FieldError], now: int
 ) -> B:
-    """Returns what was typed as a `kind`. Raises Invalid with all field errors, the same as those of a JSON body.
+    """Returns the typed values as a `kind`. Raises Invalid with all field errors, the same as those of a JSON body.
 
     Args:
         kind: The struct of the body.
         typed: The texts of each field.
-        fields: What the route declares of its form.
-        field_errors: What is already known to be wrong; what is found is added.
+        fields: The route's declaration of its form.
+        field_errors: The errors that are known already; further ones are added.
         now: The time in milliseconds.
     """
     leaves = _leaves(kind)
@@ -182,7 +182,7 @@ def with_zone(text: str, zone: str) -> str:
 
 
 def _unticked(info: inspect.Type) -> object:
-    """Returns what it means when a form of an edit does not send a field: browsers leave out what is not ticked."""
+    """Returns the value of a field that a form of an edit does not send: browsers leave out unticked boxes."""
     kind = _plain(info)
     return False if isinstance(kind, inspect.BoolType) else [] if isinstance(kind, inspect.ListType) else msgspec.UNSET
 

@@ -1,4 +1,4 @@
-"""Forms of pages: what a route declares of its form, and the state in which a page shows it (docs/web-app.md#forms)."""
+"""Forms of pages: the declaration in a route, and the state in which a page shows a form (docs/web-app.md#forms)."""
 
 import re
 import secrets
@@ -118,16 +118,16 @@ def new_idempotency_key() -> str:
 
 
 class FormState(msgspec.Struct, kw_only=True):
-    """A form as a page shows it: new, or again with what was typed and what is wrong with it.
+    """A form as a page shows it: new, or again with the typed values and their errors.
 
     Attributes:
-        typed: What was sent, or what it is filled with beforehand, by field; never a secret.
-        field_errors: What is wrong with single fields.
+        typed: The sent or prefilled values, by field; never a secret.
+        field_errors: The errors of single fields.
         message: Why the whole was refused.
         retry_after: The seconds after which it may be sent again, if it was refused for too much.
         status: The status of the response: 200 for a new form.
         was_sent: It was sent before with something else in it, which was done; this was not.
-        idempotency_key: What the form sends in `IDEMPOTENCY_FIELD`.
+        idempotency_key: The value of the hidden field `IDEMPOTENCY_FIELD`.
         lines: The text areas that hold one item on each line.
     """
 
@@ -146,7 +146,7 @@ class FormState(msgspec.Struct, kw_only=True):
         return self.status != 200
 
     def value(self, name: str, default: object = "") -> str:
-        """Returns what a field is to show: what was typed, `default` in a new form."""
+        """Returns the value that a field shows: the typed one, `default` in a new form."""
         if texts := self.typed.get(name):
             return texts[-1]
         return "" if self.was_refused or default is None else str(default)
@@ -162,7 +162,7 @@ class FormState(msgspec.Struct, kw_only=True):
         return default
 
     def errors(self, name: str) -> list[str]:
-        """Returns what is wrong with a field and with the items in it."""
+        """Returns the errors of a field and of the items in it."""
         return [self._message(error, name) for error in self.field_errors if base_name(error.field) == name]
 
     def _message(self, error: FieldError, name: str) -> str:
@@ -190,8 +190,8 @@ def refused_state(
 
     Args:
         error: One of `SHOWN_AGAIN`.
-        typed: What was sent, by field.
-        fields: What the route declares.
+        typed: The sent values, by field.
+        fields: The route's declaration.
         idempotency_key: The key that was sent. It is kept, for what failed may have been done.
     """
     by_field = isinstance(error, Invalid | Unprocessable)
