@@ -139,16 +139,16 @@ async def open_runtime(
     session_use = SessionUse(db)
     usage = KeyUsage(db)
     views = ViewCounter(db)
-    flushes = [
+    recurring = [
         Every(0.5, "limits", limiter.flush),
         Every(1, "last used", last_used.flush),
         Every(1, "use of sessions", session_use.flush),
         Every(1, "usage of keys", usage.flush),
         Every(1, "views", views.flush),
         Every(10, "clock", ClockWatch(db, clock, log).run),
+        *(Every(60, "clean-up", group.run) for group in _sweep_groups(db, clock, log, processing, cards, blobs)),
+        Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir)),
     ]
-    sweeps = [Every(60, "clean-up", group.run) for group in _sweep_groups(db, clock, log, processing, cards, blobs)]
-    own = Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir))
     return Runtime(
         settings=settings,
         clock=clock,
@@ -169,7 +169,7 @@ async def open_runtime(
         passwords=Passwords(),
         mailer=Mailer(settings, clock),
         log=log,
-        schedule=Schedule([*flushes, *sweeps, own], log),
+        schedule=Schedule(recurring, log),
     )
 
 

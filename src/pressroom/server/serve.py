@@ -82,10 +82,7 @@ async def serve(
     with _recording(settings, place), alone_on_file(settings):
         if place is None and only is not Part.WORKER:
             check_port_is_free(settings.host, settings.port)  # once that of the metrics is taken: it may be the same
-        if closed := close_to_others(settings):
-            log.warning(
-                "files were open to other users of this machine; access removed", files=" ".join(map(str, closed))
-            )
+        _close_to_others(settings, log)
         _log_confinement(settings, log)
         stopping = asyncio.Event()
         _stop_on_signals(stopping, sibling=place is not None)
@@ -104,6 +101,12 @@ async def serve(
             if watching is not None:
                 watching.stop()
             await runtime.close()
+
+
+def _close_to_others(settings: Settings, log: Log) -> None:
+    """Removes other users' access to the server's files, and logs which they had."""
+    if closed := close_to_others(settings):
+        log.warning("files were open to other users of this machine; access removed", files=" ".join(map(str, closed)))
 
 
 async def _watch_steps(settings: Settings, log: Log) -> SlowSteps | None:

@@ -79,19 +79,12 @@ async def read_form(
     if kind != "multipart/form-data":
         raise UnsupportedMediaType(f"This route takes multipart/form-data, not {printable(kind)!r}.")
     most = most_bytes(rules)
-    too_large = PayloadTooLarge(f"A body for this route has at most {most:,} bytes.")
     if content_length is not None and content_length > most:
-        raise too_large
+        raise _too_large(most)
     reading = _Reading(boundary_of(content_type), rules, folder)
     whole = False
     try:
-        size = 0
-        async for chunk in chunks:
-            size += len(chunk)
-            if size > most:
-                raise too_large
-            for start in range(0, len(chunk), AT_ONCE):
-                await reading.take(chunk[start : start + AT_ONCE])
+        size = await _take_all(reading, chunks, most)
         if content_length is not None and size != content_length:
             raise malformed(f"The body has {size:,} bytes where Content-Length says {content_length:,}.")
         form = reading.end()
@@ -100,6 +93,22 @@ async def read_form(
     finally:
         if not whole:
             await remove_all(reading.spools)
+
+
+async def _take_all(reading: "_Reading", chunks: AsyncIterator[bytes], most: int) -> int:
+    """Takes a body to its end and returns its size in bytes. Raises PayloadTooLarge."""
+    size = 0
+    async for chunk in chunks:
+        size += len(chunk)
+        if size > most:
+            raise _too_large(most)
+        for start in range(0, len(chunk), AT_ONCE):
+            await reading.take(chunk[start : start + AT_ONCE])
+    return size
+
+
+def _too_large(most: int) -> PayloadTooLarge:
+    return PayloadTooLarge(f"A body for this route has at most {most:,} bytes.")
 
 
 async def discard(form: Form) -> None:
