@@ -10,7 +10,7 @@ import pytest
 
 from pressroom.clock import DAY, HOUR
 from pressroom.domains.moderation.actions import suspend_account
-from pressroom.web import cached_body
+from pressroom.web import codings
 from pressroom.web.codings import Coding, Levels, compress
 from pressroom.web.fragments import Kept
 from tests.api.actors import Actor, Json, body_of, publish
@@ -149,7 +149,7 @@ def test_a_page_that_did_not_change_is_compressed_once_in_each_coding(
         packed[body, coding] += 1
         return compress(body, coding, levels)
 
-    monkeypatch.setattr(cached_body, "compress", counted)
+    monkeypatch.setattr(codings, "compress", counted)
     scene = Scene(actor(), actor())
 
     def open_all(*codings: Coding) -> list[bytes]:
