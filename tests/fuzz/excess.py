@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.web.error_labels import LONGEST_TARGET
+from pressroom.web.error_responses import LONGEST_TARGET
 from pressroom.web.incoming_body import FORM_LIMIT, JSON_LIMIT
 from pressroom.web.multipart_rules import MOST_PARTS, TEXT_BYTES, FormRules
 from pressroom.web.page_form_bodies import rules_of
