@@ -122,7 +122,7 @@ class Turns:
                     error = None  # It would hold this frame, which holds it.
                     self._spent += self._clock() - began
                 gives_way = awaited is None
-                # A turn ends with its step. If a request kept it while it waits for the database, a body or a slow
+                # A turn lasts for one step. If a request kept it while it waits for the database, a body or a slow
                 # reader, one client could stop all others, and two requests could wait for each other.
                 if not gives_way:
                     if turn.has_turn:
