@@ -44,17 +44,18 @@ def test_a_cancellation_waits_for_the_end_however_often_it_comes() -> None:
 
 def test_cancellation_asks_the_work_to_stop() -> None:
     async def story() -> None:
-        began, stop = threading.Event(), threading.Event()
+        began, stop, told = threading.Event(), threading.Event(), list[bool]()
 
         def work() -> None:
             began.set()
-            stop.wait()
+            told.append(stop.wait(10))  # without a bound, work that is never told would hang the run
 
         call = asyncio.create_task(run_to_end(work, stop=stop))
         await asyncio.to_thread(began.wait)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
+        assert told == [True]
 
     asyncio.run(story())
 

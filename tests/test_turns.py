@@ -136,6 +136,27 @@ def test_uncontended_steps_are_run_at_once() -> None:
     assert asyncio.run(run()) == ["a", "a", "b"]
 
 
+def test_step_after_a_round_of_the_loop_is_run_at_once() -> None:
+    async def run() -> list[str]:
+        times, done = [0.0], list[str]()
+        turns = Turns(lambda: times[0])
+
+        async def work(name: str, seconds: float) -> None:
+            times[0] += seconds
+            done.append(name)
+
+        async def request(name: str, seconds: float = 0.0) -> None:
+            await turns.run(Turn(name), work(name, seconds))
+
+        await request("uses up the round", 2 * SHARE)
+        await request("waits for the next")
+        with pytest.raises(StopIteration):
+            request("finds time left").send(None)
+        return done
+
+    assert asyncio.run(run()) == ["uses up the round", "waits for the next", "finds time left"]
+
+
 def test_requests_past_the_places_of_one_client_are_refused() -> None:
     async def scene(kitchen: Kitchen) -> None:
         crowd = [kitchen.request("a") for _ in range(8)]

@@ -80,6 +80,22 @@ def test_another_account_or_key_or_case_is_another_request(actor: MakeActor) -> 
     assert [alice.written()[0], bob.written()[0]] == [3, 1]
 
 
+def test_key_on_another_path_is_another_request(alice: Actor) -> None:
+    bodies = {
+        "/api/posts": {"content": "x"},
+        "/api/hubs": {"name": "A hub", "slug": f"of-{alice.account.username}"},
+    }
+
+    first, again = (
+        {path: alice.web.post(path, json=body, headers={"Idempotency-Key": "k"}) for path, body in bodies.items()}
+        for _ in range(2)
+    )
+
+    assert [answer.status_code for answer in first.values()] == [201, 201]
+    assert [answer.status_code for answer in again.values()] == [200, 200]
+    assert [again[path].content for path in bodies] == [first[path].content for path in bodies]
+
+
 def test_the_query_is_no_part_of_the_path(alice: Actor) -> None:
     targets = ("/api/posts", "/api/posts?", "/api/%70osts", "http://other.example/api/posts")
     lines = (alice.bearer, "Idempotency-Key: k", "Content-Length: 15")

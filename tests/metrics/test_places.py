@@ -29,15 +29,20 @@ with recording(settings, int(sys.argv[3]), exposed=False):
     metrics.recorder.overdue(7)
     os._exit(9)
 """
+EMPTIED = MEMBER.replace(
+    "metrics.recorder.overdue(7)",
+    'metrics.recorder.jobs("waiting", {"mail": 2}); metrics.recorder.jobs("waiting", {"media": 3})',
+)
+"""Counts jobs of a kind that are done at the next count."""
 
 
 def settings_for(folder: Path) -> Settings:
     return Settings({"PRESSROOM_DATA_DIR": str(folder), "PRESSROOM_METRICS_PORT": str(free_port())})
 
 
-def run_member(settings: Settings, place: int) -> None:
+def run_member(settings: Settings, place: int, program: str = MEMBER) -> None:
     """A process that records and then dies without a word."""
-    command = [sys.executable, "-c", MEMBER, str(settings.data_dir), str(settings.metrics_port), str(place)]
+    command = [sys.executable, "-c", program, str(settings.data_dir), str(settings.metrics_port), str(place)]
     assert subprocess.run(command, check=False, timeout=120).returncode == 9
 
 
@@ -71,6 +76,14 @@ def test_counts_of_the_dead_stay_and_their_gauges_go(tmp_path: Path) -> None:
         run_member(settings, 1)
         again = read(settings)
         assert (again["pressroom_processes"], again["pressroom_requests_total"]) == (1, 3)
+
+
+def test_kind_without_jobs_has_none(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path)
+    with exposing(settings):
+        run_member(settings, 0, EMPTIED)
+
+        assert read(settings)["pressroom_jobs"] == 3
 
 
 def test_leftovers_of_an_earlier_run_are_ignored(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from pressroom.web.client_address import allowed, client_address, parse
+from pressroom.web.client_address import allowed, client_address, network_of, parse
 
 PROXIES = (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("2001:db8:1::/48"))
 
@@ -92,3 +92,15 @@ def test_without_trusted_proxies_only_the_peer_counts() -> None:
 )
 def test_allowed(client: str, allowlist: str, *, expected: bool) -> None:
     assert allowed(client, allowlist) is expected
+
+
+@pytest.mark.parametrize(
+    ("client", "network"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8:0:7:1:2:3:4", "2001:db8:0:7::/64"),
+        ("2001:db8:0:8::1", "2001:db8:0:8::/64"),
+    ],
+)
+def test_client_is_an_ipv4_address_or_a_64_bit_network(client: str, network: str) -> None:
+    assert network_of(client) == network
