@@ -113,8 +113,11 @@ def _ask_sqlite(file: Path, statement: str) -> list[Row]:
 
 
 async def _ask_postgres(url: str, schema: str, statement: str) -> list[Row]:
-    connection = await asyncpg.connect(url, server_settings={"search_path": schema})
+    connection = await asyncpg.connect(url)
     try:
-        return [tuple(row) for row in await connection.fetch(statement)]
+        # In the transaction: PgBouncer refuses search_path among the settings of a connection.
+        async with connection.transaction():
+            await connection.execute("SELECT set_config('search_path', $1, TRUE)", schema)
+            return [tuple(row) for row in await connection.fetch(statement)]
     finally:
         await connection.close()
