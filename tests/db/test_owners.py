@@ -112,11 +112,67 @@ ENGINES: Final = {
 """Modules that hand SQL to a driver: all else goes through a Query or a Command."""
 
 
+ACROSS: Final = {
+    "pressroom.domains.administration.queries.COUNT",
+    "pressroom.domains.clips.queries.FIND_CLIP",
+    "pressroom.domains.clips.queries.FIND_CLIPS",
+    "pressroom.domains.clips.queries.list_own",
+    "pressroom.domains.comments.queries.COMMENTS_BY_KEY",
+    "pressroom.domains.comments.queries.LIST_BY_ID",
+    "pressroom.domains.comments.queries.LIST_IN_THREADS",
+    "pressroom.domains.comments.queries.LIST_IN_TIME",
+    "pressroom.domains.comments.queries.find_by_id",
+    "pressroom.domains.comments.queries.find_comment",
+    "pressroom.domains.comments.queries.find_undeleted",
+    "pressroom.domains.follows.queries.SUGGEST_FOLLOWED",
+    "pressroom.domains.follows.queries.list_followed",
+    "pressroom.domains.follows.queries.list_followers",
+    "pressroom.domains.follows.queries.list_requests",
+    "pressroom.domains.follows.queries.list_sent",
+    "pressroom.domains.follows.queries.list_shown",
+    "pressroom.domains.home.queries.FIND_FIRST_STEPS",
+    "pressroom.domains.media.queries.FIND_BY_ID",
+    "pressroom.domains.media.queries.FIND_BY_TOKEN",
+    "pressroom.domains.media.queries.FIND_FOR_READER",
+    "pressroom.domains.personal_data.queries.copied.LIST_AUDIENCES",
+    "pressroom.domains.personal_data.queries.copied.LIST_FOLLOWED",
+    "pressroom.domains.personal_data.queries.copied.LIST_FOLLOWERS",
+    "pressroom.domains.personal_data.queries.copied.LIST_REQUESTS",
+    "pressroom.domains.posts.queries.lookup.FIND_POST",
+    "pressroom.domains.posts.queries.lookup.FIND_POSTS",
+    "pressroom.domains.posts.queries.lookup.LIST_HUB_AUTHORS",
+    "pressroom.domains.posts.queries.lookup.LIST_OF_HUB",
+    "pressroom.domains.posts.queries.lookup.LIST_OF_TAG",
+    "pressroom.domains.posts.queries.reach.FIND_MENTIONED",
+    "pressroom.domains.posts.queries.reach.INSERT_AUDIENCE",
+    "pressroom.domains.posts.queries.reach.INSERT_TAGS",
+    "pressroom.domains.posts.queries.reach.list_audience_names",
+    "pressroom.domains.posts.queries.reactions.LIST_OPTIONS",
+    "pressroom.domains.posts.queries.writing.POSTS_BY_KEY",
+    "pressroom.domains.reading.queries.OF_ACCOUNT",
+    "pressroom.domains.reading.queries.OF_HUB",
+    "pressroom.domains.reading.queries.OF_TAG",
+    "pressroom.domains.reports.queries.find_case",
+    "pressroom.domains.reports.queries.find_report",
+    "pressroom.domains.reports.queries.list_decided",
+    "pressroom.domains.reports.queries.list_of_owner",
+    "pressroom.domains.reports.queries.list_open",
+    "pressroom.domains.reports.queries.list_reports",
+    "pressroom.server.clock_watch.FIND_NEWEST",
+}
+"""Statements that join rows of several places. With several cells (docs/decisions/0018-cells.md) each would be two."""
+
+
+def tables_by(heading: str) -> dict[str, str]:
+    """Returns the first cell of the row in which docs/architecture.md names each table, below a heading."""
+    text = ARCHITECTURE.read_text("utf-8").partition(f"### {heading}\n")[2].partition("\n#")[0]
+    rows = re.findall(r"^\| `?([a-z_ ]+)`? \| (.*) \|$", text, re.MULTILINE)
+    return {table: cell for cell, tables in rows for table in re.findall(r"`(\w+)`", tables)}
+
+
 def owners() -> dict[str, str]:
-    """The package that owns each table, from the table in docs/architecture.md."""
-    text = ARCHITECTURE.read_text("utf-8").partition("### Who owns which table")[2].partition("\n#")[0]
-    rows = re.findall(r"^\| `([a-z_]+)` \| (.*) \|$", text, re.MULTILINE)
-    return {table: package for package, tables in rows for table in re.findall(r"`(\w+)`", tables)}
+    """Returns the package that owns each table."""
+    return tables_by("Who owns which table")
 
 
 def package_of(statement: str) -> str:
@@ -219,3 +275,18 @@ def test_only_the_engines_hand_sql_to_a_driver() -> None:
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in drivers
     }
     assert callers == ENGINES
+
+
+def test_each_table_has_a_place() -> None:
+    assert tables_by("Where rows live").keys() == owners().keys()
+
+
+def test_no_further_statement_joins_rows_of_several_places(connection: apsw.Connection) -> None:
+    places = tables_by("Where rows live")
+    found = {
+        name
+        for name, (writes, reads) in product(connection).items()
+        if len({places.get(table, "everywhere") for table in writes | reads} - {"everywhere"}) > 1
+    }
+    assert found - ACROSS == set(), "read the rows of each place by a statement of its own"
+    assert ACROSS - found == set(), "take it off the list, which may only shrink"
