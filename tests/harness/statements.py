@@ -20,6 +20,8 @@ ALONE = {
         for name in ("COLUMNS", "INDEXES", "REFERENCES")
         for engine in ("sqlite", "postgres")
     },
+    "pressroom.db.postgres.partitions.TABLES": "postgres",
+    "pressroom.db.postgres.partitions.PARTITIONS": "postgres",
     "benchmarks.growth.BACKEND": "postgres",
 }
 """Statements of one engine alone."""

@@ -20,5 +20,10 @@ def statement_for_sqlite(sql: str) -> str:
 
 
 def schema_for_postgres(sql: str) -> str:
-    """Returns a migration as PostgreSQL needs it: text is compared byte by byte, as in SQLite; `instr` is `strpos`."""
-    return re.sub(r"\binstr\(", "strpos(", re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', sql))
+    """Returns a migration as PostgreSQL needs it.
+
+    Text is compared byte by byte, as in SQLite; `instr` is `strpos`; `/* */` holds statements, or parts of one, that
+    SQLite does not have.
+    """
+    whole = re.sub(r"/\*(.*?)\*/", r"\1", sql, flags=re.DOTALL)
+    return re.sub(r"\binstr\(", "strpos(", re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', whole))

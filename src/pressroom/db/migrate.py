@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from pressroom.db import Command, Database, LockedElsewhere, Query, Tx
 from pressroom.db.dialect import LOCKS_OF_SCHEMA, schema_for_postgres
+from pressroom.db.postgres.partitions import make_ahead
 from pressroom.errors import SettingError
 
 if TYPE_CHECKING:
@@ -42,7 +43,13 @@ class Migration:
     @property
     def statements(self) -> list[str]:
         """Returns its statements, without comments, each in one line."""
-        return [" ".join(each.split()) for each in re.sub(r"--.*", "", self.sql).split(";") if each.strip()]
+        plain = re.sub(r"--.*|/\*(?s:.*?)\*/", "", self.sql)
+        return [" ".join(each.split()) for each in plain.split(";") if each.strip()]
+
+    @property
+    def partitioned(self) -> list[str]:
+        """Returns the names of the tables that it makes and PostgreSQL partitions (`db.postgres.partitions`)."""
+        return re.findall(r"\bPARTITION OF (\w+) DEFAULT\b", self.sql)
 
     @property
     def indexes(self) -> list[str]:
@@ -72,6 +79,11 @@ TAKE_LOCK: Final = f"""DO $$ BEGIN IF NOT pg_try_advisory_xact_lock({LOCKS_OF_SC
     RAISE EXCEPTION 'another process migrates' USING ERRCODE = 'lock_not_available'; END IF; END $$"""
 KEEP_LOCK: Final = TAKE_LOCK.replace("_xact", "")
 LET_GO: Final = f"SELECT pg_advisory_unlock({LOCKS_OF_SCHEMA} + {LOCK})"
+
+_PARTITIONS_REFUSED: Final = (
+    "The schema is up to date, but partitions could not be made: others kept the tables locked. End the transaction"
+    " that holds them (that of the oldest xact_start in pg_stat_activity), then migrate again."
+)
 
 
 def all_migrations() -> list[Migration]:
@@ -117,6 +129,7 @@ async def migrate(
             continue
         if await _apply(db, migration, patience, pause):
             applied.append(migration)
+    await _make_partitions(db, patience, pause)
     return applied
 
 
@@ -152,6 +165,20 @@ async def _apply(db: Database, migration: Migration, patience: float, pause: flo
                 raise SettingError(_refusal(migration, patience)) from error
         else:
             return True
+        await asyncio.sleep(pause)
+
+
+async def _make_partitions(db: Database, patience: float, pause: float) -> None:
+    """Makes the partitions ahead, whatever has to be moved for that, as a server that runs does not."""
+    give_up_at = time.monotonic() + patience
+    while True:
+        try:
+            await make_ahead(db, most=None)
+        except LockedElsewhere as error:
+            if time.monotonic() >= give_up_at:
+                raise SettingError(_PARTITIONS_REFUSED) from error
+        else:
+            return
         await asyncio.sleep(pause)
 
 

@@ -1,7 +1,8 @@
 -- The data model: every table, by the package that writes it. SQLite and PostgreSQL both run this file.
 --
 -- Times are milliseconds since 1970, UTC. Identifiers are ULIDs unless a comment says otherwise. `TEXT` is compared byte
--- by byte. A table that grows without end states its retention, and has the index that its retention reads.
+-- by byte. A table that grows without end states its retention, and has the index that its retention reads. A comment
+-- between slash and star holds what PostgreSQL alone runs: partitions by time (docs/decisions/0016-partitions.md).
 
 -- db --------------------------------------------------------------------------------------------------------------------
 
@@ -277,17 +278,19 @@ CREATE INDEX audit_entries_acts ON audit_entries (admin_id) WHERE admin_id IS NO
 -- events ----------------------------------------------------------------------------------------------------------------
 
 -- An event, appended in the transaction of the write that caused it. Retention: 30 days, or its last open delivery.
+-- Without foreign keys: to add or detach a partition would lock the table that they refer to.
 CREATE TABLE events (
     id TEXT NOT NULL,
-    account_id TEXT NOT NULL REFERENCES accounts (id),
+    account_id TEXT NOT NULL,
     key_id TEXT,                            -- set when the event concerns one key alone
     type TEXT NOT NULL,
     data TEXT NOT NULL,                     -- JSON, as it is sent
     trace TEXT,                             -- of the request, continued by deliveries (docs/operations.md#tracing)
     created_at BIGINT NOT NULL,
     PRIMARY KEY (account_id, id)
-);
-CREATE INDEX events_age ON events (created_at);
+) /* PARTITION BY RANGE (id) */;
+/* CREATE TABLE events_rest PARTITION OF events DEFAULT; */
+CREATE INDEX events_id ON events (id);
 CREATE INDEX events_type ON events (account_id, type, id);
 
 -- follows ---------------------------------------------------------------------------------------------------------------
@@ -663,7 +666,7 @@ CREATE INDEX webhooks_sweep ON webhooks (sweep_at) WHERE sweep_at IS NOT NULL;
 -- The delivery of an event to an endpoint: its envelope and its outcome. Held and cancelled are no states of the row,
 -- they follow from the endpoint. Retention: 30 days after it was finished, or that of its endpoint.
 CREATE TABLE deliveries (
-    account_id TEXT NOT NULL REFERENCES accounts (id),
+    account_id TEXT NOT NULL,
     webhook_id TEXT NOT NULL,
     event_id TEXT NOT NULL,
     envelope_id TEXT NOT NULL,              -- evt_ and a UUID v4
@@ -677,7 +680,8 @@ CREATE TABLE deliveries (
     due_at BIGINT NOT NULL,
     finished_at BIGINT,
     PRIMARY KEY (account_id, webhook_id, event_id)
-);
+) /* PARTITION BY RANGE (event_id) */;
+/* CREATE TABLE deliveries_rest PARTITION OF deliveries DEFAULT; */
 CREATE INDEX deliveries_pending ON deliveries (account_id, webhook_id, event_id, due_at) WHERE state = 'pending';
 CREATE INDEX deliveries_tests ON deliveries (account_id, webhook_id, event_id)
     WHERE state = 'pending' AND event_type = 'webhook.test';

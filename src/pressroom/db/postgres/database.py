@@ -192,7 +192,7 @@ class PostgresDatabase:
     async def script(self, statements: str) -> None:
         with _deadlocks_as_locks():
             async with self._connection() as connection:
-                await connection.execute(f"BEGIN;{_UNLIMITED}")
+                await connection.execute(";".join((*self._options.begin("BEGIN"), _UNLIMITED)))
                 await connection.execute(statements, timeout=MIGRATION_LIMIT)
                 await connection.execute("COMMIT")
 
