@@ -58,7 +58,7 @@ _ROWS: Final[dict[str, tuple[str, str]]] = {
     ),
     "events": (
         "id, account_id, type, data, created_at",
-        f"'old ' || i, account, 'post.created', '{_BODY}', i",
+        f"'0 old ' || i, account, 'post.created', '{_BODY}', i",  # sorts before every id of this century
     ),
 }
 """By table, the columns and their values; `i` numbers the rows."""

@@ -2,9 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
-from pressroom.db import Database, Tx
+from pressroom.clock import DAY
+from pressroom.db import Database, LockedElsewhere, Tx
+from pressroom.db.postgres.partitions import WEEK, Week, drop, list_ended, make_ahead
 from pressroom.domains.accounts.queries import purge_reserved
 from pressroom.domains.audit.actions import purge_entries
 from pressroom.domains.idempotency import once as idempotency
@@ -20,6 +23,7 @@ from pressroom.domains.sign_up import invitations
 from pressroom.domains.webhooks.actions import retention as webhooks
 from pressroom.jobs import queue
 from pressroom.jobs.sweeps import BATCH
+from pressroom.logs import Log
 
 Purge = Callable[[Tx, int], Awaitable[int]]
 """`purge(tx, batch)` removes up to so many rows and returns how many; no fewer than `batch`: there may be more."""
@@ -48,6 +52,58 @@ PURGES: Final[tuple[tuple[str, Purge], ...]] = (
     ("ended endpoints", webhooks.sweep_endpoints),
 )
 """Every rule about rows, by its name in the log."""
+
+FindLasting = Callable[[Tx, str, str], Awaitable[str | None]]
+"""`find_lasting(tx, first, end)` returns the condition of the rows that outlive a partition, None while they are too
+many to be moved."""
+
+# Deliveries first: an event lasts as long as one of its deliveries.
+PARTITIONED: Final[tuple[tuple[str, FindLasting], ...]] = (
+    ("deliveries", webhooks.find_lasting_deliveries),
+    ("events", webhooks.find_lasting_events),
+)
+"""The tables whose partitions are dropped on PostgreSQL (docs/decisions/0016-partitions.md)."""
+
+SPARED: Final = WEEK + DAY
+"""Milliseconds for which rows of these tables are spared on PostgreSQL, so that their partition is dropped instead: it
+is due when the last row of its week is. Rows whose partition could not be dropped for a day go in batches after all."""
+
+BESIDE_PARTITIONS: Final[dict[str, Purge]] = {
+    "deliveries": partial(webhooks.purge_deliveries, spared=SPARED),
+    "events": partial(webhooks.purge_events, spared=SPARED),
+}
+"""Rules that replace those of the same name on PostgreSQL."""
+
+
+def purges_of(engine: str) -> list[tuple[str, Purge]]:
+    """Returns every rule about rows of a database of this engine."""
+    return [(name, BESIDE_PARTITIONS.get(name, purge) if engine == "postgres" else purge) for name, purge in PURGES]
+
+
+async def rotate_partitions(db: Database, log: Log) -> None:
+    """Makes partitions ahead and drops those whose rows are past their time, on PostgreSQL."""
+    if db.engine != "postgres":
+        return
+    try:
+        await make_ahead(db)
+        for table, find_lasting in PARTITIONED:
+            for week in await db.read(_list_expired, table):
+                await _drop(db, log, week, find_lasting)
+    except LockedElsewhere:
+        log.info("partitions are in use, tried again in a minute")
+
+
+async def _list_expired(tx: Tx, table: str) -> list[Week]:
+    return await list_ended(tx, table, webhooks.expired_until(tx))
+
+
+async def _drop(db: Database, log: Log, week: Week, find_lasting: FindLasting) -> None:
+    lasting = await db.read(find_lasting, week.first, week.end)
+    if lasting is None:
+        log.info("partition is kept for now: too many of its rows are still needed", partition=week.partition.name)
+        return
+    await drop(db, week, lasting)
+    log.info("partition dropped", partition=week.partition.name)
 
 
 async def purge_rows(db: Database, purge: Purge) -> None:

@@ -41,7 +41,7 @@ from pressroom.jobs.schedule import Every, Schedule
 from pressroom.jobs.sweeps import Sweep, SweepGroup
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
-from pressroom.operations.retention import PURGES, purge_rows
+from pressroom.operations.retention import purge_rows, purges_of, rotate_partitions
 from pressroom.outbound import OutboundClient, policy_of
 from pressroom.outbound.lookups import Resolve
 from pressroom.server.clock_watch import ClockWatch, start_clock
@@ -224,7 +224,10 @@ def _sweep_groups(
         Sweep("cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),
         Sweep("copies of accounts", lambda: purge_exports(db, blobs, SystemClock().now())),
     )
-    rows = [Sweep(name, partial(purge_rows, db, purge)) for name, purge in PURGES]
+    rows = [
+        Sweep("partitions", lambda: rotate_partitions(db, log)),
+        *(Sweep(name, partial(purge_rows, db, purge)) for name, purge in purges_of(db.engine)),
+    ]
     return SweepGroup("rows", 60, db, clock, log, rows), SweepGroup("files", 600, db, clock, log, files)
 
 

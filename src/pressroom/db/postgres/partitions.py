@@ -103,7 +103,8 @@ PARTITIONS: Final = Query(
     " WHERE c.relkind = 'p' AND x.relkind = 'r' AND pg_table_is_visible(c.oid)",
 )
 
-_CHANGE: Final = f"""SET LOCAL lock_timeout = '{LOCK_MILLISECONDS}ms';
+# Few rows are moved, along an index, whatever the planner believes of their number.
+_CHANGE: Final = f"""SET LOCAL lock_timeout = '{LOCK_MILLISECONDS}ms'; SET LOCAL enable_seqscan = off;
     DO $change$ BEGIN PERFORM pg_advisory_xact_lock({LOCKS_OF_SCHEMA} + {LOCK}); {{steps}} END $change$"""
 
 # ATTACH lets others at the table. A statement that has just chosen the rest would then wait for it and go on there: it

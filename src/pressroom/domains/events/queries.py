@@ -5,6 +5,7 @@ from typing import Final
 
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.events.models import Event
+from pressroom.ids import time_of
 
 INSERT_EVENT: Final = Command(
     "INSERT INTO events (id, account_id, key_id, type, data, created_at, trace)"
@@ -14,7 +15,7 @@ INSERT_EVENT: Final = Command(
 DELETE_EVENT: Final = Command("DELETE FROM events WHERE account_id = :account_id AND id = :id")
 
 
-FIND_LATEST_TIME: Final = Query(int, "SELECT coalesce(max(created_at), 0) FROM events")
+FIND_LATEST: Final = Query(str, "SELECT coalesce(max(id), '') FROM events")
 
 
 async def insert_event(tx: Tx, event: Event, trace: str | None) -> None:
@@ -38,7 +39,8 @@ async def delete_events(tx: Tx, events: Sequence[tuple[str, str]]) -> None:
 
 async def find_latest_time(tx: Tx) -> int:
     """Returns when the latest event was appended (milliseconds), 0 when there is none."""
-    return await tx.one(FIND_LATEST_TIME) or 0
+    latest = await tx.one(FIND_LATEST)
+    return time_of(latest) if latest else 0
 
 
 @sql.run(

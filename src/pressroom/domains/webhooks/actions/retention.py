@@ -1,5 +1,7 @@
 """Retention: deliveries are removed 30 days after they ended, events after they happened, endpoints after removal."""
 
+from typing import Final
+
 from pressroom.clock import DAY, HOUR
 from pressroom.db import Tx
 from pressroom.domains.events.queries import delete_events, erase_events
@@ -7,10 +9,13 @@ from pressroom.domains.webhooks.models import RETENTION
 from pressroom.domains.webhooks.queries import retention
 from pressroom.ids import first_id
 
+MOST_LASTING: Final = 1_000
+"""Rows that are moved out of a partition to drop it, while requests wait (docs/decisions/0016-partitions.md)."""
 
-async def purge_deliveries(tx: Tx, batch: int) -> int:
-    """Removes deliveries 30 days after they ended. Returns their number."""
-    return await retention.purge_deliveries(tx, until=tx.now - RETENTION, batch=batch)
+
+async def purge_deliveries(tx: Tx, batch: int, *, spared: int = 0) -> int:
+    """Removes deliveries 30 days, and `spared` milliseconds, after they ended. Returns their number."""
+    return await retention.purge_deliveries(tx, until=tx.now - RETENTION - spared, batch=batch)
 
 
 async def purge_paused(tx: Tx, batch: int) -> int:
@@ -19,12 +24,33 @@ async def purge_paused(tx: Tx, batch: int) -> int:
     return await retention.purge_paused(tx, until=until, before=first_id(until + 1), batch=batch)
 
 
-async def purge_events(tx: Tx, batch: int) -> int:
-    """Removes events after 30 days and an hour, except those of pending deliveries. Returns their number."""
-    # No redelivery takes an event older than 30 days: after the hour none can be queueing an event that this removes.
-    expired = await retention.list_expired_events(tx, until=tx.now - RETENTION - HOUR, batch=batch)
+async def purge_events(tx: Tx, batch: int, *, spared: int = 0) -> int:
+    """Removes events after 30 days, an hour and `spared` milliseconds, except those of pending deliveries. Returns their
+    number."""
+    before = first_id(expired_until(tx) - spared + 1)
+    expired = await retention.list_expired_events(tx, before=before, batch=batch)
     await delete_events(tx, [(event.account_id, event.id) for event in expired])
     return len(expired)
+
+
+def expired_until(tx: Tx) -> int:
+    """Returns the time (milliseconds) up to which events without pending deliveries are removed."""
+    # No redelivery takes an event older than 30 days: after the hour none can be queueing an event that this removes.
+    return tx.now - RETENTION - HOUR
+
+
+async def find_lasting_deliveries(tx: Tx, first: str, end: str) -> str | None:
+    """Returns the condition of deliveries that outlive a partition of expired events, with ids from `first` to before
+    `end`; None while there are too many to be moved."""
+    until = tx.now - RETENTION
+    count = await retention.count_lasting(tx, first, end, until=until, most=MOST_LASTING)
+    return retention.LASTING_DELIVERIES.format(until=until) if count < MOST_LASTING else None
+
+
+async def find_lasting_events(tx: Tx, first: str, end: str) -> str | None:
+    """Returns the same of the events themselves."""
+    count = await retention.count_pending(tx, first, end, most=MOST_LASTING)
+    return retention.LASTING_EVENTS.format(first=first, end=end) if count < MOST_LASTING else None
 
 
 async def close_expired(tx: Tx, batch: int) -> int:

@@ -85,13 +85,41 @@ async def purge_paused(tx: Tx, *, until: int, before: str, batch: int) -> int:
 # The event holds the data of its deliveries: it stays while one is pending, however long.
 # CROSS JOIN has SQLite begin with endpoints, OFFSET has PostgreSQL look per event: neither compares all with all.
 @sql.all(
-    "SELECT e.account_id, e.id FROM events e WHERE e.created_at <= :until AND NOT EXISTS (SELECT 1 FROM webhooks w"
+    "SELECT e.account_id, e.id FROM events e WHERE e.id < :before AND NOT EXISTS (SELECT 1 FROM webhooks w"
     " CROSS JOIN deliveries d WHERE w.account_id = e.account_id AND d.account_id = w.account_id"
     " AND d.webhook_id = w.id AND d.event_id = e.id AND d.state = 'pending' LIMIT 1 OFFSET 0)"
-    " ORDER BY e.created_at LIMIT :batch"
+    " ORDER BY e.id LIMIT :batch"
 )
-async def list_expired_events(tx: Tx, *, until: int, batch: int) -> list[EventKey]:
-    """Returns events up to `until` (milliseconds) without a pending delivery, oldest first."""
+async def list_expired_events(tx: Tx, *, before: str, batch: int) -> list[EventKey]:
+    """Returns events before the id `before` without a pending delivery, oldest first."""
+    ...
+
+
+# Conditions for `pressroom.db.postgres.partitions`: the rows that outlive the partition of ids from `first` to `end`.
+LASTING_DELIVERIES: Final = "state = 'pending' OR finished_at > {until}"
+LASTING_EVENTS: Final = (
+    "(account_id, id) IN (SELECT account_id, event_id FROM deliveries WHERE state = 'pending'"
+    " AND event_id >= '{first}' AND event_id < '{end}')"
+)
+
+_PENDING: Final = (
+    "SELECT 1 FROM deliveries WHERE state = 'pending' AND event_id >= :first AND event_id < :end LIMIT :most"
+)
+
+
+@sql.one(f"SELECT count(*) FROM ({_PENDING}) AS pending")
+async def count_pending(tx: Tx, first: str, end: str, *, most: int) -> int:
+    """Returns how many deliveries of events with ids from `first` to before `end` are pending, at most `most`."""
+    ...
+
+
+# Two reads along an index each: the rows are few among those of a week.
+@sql.one(
+    f"SELECT (SELECT count(*) FROM ({_PENDING}) AS pending) + (SELECT count(*) FROM (SELECT 1 FROM deliveries"
+    " WHERE finished_at > :until AND event_id >= :first AND event_id < :end LIMIT :most) AS finished)"
+)
+async def count_lasting(tx: Tx, first: str, end: str, *, until: int, most: int) -> int:
+    """Returns how many of these are pending or ended after `until` (milliseconds), at most `most` of each kind."""
     ...
 
 
