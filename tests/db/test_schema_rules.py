@@ -41,6 +41,7 @@ UNSAFE = {
     "CREATE UNIQUE INDEX posts_once ON posts (content)": "unique index",
     "CREATE TABLE parts (id TEXT); CREATE INDEX posts_language ON posts (language)": "writes wait",
     "ALTER TABLE posts ADD COLUMN language TEXT; CREATE INDEX posts_language ON posts (language)": "writes wait",
+    "CREATE INDEX events_data ON events (data)": "no index of a partitioned table",
     "UPDATE posts SET content = ''": "are written",
     "ALTER TABLE posts ADD COLUMN language TEXT; UPDATE posts SET language = 'en', content = ''": "are written",
     "DELETE FROM idempotent_answers": "added or removed",

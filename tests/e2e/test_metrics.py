@@ -118,6 +118,8 @@ def test_acts_are_counted_without_names(roomy_server: MakeServer, engine_setting
         assert value(found, "pressroom_deliveries_overdue_seconds") == 0
         if "DATABASE_URL" in engine_settings:
             assert (value(found, "pressroom_database_round_trips_total") or 0) > 10
+            for table in ("events", "deliveries"):
+                assert (value(found, "pressroom_partitions_ahead_seconds", table=table) or 0) >= 28 * 86_400
             assert (value(found, "pressroom_pool_wait_seconds_count") or 0) > 5
         _, text = read(server)
         for name in (owner.id, made["id"], made["key"], receiver.url("/hook"), "alice"):

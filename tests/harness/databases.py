@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import asyncpg
 
-from pressroom.clock import SystemClock
+from pressroom.clock import SettableClock, SystemClock
 from pressroom.db import Database
 from pressroom.db.migrate import migrate
+from pressroom.db.postgres.partitions import AHEAD, make_partitions
 from pressroom.server.database import open_database
 from pressroom.settings import Settings
 from tests.services.postgres import PostgresServer
@@ -21,6 +22,17 @@ T = TypeVar("T")
 
 _TEMPLATE = "migrated"
 _SHARED = "shared"
+
+
+TIME_OF_TESTS: Final = SettableClock().now()
+"""Where the clocks that tests set begin, in milliseconds."""
+
+
+async def _migrate(db: Database) -> None:
+    """Brings a database up to date, with partitions for the time of the tests as well."""
+    await migrate(db)
+    if db.engine == "postgres":
+        await make_partitions(db, TIME_OF_TESTS, TIME_OF_TESTS + AHEAD)
 
 
 def settings_of(given: Mapping[str, object]) -> Settings:
@@ -62,7 +74,7 @@ def migrated_database(server: PostgresServer, run_folder: Path, name: str) -> st
     with alone(run_folder / "postgres-migrated.gate"):
         if not done.exists():
             server.drop_database(_TEMPLATE)
-            in_database(settings_of({"DATABASE_URL": server.create_database(_TEMPLATE, kept=True)}), migrate)
+            in_database(settings_of({"DATABASE_URL": server.create_database(_TEMPLATE, kept=True)}), _migrate)
             done.touch()
     return server.create_database(name, template=_TEMPLATE)
 
@@ -76,5 +88,5 @@ def migrated_schema(server: PostgresServer, run_folder: Path, name: str) -> dict
             server.create_database(_SHARED, kept=True)
             done.touch()
     settings: dict[str, object] = {"DATABASE_URL": server.database_url(_SHARED), "DATABASE_SCHEMA": name}
-    in_database(settings_of(settings), migrate)
+    in_database(settings_of(settings), _migrate)
     return settings

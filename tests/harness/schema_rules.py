@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db.migrate import Migration
+from pressroom.db.migrate import Migration, all_migrations
 
 _UNUSED: Final = re.compile(r"^-- Unused since (\S+): (.+)$", re.MULTILINE)
 
@@ -61,6 +61,8 @@ def _fault(statement: str, tables: set[str], columns: set[str], unused: set[str]
     if index := _CREATE_INDEX.match(statement):
         if index[3] in tables:
             return None
+        if index[3] in {table for each in all_migrations() for table in each.partitioned}:
+            return "PostgreSQL builds no index of a partitioned table beside others"
         if index[1]:
             return "a unique index refuses what the version before writes"
         return None if alone else "writes wait for an index of a table that was there: give it a migration of its own"

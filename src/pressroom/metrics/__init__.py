@@ -50,6 +50,10 @@ class Recorder(Protocol):
         """Sets how many jobs of each kind are in a state; kinds that are not named have none."""
         ...
 
+    def partitions(self, table: str, seconds: float) -> None:
+        """Sets for how long from now on a table has partitions."""
+        ...
+
     def unknown(self) -> None:
         """Says that what the database holds is not known now."""
         ...

@@ -74,6 +74,10 @@ class PrometheusRecorder:
         )
         self._jobs = latest("pressroom_jobs", "Jobs that wait, and that were given up.", ["kind", "state"])
         self._kinds: set[tuple[str, str]] = set()
+        self._partitions = latest(
+            "pressroom_partitions_ahead_seconds", "For how long a table on PostgreSQL has partitions.", ["table"]
+        )
+        self._partitioned: set[str] = set()
         self._of_request: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         processes.labels(__version__).set(1)
 
@@ -118,10 +122,16 @@ class PrometheusRecorder:
             if of_state == state:
                 self._jobs.labels(kind, state).set(counts.get(kind, 0))
 
+    def partitions(self, table: str, seconds: float) -> None:
+        self._partitioned.add(table)
+        self._partitions.labels(table).set(seconds)
+
     def unknown(self) -> None:
         self._overdue.set(float("nan"))
         for kind, state in self._kinds:
             self._jobs.labels(kind, state).set(float("nan"))
+        for table in self._partitioned:
+            self._partitions.labels(table).set(float("nan"))
 
 
 @contextmanager

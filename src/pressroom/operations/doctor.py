@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from pressroom.blobs import Blobs, open_blobs
-from pressroom.clock import SECOND, SystemClock, iso
+from pressroom.clock import DAY, SECOND, SystemClock, iso
 from pressroom.db import Database, Query
 from pressroom.db.migrate import applied_version, check_migrated, newest_schema, touch
+from pressroom.db.postgres.partitions import MOST_BYTES, WEEK, list_reaches
 from pressroom.db.schema import check_schema
 from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.events.queries import find_latest_time
@@ -33,6 +34,7 @@ from pressroom.server.serve import check_port_is_free
 from pressroom.settings import Settings
 
 LITTLE_SPACE: Final = 256 * 1024 * 1024
+MAKE_PARTITIONS: Final = "Run pressroom migrate; the log of the clean-up says why no server made them."
 STORE_SECONDS: Final = 20.0
 WORKING_FOLDERS: Final = ("incoming", "processing")
 MISSING: Final = "The first serve creates it; if it existed, it was moved, or its disk is not mounted."
@@ -75,6 +77,8 @@ async def examine(settings: Settings) -> list[Finding]:
         if findings[-1].good:
             findings.append(await _attempt("clock", lambda: _clock(db)))
             findings.append(await _attempt("jobs", lambda: _jobs(db)))
+            if db.engine == "postgres":
+                findings.append(await _attempt("partitions", lambda: _partitions(db)))
             findings.append(await _attempt("media store", lambda: _media_store(db, settings)))
     finally:
         await db.close()
@@ -227,6 +231,17 @@ async def _pooler(settings: Settings) -> Finding:
     finally:
         await db.close()
     return Finding("pooler", good=True, says=f"It leads to PostgreSQL; each {settings.database_pooler} has a session.")
+
+
+async def _partitions(db: Database) -> Finding:
+    """Checks that each table has partitions ahead, and that few rows found none (docs/operations.md#partitions)."""
+    reaches = await db.read(list_reaches)
+    good = bool(reaches) and all(each.ahead >= WEEK and each.rest_bytes <= MOST_BYTES for each in reaches)
+    says = " ".join(
+        f"{each.table_name}: made for {each.ahead // DAY} days ahead, {each.rest_bytes // 2**20:,} MiB outside."
+        for each in reaches
+    )
+    return Finding("partitions", good=good, says=says if good else f"{says} {MAKE_PARTITIONS}")
 
 
 async def _redis(settings: Settings) -> Finding:

@@ -5,6 +5,7 @@ import asyncio
 from pressroom import metrics
 from pressroom.clock import SECOND
 from pressroom.db import Tx
+from pressroom.db.postgres.partitions import list_reaches
 from pressroom.domains.webhooks.queries import leases
 from pressroom.jobs import overview
 from pressroom.server.runtime import Runtime
@@ -32,6 +33,9 @@ async def _look(runtime: Runtime, recorder: metrics.Recorder) -> None:
     recorder.overdue(overdue / SECOND)
     recorder.jobs("waiting", {depth.kind: depth.waiting for depth in depths})
     recorder.jobs("dead", {kind.kind: kind.dead for kind in dead})
+    if runtime.db.engine == "postgres":
+        for reach in await runtime.db.read(list_reaches):
+            recorder.partitions(reach.table_name, reach.ahead / SECOND)
 
 
 async def _figures(tx: Tx) -> tuple[int, list[overview.Depth], list[overview.DeadOfKind]]:

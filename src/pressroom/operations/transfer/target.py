@@ -15,6 +15,8 @@ from pressroom.db.migrate import check_migrated, newest_schema
 from pressroom.db.postgres.connector import Connector, PostgresOptions
 from pressroom.db.postgres.database import open_postgres
 from pressroom.db.postgres.lock import PATIENCE, TAKE
+from pressroom.db.postgres.partitions import make_ahead
+from pressroom.domains.webhooks.models import RETENTION
 from pressroom.errors import SettingError
 from pressroom.operations.transfer import marks
 from pressroom.operations.transfer.marks import Mark
@@ -114,6 +116,8 @@ async def open_target(url: str, options: PostgresOptions) -> AsyncGenerator[Targ
     try:
         if (have := await check_migrated(db)) != (known := newest_schema()):
             raise SettingError(f"The database is at schema {have} and this version's is {known}: upgrade Pressroom.")
+        # Rows go where they would be if they had been written there, so that retention drops them with their week.
+        await make_ahead(db, since=SystemClock().now() - RETENTION)
     finally:
         await db.close()
     # Statistics of large tables, and files between the last row and the end, take as long as they take.
