@@ -20,7 +20,7 @@ WRITTEN_BEHIND = {
 }
 """Tables and columns that change some time after a request: by a key, a session, a card's fetch, or the schedule."""
 
-_TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n(.*?)^\);", re.MULTILINE | re.DOTALL)
+_TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n(.*?)^\)[^\n]*;$", re.MULTILINE | re.DOTALL)
 _TYPE = r"(TEXT|BIGINT|INTEGER|BOOLEAN|DOUBLE PRECISION)"
 _COLUMN = re.compile(rf"^    ([a-z_]+) {_TYPE}", re.MULTILINE)
 _ADDED = re.compile(rf"^ALTER TABLE (\w+) ADD COLUMN ([a-z_]+) {_TYPE}", re.MULTILINE)

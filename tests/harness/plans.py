@@ -17,6 +17,11 @@ UNHURRIED: Final = PostgresOptions(statement_seconds=600.0)
 R = TypeVar("R")
 
 
+_PARENTS: Final = """SELECT CAST(x.relname AS TEXT), CAST(c.relname AS TEXT) FROM pg_inherits i
+    JOIN pg_class x ON x.oid = i.inhrelid JOIN pg_class c ON c.oid = i.inhparent"""
+"""Partitions, and indexes of them, with those of the whole table."""
+
+
 class Asked(NamedTuple):
     """A statement that an action ran, and what it bound."""
 
@@ -112,13 +117,14 @@ class Postgres:
     async def explain(self, asked: Asked) -> list[Cost]:
         values = ", ".join(map(_literal, (asked.values[name] for name in asked.command.names)))
         await self.connection.execute(f"PREPARE page AS {asked.command.numbered}")
+        parents = {str(row[0]): str(row[1]) for row in await self.connection.fetch(_PARENTS)}
         costs: list[Cost] = []
         for mode in ("force_custom_plan", "force_generic_plan"):
             await self.connection.execute(f"SET plan_cache_mode = {mode}")
             explain = f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE page({values})"
             await self.connection.execute(explain)  # Reads what is not in memory yet, and marks rows as seen.
             told = str(await self.connection.fetchval(explain))
-            costs.append(_cost(json.loads(told)[0]["Plan"], self.large))
+            costs.append(_cost(json.loads(told)[0]["Plan"], self.large, parents))
         await self.connection.execute("DEALLOCATE page")
         return costs
 
@@ -127,13 +133,24 @@ def _literal(value: Value) -> str:
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
-def _cost(root: dict[str, Any], large: Collection[str]) -> Cost:
+def _cost(root: dict[str, Any], large: Collection[str], parents: Mapping[str, str]) -> Cost:
+    """Returns what a plan takes; a partition counts as its table, and one without rows as nothing."""
     nodes = list(_nodes(root))
-    rows = sum(it["Actual Loops"] * (it["Actual Rows"] + it.get("Rows Removed by Filter", 0)) for it in nodes)
+    rows = sum(_rows(it) for it in nodes)
     blocks = root["Shared Hit Blocks"] + root["Shared Read Blocks"]
-    scans = [it for it in nodes if it.get("Relation Name") in large and it["Node Type"] != "Bitmap Heap Scan"]
-    walked = [f"{it['Node Type']} of {it['Relation Name']}" for it in scans if "Index Cond" not in it]
-    return Cost(walked, {it["Index Name"] for it in nodes if "Index Name" in it}, rows + blocks, json.dumps(root))
+    tables = {name: parents.get(name, name) for it in nodes if (name := it.get("Relation Name"))}
+    scans = [
+        it for it in nodes if tables.get(it.get("Relation Name")) in large and it["Node Type"] != "Bitmap Heap Scan"
+    ]
+    scans = [it for it in scans if it["Relation Name"] in large or _rows(it)]
+    walked = [f"{it['Node Type']} of {tables[it['Relation Name']]}" for it in scans if "Index Cond" not in it]
+    indexes = {parents.get(name, name) for it in nodes if (name := it.get("Index Name"))}
+    return Cost(walked, indexes, rows + blocks, json.dumps(root))
+
+
+def _rows(node: dict[str, Any]) -> float:
+    """Returns how many rows a node looked at."""
+    return node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0))
 
 
 def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -25,8 +25,10 @@ async def purge_paused(tx: Tx, batch: int) -> int:
 
 
 async def purge_events(tx: Tx, batch: int, *, spared: int = 0) -> int:
-    """Removes events after 30 days, an hour and `spared` milliseconds, except those of pending deliveries. Returns their
-    number."""
+    """Removes events after 30 days, an hour and `spared` milliseconds, except those of pending deliveries.
+
+    Returns their number.
+    """
     before = first_id(expired_until(tx) - spared + 1)
     expired = await retention.list_expired_events(tx, before=before, batch=batch)
     await delete_events(tx, [(event.account_id, event.id) for event in expired])

@@ -203,7 +203,7 @@ def _in_ranges(number: int) -> str:
     """
     ranges = " UNION ALL ".join(
         f"SELECT * FROM (SELECT * FROM deliveries WHERE account_id = :account_id AND webhook_id = :webhook_id"
-        f" AND {_PLACE} < (:state{each}, :event{each}, :code{each}, :before)"
+        f" AND {_PLACE} <= (:state{each}, :event{each}, :code{each}, :before) AND event_id <> :before"
         f" AND {_PLACE} >= (:state{each}, :event{each}, :code{each}, :since)"
         f" ORDER BY state DESC, event_type DESC, code DESC, event_id DESC LIMIT :limit) AS range{each}"
         for each in range(number)
