@@ -23,6 +23,7 @@ ALONE = {
     "pressroom.db.postgres.partitions.TABLES": "postgres",
     "pressroom.db.postgres.partitions.PARTITIONS": "postgres",
     "benchmarks.growth.BACKEND": "postgres",
+    "benchmarks.partitions.SIZE": "postgres",
 }
 """Statements of one engine alone."""
 
