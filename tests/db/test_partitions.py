@@ -45,9 +45,14 @@ DELIVER: Final = Command(
 IDS: Final = Query(str, "SELECT id FROM events ORDER BY id")
 DELIVERED: Final = Query(str, "SELECT event_id FROM deliveries ORDER BY event_id")
 FIND: Final = Query(int, "SELECT 1 FROM events WHERE account_id = :account_id AND id = :id")
-SLEEPS: Final = Query(int, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+SLEEPS: Final = Query(
+    int, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
+)
 PLACE: Final = Query(str, "SELECT CAST(CAST(tableoid AS regclass) AS TEXT) FROM events ORDER BY id")
-END: Final = Query(int, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+END: Final = Query(
+    int,
+    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()",
+)
 
 
 @pytest.fixture

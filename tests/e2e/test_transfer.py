@@ -257,12 +257,13 @@ async def kill_at_mark(target: ServerProcess, origin: Origin, moment: str) -> No
         moving = fork(
             origin.arguments, folder=target.folder, environment=target.environment, log=target.folder / "marking.log"
         )
-        while not await connection.fetchval("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'"):
+        others = "datname = current_database() AND pid <> pg_backend_pid()"
+        waiting = f"SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND {others}"  # noqa: S608
+        while not await connection.fetchval(waiting):
             assert moving.poll() is None
             await asyncio.sleep(0.02)
         moving.send_signal(signal.SIGKILL)
         moving.wait(20)
-        others = "datname = current_database() AND pid <> pg_backend_pid()"
         await connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")  # noqa: S608
         await connection.execute("SELECT pg_advisory_unlock($1)", LOCK)
         while await connection.fetchval(f"SELECT count(*) FROM pg_stat_activity WHERE {others}"):  # noqa: S608
