@@ -51,7 +51,8 @@ SLEEPS: Final = Query(
 PLACE: Final = Query(str, "SELECT CAST(CAST(tableoid AS regclass) AS TEXT) FROM events ORDER BY id")
 END: Final = Query(
     int,
-    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()",
+    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+    " WHERE wait_event = 'PgSleep' AND datname = current_database()",
 )
 
 
