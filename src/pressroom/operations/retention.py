@@ -62,7 +62,7 @@ PARTITIONED: Final[tuple[tuple[str, FindLasting], ...]] = (
     ("deliveries", webhooks.find_lasting_deliveries),
     ("events", webhooks.find_lasting_events),
 )
-"""The tables whose partitions are dropped on PostgreSQL (docs/decisions/0016-partitions.md)."""
+"""The tables whose partitions are dropped on PostgreSQL (docs/decisions/0020-partitions.md)."""
 
 SPARED: Final = WEEK + DAY
 """Milliseconds for which rows of these tables are spared on PostgreSQL, so that their partition is dropped instead: it

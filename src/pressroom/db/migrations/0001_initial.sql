@@ -2,7 +2,7 @@
 --
 -- Times are milliseconds since 1970, UTC. Identifiers are ULIDs unless a comment says otherwise. `TEXT` is compared byte
 -- by byte. A table that grows without end states its retention, and has the index that its retention reads. A comment
--- between slash and star holds what PostgreSQL alone runs: partitions by time (docs/decisions/0016-partitions.md).
+-- between slash and star holds what PostgreSQL alone runs: partitions by time (docs/decisions/0020-partitions.md).
 
 -- db --------------------------------------------------------------------------------------------------------------------
 

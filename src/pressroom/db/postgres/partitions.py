@@ -11,7 +11,7 @@ fails for want of a partition; rows move from there when the partition of their 
 partition once its week has been over for long enough, and moves the few rows that have to stay into `deliveries_rest`.
 
 Each change is one transaction, which holds up reads and writes of the table: it waits briefly for its locks, since
-requests queue behind it, and touches few rows. Reasons and figures: docs/decisions/0016-partitions.md.
+requests queue behind it, and touches few rows. Reasons and figures: docs/decisions/0020-partitions.md.
 """
 
 from datetime import UTC, datetime

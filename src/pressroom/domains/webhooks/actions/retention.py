@@ -10,7 +10,7 @@ from pressroom.domains.webhooks.queries import retention
 from pressroom.ids import first_id
 
 MOST_LASTING: Final = 1_000
-"""Rows that are moved out of a partition to drop it, while requests wait (docs/decisions/0016-partitions.md)."""
+"""Rows that are moved out of a partition to drop it, while requests wait (docs/decisions/0020-partitions.md)."""
 
 
 async def purge_deliveries(tx: Tx, batch: int, *, spared: int = 0) -> int:
