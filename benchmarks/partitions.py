@@ -2,7 +2,7 @@
 
     .venv/bin/python -m benchmarks.partitions [--rows 2000000] [--cycles 3] [--per-second 50]
 
-Four weeks that are past their time are filled with so many events and deliveries, of which some are still pending. Then
+Four weeks that are past their time are filled with so many events and deliveries, some of them pending. Then
 creates are sent at a steady rate, for a while alone and then while partitions are dropped as the clean-up of a server
 does it. The whole application answers in this process, without sockets.
 """
