@@ -7,7 +7,7 @@ from typing import Final
 
 from pressroom.clock import DAY
 from pressroom.db import Database, LockedElsewhere, Tx
-from pressroom.db.postgres.partitions import WEEK, Week, drop, list_ended, make_ahead
+from pressroom.db.postgres.partitions import WEEK, Week, analyze, drop, list_ended, make_ahead
 from pressroom.domains.accounts.queries import purge_reserved
 from pressroom.domains.audit.actions import purge_entries
 from pressroom.domains.idempotency import once as idempotency
@@ -87,8 +87,9 @@ async def rotate_partitions(db: Database, log: Log) -> None:
     try:
         await make_ahead(db)
         for table, find_lasting in PARTITIONED:
-            for week in await db.read(_list_expired, table):
-                await _drop(db, log, week, find_lasting)
+            dropped = [week for week in await db.read(_list_expired, table) if await _drop(db, log, week, find_lasting)]
+            if dropped:
+                await analyze(db, dropped[0].table)
     except LockedElsewhere:
         log.info("partitions are in use, tried again in a minute")
 
@@ -97,13 +98,15 @@ async def _list_expired(tx: Tx, table: str) -> list[Week]:
     return await list_ended(tx, table, webhooks.expired_until(tx))
 
 
-async def _drop(db: Database, log: Log, week: Week, find_lasting: FindLasting) -> None:
+async def _drop(db: Database, log: Log, week: Week, find_lasting: FindLasting) -> bool:
+    """Drops the partition of a week, unless too many of its rows are still needed. Returns whether it did."""
     lasting = await db.read(find_lasting, week.first, week.end)
     if lasting is None:
         log.info("partition is kept for now: too many of its rows are still needed", partition=week.partition.name)
-        return
+        return False
     await drop(db, week, lasting)
     log.info("partition dropped", partition=week.partition.name)
+    return True
 
 
 async def purge_rows(db: Database, purge: Purge) -> None:

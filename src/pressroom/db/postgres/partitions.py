@@ -155,7 +155,7 @@ async def make_partitions(db: Database, first: int, last: int, *, most: int | No
         for week in missing:
             await _change(db, week, _MAKE)
         made += len(missing)
-        await _analyze(db, table)
+        await analyze(db, table)
     return made
 
 
@@ -166,7 +166,7 @@ async def list_ended(tx: Tx, table_name: str, until: int) -> list[Week]:
 
 
 async def drop(db: Database, week: Week, stays: str) -> None:
-    """Drops the partition of a week.
+    """Drops the partition of a week. `analyze` its table after the last one.
 
     Args:
         db: The database.
@@ -177,7 +177,11 @@ async def drop(db: Database, week: Week, stays: str) -> None:
         LockedElsewhere: Others did not let it at the table; nothing has changed.
     """
     await _change(db, week, _DROP, stays)
-    await _analyze(db, week.table)
+
+
+async def analyze(db: Database, table: Table) -> None:
+    """Renews the statistics of a whole table; autovacuum renews those of its partitions only."""
+    await db.script(f"ANALYZE {table.name}")
 
 
 async def list_reaches(tx: Tx) -> list[Reach]:
@@ -224,8 +228,3 @@ async def _change(db: Database, week: Week, steps: str, stays: str = "") -> None
     table = week.table
     words = {"table": table.name, "key": table.key, "name": week.partition.name, "first": week.first, "end": week.end}
     await db.script(_CHANGE.format(steps=steps.format(stays=stays, **words)))
-
-
-async def _analyze(db: Database, table: Table) -> None:
-    """Renews the statistics of a whole table; autovacuum renews those of its partitions only."""
-    await db.script(f"ANALYZE {table.name}")
