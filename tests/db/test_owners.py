@@ -18,6 +18,7 @@ from tests.db.conftest import Run
 from tests.harness.statements import modules, statements
 
 ARCHITECTURE: Final = Path(__file__).parents[2] / "docs" / "architecture.md"
+CELLS: Final = ARCHITECTURE.parent / "decisions" / "0018-cells.md"
 
 WRITTEN_BY_MIGRATIONS: Final = {"oldest_program"}
 
@@ -163,16 +164,16 @@ ACROSS: Final = {
 """Statements that join rows of several places. With several cells (docs/decisions/0018-cells.md) each would be two."""
 
 
-def tables_by(heading: str) -> dict[str, str]:
-    """Returns the first cell of the row in which docs/architecture.md names each table, below a heading."""
-    text = ARCHITECTURE.read_text("utf-8").partition(f"### {heading}\n")[2].partition("\n#")[0]
+def tables_by(page: Path, heading: str) -> dict[str, str]:
+    """Returns the first cell of the row in which a page of docs/ names each table, below a heading."""
+    text = page.read_text("utf-8").partition(f"## {heading}\n")[2].partition("\n#")[0]
     rows = re.findall(r"^\| `?([a-z_ ]+)`? \| (.*) \|$", text, re.MULTILINE)
     return {table: cell for cell, tables in rows for table in re.findall(r"`(\w+)`", tables)}
 
 
 def owners() -> dict[str, str]:
     """Returns the package that owns each table."""
-    return tables_by("Who owns which table")
+    return tables_by(ARCHITECTURE, "Who owns which table")
 
 
 def package_of(statement: str) -> str:
@@ -278,11 +279,11 @@ def test_only_the_engines_hand_sql_to_a_driver() -> None:
 
 
 def test_each_table_has_a_place() -> None:
-    assert tables_by("Where rows live").keys() == owners().keys()
+    assert tables_by(CELLS, "Where rows live").keys() == owners().keys()
 
 
 def test_no_further_statement_joins_rows_of_several_places(connection: apsw.Connection) -> None:
-    places = tables_by("Where rows live")
+    places = tables_by(CELLS, "Where rows live")
     found = {
         name
         for name, (writes, reads) in product(connection).items()
