@@ -29,6 +29,8 @@ _KEY: Final = "the label of the key that something was written with"
 _HUB: Final = "the name of the hub that something was written into"
 _FOLLOWS: Final = "the condition follows_sql: what a reader may see depends on who follows whom"
 
+_BLOCKS: Final = "the condition blocks_sql: neither of two accounts sees anything of the other"
+
 _STEPS: Final = "which of the first steps an account has done"
 
 _OVERVIEW: Final = "how much there is and what waits, for admins"
@@ -79,6 +81,8 @@ READERS: Final = {
     ("clips", "hubs"): _HUB,
     ("posts", "follows"): _FOLLOWS,
     ("clips", "follows"): _FOLLOWS,
+    ("posts", "blocks"): _BLOCKS,
+    ("clips", "blocks"): _BLOCKS,
     ("media", "jobs"): "an upload stays while its dead job can be tried again",
     ("media", "posts"): "a file is seen by whoever may see the post that it belongs to",
     ("media", "clips"): "a file is seen by whoever may see the clip that it belongs to",
@@ -126,8 +130,10 @@ ACROSS: Final = {
     "pressroom.domains.comments.queries.find_comment",
     "pressroom.domains.comments.queries.find_undeleted",
     "pressroom.domains.follows.queries.SUGGEST_FOLLOWED",
+    "pressroom.domains.follows.queries.list_blocked",
     "pressroom.domains.follows.queries.list_followed",
     "pressroom.domains.follows.queries.list_followers",
+    "pressroom.domains.follows.queries.list_muted",
     "pressroom.domains.follows.queries.list_requests",
     "pressroom.domains.follows.queries.list_sent",
     "pressroom.domains.follows.queries.list_shown",

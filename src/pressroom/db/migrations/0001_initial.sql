@@ -314,6 +314,24 @@ CREATE TABLE follow_requests (
 );
 CREATE INDEX follow_requests_waiting ON follow_requests (followed_id, id);
 
+-- An account blocks another: neither sees anything of the other. Retention: until it is taken back.
+CREATE TABLE blocks (
+    account_id TEXT NOT NULL REFERENCES accounts (id),
+    blocked_id TEXT NOT NULL REFERENCES accounts (id),
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, blocked_id)
+);
+CREATE INDEX blocks_blocked ON blocks (blocked_id, account_id);
+
+-- An account mutes another: it does not meet the other in lists of its own. Retention: until it is taken back.
+CREATE TABLE mutes (
+    account_id TEXT NOT NULL REFERENCES accounts (id),
+    muted_id TEXT NOT NULL REFERENCES accounts (id),
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, muted_id)
+);
+CREATE INDEX mutes_muted ON mutes (muted_id, account_id);
+
 -- hubs ------------------------------------------------------------------------------------------------------------------
 
 -- A hub. Retention: for good.

@@ -91,7 +91,7 @@ async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: 
     relationship = Relationship(is_author=reader == author)
     if reader and reader != author:
         between = await find_between(tx, account_id=reader, other_id=author)
-        relationship = Relationship(False, between.follows, between.followed_back)
+        relationship = Relationship(False, between.follows, between.followed_back, blocked=between.blocked)
     ids = await queries.list_of_account(tx, author, relationship, before=before, limit=limit)
     if not ids:
         return []

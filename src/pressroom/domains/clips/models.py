@@ -52,11 +52,14 @@ class Clip(msgspec.Struct):
     is_author: bool  # the reader is
     follows: bool  # the reader follows the author
     followed_back: bool  # the author follows the reader
+    blocked: bool  # the reader and the author, by one of them
     suspended: bool  # the author is
 
     def may_be_seen(self) -> bool:
         """Returns whether the reader may see it, deleted or not. It has no allowlist: CUSTOM is for the author."""
-        relationship = Relationship(self.is_author, self.follows, self.followed_back, suspended=self.suspended)
+        relationship = Relationship(
+            self.is_author, self.follows, self.followed_back, blocked=self.blocked, suspended=self.suspended
+        )
         return may_see(Visibility(self.visibility), relationship)
 
     def may_be_read_by_key(self) -> bool:

@@ -9,10 +9,11 @@ from pressroom.domains.follows.models import Following, Person
 
 
 class Between(msgspec.Struct):
-    """The follows between two accounts."""
+    """The follows between two accounts, and whether one of them blocks the other."""
 
     follows: bool
     followed_back: bool
+    blocked: bool
 
 
 def follows_sql(account: str, other: str) -> str:
@@ -24,10 +25,24 @@ def follows_sql(account: str, other: str) -> str:
     return f"(SELECT 1 FROM follows edge WHERE edge.account_id = {account} AND edge.followed_id = {other}) IS NOT NULL"
 
 
+def blocks_sql(account: str, other: str) -> str:
+    """Returns the condition that one of two accounts blocks the other; the arguments are those of `follows_sql`."""
+    return (
+        f"((SELECT 1 FROM blocks wall WHERE wall.account_id = {account} AND wall.blocked_id = {other}) IS NOT NULL"
+        f" OR (SELECT 1 FROM blocks wall WHERE wall.account_id = {other} AND wall.blocked_id = {account}) IS NOT NULL)"
+    )
+
+
+def mutes_sql(account: str, other: str) -> str:
+    """Returns the condition that one account mutes another; the arguments are those of `follows_sql`."""
+    return f"(SELECT 1 FROM mutes hush WHERE hush.account_id = {account} AND hush.muted_id = {other}) IS NOT NULL"
+
+
 FIND_BETWEEN: Final = Query(
     Between,
     f"SELECT {follows_sql(':account_id', ':other_id')} AS follows,"
-    f" {follows_sql(':other_id', ':account_id')} AS followed_back",
+    f" {follows_sql(':other_id', ':account_id')} AS followed_back,"
+    f" {blocks_sql(':account_id', ':other_id')} AS blocked",
 )
 
 FIND_FOLLOWING: Final = Query(
@@ -82,8 +97,8 @@ async def delete_request(tx: Tx, *, account_id: str, followed_id: str) -> bool:
 
 
 async def find_between(tx: Tx, *, account_id: str, other_id: str) -> Between:
-    """Returns which of the two follows the other."""
-    return await tx.one(FIND_BETWEEN, account_id=account_id, other_id=other_id) or Between(False, False)
+    """Returns which of the two follows or blocks the other."""
+    return await tx.one(FIND_BETWEEN, account_id=account_id, other_id=other_id) or Between(False, False, False)
 
 
 async def find_following(tx: Tx, *, account_id: str, other_id: str) -> Following:
@@ -163,6 +178,73 @@ async def list_pairs(tx: Tx, account_id: str, *, limit: int) -> list[str]:
 )
 async def erase_requests(tx: Tx, account_id: str, batch: int) -> int:
     """Removes requests that an account made or received, and returns how many."""
+    ...
+
+
+@sql.run(
+    "INSERT INTO blocks (account_id, blocked_id, created_at) VALUES (:account_id, :blocked_id, :now)"
+    " ON CONFLICT DO NOTHING"
+)
+async def insert_block(tx: Tx, *, account_id: str, blocked_id: str) -> bool:
+    """Inserts a block. Returns False when there is one already."""
+    ...
+
+
+@sql.run("DELETE FROM blocks WHERE account_id = :account_id AND blocked_id = :blocked_id")
+async def delete_block(tx: Tx, *, account_id: str, blocked_id: str) -> bool:
+    """Deletes a block. Returns whether there was one."""
+    ...
+
+
+@sql.run(
+    "INSERT INTO mutes (account_id, muted_id, created_at) VALUES (:account_id, :muted_id, :now) ON CONFLICT DO NOTHING"
+)
+async def insert_mute(tx: Tx, *, account_id: str, muted_id: str) -> bool:
+    """Inserts a mute. Returns False when there is one already."""
+    ...
+
+
+@sql.run("DELETE FROM mutes WHERE account_id = :account_id AND muted_id = :muted_id")
+async def delete_mute(tx: Tx, *, account_id: str, muted_id: str) -> bool:
+    """Deletes a mute. Returns whether there was one."""
+    ...
+
+
+@sql.all(
+    f"SELECT b.blocked_id AS listed_as, {_PERSON}, b.created_at FROM blocks b JOIN accounts a ON a.id = b.blocked_id"
+    " WHERE b.account_id = :account_id AND b.blocked_id < :before AND a.suspended_at IS NULL"
+    " ORDER BY b.blocked_id DESC LIMIT :limit"
+)
+async def list_blocked(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
+    """Returns the accounts that the account blocks, newest account first, before `before`."""
+    ...
+
+
+@sql.all(
+    f"SELECT m.muted_id AS listed_as, {_PERSON}, m.created_at FROM mutes m JOIN accounts a ON a.id = m.muted_id"
+    " WHERE m.account_id = :account_id AND m.muted_id < :before AND a.suspended_at IS NULL"
+    " ORDER BY m.muted_id DESC LIMIT :limit"
+)
+async def list_muted(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
+    """Returns the accounts that the account mutes, newest account first, before `before`."""
+    ...
+
+
+@sql.run(
+    "DELETE FROM blocks WHERE (account_id, blocked_id) IN (SELECT account_id, blocked_id FROM blocks"
+    " WHERE account_id = :account_id OR blocked_id = :account_id LIMIT :batch)"
+)
+async def erase_blocks(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes blocks by an account and of it, and returns how many."""
+    ...
+
+
+@sql.run(
+    "DELETE FROM mutes WHERE (account_id, muted_id) IN (SELECT account_id, muted_id FROM mutes"
+    " WHERE account_id = :account_id OR muted_id = :account_id LIMIT :batch)"
+)
+async def erase_mutes(tx: Tx, account_id: str, batch: int) -> int:
+    """Removes mutes by an account and of it, and returns how many."""
     ...
 
 

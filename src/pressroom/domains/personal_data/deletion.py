@@ -17,6 +17,7 @@ from pressroom.domains.audit.queries import erase_addresses, erase_entries
 from pressroom.domains.clips.queries import erase_clips
 from pressroom.domains.comments.queries import clear_keys
 from pressroom.domains.follows.actions import TOGETHER, end_follows
+from pressroom.domains.follows.queries import erase_blocks, erase_mutes
 from pressroom.domains.hubs.actions import leave_hubs
 from pressroom.domains.idempotency.queries import erase_answers
 from pressroom.domains.keys.queries import erase_keys
@@ -72,6 +73,8 @@ async def _end_follows(tx: Tx, account_id: str, most: int) -> int:
 # A kind each, so that no transaction holds the locks of one while it works on another.
 KINDS: Final[tuple[tuple[Kind, int], ...]] = (
     (_end_follows, TOGETHER),
+    (erase_blocks, ROWS),
+    (erase_mutes, ROWS),
     (leave_hubs, BATCH),
     (erase_keys, ROWS),
     (erase_notifications, ROWS),

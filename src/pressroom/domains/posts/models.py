@@ -142,11 +142,12 @@ class SeenPost(Post):
     follows: bool = False  # the reader follows the author
     followed_back: bool = False  # the author follows the reader
     listed: bool = False  # the reader is in its audience
+    blocked: bool = False  # the reader and the author, by one of them
     suspended: bool = False  # the author is
 
     def may_be_seen(self) -> bool:
         """Returns whether the reader may see it, deleted or not."""
-        relationship = Relationship(self.is_author, self.follows, self.followed_back, self.listed, self.suspended)
+        relationship = Relationship(self.is_author, self.follows, self.followed_back, self.listed, self.blocked, self.suspended)
         return may_see(Visibility(self.visibility), relationship)
 
     def may_be_read_by_key(self) -> bool:

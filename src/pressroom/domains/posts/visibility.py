@@ -19,20 +19,21 @@ class Visibility(StrEnum):
 class Relationship(msgspec.Struct, frozen=True):
     """A reader's relationship to a post and its author.
 
-    `listed`: the reader is on the allowlist that the author set for the post. `suspended`: the operator suspended the
-    author, and nobody sees anything of them.
+    `listed`: the reader is on the allowlist that the author set for the post. `blocked`: one of the two blocks the
+    other. `suspended`: the operator suspended the author, and nobody sees anything of them.
     """
 
     is_author: bool = False
     follows: bool = False
     followed_back: bool = False
     listed: bool = False
+    blocked: bool = False
     suspended: bool = False
 
 
 def may_see(visibility: Visibility, relationship: Relationship) -> bool:
     """Returns whether a reader may see a post of this visibility. A signed-out reader has the empty relationship."""
-    if relationship.suspended:
+    if relationship.suspended or relationship.blocked:
         return False
     match visibility:
         case Visibility.PUBLIC:
@@ -47,7 +48,7 @@ def may_see(visibility: Visibility, relationship: Relationship) -> bool:
             return relationship.is_author or relationship.listed
 
 
-_ALL_RELATIONSHIPS = [Relationship(*each) for each in product((False, True), repeat=4)]
+_ALL_RELATIONSHIPS = [Relationship(*each) for each in product((False, True), repeat=5)]
 
 
 def narrows(before: Visibility, after: Visibility) -> bool:

@@ -101,7 +101,7 @@ async def count_of_account(tx: Tx, account: Account, reader: str) -> int:
         return account.total_posts
     counts = await status.count_posts(tx, account.id)
     between = await follows.find_between(tx, account_id=reader, other_id=account.id)
-    relationship = Relationship(False, between.follows, between.followed_back)
+    relationship = Relationship(False, between.follows, between.followed_back, blocked=between.blocked)
     by_visibility = (
         (Visibility.PUBLIC, counts.public),
         (Visibility.FOLLOWERS, counts.followers),
@@ -130,7 +130,7 @@ async def list_of_hub(tx: Tx, hub_id: str, reader: str, before: str, limit: int)
 
 async def list_of_tag(tx: Tx, tag: str, reader: str, before: str, limit: int) -> list[PostView]:
     """Returns the PUBLIC posts with a hashtag (its identity), newest first, with ids below `before`."""
-    return await _views(tx, await lookup.list_of_tag(tx, tag, before=before, limit=limit), reader)
+    return await _views(tx, await lookup.list_of_tag(tx, tag, reader=reader, before=before, limit=limit), reader)
 
 
 async def list_saved(tx: Tx, reader: str, before: str, limit: int) -> tuple[list[PostView], str | None]:
@@ -170,7 +170,7 @@ async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
 async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[str]:
     """Returns the ids below `before` of an account's posts that somebody else may see, in no order."""
     between = await follows.find_between(tx, account_id=reader, other_id=author)
-    relationship = Relationship(False, between.follows, between.followed_back)
+    relationship = Relationship(False, between.follows, between.followed_back, blocked=between.blocked)
     ids: list[str] = []
     for visibility in Visibility:
         if may_see(visibility, relationship):

@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.db import Query, Tx, sql
 from pressroom.db.params import in_list, spread
-from pressroom.domains.follows.queries import follows_sql
+from pressroom.domains.follows.queries import blocks_sql, follows_sql
 from pressroom.domains.posts.models import POST_COLUMNS, SeenPost, Version
 from pressroom.domains.posts.visibility import Visibility
 
@@ -20,6 +20,11 @@ def _not_suspended(author: str) -> str:
     return f"(SELECT s.suspended_at FROM accounts s WHERE s.id = {author}) IS NULL"
 
 
+def _not_blocked(author: str) -> str:
+    """Returns the condition that neither the reader nor the account with the id `author` blocks the other."""
+    return f"NOT {blocks_sql(':reader', author)}"
+
+
 _SEEN: Final = (
     ", ".join(f"p.{column}" for column in POST_COLUMNS)
     + ", p.edited_at, coalesce(p.deleted_at, a.deleted_at) AS deleted_at, p.likes, p.comments, p.shares,"
@@ -29,6 +34,7 @@ _SEEN: Final = (
     " (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader) IS NOT NULL AS saved,"
     f" p.account_id = :reader AS is_author, {follows_sql(':reader', 'p.account_id')} AS follows,"
     f" {follows_sql('p.account_id', ':reader')} AS followed_back, {_LISTED} AS listed,"
+    f" {blocks_sql(':reader', 'p.account_id')} AS blocked,"
     " (a.suspended_at IS NOT NULL AND (a.deleted_at IS NULL OR a.deleted_at <> a.suspended_at)) AS suspended"
 )
 
@@ -55,7 +61,7 @@ _NEWEST: Final = "ORDER BY id DESC LIMIT :limit"
 LIST_OF_HUB: Final = Query(
     str,
     f"SELECT id FROM (SELECT id FROM posts WHERE {_IN_HUB} AND visibility = 'PUBLIC'"
-    f" AND {_not_suspended('posts.account_id')} {_NEWEST}) AS shown"
+    f" AND {_not_suspended('posts.account_id')} AND {_not_blocked('posts.account_id')} {_NEWEST}) AS shown"
     + "".join(
         f" UNION ALL SELECT id FROM (SELECT id FROM posts WHERE {_IN_HUB} AND account_id = :reader"
         f" AND visibility = '{visibility}' {_NEWEST}) AS {visibility.lower()}"
@@ -64,7 +70,8 @@ LIST_OF_HUB: Final = Query(
     )
     + " UNION ALL SELECT post_id FROM (SELECT post_id FROM post_audiences WHERE account_id = :reader AND live"
     " AND hub_id = :hub_id AND post_id < :before"
-    f" AND {_not_suspended('post_audiences.author_id')} ORDER BY post_id DESC LIMIT :limit) AS listed",
+    f" AND {_not_suspended('post_audiences.author_id')} AND {_not_blocked('post_audiences.author_id')}"
+    " ORDER BY post_id DESC LIMIT :limit) AS listed",
 )
 
 AUTHORS: Final = 25
@@ -114,7 +121,7 @@ LIST_OF_TAG: Final = Query(
     str,
     "SELECT t.post_id FROM post_tags t WHERE t.tag = :tag AND NOT t.hidden AND t.post_id < :before"
     " AND (SELECT 1 FROM accounts a WHERE a.id = t.account_id AND NOT a.is_private AND a.suspended_at IS NULL)"
-    " IS NOT NULL ORDER BY t.post_id DESC LIMIT :limit",
+    f" IS NOT NULL AND {_not_blocked('t.account_id')} ORDER BY t.post_id DESC LIMIT :limit",
 )
 
 
@@ -187,9 +194,9 @@ async def list_of_hub_authors(
     return await tx.all(LIST_OF_HUB_AUTHORS, hub_id=hub_id, before=before, limit=limit, **values)
 
 
-async def list_of_tag(tx: Tx, tag: str, *, before: str, limit: int) -> list[str]:
+async def list_of_tag(tx: Tx, tag: str, *, reader: str, before: str, limit: int) -> list[str]:
     """Returns the ids of the PUBLIC posts with a hashtag, newest first, before `before`."""
-    return await tx.all(LIST_OF_TAG, tag=tag, before=before, limit=limit)
+    return await tx.all(LIST_OF_TAG, tag=tag, reader=reader, before=before, limit=limit)
 
 
 @sql.one(

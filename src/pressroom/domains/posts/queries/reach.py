@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import batches, in_list, in_rows, spread
-from pressroom.domains.follows.queries import follows_sql
+from pressroom.domains.follows.queries import blocks_sql, follows_sql
 
 INSERT_TAGS: Final = Command(
     "INSERT INTO post_tags (account_id, post_id, tag, hidden)"
@@ -45,7 +45,8 @@ FIND_MENTIONED: Final = Query(
     f" {follows_sql('a.id', ':author')} AS follows, {follows_sql(':author', 'a.id')} AS followed_back,"
     " EXISTS (SELECT 1 FROM post_audiences l WHERE l.post_id = :post_id AND l.account_id = a.id) AS listed,"
     " EXISTS (SELECT 1 FROM post_mentions m WHERE m.post_id = :post_id AND m.account_id = a.id) AS told"
-    f" FROM accounts a WHERE a.username_key IN ({in_list('name')}) AND a.suspended_at IS NULL",
+    f" FROM accounts a WHERE a.username_key IN ({in_list('name')}) AND a.suspended_at IS NULL"
+    f" AND NOT {blocks_sql(':author', 'a.id')}",
 )
 
 
@@ -95,7 +96,8 @@ async def move_tags(tx: Tx, account_id: str, *, after: str, limit: int, hidden: 
 
 
 async def find_mentioned(tx: Tx, names: Sequence[str], *, author: str, post_id: str) -> list[Mentioned]:
-    """Returns the accounts with these folded names, at most BATCH, in no order."""
+    """Returns the accounts with these folded names, at most BATCH, in no order; none that block the author or that the
+    author blocks."""
     return await tx.all(FIND_MENTIONED, author=author, post_id=post_id, **spread("name", names))
 
 
