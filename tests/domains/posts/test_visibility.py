@@ -237,7 +237,9 @@ class Kept:
             (
                 post_id
                 for post_id, post in zip(self.posts, self.graph.posts, strict=True)
-                if post.visibility is Visibility.PUBLIC and not post.deleted and post.author not in gone
+                if post.visibility is Visibility.PUBLIC
+                and not post.deleted
+                and post.author not in gone
                 and not self.graph.blocked(reader, post.author)
             ),
             reverse=True,

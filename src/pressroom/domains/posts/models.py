@@ -147,7 +147,9 @@ class SeenPost(Post):
 
     def may_be_seen(self) -> bool:
         """Returns whether the reader may see it, deleted or not."""
-        relationship = Relationship(self.is_author, self.follows, self.followed_back, self.listed, self.blocked, self.suspended)
+        relationship = Relationship(
+            self.is_author, self.follows, self.followed_back, self.listed, self.blocked, self.suspended
+        )
         return may_see(Visibility(self.visibility), relationship)
 
     def may_be_read_by_key(self) -> bool:
