@@ -77,6 +77,15 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             {"usernames[1]": "type", "usernames[2]": "duplicate"},
         ),
     },
+    "set_filters": {
+        "nothing": ({}, {"filters": "required"}),
+        "none": ({"filters": []}, {}),
+        "no word": ({"filters": [{"text": "?!"}]}, {"filters[0].text": "invalid_format"}),
+        "a number and a double": (
+            {"filters": [{"text": "Ferry"}, 5, {"text": "f\u00e9rry!"}]},
+            {"filters[1]": "type", "filters[2].text": "duplicate"},
+        ),
+    },
     "edit_comment": {"nothing": ({}, {"content": "required"})},
     "create_comment": {
         "nothing": ({}, {"content": "required"}),

@@ -109,6 +109,7 @@ PUBLISH: Fields = {
     "location.name": name(255, null=REQUIRED),
     "location.latitude": number(-90, 90, null=TAKEN),
     "location.longitude": number(-180, 180, null=TAKEN),
+    "comments": replace(choice("followers", "everyone", "nobody", null=TAKEN), good=None),  # not for keys
     "hubId": identifier(),
     "poll": thing(null=TAKEN),
     "poll.options": also(
@@ -361,7 +362,22 @@ REASON = reason(200)
 
 FIELDS: dict[str, Fields] = {
     "create_post": PUBLISH,
-    "edit_post": {"content": text(5000, null=TAKEN, empty=REQUIRED, blank=REQUIRED), "visibility": visibility()},
+    "edit_post": {
+        "content": text(5000, null=TAKEN, empty=REQUIRED, blank=REQUIRED),
+        "visibility": visibility(),
+        "comments": PUBLISH["comments"],
+    },
+    "set_filters": {
+        "filters": also(
+            items([{"text": "ferry"}], lambda place: {"text": f"ferry {place}"}, 0, 100, null=REQUIRED),
+            {"each of them wrong": ([[], {}], Said(400, (("[0]", "type"), ("[1].text", "required"))))},
+        ),
+        "filters[0]": thing(null=TYPE),
+        "filters[0].text": text(100, null=REQUIRED, empty=REQUIRED, blank=REQUIRED),
+        "filters[0].wholeWord": flag(null=TAKEN),
+        "filters[0].places": items(["timeline"], lambda _: "timeline", 1, 2, null=TAKEN),
+        "filters[0].places[0]": choice("timeline", "notifications", null=TYPE),
+    },
     "accept_follow_requests": {"upTo": text(26, null=TAKEN, empty=TOO_SHORT)},
     "bounce_post": {"content": text(5000, null=TAKEN)},
     "vote": {

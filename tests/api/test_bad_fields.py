@@ -103,7 +103,7 @@ class Stage:
         own = things.get(route.path.split("/")[2], self.post_id)
         path = route.path.replace("{id}", own).replace("{webhookId}", self.webhook_id)
         path = path.replace("{keyId}", self.somebody.record.id).replace("{username}", "nobody_here")
-        return self._client(route).request(route.method, path, content=body, headers=headers)
+        return self._client(route, case).request(route.method, path, content=body, headers=headers)
 
     def check_refused(self, cases: list[Case], field_errors_of: Callable[[httpx.Response], list[Named]]) -> None:
         """Sends the bodies of cases in both spellings: each names what is wrong, none writes anything."""
@@ -150,10 +150,10 @@ class Stage:
         for client in (*self.somebody.clients(), self.nobody):
             client.close()
 
-    def _client(self, route: Route[Caller]) -> httpx.Client:
+    def _client(self, route: Route[Caller], case: Case) -> httpx.Client:
         match route.access:
             case Keyed():
-                return self.somebody.api
+                return self.somebody.web if case.path == "comments" else self.somebody.api
             case Anyone():
                 return self.nobody
             case _:

@@ -38,7 +38,7 @@ STORED = Query(str, "SELECT body FROM idempotent_answers WHERE account_id = :acc
 WITH_BODIES = {
     *("create_post", "edit_post", "create_comment", "vote", "set_audience", "edit_me", "create_key", "create_webhook"),
     *("redeliver_events", "create_hub", "replace_webhook", "edit_webhook", "edit_clip", "edit_comment"),
-    *("change_password", "change_email", "read_notifications", "create_report"),
+    *("change_password", "change_email", "read_notifications", "create_report", "set_filters"),
 }
 
 every_write = pytest.mark.parametrize("name", list(WRITES))

@@ -83,6 +83,7 @@ READERS: Final = {
     ("clips", "follows"): _FOLLOWS,
     ("posts", "blocks"): _BLOCKS,
     ("clips", "blocks"): _BLOCKS,
+    ("comments", "blocks"): _BLOCKS,
     ("media", "jobs"): "an upload stays while its dead job can be tried again",
     ("media", "posts"): "a file is seen by whoever may see the post that it belongs to",
     ("media", "clips"): "a file is seen by whoever may see the clip that it belongs to",

@@ -177,6 +177,11 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "accept_follow_request": lambda people: Write("POST", f"{people.asked()}/accept"),
     "reject_follow_request": lambda people: Write("POST", f"{people.asked()}/reject"),
     "remove_follower": lambda people: Write("DELETE", f"/api/followers/{people.followed()}"),
+    "block_account": lambda people: Write("PUT", f"/api/blocks/{people.name()}"),
+    "unblock_account": lambda people: Write("DELETE", f"/api/blocks/{people.name()}"),
+    "mute_account": lambda people: Write("PUT", f"/api/mutes/{people.name()}"),
+    "unmute_account": lambda people: Write("DELETE", f"/api/mutes/{people.name()}"),
+    "set_filters": lambda people: Write("PUT", "/api/filters", {"filters": [{"text": "ferry"}]}),
     "unfollow": lambda people: Write("DELETE", people.after(f"/api/accounts/{people.name()}/follow")),
 }
 """By the name of the route. Uploads and signing out have tests of their own."""

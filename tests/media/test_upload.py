@@ -59,6 +59,7 @@ def test_the_whole_answer(server: LocalServer, alice: Actor) -> None:
         "location": PLACE,
         "type": "POST",
         "visibility": "PUBLIC",
+        "comments": "everyone",
         "createdAt": now,
         "updatedAt": now,
         "editedAt": None,

@@ -140,6 +140,12 @@ LINES: Final[dict[str, Line]] = {
     "/comment/{id}/delete": Line(),
     "/@{username}/follow": Line(elsewhere=ACTS, anybodys=True),
     "/@{username}/unfollow": Line(elsewhere=ACTS, anybodys=True),
+    "/@{username}/block": Line(elsewhere=ACTS, anybodys=True),
+    "/@{username}/unblock": Line(elsewhere=ACTS, anybodys=True),
+    "/@{username}/mute": Line(elsewhere=ACTS, anybodys=True),
+    "/@{username}/unmute": Line(elsewhere=ACTS, anybodys=True),
+    "/settings/privacy/filters": Line({"text": "ferry", "places": ["timeline"]}, wrong=({"text": ""}, {"text": "?!"})),
+    "/settings/privacy/filters/remove": Line({"text": "ferry"}),
     "/hub/{slug}/join": Line(anybodys=True),
     "/hub/{slug}/leave": Line(anybodys=True),
 }

@@ -40,7 +40,7 @@ def offered(page: Page) -> dict[str, str]:
     (bar, *_) = page.tree.css(".acts")
     return {
         " ".join((form.css_first("button span") or form).text().split()): form.attributes["action"] or ""
-        for form in bar.css("form")
+        for form in bar.css(".acts > form")
     }
 
 
@@ -269,26 +269,61 @@ def test_a_reply_deep_in_a_long_thread_is_on_the_page_that_it_leads_to(actor: Ma
 def test_following_and_taking_it_back(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     path = f"/@{alice.account.username}"
-    assert visit(alice.server, path, bob).line("form.follow button") == "Follow"
+    assert visit(alice.server, path, bob).line(".follow > form button") == "Follow"
 
     assert led(act(bob, f"{path}/follow")) == path
-    assert visit(alice.server, path, bob).line("form.follow button") == "Unfollow"
+    assert visit(alice.server, path, bob).line(".follow > form button") == "Unfollow"
     led(act(bob, f"{path}/unfollow"))
-    assert visit(alice.server, path, bob).line("form.follow button") == "Follow"
+    assert visit(alice.server, path, bob).line(".follow > form button") == "Follow"
 
     body_of(alice.web.patch("/api/auth/me", json={"isPrivate": True}))
-    assert visit(alice.server, path, bob).line("form.follow button") == "Ask to follow"
+    assert visit(alice.server, path, bob).line(".follow > form button") == "Ask to follow"
     led(act(bob, f"{path}/follow"))
-    assert visit(alice.server, path, bob).line("form.follow button") == "Withdraw the request"
+    assert visit(alice.server, path, bob).line(".follow > form button") == "Withdraw the request"
     led(act(bob, f"{path}/unfollow"))
-    assert visit(alice.server, path, bob).line("form.follow button") == "Ask to follow"
+    assert visit(alice.server, path, bob).line(".follow > form button") == "Ask to follow"
+
+
+def test_blocking_and_muting_and_taking_it_back(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post, path = publish(bob), f"/@{bob.account.username}"
+    here = f"/post/{post['id']}"
+    assert [form.text(strip=True) for form in visit(alice.server, here, alice).tree.css(".acts .more form")] == [
+        f"Mute @{bob.account.username}",
+        f"Block @{bob.account.username}",
+    ]
+
+    assert led(act(alice, f"{path}/mute?next={here}")) == here
+    assert "Unmute" in visit(alice.server, path, alice).lines(".follow .more button")
+    assert led(act(alice, f"{path}/unmute")) == path
+    assert led(act(alice, f"{path}/block")) == path
+    assert visit(alice.server, path, alice).line(".follow > form button") == "Unblock"
+    assert visit(alice.server, path, alice).line("main .notice").startswith("You block this account")
+    assert led(act(alice, f"{path}/unblock")) == path
+    assert visit(alice.server, path, alice).line(".follow > form button") == "Follow"
+
+
+@one_engine
+def test_filters_are_added_and_removed_on_the_page(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    page = "/settings/privacy?list=filters"
+
+    assert led(act(alice, "/settings/privacy/filters", text="Ferry", places="timeline")).startswith(page)
+    assert visit(alice.server, page, alice).lines(".people p bdi") == ["Ferry"]
+    assert body_of(alice.web.get("/api/filters"))["filters"] == [
+        {"text": "Ferry", "wholeWord": False, "places": ["timeline"]}
+    ]
+    assert led(act(alice, "/settings/privacy/filters/remove", text="Ferry")).startswith(page)
+    assert not visit(alice.server, page, alice).has(".people")
+    body_of(alice.web.put(f"/api/blocks/{bob.account.username}"))
+    assert visit(alice.server, "/settings/privacy", alice).lines(".people button") == ["Unblock"]
 
 
 def test_following_oneself_is_refused(actor: MakeActor) -> None:
     alice = actor()
     path = f"/@{alice.account.username}"
 
-    assert not visit(alice.server, path, alice).has("form.follow")
+    assert not visit(alice.server, path, alice).has(".follow")
     assert "their own account" in refused(act(alice, f"{path}/follow"), 422).line("#errors li")
 
 

@@ -17,6 +17,7 @@ SETTINGS = {**ROOMY, **DELIVERING}
 BEFORE = (
     *("/", "/clips", "/hubs", "/follows", "/follows?list=followers", "/follows?list=requests", "/follows?list=sent"),
     *("/notifications", "/saved", "/settings/keys", "/settings/log", "/settings/security"),
+    *("/settings/privacy", "/settings/privacy?list=mutes"),
     *("/@{name}", "/@{name}/clips", "/hub/{hub}", "/tag/heron"),
 )
 CURSOR = (
@@ -42,6 +43,7 @@ PAGED = {
     "home/notifications.html",
     "keys/list.html",
     "macros/ui.html",
+    "privacy/privacy.html",
     "reading/_card.html",
     "reports/decisions.html",
     "reports/list.html",

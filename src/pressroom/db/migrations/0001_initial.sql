@@ -332,6 +332,19 @@ CREATE TABLE mutes (
 );
 CREATE INDEX mutes_muted ON mutes (muted_id, account_id);
 
+-- privacy ---------------------------------------------------------------------------------------------------------------
+
+-- A word or phrase that an account does not want to meet, at most 100 of each. Retention: until it is replaced.
+CREATE TABLE word_filters (
+    account_id TEXT NOT NULL REFERENCES accounts (id),
+    position BIGINT NOT NULL,
+    text TEXT NOT NULL,
+    whole_word BOOLEAN NOT NULL,            -- it does not match inside other words
+    timeline BOOLEAN NOT NULL,              -- it applies to the timeline
+    notifications BOOLEAN NOT NULL,         -- it applies to notifications
+    PRIMARY KEY (account_id, position)
+);
+
 -- hubs ------------------------------------------------------------------------------------------------------------------
 
 -- A hub. Retention: for good.
@@ -419,6 +432,7 @@ CREATE TABLE posts (
     type TEXT NOT NULL,
     content TEXT,
     visibility TEXT NOT NULL,
+    commenters TEXT NOT NULL,               -- who may comment: everyone, followers, nobody
     hub_id TEXT REFERENCES hubs (id),
     location_name TEXT,
     latitude DOUBLE PRECISION,

@@ -11,6 +11,7 @@ from pressroom.domains.comments.events import comment_created
 from pressroom.domains.comments.models import (
     EDITABLE,
     NO_PARENT,
+    NOT_OPEN,
     Comment,
     CommentDraft,
 )
@@ -25,13 +26,14 @@ from pressroom.ids import new_id, time_of
 async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft) -> Comment:
     """Adds a comment to a post, or a reply to one of its comments, and returns it.
 
-    Raises NotFound when the caller does not see the post, Unprocessable when the parent is no comment on it
-    (docs/posts.md#comments).
+    Raises NotFound when the caller does not see the post, Unprocessable when the parent is no comment on it or the
+    author takes no comments of the caller (docs/posts.md#comments).
     """
-    await get_post(tx, post_id, caller.account.id)
+    if not (await get_post(tx, post_id, caller.account.id)).may_be_commented():
+        raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, NOT_OPEN)])
     if not await writing.count_comment(tx, post_id):
         raise NotFound("There is no such post.")
-    parent = await _parent(tx, post_id, draft.parent_id) if draft.parent_id is not None else None
+    parent = await _parent(tx, caller, post_id, draft.parent_id) if draft.parent_id is not None else None
     comment = _comment(tx, caller, post_id, draft, parent)
     await queries.insert_comment(tx, comment)
     # Adding an endpoint locks the account too. Without this lock the event could be queued neither for a replaced
@@ -51,12 +53,12 @@ async def list_in_time(
     Raises NotFound.
     """
     await get_post(tx, post_id, reader, by_key=by_key)
-    return await queries.list_in_time(tx, post_id, after=after, limit=limit)
+    return await queries.list_in_time(tx, post_id, reader=reader, after=after, limit=limit)
 
 
 async def get_own(tx: Tx, caller: Caller, comment_id: str) -> Comment:
     """Returns the caller's own comment, if it stands and they still see its post. Raises NotFound."""
-    comment = await queries.find_by_id(tx, comment_id)
+    comment = await queries.find_by_id(tx, comment_id, reader=caller.account.id)
     if comment is None or comment.account_id != caller.account.id:
         raise _no_comment()
     await _check_seen(tx, comment, caller)
@@ -85,7 +87,8 @@ def check_editable(comment: Comment, now: int) -> None:
 
 async def get_deletable(tx: Tx, caller: Caller, comment_id: str) -> Comment:
     """Returns a comment that the caller may delete: their own, and any under a post of theirs. Raises NotFound."""
-    comment = await queries.find_by_id(tx, comment_id)
+    # Also one across a block, which the author of the post does not see, but everybody else does.
+    comment = await queries.find_by_id(tx, comment_id, reader="")
     if comment is None:
         raise _no_comment()
     if comment.account_id != caller.account.id:
@@ -115,7 +118,7 @@ async def remove_comment(tx: Tx, comment_id: str) -> None:
 
 async def get_seen(tx: Tx, caller: Caller, comment_id: str) -> Comment:
     """Returns a comment under a post that the caller sees. Raises NotFound."""
-    comment = await queries.find_by_id(tx, comment_id)
+    comment = await queries.find_by_id(tx, comment_id, reader=caller.account.id)
     if comment is None:
         raise _no_comment()
     await _check_seen(tx, comment, caller)
@@ -140,8 +143,8 @@ def _no_comment() -> NotFound:
     return NotFound("There is no such comment.")
 
 
-async def _parent(tx: Tx, post_id: str, parent_id: str) -> Comment:
-    parent = await queries.find_comment(tx, post_id, parent_id)
+async def _parent(tx: Tx, caller: Caller, post_id: str, parent_id: str) -> Comment:
+    parent = await queries.find_comment(tx, post_id, parent_id, reader=caller.account.id)
     if parent is None:
         raise Unprocessable([FieldError("parentId", Code.NOT_ALLOWED, NO_PARENT)])
     return parent

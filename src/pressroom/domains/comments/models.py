@@ -9,6 +9,8 @@ import msgspec
 
 from pressroom.clock import MINUTE
 
+NOT_OPEN: Final = "The author of this post does not take comments of this account."
+
 NO_PARENT: Final = "There is no such comment on this post. To comment on the post itself, leave parentId out."
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.comments.models import Comment
+from pressroom.domains.follows.queries import blocks_sql
 from pressroom.domains.limits.models import KeyWrite
 
 INSERT_COMMENT: Final = Command(
@@ -21,8 +22,11 @@ _COMMENT: Final = (
     " FROM comments c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
 )
 
-_SHOWN: Final = "(a.suspended_at IS NULL OR a.suspended_at = a.deleted_at)"
-"""Comments of suspended accounts are left out; replies to them stay, and so do comments of deleted accounts."""
+_SHOWN: Final = (
+    f"(a.suspended_at IS NULL OR a.suspended_at = a.deleted_at) AND NOT {blocks_sql(':reader', 'c.account_id')}"
+)
+"""Left out are comments of suspended accounts and, across a block, of the other account. Replies to them stay, and
+comments of deleted accounts too."""
 
 _STANDS: Final = f"c.deleted_at IS NULL AND {_SHOWN}"
 
@@ -102,29 +106,31 @@ async def insert_comment(tx: Tx, comment: Comment) -> None:
 
 
 @sql.one(f"SELECT {_COMMENT} WHERE c.post_id = :post_id AND c.id = :comment_id AND {_STANDS}")
-async def find_comment(tx: Tx, post_id: str, comment_id: str) -> Comment | None:
-    """Returns the comment with this id under this post."""
+async def find_comment(tx: Tx, post_id: str, comment_id: str, *, reader: str) -> Comment | None:
+    """Returns the comment with this id under this post, as `reader` (an account's id, or empty) finds it."""
     ...
 
 
-async def list_in_time(tx: Tx, post_id: str, *, after: str, limit: int) -> list[Comment]:
+async def list_in_time(tx: Tx, post_id: str, *, reader: str, after: str, limit: int) -> list[Comment]:
     """Returns comments under a post, oldest first, after `after`."""
-    return await tx.all(LIST_IN_TIME, post_id=post_id, after=after, limit=limit)
+    return await tx.all(LIST_IN_TIME, post_id=post_id, reader=reader, after=after, limit=limit)
 
 
-async def list_in_threads(tx: Tx, post_id: str, *, thread_id: str, after: str, limit: int) -> list[Comment]:
+async def list_in_threads(
+    tx: Tx, post_id: str, *, reader: str, thread_id: str, after: str, limit: int
+) -> list[Comment]:
     """Returns comments under a post by thread, oldest first, after the comment `after` of thread `thread_id`."""
-    return await tx.all(LIST_IN_THREADS, post_id=post_id, thread_id=thread_id, after=after, limit=limit)
+    return await tx.all(LIST_IN_THREADS, post_id=post_id, reader=reader, thread_id=thread_id, after=after, limit=limit)
 
 
-async def list_by_id(tx: Tx, post_id: str, comment_ids: Sequence[str]) -> list[Comment]:
+async def list_by_id(tx: Tx, post_id: str, comment_ids: Sequence[str], *, reader: str) -> list[Comment]:
     """Returns the comments under a post with these ids, at most BATCH, deleted ones too, in no order."""
-    return await tx.all(LIST_BY_ID, post_id=post_id, **spread("id", comment_ids))
+    return await tx.all(LIST_BY_ID, post_id=post_id, reader=reader, **spread("id", comment_ids))
 
 
 @sql.one(f"SELECT {_COMMENT} WHERE c.id = :comment_id AND {_STANDS}")
-async def find_by_id(tx: Tx, comment_id: str) -> Comment | None:
-    """Returns the comment with this id, if it stands."""
+async def find_by_id(tx: Tx, comment_id: str, *, reader: str) -> Comment | None:
+    """Returns the comment with this id, if it stands, as `reader` (an account's id, or empty) finds it."""
     ...
 
 

@@ -38,7 +38,10 @@ async def follow(tx: Tx, caller: Caller, username: str) -> Following:
     if now is None or now.suspended_at is not None:
         raise NotFound(f"There is no account {username}.")
     pair = {"account_id": caller.account.id, "followed_id": followed.id}
-    if (await queries.find_between(tx, account_id=caller.account.id, other_id=followed.id)).follows:
+    between = await queries.find_between(tx, account_id=caller.account.id, other_id=followed.id)
+    if between.blocked:
+        raise NotFound(f"There is no account {username}.")
+    if between.follows:
         return Following(True)
     if now.is_private:
         if await queries.insert_request(tx, request_id=new_id(tx.now, pair["followed_id"]), **pair):
@@ -53,10 +56,14 @@ async def follow(tx: Tx, caller: Caller, username: str) -> Following:
 async def unfollow(tx: Tx, caller: Caller, username: str) -> Following:
     """Ends the caller's follow of `username`, or the request for one. Repeating changes nothing. Raises NotFound."""
     followed = await get_account_by_username(tx, username)
-    await _end(tx, follower=caller.account, followed=followed)
-    if await queries.delete_request(tx, account_id=caller.account.id, followed_id=followed.id):
-        await forget_follow(tx, followed.id, caller.account.id)
+    await _withdraw(tx, follower=caller.account, followed=followed)
     return Following(False)
+
+
+async def end_relations(tx: Tx, account: Account, other: Account) -> None:
+    """Ends the follows between two accounts and their requests, and locks both until the transaction ends."""
+    await _withdraw(tx, follower=account, followed=other)
+    await _withdraw(tx, follower=other, followed=account)
 
 
 async def remove_follower(tx: Tx, caller: Caller, username: str) -> Following:
@@ -141,6 +148,13 @@ async def _end(tx: Tx, *, follower: Account, followed: Account) -> None:
     await status.lock_status(tx, follower.id, followed.id)
     if await queries.delete_follow(tx, account_id=follower.id, followed_id=followed.id):
         await status.add_follow(tx, account_id=follower.id, followed_id=followed.id, count=-1)
+        await forget_follow(tx, followed.id, follower.id)
+
+
+async def _withdraw(tx: Tx, *, follower: Account, followed: Account) -> None:
+    """Ends a follow or the request for one."""
+    await _end(tx, follower=follower, followed=followed)
+    if await queries.delete_request(tx, account_id=follower.id, followed_id=followed.id):
         await forget_follow(tx, followed.id, follower.id)
 
 

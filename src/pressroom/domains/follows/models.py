@@ -10,6 +10,14 @@ class Following(msgspec.Struct, frozen=True):
     requested: bool = False
 
 
+class Relation(Following, frozen=True):
+    """What an account has set towards another one, and whether the other one blocks it."""
+
+    blocked: bool = False
+    muted: bool = False
+    blocked_by: bool = False
+
+
 class Accepted(msgspec.Struct, frozen=True):
     """How many requests were accepted at once, and whether others still wait."""
 

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Query, Tx, sql
-from pressroom.domains.follows.models import Following, Person
+from pressroom.domains.follows.models import Person, Relation
 
 
 class Between(msgspec.Struct):
@@ -45,11 +45,14 @@ FIND_BETWEEN: Final = Query(
     f" {blocks_sql(':account_id', ':other_id')} AS blocked",
 )
 
-FIND_FOLLOWING: Final = Query(
-    Following,
+FIND_RELATION: Final = Query(
+    Relation,
     f"SELECT {follows_sql(':account_id', ':other_id')} AS following,"
     " (SELECT 1 FROM follow_requests r WHERE r.account_id = :account_id AND r.followed_id = :other_id) IS NOT NULL"
-    " AS requested",
+    " AS requested,"
+    " (SELECT 1 FROM blocks b WHERE b.account_id = :account_id AND b.blocked_id = :other_id) IS NOT NULL AS blocked,"
+    f" {mutes_sql(':account_id', ':other_id')} AS muted,"
+    " (SELECT 1 FROM blocks b WHERE b.account_id = :other_id AND b.blocked_id = :account_id) IS NOT NULL AS blocked_by",
 )
 
 _PERSON: Final = "a.id, a.username, a.display_name, a.avatar_token, a.verified"
@@ -101,9 +104,9 @@ async def find_between(tx: Tx, *, account_id: str, other_id: str) -> Between:
     return await tx.one(FIND_BETWEEN, account_id=account_id, other_id=other_id) or Between(False, False, False)
 
 
-async def find_following(tx: Tx, *, account_id: str, other_id: str) -> Following:
-    """Returns whether the account follows the other one, or asked to."""
-    return await tx.one(FIND_FOLLOWING, account_id=account_id, other_id=other_id) or Following(False)
+async def find_relation(tx: Tx, *, account_id: str, other_id: str) -> Relation:
+    """Returns what the account has set towards the other one, and whether that one blocks it."""
+    return await tx.one(FIND_RELATION, account_id=account_id, other_id=other_id) or Relation(False)
 
 
 @sql.all(

@@ -30,6 +30,7 @@ from pressroom.domains.personal_data.queries import erase_export
 from pressroom.domains.posts.actions.edit import erase_posts
 from pressroom.domains.posts.actions.react import take_reactions_back
 from pressroom.domains.posts.queries.reach import erase_mentions
+from pressroom.domains.privacy.queries import delete_filters
 from pressroom.domains.reports.queries import erase_reports
 from pressroom.domains.sign_in.queries import attempts
 from pressroom.domains.sign_up.queries import erase_invitations
@@ -114,6 +115,7 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
     async def work(job: Job, token: str) -> None:
         account_id = job.subject
         await db.transact(attempts.erase_sign_in, account_id)
+        await db.transact(delete_filters, account_id)
         for kind, most in KINDS:
             await erase(kind, account_id, most)
         await repeat(take_reactions_back, account_id)

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from pressroom.domains.media.models import Media, NewMedia
-from pressroom.domains.posts.visibility import Relationship, Visibility, key_may_read, may_see
+from pressroom.domains.posts.visibility import Commenters, Relationship, Visibility, key_may_read, may_comment, may_see
 from pressroom.domains.previews.models import Card
 from pressroom.domains.previews.urls import card_url
 from pressroom.entities import EntityKind, entities, hashtags, mentions
@@ -60,13 +60,21 @@ class PostFields(msgspec.Struct):
     """
 
     visibility: Visibility
+    commenters: Commenters
     location_name: str | None
     latitude: float | None
     longitude: float | None
     hub_id: str | None
 
 
-BARE: Final = PostFields(visibility=Visibility.PUBLIC, location_name=None, latitude=None, longitude=None, hub_id=None)
+BARE: Final = PostFields(
+    visibility=Visibility.PUBLIC,
+    commenters=Commenters.EVERYONE,
+    location_name=None,
+    latitude=None,
+    longitude=None,
+    hub_id=None,
+)
 """The fields of a bounce: a PUBLIC post without a location or a hub."""
 
 
@@ -95,6 +103,12 @@ class Edit(msgspec.Struct):
 
     content: ParsedText | None
     visibility: Visibility | None
+    commenters: Commenters | None = None
+
+    @property
+    def makes_version(self) -> bool:
+        """Returns whether it changes the post itself, and not only who may comment."""
+        return self.content is not None or self.visibility is not None
 
 
 class Post(PostFields):
@@ -151,6 +165,10 @@ class SeenPost(Post):
             self.is_author, self.follows, self.followed_back, self.listed, self.blocked, self.suspended
         )
         return may_see(Visibility(self.visibility), relationship)
+
+    def may_be_commented(self) -> bool:
+        """Returns whether the reader, who sees it, may comment on it."""
+        return may_comment(Commenters(self.commenters), is_author=self.is_author, follows=self.follows)
 
     def may_be_read_by_key(self) -> bool:
         """Returns whether a key of the reader may read it."""

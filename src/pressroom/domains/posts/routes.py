@@ -37,6 +37,7 @@ from pressroom.domains.posts.schemas import (
     DeletedOut,
     EditPost,
     LikedOut,
+    PostBody,
     PostList,
     PostOut,
     SavedOut,
@@ -88,6 +89,7 @@ async def create_post(request: Request[Caller], body: CreatePost) -> Response:
     """Publishes a post in the name of the account. Hashtags and mentions are found in the text; mentioned accounts
     that may see the post are notified, 50 at the most. With a key it counts against the key's posts per minute and
     the account's content quota of the UTC day; signed in, against the account's own limits."""
+    _check_signed_in_for_comments(request, body)
     draft, allowance = body.draft(), allowance_of(request.settings)
     if draft.card_url is not None:
         await await_card(request, publish.precheck_post, request.caller, draft, allowance)
@@ -110,6 +112,7 @@ async def upload_post(request: Request[Caller], body: UploadPost) -> Response:
     bytes. Each is processed after the answer: `url` answers 404 until `processingStatus` is READY. Otherwise it is like
     publishing a post, but for polls and link previews. An account may store a bounded sum of bytes of media; what does
     not fit is a 422."""
+    _check_signed_in_for_comments(request, body)
     if (response := await request.once.stored()) is not None:
         return response
     async with staged_uploads(request, body.alt_text or []) as staged:
@@ -156,7 +159,7 @@ async def show_post(request: Request[Caller]) -> Response:
     summary="Edit a post",
     gives=PostOut,
     fails=(
-        Invalid([FieldError("body", Code.REQUIRED, "Give at least one of content and visibility.")]),
+        Invalid([FieldError("body", Code.REQUIRED, "Give at least one of content, visibility and comments.")]),
         NO_POST,
         Unprocessable([FieldError("visibility", Code.NOT_ALLOWED, "A bounce is always PUBLIC.")]),
     ),
@@ -165,8 +168,9 @@ async def show_post(request: Request[Caller]) -> Response:
 )
 async def edit_post(request: Request[Caller], body: EditPost) -> Response:
     """Replaces the content, the visibility or both of one of the account's own posts and sets editedAt. The version
-    before is kept. Hashtags and mentions follow the new text; nobody is notified twice of one post. Of a quote
-    bounce the content alone can be edited, of a plain bounce nothing."""
+    before is kept. A change of `comments` alone does neither. Hashtags and mentions follow the new text; nobody is
+    notified twice of one post. Of a quote bounce the content alone can be edited, of a plain bounce nothing."""
+    _check_signed_in_for_comments(request, body)
     post_id, changes = request.parameters["id"], body.edit()
     if changes.content is not None and changes.content.link is not None:
         await await_card(request, edit.precheck_edit, request.caller, post_id, changes)
@@ -353,6 +357,12 @@ async def await_card(
     """
     if await request.once.stored() is None and (url := await request.db.read(precheck, *args, **kwargs)) is not None:
         await request.services.await_card(url, request.caller.account.id)
+
+
+def _check_signed_in_for_comments(request: Request[Caller], body: PostBody | EditPost) -> None:
+    """Raises Invalid when a key says who may comment: that is for the account's owner."""
+    if body.comments is not None and request.caller.key is not None:
+        raise Invalid([FieldError("comments", Code.NOT_ALLOWED, "A key cannot set this. Set it signed in.")])
 
 
 def _shown(request: Request[Caller]) -> Callable[[PostView], PostOut]:

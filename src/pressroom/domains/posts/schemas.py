@@ -15,7 +15,7 @@ from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.media.urls import MediaAddresses
 from pressroom.domains.posts.models import Draft, Edit, ParsedText, PostFields, PostType, PostView, SeenPost, parse_text
 from pressroom.domains.posts.poll_schemas import PollIn, PollOut, poll_shape
-from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.posts.visibility import Commenters, Visibility
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
 from pressroom.domains.previews.urls import LINK_LIMIT, normalised
 from pressroom.errors import Code, FieldError
@@ -29,6 +29,8 @@ VISIBILITY_HELP = (
     "accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the "
     "web app can set; without one it is like PRIVATE."
 )
+
+COMMENTS_HELP = "Who may comment, of those who see the post: everyone, followers of its author, or nobody else."
 
 Content = Annotated[
     str,
@@ -55,12 +57,16 @@ class PostBody(Body, kw_only=True):
     visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
     location: LocationIn | None = None
     hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
+    comments: Annotated[Commenters | None, Meta(description=f"{COMMENTS_HELP} Signed in alone; absent: everyone.")] = (
+        None
+    )
 
     def post_fields(self) -> PostFields:
         """Returns the fields that are stored unchanged."""
         place = self.location
         return PostFields(
             visibility=self.visibility or Visibility.PUBLIC,
+            commenters=self.comments or Commenters.EVERYONE,
             location_name=place.name if place else None,
             latitude=place.latitude if place else None,
             longitude=place.longitude if place else None,
@@ -118,22 +124,25 @@ class CreatePost(PostBody, kw_only=True):
 class EditPost(Body):
     """Changes to a post: at least one field. A field that is not given stays as it is."""
 
-    json_schema: ClassVar = some_given(content={"type": "string"}, visibility={"type": "string"})
+    json_schema: ClassVar = some_given(
+        content={"type": "string"}, visibility={"type": "string"}, comments={"type": "string"}
+    )
 
-    required_unless: ClassVar = {"body": ("content", "visibility")}
+    required_unless: ClassVar = {"body": ("content", "visibility", "comments")}
 
     content: Content | None = None
     visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
+    comments: Annotated[Commenters | None, Meta(description=f"{COMMENTS_HELP} Signed in alone.")] = None
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
-        if self.content is None and self.visibility is None:
-            yield FieldError("body", Code.REQUIRED, "Give at least one of content and visibility.")
+        if self.content is None and self.visibility is None and self.comments is None:
+            yield FieldError("body", Code.REQUIRED, "Give at least one of content, visibility and comments.")
         elif self.content is not None and is_blank(self.content):
             yield FieldError("content", Code.REQUIRED, "A post needs content: some text that is not white space alone.")
 
     def edit(self) -> Edit:
         """Returns the changes."""
-        return Edit(None if self.content is None else parse_text(self.content), self.visibility)
+        return Edit(None if self.content is None else parse_text(self.content), self.visibility, self.comments)
 
 
 class BouncePost(Body):
@@ -225,6 +234,7 @@ class OriginalPostOut(msgspec.Struct, rename="camel"):
     location: LocationOut | None
     type: Annotated[PostType, Meta(description="POST; SHARE: a plain bounce; QUOTE: a bounce with content.")]
     visibility: Annotated[Visibility, Meta(description=VISIBILITY_HELP)]
+    comments: Annotated[Commenters, Meta(description=COMMENTS_HELP)]
     created_at: Time
     updated_at: Time
     edited_at: Annotated[Time | None, Meta(description="When the author last edited it; null: never.")]
@@ -309,6 +319,7 @@ def _fields(view: PostView, addresses: MediaAddresses, now: int) -> dict[str, An
         "location": _location(post),
         "type": post.type,
         "visibility": post.visibility,
+        "comments": post.commenters,
         "created_at": iso(post.created_at),
         "updated_at": iso(post.updated_at),
         "edited_at": None if post.edited_at is None else iso(post.edited_at),

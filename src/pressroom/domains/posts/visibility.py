@@ -1,4 +1,5 @@
-"""The visibility of posts: one pure function (docs/posts.md#visibility). Lists have an index for each."""
+"""Who sees a post (docs/posts.md#visibility) and who may comment on it, by pure functions. Lists have an index for each
+visibility."""
 
 from enum import StrEnum
 from itertools import product
@@ -14,6 +15,14 @@ class Visibility(StrEnum):
     CONNECTIONS = "CONNECTIONS"
     PRIVATE = "PRIVATE"
     CUSTOM = "CUSTOM"
+
+
+class Commenters(StrEnum):
+    """Who may comment on a post, of those who see it; its author always may."""
+
+    EVERYONE = "everyone"
+    FOLLOWERS = "followers"
+    NOBODY = "nobody"
 
 
 class Relationship(msgspec.Struct, frozen=True):
@@ -46,6 +55,17 @@ def may_see(visibility: Visibility, relationship: Relationship) -> bool:
             return relationship.is_author
         case Visibility.CUSTOM:
             return relationship.is_author or relationship.listed
+
+
+def may_comment(commenters: Commenters, *, is_author: bool, follows: bool) -> bool:
+    """Returns whether a reader who sees a post may comment on it."""
+    match commenters:
+        case Commenters.EVERYONE:
+            return True
+        case Commenters.FOLLOWERS:
+            return is_author or follows
+        case Commenters.NOBODY:
+            return is_author
 
 
 _ALL_RELATIONSHIPS = [Relationship(*each) for each in product((False, True), repeat=5)]

@@ -14,8 +14,8 @@ from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.queries import FIND_CLIP
 from pressroom.domains.comments import queries as comments
 from pressroom.domains.comments.models import Comment, ThreadEntry, in_threads
-from pressroom.domains.follows.models import Following
-from pressroom.domains.follows.queries import find_following
+from pressroom.domains.follows.models import Relation
+from pressroom.domains.follows.queries import find_relation
 from pressroom.domains.hubs.actions import get_hub_by_slug
 from pressroom.domains.hubs.models import Hub
 from pressroom.domains.posts.actions import lookup
@@ -84,12 +84,12 @@ class PostPage(msgspec.Struct):
 
 
 class OpenedAccount(msgspec.Struct):
-    """An account; `hidden`: its posts are for its followers alone, and the reader is none. `following`: whether
-    the reader does, or has asked to."""
+    """An account, and the reader's relation to it. `hidden`: the reader sees no posts, as the account is private and
+    they do not follow it, or as they block it."""
 
     account: Account
     hidden: bool
-    following: Following
+    relation: Relation
 
 
 class OpenedProfile(msgspec.Struct):
@@ -119,7 +119,7 @@ async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, st
     if post.deleted_at is not None:
         return Permalink(PostView(post), [], Thread([], {}, None))
     view = (await lookup.complete(tx, [post], reader))[0]
-    versions, thread = await lookup.list_versions(tx, post), await _open_thread(tx, post, after)
+    versions, thread = await lookup.list_versions(tx, post), await _open_thread(tx, post, reader, after)
     return Permalink(view, versions, thread, await lookup.list_bounced(tx, reader, [view]))
 
 
@@ -173,11 +173,13 @@ async def _open_account(tx: Tx, username: str, reader: str) -> OpenedAccount | N
         return None
     if account is None:
         raise NotFound(f"There is no account {username}.")
-    following = Following(False)
+    relation = Relation(False)
     if reader and account.id != reader:
-        following = await find_following(tx, account_id=reader, other_id=account.id)
-    hidden = account.is_private and account.id != reader and not following.following
-    return OpenedAccount(account, hidden, following)
+        relation = await find_relation(tx, account_id=reader, other_id=account.id)
+    if relation.blocked_by:
+        raise NotFound(f"There is no account {username}.")
+    hidden = account.is_private and account.id != reader and not relation.following
+    return OpenedAccount(account, hidden or relation.blocked, relation)
 
 
 async def _page_of(tx: Tx, posts: list[PostView], reader: str) -> PostPage:
@@ -185,16 +187,18 @@ async def _page_of(tx: Tx, posts: list[PostView], reader: str) -> PostPage:
     return PostPage(shown, next_page, await lookup.list_bounced(tx, reader, shown))
 
 
-async def _open_thread(tx: Tx, post: SeenPost, after: tuple[str, str]) -> Thread:
+async def _open_thread(tx: Tx, post: SeenPost, reader: str, after: tuple[str, str]) -> Thread:
     if not post.comments:
         return Thread([], {}, None)
-    found = await comments.list_in_threads(tx, post.id, thread_id=after[0], after=after[1], limit=COMMENTS + 1)
+    found = await comments.list_in_threads(
+        tx, post.id, reader=reader, thread_id=after[0], after=after[1], limit=COMMENTS + 1
+    )
     shown = _as_many_as_fit(found[:COMMENTS])
     names = {comment.id: comment.display_name for comment in shown}
     deleted: list[Comment] = []
     elsewhere = [comment.parent_id for comment in shown if comment.parent_id and comment.parent_id not in names]
     for batch in batches(list(dict.fromkeys(elsewhere))):
-        parents = await comments.list_by_id(tx, post.id, batch)
+        parents = await comments.list_by_id(tx, post.id, batch, reader=reader)
         names |= {parent.id: parent.display_name for parent in parents if parent.deleted_at is None}
         deleted += [parent for parent in parents if parent.deleted_at is not None]
     placed = in_threads(sorted([*shown, *deleted], key=lambda comment: (comment.thread_id, comment.id)))

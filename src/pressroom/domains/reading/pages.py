@@ -29,6 +29,7 @@ from pressroom.domains.posts.poll_schemas import Vote
 from pressroom.domains.posts.routes import await_card
 from pressroom.domains.posts.schemas import BouncePost
 from pressroom.domains.posts.visibility import Visibility
+from pressroom.domains.privacy import actions as privacy
 from pressroom.domains.reading import actions
 from pressroom.domains.reading.markup import excerpt
 from pressroom.domains.reading.rendering import (
@@ -275,6 +276,32 @@ async def follow_account(request: Request[Caller], body: NoFields) -> Response:
 async def unfollow_account(request: Request[Caller], body: NoFields) -> Response:
     """Follows the account no longer, or takes the request back, and leads back."""
     return await _act_on(request, f"/@{request.parameters['username']}", unfollow, request.parameters["username"])
+
+
+@routes.submit("/@{username}/block", Page(), again=profile_page, summary="Block an account")
+async def block_account(request: Request[Caller], body: NoFields) -> Response:
+    """Blocks the account and leads back."""
+    return await _act_on(request, f"/@{request.parameters['username']}", privacy.block, request.parameters["username"])
+
+
+@routes.submit("/@{username}/unblock", Page(), again=profile_page, summary="Unblock an account")
+async def unblock_account(request: Request[Caller], body: NoFields) -> Response:
+    """Takes the block back and leads back."""
+    return await _act_on(
+        request, f"/@{request.parameters['username']}", privacy.unblock, request.parameters["username"]
+    )
+
+
+@routes.submit("/@{username}/mute", Page(), again=profile_page, summary="Mute an account")
+async def mute_account(request: Request[Caller], body: NoFields) -> Response:
+    """Mutes the account and leads back."""
+    return await _act_on(request, f"/@{request.parameters['username']}", privacy.mute, request.parameters["username"])
+
+
+@routes.submit("/@{username}/unmute", Page(), again=profile_page, summary="Unmute an account")
+async def unmute_account(request: Request[Caller], body: NoFields) -> Response:
+    """Takes the mute back and leads back."""
+    return await _act_on(request, f"/@{request.parameters['username']}", privacy.unmute, request.parameters["username"])
 
 
 @routes.submit("/hub/{slug}/join", Page(), again=hub_page, summary="Join a hub")

@@ -100,6 +100,7 @@ async def post_page(request: Request[Caller], found: Permalink, form: FormState 
             _entry(request, each, thread.answers.get(each.comment.id), of_author=post.is_author)
             for each in thread.comments
         ],
+        "may_comment": post.may_be_commented(),
         "unshown": _unshown(post.comments, thread) if not after else 0,
         "here": f"{here}?after={after}" if after else here,
         "reply": reply if is_id(reply) else "",
@@ -147,7 +148,7 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
     values: dict[str, object] = {
         "account": head,
         "hidden": found.opened.hidden,
-        "following": found.opened.following,
+        "relation": found.opened.relation,
         "clips": clip_shapes(request, found.clips),
         "more_clips": found.more_clips,
         "robots": "noindex" if account.is_private else None,
@@ -171,6 +172,7 @@ async def clips_page(request: Request[Caller]) -> Response:
         "account": account,
         "avatar_address": avatar_address(account.id, account.avatar_token, request.settings.base_url),
         "hidden": found.opened.hidden,
+        "relation": found.opened.relation,
         "clips": clip_shapes(request, found.clips),
         "robots": "noindex" if account.is_private else None,
         "next_page": f"{here}?before={found.next_page}" if found.next_page else None,

@@ -41,6 +41,7 @@ class CopiedPost(msgspec.Struct):
     type: str
     content: str | None
     visibility: str
+    commenters: str
     location_name: str | None
     latitude: float | None
     longitude: float | None
@@ -207,7 +208,7 @@ _NEXT: Final = "account_id = :account_id AND id > :after ORDER BY id LIMIT :limi
 
 LIST_POSTS: Final = Query(
     CopiedPost,
-    "SELECT id, type, content, visibility, location_name, latitude, longitude, hub_id, original_id,"
+    "SELECT id, type, content, visibility, commenters, location_name, latitude, longitude, hub_id, original_id,"
     " preview_url AS link, likes, comments, shares, views, created_at, edited_at, key_id FROM posts"
     f" WHERE deleted_at IS NULL AND {_NEXT}",
 )

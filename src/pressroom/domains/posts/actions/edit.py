@@ -36,6 +36,10 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
     author = caller.account.id
     before = _check_found(await writing.lock_own(tx, author, post_id))
     after = _plan(before, edit)
+    if edit.commenters is not None:
+        await writing.set_commenters(tx, author, post_id, edit.commenters)
+    if not edit.makes_version:
+        return await get_view(tx, post_id, author)
     # Of two edits at once the second to get the lock may have begun first: time does not run backwards for that.
     at = max(tx.now, before.written_at)
     await writing.insert_version(

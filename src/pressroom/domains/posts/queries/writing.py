@@ -143,6 +143,12 @@ async def edit_post(
     ...
 
 
+@sql.run("UPDATE posts SET commenters = :commenters WHERE account_id = :account_id AND id = :post_id")
+async def set_commenters(tx: Tx, account_id: str, post_id: str, commenters: str) -> None:
+    """Changes who may comment on a post."""
+    ...
+
+
 @sql.run(
     "UPDATE posts SET deleted_at = :now, updated_at = :now, deleted_by_key = :key_id"
     " WHERE account_id = :account_id AND id = :post_id"
