@@ -20,7 +20,8 @@ from pressroom.web.server import make_server
 ME: Final = (
     b'{"id":"01ARZ3NDEKTSV4RRFFQ69G5FAV","username":"account0","email":"account0@example.org",'
     b'"displayName":"account0","avatar":"http://127.0.0.1:8000/avatars/01ARZ3NDEKTSV4RRFFQ69G5FAV.svg",'
-    b'"coverImage":null,"bio":null,"verified":false,"emailVerified":false,"isPrivate":false,"isCreator":false,'
+    b'"coverImage":null,"bio":null,"verified":false,"emailVerified":false,"isPrivate":false,"discoverable":true,'
+    b'"isCreator":false,'
     b'"totalFollowers":0,"totalFollowing":0,"totalPosts":0,"createdAt":"2026-11-20T16:08:12.345Z"}'
 )
 

@@ -259,6 +259,7 @@ PROFILE: Fields = {
     "username": also(username(), {"null": (None, TAKEN)}),
     "bio": text(500, null=TAKEN),
     "isPrivate": flag(null=TAKEN),
+    "discoverable": flag(null=TAKEN),
 }
 KEY: Fields = {
     "label": name(60, null=REQUIRED),

@@ -46,6 +46,7 @@ def test_sign_up_creates_account_and_session(server: LocalServer) -> None:
         "verified": False,
         "emailVerified": False,
         "isPrivate": False,
+        "discoverable": True,
         "isCreator": False,
         "totalFollowers": 0,
         "totalFollowing": 0,
@@ -162,6 +163,16 @@ def test_only_what_is_given_changes(alice: Actor) -> None:
     renamed = edit(alice, username=before["username"].upper())
     assert renamed.json() == {**before, "username": before["username"].upper(), "displayName": "Élise"}
     assert alice.web.get("/api/auth/me").json() == renamed.json() == alice.api.get("/api/auth/me").json()
+
+
+def test_account_turns_undiscoverable_and_back(alice: Actor) -> None:
+    before = alice.web.get("/api/auth/me").json()
+
+    hidden = {**before, "discoverable": False}
+    assert edit(alice, discoverable=False).json() == hidden
+    assert alice.web.get("/api/auth/me").json() == alice.api.get("/api/auth/me").json() == hidden
+    assert edit(alice, bio="Notes on type.").json()["discoverable"] is False
+    assert edit(alice, discoverable=True, bio=None).json() == before
 
 
 def test_a_name_that_somebody_has_cannot_be_taken(actor: MakeActor) -> None:

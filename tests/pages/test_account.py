@@ -38,9 +38,10 @@ def test_a_profile_is_edited_and_says_so(mira: Browser) -> None:
     assert "Your profile is saved." in words(page)
     assert one(page, "textarea[name=bio]").text().strip() == "Ink <b>& paper</b>"
     assert "checked" in one(page, "input[name=isPrivate]").attributes
-    goes_to(mira.send(page, bio=""))
+    assert "checked" in one(page, "input[name=discoverable]").attributes
+    goes_to(mira.send(page, bio="", discoverable=[]))
     me = body_of(mira.person.me(mira.cookies["session"]))
-    assert (me["displayName"], me["bio"], me["isPrivate"]) == ("Mira Okafor", None, True)
+    assert (me["displayName"], me["bio"], me["isPrivate"], me["discoverable"]) == ("Mira Okafor", None, True, False)
 
 
 def test_a_name_that_somebody_has_comes_back_with_what_was_typed(mira: Browser) -> None:

@@ -27,6 +27,7 @@ CREATE TABLE accounts (
     verified BOOLEAN NOT NULL,
     email_verified BOOLEAN NOT NULL,
     is_private BOOLEAN NOT NULL,
+    discoverable BOOLEAN NOT NULL DEFAULT TRUE,     -- search, explore and suggestions list it while it is not private
     is_creator BOOLEAN NOT NULL,
     is_admin BOOLEAN NOT NULL DEFAULT FALSE,
     total_followers BIGINT NOT NULL,

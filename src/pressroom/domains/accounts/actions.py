@@ -125,7 +125,7 @@ async def _record_edit(tx: Tx, before: Account, account: Account, source: Source
         await record(
             tx, account.id, Kind.USERNAME_CHANGED, source, usernameBefore=before.username, username=account.username
         )
-    shown = {"displayName": "display_name", "bio": "bio", "isPrivate": "is_private"}
+    shown = {"displayName": "display_name", "bio": "bio", "isPrivate": "is_private", "discoverable": "discoverable"}
     changed = [name for name, field in shown.items() if getattr(before, field) != getattr(account, field)]
     if changed:
         await record(tx, account.id, Kind.PROFILE_CHANGED, source, fields=" ".join(changed))

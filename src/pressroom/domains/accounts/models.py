@@ -79,6 +79,7 @@ class Account(msgspec.Struct):
     verified: bool  # bears the badge
     email_verified: bool
     is_private: bool
+    discoverable: bool  # lists for strangers hold it, unless it is private
     is_creator: bool
     total_followers: int
     total_following: int
@@ -211,6 +212,7 @@ class Profile(msgspec.Struct):
     username: str | msgspec.UnsetType = msgspec.UNSET
     bio: str | None | msgspec.UnsetType = msgspec.UNSET
     is_private: bool | msgspec.UnsetType = msgspec.UNSET
+    discoverable: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 def folded(name: str) -> str:

@@ -40,11 +40,11 @@ async def show_profile_form(request: Request[Caller], form: FormState) -> Respon
 @routes.form(
     PROFILE,
     Page(),
-    fields=FormFields(empty_clears={"bio", "isPrivate"}),
+    fields=FormFields(empty_clears={"bio", "isPrivate", "discoverable"}),
     show=show_profile_form,
     summary="Edit the profile",
 )
 async def edit_profile(request: Request[Caller], body: EditProfile) -> Response:
-    """Saves the names, the bio, and whether the account is private."""
+    """Saves the names, the bio, and whether the account is private and discoverable."""
     await save_profile(request, body)
     return redirect(PROFILE, done="profile-saved")

@@ -49,16 +49,18 @@ class EditProfile(Body):
     username: Username | msgspec.UnsetType = msgspec.UNSET
     bio: Bio | None | msgspec.UnsetType = msgspec.UNSET
     is_private: bool | msgspec.UnsetType = msgspec.UNSET
+    discoverable: bool | msgspec.UnsetType = msgspec.UNSET
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
         if all(getattr(self, name) is msgspec.UNSET for name in self.__struct_fields__):
-            yield FieldError("body", Code.REQUIRED, "Give at least one of displayName, username, bio, isPrivate.")
+            fields = "displayName, username, bio, isPrivate, discoverable"
+            yield FieldError("body", Code.REQUIRED, f"Give at least one of {fields}.")
         yield from username_errors(self.username)
         yield from display_name_errors(self.display_name)
 
     def profile(self) -> Profile:
         """Returns the changes for the action."""
-        return Profile(self.display_name, self.username, self.bio, self.is_private)
+        return Profile(self.display_name, self.username, self.bio, self.is_private, self.discoverable)
 
     @classmethod
     def example(cls) -> Self:
@@ -78,6 +80,9 @@ class AccountOut(msgspec.Struct, rename="camel"):
     verified: bool
     email_verified: bool
     is_private: bool
+    discoverable: Annotated[
+        bool, Meta(description="Whether search, explore and suggestions show the account; a private one never.")
+    ]
     is_creator: bool
     total_followers: int
     total_following: int
@@ -97,6 +102,7 @@ class AccountOut(msgspec.Struct, rename="camel"):
             verified=False,
             email_verified=False,
             is_private=False,
+            discoverable=True,
             is_creator=False,
             total_followers=0,
             total_following=0,
@@ -156,6 +162,7 @@ def account_shape(account: Account, base_url: str) -> AccountOut:
         verified=account.verified,
         email_verified=account.email_verified,
         is_private=account.is_private,
+        discoverable=account.discoverable,
         is_creator=account.is_creator,
         total_followers=account.total_followers,
         total_following=account.total_following,

@@ -9,7 +9,7 @@ from pressroom.domains.accounts.models import Account, Block
 
 ACCOUNT_COLUMNS: Final = (
     "a.id, a.username, a.email, a.display_name, a.bio, a.verified, a.email_verified, a.is_private,"
-    " a.is_creator, a.total_followers, a.total_following, a.total_posts, a.created_at, a.avatar_token,"
+    " a.discoverable, a.is_creator, a.total_followers, a.total_following, a.total_posts, a.created_at, a.avatar_token,"
     " a.cover_token"
 )
 
@@ -28,7 +28,7 @@ INSERT_ACCOUNT: Final = Query(
 
 UPDATE_ACCOUNT: Final = Command(
     "UPDATE accounts SET username = :username, username_key = :username_key, display_name = :display_name,"
-    " bio = :bio, is_private = :is_private, updated_at = :now WHERE id = :account_id"
+    " bio = :bio, is_private = :is_private, discoverable = :discoverable, updated_at = :now WHERE id = :account_id"
 )
 
 # The holder of this row's lock alone decides about the account's caps.
@@ -116,6 +116,7 @@ async def update_account(tx: Tx, account: Account, *, username_key: str) -> None
         display_name=account.display_name,
         bio=account.bio,
         is_private=account.is_private,
+        discoverable=account.discoverable,
         now=tx.now,
     )
 

@@ -14,8 +14,9 @@ from pressroom.domains.accounts.models import (
 )
 
 _RECORD: Final = (
-    "id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
-    " total_following, total_posts, created_at, avatar_token, cover_token, suspended_at, deleted_at, is_admin"
+    "id, username, email, display_name, bio, verified, email_verified, is_private, discoverable, is_creator,"
+    " total_followers, total_following, total_posts, created_at, avatar_token, cover_token, suspended_at, deleted_at,"
+    " is_admin"
 )
 
 

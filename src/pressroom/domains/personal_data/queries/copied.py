@@ -24,6 +24,7 @@ class CopiedAccount(msgspec.Struct):
     verified: bool
     email_verified: bool
     is_private: bool
+    discoverable: bool
     is_creator: bool
     total_followers: int
     total_following: int
@@ -347,8 +348,8 @@ SECTIONS: Final = (
 
 
 @sql.one(
-    "SELECT id, username, email, display_name, bio, verified, email_verified, is_private, is_creator, total_followers,"
-    " total_following, total_posts, created_at,"
+    "SELECT id, username, email, display_name, bio, verified, email_verified, is_private, discoverable, is_creator,"
+    " total_followers, total_following, total_posts, created_at,"
     " (SELECT m.id FROM media m WHERE m.token = accounts.avatar_token) AS avatar,"
     " (SELECT m.id FROM media m WHERE m.token = accounts.cover_token) AS cover"
     " FROM accounts WHERE id = :account_id"
