@@ -50,9 +50,12 @@ def test_mention_notifies_the_mentioned_account(actor: MakeActor) -> None:
             "createdAt": iso(alice.server.clock.now()),
             "readAt": None,
             "postId": post["id"],
+            "commentId": None,
             "webhookId": None,
             "keyId": None,
+            "caseId": None,
             "actor": post["author"],
+            "others": 0,
         }
     ]
     assert post["author"]["id"] == alice.account.id
@@ -220,7 +223,11 @@ def test_a_quote_mentions_and_can_be_edited_to_mention_others(actor: MakeActor) 
     quote = body_of(bob.api.post(f"/api/posts/{original['id']}/bounce", json={"content": f"{at(alice)}?"}), 201)
     edit(bob, quote, content=f"{at(alice)}? {at(carol)}?")
 
-    assert [(each["postId"], each["actor"]["id"]) for each in heard(alice)] == [(quote["id"], bob.account.id)]
+    assert [(each["type"], each["postId"]) for each in heard(alice)] == [
+        ("quote", quote["id"]),
+        ("mention", quote["id"]),
+        ("bounce", original["id"]),
+    ]
     assert sorted(posts_heard_of(carol)) == sorted([original["id"], quote["id"]])
 
 
@@ -276,9 +283,12 @@ def test_an_owner_hears_of_a_key_that_was_taken_back(actor: MakeActor, revoked_b
             "createdAt": iso(alice.server.clock.now()),
             "readAt": None,
             "postId": None,
+            "commentId": None,
             "webhookId": None,
             "keyId": alice.record.id,
+            "caseId": None,
             "actor": None,
+            "others": 0,
         }
     ]
     assert heard(bob) == []

@@ -78,11 +78,20 @@ def test_acts_of_a_suspended_account_are_not_counted(actor: MakeActor) -> None:
 
 def test_a_post_that_cannot_be_seen_any_more_is_not_named(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
-    stays, narrowed, deleted = (publish(bob, f"{number} @{alice.account.username}")["id"] for number in range(3))
+    stays, narrowed = (publish(bob, f"{number} @{alice.account.username}")["id"] for number in range(2))
     body_of(bob.web.patch(f"/api/posts/{narrowed}", json={"visibility": "PRIVATE"}))
+
+    assert [each["postId"] for each in listed(alice)] == [None, stays]
+
+
+def test_notification_of_a_deleted_post_is_left_out(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    stays, deleted = (publish(bob, f"{number} @{alice.account.username}")["id"] for number in range(2))
+
     body_of(bob.web.delete(f"/api/posts/{deleted}"))
 
-    assert [each["postId"] for each in listed(alice)] == [None, None, stays]
+    assert [each["postId"] for each in listed(alice)] == [stays]
+    assert unread(alice) == 1
 
 
 def test_pages_lead_past_what_suspended_accounts_did(actor: MakeActor) -> None:

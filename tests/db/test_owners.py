@@ -30,6 +30,8 @@ _HUB: Final = "the name of the hub that something was written into"
 _FOLLOWS: Final = "the condition follows_sql: what a reader may see depends on who follows whom"
 
 _BLOCKS: Final = "the condition blocks_sql: neither of two accounts sees anything of the other"
+_MUTES: Final = "the condition mutes_sql: an account does not meet another one in lists of its own"
+_HEARD: Final = "the condition HIDDEN and the number OTHERS of a notification, which are read with it"
 
 _STEPS: Final = "which of the first steps an account has done"
 
@@ -82,6 +84,10 @@ READERS: Final = {
     ("posts", "follows"): _FOLLOWS,
     ("clips", "follows"): _FOLLOWS,
     ("posts", "blocks"): _BLOCKS,
+    ("posts", "mutes"): _MUTES,
+    **{(package, table): _HEARD for package in ("notifications", "home") for table in ("blocks", "mutes", "likes")},
+    **{(package, "comments"): _HEARD for package in ("notifications", "home")},
+    ("notifications", "posts"): _HEARD,
     ("clips", "blocks"): _BLOCKS,
     ("comments", "blocks"): _BLOCKS,
     ("media", "jobs"): "an upload stays while its dead job can be tried again",
@@ -90,7 +96,7 @@ READERS: Final = {
     ("webhooks", "events"): "a delivery is made of its event; an event stays while a delivery of it waits",
     ("reports", "accounts"): "who reported something, whose it is, and who decided",
     ("home", "api_keys"): f"{_STEPS}; {_NOTICE}",
-    ("home", "posts"): _STEPS,
+    ("home", "posts"): f"{_STEPS}; {_HEARD}",
     ("home", "webhooks"): f"{_STEPS}; {_NOTICE}",
     ("administration", "accounts"): _OVERVIEW,
     ("administration", "posts"): _OVERVIEW,

@@ -31,7 +31,7 @@ from pressroom.domains.posts.jobs import tag_handler
 from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY, POSTS_SIGNED_IN
 from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.view_counter import ViewCounter
-from pressroom.domains.reports.jobs import decision_handler
+from pressroom.domains.reports.jobs import decision_handler, reporters_handler
 from pressroom.domains.sign_in.jobs import mail_handlers
 from pressroom.domains.sign_in.passwords import Passwords
 from pressroom.domains.sign_in.sessions import SessionUse
@@ -251,5 +251,6 @@ def make_job_worker(runtime: Runtime) -> JobWorker:
         export_handler(runtime.db, runtime.blobs, runtime.settings.data_dir / "processing"),
         *mail_handlers(runtime.db, runtime.mailer, runtime.settings.base_url),
         decision_handler(runtime.db, runtime.mailer, runtime.settings.base_url),
+        reporters_handler(runtime.db),
     ]
     return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)

@@ -458,7 +458,7 @@ CREATE TABLE posts (
 );
 CREATE INDEX posts_id ON posts (id);
 CREATE INDEX posts_profile ON posts (account_id, visibility, id) WHERE deleted_at IS NULL;
-CREATE UNIQUE INDEX posts_plain_bounce ON posts (account_id, original_id)
+CREATE UNIQUE INDEX posts_plain_bounce ON posts (original_id, account_id)
     WHERE type = 'SHARE' AND deleted_at IS NULL;
 CREATE INDEX posts_deleted_by_key ON posts (deleted_by_key, deleted_at) WHERE deleted_by_key IS NOT NULL;
 -- The page of a hub is read by visibility, so it passes no post that its reader may not see.
@@ -600,15 +600,17 @@ CREATE INDEX clips_profile ON clips (account_id, visibility, id) WHERE deleted_a
 
 -- notifications ---------------------------------------------------------------------------------------------------------
 
--- A notification of an account. Retention: removed after 90 days.
+-- A notification of an account. Likes of one post share a row, and so do its bounces. Retention: removed after 90 days.
 CREATE TABLE notifications (
     id TEXT NOT NULL,
     account_id TEXT NOT NULL REFERENCES accounts (id),
     type TEXT NOT NULL,
-    actor_id TEXT REFERENCES accounts (id),
+    actor_id TEXT REFERENCES accounts (id), -- of likes and bounces: the account that liked or bounced last
     post_id TEXT,
+    comment_id TEXT,
     webhook_id TEXT,
     key_id TEXT,
+    case_id TEXT,                           -- of a report
     created_at BIGINT NOT NULL,
     read_at BIGINT,
     PRIMARY KEY (account_id, id)
@@ -617,9 +619,11 @@ CREATE INDEX notifications_age ON notifications (created_at);
 CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read_at IS NULL;
 CREATE INDEX notifications_read ON notifications (account_id, id) WHERE read_at IS NOT NULL;
 CREATE INDEX notifications_actor ON notifications (actor_id, account_id, id) WHERE actor_id IS NOT NULL;
--- An account is notified once of each follower and of each request to follow.
+-- An account is notified once of each follower, of each request to follow, and of each accepted request.
 CREATE UNIQUE INDEX notifications_follow ON notifications (account_id, actor_id, type)
-    WHERE type IN ('follow', 'follow.requested');
+    WHERE type IN ('follow', 'follow.requested', 'follow.accepted');
+CREATE UNIQUE INDEX notifications_group ON notifications (post_id, type) WHERE type IN ('like', 'bounce');
+CREATE UNIQUE INDEX notifications_case ON notifications (case_id, account_id, type) WHERE case_id IS NOT NULL;
 
 -- reports ---------------------------------------------------------------------------------------------------------------
 

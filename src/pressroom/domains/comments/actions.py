@@ -16,7 +16,9 @@ from pressroom.domains.comments.models import (
     CommentDraft,
 )
 from pressroom.domains.events.actions import emit
-from pressroom.domains.posts.actions.lookup import get_post
+from pressroom.domains.notifications.actions import notify
+from pressroom.domains.notifications.models import NotificationType
+from pressroom.domains.posts.actions.lookup import find_post, get_post
 from pressroom.domains.posts.models import SeenPost
 from pressroom.domains.posts.queries import writing
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
@@ -29,13 +31,15 @@ async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft)
     Raises NotFound when the caller does not see the post, Unprocessable when the parent is no comment on it or the
     author takes no comments of the caller (docs/posts.md#comments).
     """
-    if not (await get_post(tx, post_id, caller.account.id)).may_be_commented():
+    post = await get_post(tx, post_id, caller.account.id)
+    if not post.may_be_commented():
         raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, NOT_OPEN)])
     if not await writing.count_comment(tx, post_id):
         raise NotFound("There is no such post.")
     parent = await _parent(tx, caller, post_id, draft.parent_id) if draft.parent_id is not None else None
     comment = _comment(tx, caller, post_id, draft, parent)
     await queries.insert_comment(tx, comment)
+    await _notify(tx, post, comment, parent)
     # Adding an endpoint locks the account too. Without this lock the event could be queued neither for a replaced
     # endpoint nor for the one that takes its place.
     await lock_account(tx, caller.account.id)
@@ -148,6 +152,26 @@ async def _parent(tx: Tx, caller: Caller, post_id: str, parent_id: str) -> Comme
     if parent is None:
         raise Unprocessable([FieldError("parentId", Code.NOT_ALLOWED, NO_PARENT)])
     return parent
+
+
+async def _notify(tx: Tx, post: SeenPost, comment: Comment, parent: Comment | None) -> None:
+    """Notifies the author of the post and, of a reply, that of the parent, who may see the post no longer.
+
+    One account is notified once: a reply to the post's author is no comment to them as well.
+    """
+    subjects = {"actor_id": comment.account_id, "post_id": comment.post_id, "comment_id": comment.id}
+    answered = parent.account_id if parent is not None else None
+    if answered is not None and await _may_hear(tx, post, answered, comment.account_id):
+        await notify(tx, answered, NotificationType.REPLY, **subjects)
+    if post.account_id != answered:
+        await notify(tx, post.account_id, NotificationType.COMMENT, **subjects)
+
+
+async def _may_hear(tx: Tx, post: SeenPost, account_id: str, actor_id: str) -> bool:
+    """Returns whether somebody else than the actor may see a post; it is read for others than its author alone."""
+    if account_id in (post.account_id, actor_id):
+        return account_id != actor_id
+    return await find_post(tx, post.id, account_id) is not None
 
 
 def _comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft, parent: Comment | None) -> Comment:

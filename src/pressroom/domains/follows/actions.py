@@ -73,13 +73,13 @@ async def remove_follower(tx: Tx, caller: Caller, username: str) -> Following:
 
 
 async def accept_request(tx: Tx, caller: Caller, username: str) -> Following:
-    """Accepts the request of `username` to follow the caller. Repeating changes nothing.
+    """Accepts the request of `username` to follow the caller, and notifies that account. Repeating changes nothing.
 
     Raises NotFound when the account neither follows the caller nor has requested to.
     """
     pair = await _lock_request(tx, caller, username)
     if await queries.delete_request(tx, **pair):
-        await _begin(tx, **pair)
+        await _accept(tx, **pair)
     elif not (await queries.find_between(tx, account_id=pair["account_id"], other_id=caller.account.id)).follows:
         raise NotFound(f"{username} has not asked to follow you.")
     return Following(True)
@@ -105,7 +105,7 @@ async def accept_all(tx: Tx, caller: Caller, up_to: str) -> Accepted:
         if account_id not in now or now[account_id].suspended_at is not None:
             continue
         if await queries.delete_request(tx, account_id=account_id, followed_id=followed_id):
-            await _begin(tx, account_id=account_id, followed_id=followed_id)
+            await _accept(tx, account_id=account_id, followed_id=followed_id)
             accepted += 1
     return Accepted(accepted, bool(await queries.list_shown(tx, followed_id, up_to=up_to, limit=1)))
 
@@ -113,7 +113,8 @@ async def accept_all(tx: Tx, caller: Caller, up_to: str) -> Accepted:
 async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:
     """Accepts a batch of the requests to follow an account that turned public; returns True when none is left.
 
-    Nobody is notified: the owner knows that the account is open to all. Does nothing when the account is private again.
+    Those who asked are notified; the owner is not, who knows that the account is open to all. Does nothing when the
+    account is private again.
     """
     followed_id = job.subject
     waiting = await queries.list_waiting(tx, followed_id, TOGETHER)
@@ -124,7 +125,7 @@ async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:
         return True
     for account_id in waiting:
         if await queries.delete_request(tx, account_id=account_id, followed_id=followed_id):
-            await _begin(tx, account_id=account_id, followed_id=followed_id)
+            await _accept(tx, account_id=account_id, followed_id=followed_id)
     return False
 
 
@@ -142,6 +143,11 @@ async def end_follows(tx: Tx, account_id: str) -> int:
 async def _begin(tx: Tx, *, account_id: str, followed_id: str) -> None:
     if await queries.insert_follow(tx, account_id=account_id, followed_id=followed_id):
         await status.add_follow(tx, account_id=account_id, followed_id=followed_id, count=1)
+
+
+async def _accept(tx: Tx, *, account_id: str, followed_id: str) -> None:
+    await _begin(tx, account_id=account_id, followed_id=followed_id)
+    await notify(tx, account_id, NotificationType.FOLLOW_ACCEPTED, actor_id=followed_id)
 
 
 async def _end(tx: Tx, *, follower: Account, followed: Account) -> None:

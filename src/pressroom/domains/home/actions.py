@@ -1,5 +1,7 @@
 """Reads a page of notifications, with their subjects, on one snapshot."""
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from pressroom.db import Tx
@@ -12,7 +14,7 @@ from pressroom.domains.posts.queries.lookup import find_posts
 from pressroom.domains.reading.markup import excerpt
 from pressroom.ids import BEYOND
 
-LONGEST_WORDS = 160
+LONGEST_WORDS: Final = 160
 
 
 async def open_notices(tx: Tx, account_id: str, unread_before: str | None, read_before: str | None) -> NoticePage:
@@ -38,17 +40,19 @@ async def open_notices(tx: Tx, account_id: str, unread_before: str | None, read_
         read, next_read = await read_shown(read_read, read_before or BEYOND, NOTICES - len(unread))
         next_page = None if next_read is None else f"read={next_read}"
     words = await _words(tx, [*unread, *read], account_id)
-    shown = [[ShownNotice(each, words.get(each.post_id or "")) for each in part] for part in (unread, read)]
-    return NoticePage(shown[0], shown[1], next_page)
+    return NoticePage([_shown(each, words) for each in unread], [_shown(each, words) for each in read], next_page)
 
 
 async def list_seen_notifications(
     tx: Tx, account_id: str, before: str, limit: int
 ) -> tuple[list[Notification], str | None]:
-    """Returns what `list_notifications` returns, without the ids of posts that the account may not see any more."""
+    """Returns what `list_notifications` returns, without the ids of posts that the account may not see any more, and of
+    comments on them."""
     found, next_before = await list_notifications(tx, account_id, before, limit)
     seen = await list_seen(tx, [each.post_id for each in found if each.post_id], account_id)
-    return [each if each.post_id in seen else replace(each, post_id=None) for each in found], next_before
+    return [
+        each if each.post_id in seen else replace(each, post_id=None, comment_id=None) for each in found
+    ], next_before
 
 
 async def _words(tx: Tx, notices: list[Notice], reader: str) -> dict[str, str]:
@@ -57,3 +61,11 @@ async def _words(tx: Tx, notices: list[Notice], reader: str) -> dict[str, str]:
     found = await find_posts(tx, post_ids, reader=reader) if post_ids else []
     standing = [post for post in found if post.deleted_at is None and post.may_be_seen()]
     return {post.id: excerpt(post.content or "", LONGEST_WORDS) for post in standing}
+
+
+def _shown(notice: Notice, words: dict[str, str]) -> ShownNotice:
+    """Returns a notification with its text; `words` has the posts that the reader may see, by their ids."""
+    text = words.get(notice.post_id or "")
+    if text is not None and notice.comment_id is not None:
+        text = excerpt(notice.comment or "", LONGEST_WORDS)
+    return ShownNotice(notice, text)

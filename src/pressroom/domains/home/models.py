@@ -19,18 +19,23 @@ class Notice(msgspec.Struct):
     created_at: int
     read_at: int | None
     post_id: str | None
+    comment_id: str | None
     webhook_id: str | None
     key_id: str | None
+    case_id: str | None
+    others: int  # further accounts that liked or bounced the post
     username: str | None  # this and the next: the account that caused it
     display_name: str | None
-    key_label: str | None  # the key that was revoked
-    url: str | None  # the endpoint that was disabled
+    comment: str | None  # this and the next: the comment's text, and the comment at the top of its thread
+    thread_id: str | None
+    key_label: str | None
+    url: str | None  # of the endpoint that was disabled
     webhook_key_id: str | None  # that endpoint's key
-    hidden: bool  # not shown: that account is suspended
+    hidden: bool  # not shown (docs/notifications.md#hidden)
 
 
 class ShownNotice(msgspec.Struct):
-    """A notification and, of a mention, the beginning of the post: None when the reader cannot see that any more."""
+    """A notification, and the beginning of its post or comment: None when the reader cannot see that any more."""
 
     notice: Notice
     words: str | None

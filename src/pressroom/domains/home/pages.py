@@ -36,6 +36,7 @@ from pressroom.settings.values import Signup
 from pressroom.web.access import Page, Visitor
 from pressroom.web.page_forms import FormState, NoFields
 from pressroom.web.paging import place_of
+from pressroom.web.permalinks import Permalinks
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -173,6 +174,7 @@ async def show_notices(request: Request[Caller], form: FormState) -> Response:
     page = await request.db.read(actions.open_notices, request.caller.account.id, before, read)
     values: dict[str, object] = {
         "page": page,
+        "paths": Permalinks(),
         "next_page": f"?{page.next_page}" if page.next_page else None,
         "first_page": INBOX if before or read else None,
     }

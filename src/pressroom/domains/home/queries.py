@@ -1,4 +1,4 @@
-"""SQL of the front page."""
+"""SQL of the front page and of the page of notifications."""
 
 from typing import Final
 
@@ -6,6 +6,7 @@ import msgspec
 
 from pressroom.db import Query, Tx, sql
 from pressroom.domains.home.models import Notice
+from pressroom.domains.notifications.queries import HIDDEN, OTHERS
 
 
 class FirstSteps(msgspec.Struct):
@@ -28,10 +29,11 @@ FIND_FIRST_STEPS: Final = Query(
 
 
 _NOTICES: Final = (
-    "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.webhook_id, n.key_id, a.username, a.display_name,"
-    " k.label AS key_label, w.url, w.key_id AS webhook_key_id, a.suspended_at IS NOT NULL AS hidden"
-    " FROM notifications n"
+    "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.comment_id, n.webhook_id, n.key_id, n.case_id,"
+    f" {OTHERS} AS others, a.username, a.display_name, c.content AS comment, c.thread_id, k.label AS key_label,"
+    f" w.url, w.key_id AS webhook_key_id, {HIDDEN} AS hidden FROM notifications n"
     " LEFT JOIN accounts a ON a.id = n.actor_id"
+    " LEFT JOIN comments c ON c.account_id = n.actor_id AND c.id = n.comment_id"
     " LEFT JOIN api_keys k ON k.id = n.key_id AND k.account_id = n.account_id"
     " LEFT JOIN webhooks w ON w.id = n.webhook_id AND w.account_id = n.account_id"
     " WHERE n.account_id = :account_id AND n.id < :before"

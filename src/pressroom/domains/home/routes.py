@@ -24,9 +24,9 @@ routes: Final = Routes[Caller](TAG)
     response_example=NotificationList([NotificationOut.example()], None),
 )
 async def list_notifications(request: Request[Caller]) -> Response:
-    """The account's notifications, newest first: mentions, followers and follow requests, revoked keys and disabled
-    webhooks. Stored for 90 days. Those of suspended accounts are left out: where there are many of them, a page holds
-    fewer than `limit` although `nextCursor` leads on."""
+    """The account's notifications, newest first, stored for 90 days. Left out are those that a suspended, blocked or
+    muted account caused, and those of deleted posts and comments: where there are many of them, a page holds fewer than
+    `limit` although `nextCursor` leads on."""
     page = read_page(request.query)
     shown, cursor = await request.db.read(
         actions.list_seen_notifications, request.caller.account.id, page.before, page.limit

@@ -5,7 +5,7 @@ from typing import Final, Protocol, TypeVar
 
 from pressroom.db import Database, Tx
 from pressroom.domains.notifications import queries
-from pressroom.domains.notifications.models import COUNTED, MARKED, RETENTION, Notification, NotificationType
+from pressroom.domains.notifications.models import COUNTED, MARKED, RETENTION, Notification, NotificationType, Subjects
 from pressroom.errors import NotFound
 from pressroom.ids import new_id
 
@@ -17,19 +17,24 @@ async def notify(
     *,
     actor_id: str | None = None,
     post_id: str | None = None,
+    comment_id: str | None = None,
     webhook_id: str | None = None,
     key_id: str | None = None,
+    case_id: str | None = None,
 ) -> None:
-    """Adds a notification for the account. The given ids name its subjects."""
+    """Notifies the account, unless the actor is the account itself, or one that it must not or will not hear of.
+
+    The given ids name its subjects. One row, whatever else happened (docs/notifications.md).
+    """
+    if actor_id == account_id:
+        return
     await queries.insert_notification(
         tx,
-        notification_id=new_id(tx.now, account_id),
+        new_id(tx.now, account_id),
         account_id=account_id,
         notification_type=notification_type,
         actor_id=actor_id,
-        post_id=post_id,
-        webhook_id=webhook_id,
-        key_id=key_id,
+        subjects=Subjects(post_id, comment_id, webhook_id, key_id, case_id),
     )
 
 

@@ -16,14 +16,32 @@ COUNTED: Final = 100
 
 
 class NotificationType(StrEnum):
-    """The type of a notification."""
+    """The type of a notification (docs/notifications.md#types)."""
 
     MENTION = "mention"
+    COMMENT = "comment"
+    REPLY = "reply"
+    LIKE = "like"
+    BOUNCE = "bounce"
+    QUOTE = "quote"
     FOLLOW = "follow"
     FOLLOW_REQUESTED = "follow.requested"
+    FOLLOW_ACCEPTED = "follow.accepted"
     WEBHOOK_DISABLED = "webhook.disabled"
     KEY_REVOKED = "key.revoked"
     MODERATION = "moderation"
+    REPORT_MADE = "report.made"
+    REPORT_DECIDED = "report.decided"
+
+
+class Subjects(msgspec.Struct, frozen=True):
+    """The subjects of a notification, by their ids."""
+
+    post_id: str | None = None
+    comment_id: str | None = None
+    webhook_id: str | None = None
+    key_id: str | None = None
+    case_id: str | None = None  # of a report
 
 
 class Notification(msgspec.Struct):
@@ -34,11 +52,14 @@ class Notification(msgspec.Struct):
     created_at: int
     read_at: int | None
     post_id: str | None
+    comment_id: str | None
     webhook_id: str | None
     key_id: str | None
+    case_id: str | None
+    others: int  # further accounts that liked or bounced the post
     actor_id: str | None  # the account that caused it, with the next four fields
     username: str | None
     display_name: str | None
     avatar_token: str | None
     verified: bool
-    hidden: bool  # not shown: that account is suspended
+    hidden: bool  # not shown (`hidden_sql`)

@@ -2,15 +2,79 @@
 
 from typing import Final
 
+import msgspec
+
 from pressroom.db import Command, Query, Tx, sql
-from pressroom.domains.notifications.models import Notification
+from pressroom.domains.follows.queries import blocks_sql, mutes_sql
+from pressroom.domains.notifications.models import Notification, NotificationType, Subjects
+
+_GONE_POST: Final = (
+    "n.type NOT IN ('moderation', 'report.decided')"
+    " AND (SELECT p.deleted_at FROM posts p WHERE p.id = n.post_id) IS NOT NULL"
+)
+
+_GONE_COMMENT: Final = (
+    "(SELECT c.deleted_at FROM comments c WHERE c.account_id = n.actor_id AND c.id = n.comment_id) IS NOT NULL"
+)
+
+HIDDEN: Final = (
+    f"(a.suspended_at IS NOT NULL OR {blocks_sql('n.account_id', 'n.actor_id')}"
+    f" OR {mutes_sql('n.account_id', 'n.actor_id')} OR {_GONE_COMMENT} OR ({_GONE_POST}))"
+)
+"""Whether a notification `n` with the actor `a` is left out of lists and counts (docs/notifications.md#hidden)."""
+
+# The post's counters, which count distinct accounts, without its author and the actor.
+OTHERS: Final = (
+    "CASE WHEN n.type IN ('like', 'bounce') THEN coalesce((SELECT CASE n.type WHEN 'like' THEN p.likes - 1"
+    " - (SELECT count(*) FROM likes o WHERE o.post_id = p.id AND o.account_id = p.account_id) ELSE p.shares - 1"
+    " - (SELECT count(*) FROM posts o WHERE o.original_id = p.id AND o.account_id = p.account_id AND o.type = 'SHARE'"
+    " AND o.deleted_at IS NULL) END FROM posts p WHERE p.id = n.post_id), 0) ELSE 0 END"
+)
+"""How many further accounts liked or bounced the post of a notification `n`; 0 for other types."""
 
 # Only the newest `limit` are read: the head of a page shows no larger number.
 COUNT_UNREAD: Final = Query(
     int,
-    "SELECT count(*) FROM (SELECT actor_id FROM notifications WHERE account_id = :account_id AND read_at IS NULL"
-    " ORDER BY id DESC LIMIT :limit) newest LEFT JOIN accounts a ON a.id = newest.actor_id"
-    " WHERE a.suspended_at IS NULL",
+    "SELECT count(*) FROM (SELECT account_id, type, actor_id, post_id, comment_id FROM notifications"
+    " WHERE account_id = :account_id AND read_at IS NULL ORDER BY id DESC LIMIT :limit) n"
+    f" LEFT JOIN accounts a ON a.id = n.actor_id WHERE NOT {HIDDEN}",
+)
+
+_INSERT: Final = (
+    "INSERT INTO notifications (id, account_id, type, actor_id, post_id, comment_id, webhook_id, key_id, case_id,"
+    " created_at) SELECT :id, :account_id, :type, :actor_id, :post_id, :comment_id, :webhook_id, :key_id, :case_id,"
+    f" CAST(:now AS BIGINT) WHERE NOT {blocks_sql(':account_id', ':actor_id')}"
+    f" AND NOT {mutes_sql(':account_id', ':actor_id')} ON CONFLICT"
+)
+
+_RENEW: Final = (
+    "DO UPDATE SET id = excluded.id, actor_id = excluded.actor_id, created_at = excluded.created_at, read_at = NULL"
+)
+
+INSERT: Final = Command(f"{_INSERT} DO NOTHING")
+
+INSERT_IN_GROUP: Final = Command(f"{_INSERT} (post_id, type) WHERE type IN ('like', 'bounce') {_RENEW}")
+
+INSERT_IN_CASE: Final = Command(f"{_INSERT} (case_id, account_id, type) WHERE case_id IS NOT NULL {_RENEW}")
+
+REPLACE_ACTOR: Final = Command(
+    "UPDATE notifications SET actor_id = :other_id WHERE post_id = :post_id AND type = :type AND actor_id = :actor_id"
+    " AND type IN ('like', 'bounce')"
+)
+
+DELETE_GROUP: Final = Command(
+    "DELETE FROM notifications WHERE post_id = :post_id AND type = :type AND actor_id = :actor_id"
+    " AND type IN ('like', 'bounce')"
+)
+
+# Of a follow or a request that ended.
+FORGET_FOLLOW: Final = Command(
+    "DELETE FROM notifications WHERE account_id = :followed_id AND actor_id = :follower_id"
+    " AND type IN ('follow', 'follow.requested')"
+)
+
+FORGET_ACCEPTANCE: Final = Command(
+    "DELETE FROM notifications WHERE account_id = :follower_id AND actor_id = :followed_id AND type = 'follow.accepted'"
 )
 
 ERASE_RECEIVED: Final = Command(
@@ -24,40 +88,67 @@ ERASE_CAUSED: Final = Command(
 )
 
 
-@sql.run(
-    "INSERT INTO notifications (id, account_id, type, actor_id, post_id, webhook_id, key_id, created_at)"
-    " VALUES (:notification_id, :account_id, :notification_type, :actor_id, :post_id, :webhook_id,"
-    " :key_id, :now) ON CONFLICT DO NOTHING"
-)
+_INSERTS: Final = {
+    NotificationType.LIKE: INSERT_IN_GROUP,
+    NotificationType.BOUNCE: INSERT_IN_GROUP,
+    NotificationType.REPORT_MADE: INSERT_IN_CASE,
+}
+"""The statements of types whose notification is renewed: it moves to the top, unread."""
+
+
 async def insert_notification(
     tx: Tx,
-    *,
     notification_id: str,
+    *,
     account_id: str,
-    notification_type: str,
+    notification_type: NotificationType,
     actor_id: str | None,
-    post_id: str | None,
-    webhook_id: str | None,
-    key_id: str | None,
+    subjects: Subjects,
 ) -> None:
-    """Inserts a notification, unless it repeats that the same account follows, or asks to."""
-    ...
+    """Inserts a notification, or renews the one that it is grouped with.
+
+    Does nothing across a block, when the account mutes the actor, and when it repeats that the same account follows.
+    """
+    await tx.later(
+        _INSERTS.get(notification_type, INSERT),
+        id=notification_id,
+        account_id=account_id,
+        type=notification_type,
+        actor_id=actor_id,
+        now=tx.now,
+        **msgspec.structs.asdict(subjects),
+    )
 
 
-# Of a follow or a request that was taken back.
-@sql.run(
-    "DELETE FROM notifications WHERE account_id = :account_id AND actor_id = :actor_id"
-    " AND type IN ('follow', 'follow.requested')"
-)
-async def forget_follow(tx: Tx, account_id: str, actor_id: str) -> None:
-    """Deletes the notifications that the other account follows this one, or asks to."""
+async def replace_actor(
+    tx: Tx, *, post_id: str, notification_type: NotificationType, actor_id: str, other_id: str | None
+) -> None:
+    """Puts another account in the place of the last one that liked or bounced a post; None: there is no other."""
+    group = {"post_id": post_id, "type": notification_type, "actor_id": actor_id}
+    if other_id is None:
+        await tx.later(DELETE_GROUP, **group)
+    else:
+        await tx.later(REPLACE_ACTOR, other_id=other_id, **group)
+
+
+async def forget_follow(tx: Tx, followed_id: str, follower_id: str) -> None:
+    """Deletes the notifications that an account follows the other, asks to, or was accepted."""
+    pair = {"followed_id": followed_id, "follower_id": follower_id}
+    await tx.later(FORGET_FOLLOW, **pair)
+    await tx.later(FORGET_ACCEPTANCE, **pair)
+
+
+@sql.run("DELETE FROM notifications WHERE case_id = :case_id AND type = 'report.made'")
+async def forget_case(tx: Tx, case_id: str) -> None:
+    """Deletes the notifications of admins that a case waits for a decision."""
     ...
 
 
 @sql.all(
-    "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.webhook_id, n.key_id,"
-    " a.id AS actor_id, a.username, a.display_name, a.avatar_token, coalesce(a.verified, FALSE) AS verified,"
-    " a.suspended_at IS NOT NULL AS hidden FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
+    "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.comment_id, n.webhook_id, n.key_id, n.case_id,"
+    f" {OTHERS} AS others, a.id AS actor_id, a.username, a.display_name, a.avatar_token,"
+    f" coalesce(a.verified, FALSE) AS verified, {HIDDEN} AS hidden"
+    " FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
     " WHERE n.account_id = :account_id AND n.id < :before ORDER BY n.id DESC LIMIT :limit"
 )
 async def list_notifications(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notification]:

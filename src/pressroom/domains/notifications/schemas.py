@@ -19,10 +19,14 @@ class NotificationOut(msgspec.Struct, rename="camel"):
     type: Annotated[
         NotificationType,
         Meta(
-            description="mention: a post names the account. follow: the actor follows it. follow.requested: the actor "
-            "asks to, since the account is private. webhook.disabled: a webhook endpoint failed five times in a row. "
-            "key.revoked: the operator, or the service itself, took a key back. moderation: an admin decided about "
-            "something of the account's; GET /api/decisions has the reason."
+            description="mention: a post names the account. comment: on one of its posts. reply: to one of its "
+            "comments. like, bounce: of one of its posts; one notification for all likes of a post, and one for all "
+            "its bounces. quote: a post quotes one of its posts. follow: the actor follows it. "
+            "follow.requested: the actor asks to, since the account is private. follow.accepted: the account's own "
+            "request was accepted. webhook.disabled: a webhook endpoint failed five times in a row. key.revoked: the "
+            "operator, or the service itself, took a key back. moderation: an admin decided about something of the "
+            "account's; GET /api/decisions has the reason. report.made: for admins, something waits for a decision. "
+            "report.decided: an admin decided about something that the account reported."
         ),
     ]
     created_at: Time
@@ -30,13 +34,19 @@ class NotificationOut(msgspec.Struct, rename="camel"):
     post_id: Annotated[
         str | None,
         Meta(
-            description="The post that mentions the account, or was decided about; null for other types, and when the "
+            description="The post that it is about: of a mention or a quote the one that mentions or quotes, of a "
+            "comment the one commented on, of a decision the one decided about. Null for other types, and when the "
             "account may not see the post any more."
         ),
     ]
+    comment_id: Annotated[str | None, Meta(description="The comment or reply; null with `postId`.")]
     webhook_id: Annotated[str | None, Meta(description="The webhook endpoint that was disabled.")]
     key_id: Annotated[str | None, Meta(description="The key that was revoked.")]
-    actor: Annotated[AuthorOut | None, Meta(description="Who caused it; null: the service.")]
+    case_id: Annotated[str | None, Meta(description="Of report.made: the case that waits for a decision.")]
+    actor: Annotated[
+        AuthorOut | None, Meta(description="Who caused it; of likes and bounces, the last one. Null: the service.")
+    ]
+    others: Annotated[int, Meta(ge=0, description="Of likes and bounces: how many accounts did so beside the actor.")]
 
     @classmethod
     def example(cls) -> Self:
@@ -46,9 +56,12 @@ class NotificationOut(msgspec.Struct, rename="camel"):
             created_at="2026-11-20T16:08:12.345Z",
             read_at=None,
             post_id="01M7WVE9SS0371E5H43QNHTMZJ",
+            comment_id=None,
             webhook_id=None,
             key_id=None,
+            case_id=None,
             actor=AuthorOut.example(),
+            others=0,
         )
 
 
@@ -87,7 +100,10 @@ def notification_shape(notification: Notification, base_url: str) -> Notificatio
         created_at=iso(notification.created_at),
         read_at=None if notification.read_at is None else iso(notification.read_at),
         post_id=notification.post_id,
+        comment_id=notification.comment_id,
         webhook_id=notification.webhook_id,
         key_id=notification.key_id,
+        case_id=notification.case_id if notification.type is NotificationType.REPORT_MADE else None,
         actor=actor,
+        others=max(0, notification.others),
     )

@@ -94,11 +94,11 @@ async def write_archive(db: Database, blobs: Blobs, account_id: str, folder: Pat
 
 async def _read_page(tx: Tx, section: Section, account_id: str, place: Sequence[str | int]) -> list[Any]:
     """Returns the next rows of a section; of notifications, without ids of posts that the account may not see any
-    more."""
+    more, and of comments on them."""
     rows = await copied.read_page(tx, section, account_id, place)
     if section is _NOTIFICATIONS:
         seen = await list_seen(tx, [row.post_id for row in rows if row.post_id], account_id)
-        return [row if row.post_id in seen else replace(row, post_id=None) for row in rows]
+        return [row if row.post_id in seen else replace(row, post_id=None, comment_id=None) for row in rows]
     return rows
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import actions as accounts
-from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.models import AccountFilter, Caller
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind, Source
@@ -14,6 +14,7 @@ from pressroom.domains.comments.actions import get_seen, remove_comment
 from pressroom.domains.moderation.actions import suspend_account
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
+from pressroom.domains.notifications.queries import forget_case
 from pressroom.domains.posts.actions.edit import delete_post, hide_post, unhide_post
 from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.reports import queries
@@ -32,11 +33,17 @@ from pressroom.domains.reports.models import (
     choices_of,
 )
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
-from pressroom.ids import new_id
+from pressroom.ids import BEYOND, new_id
 from pressroom.jobs import queue
 
 DECISION_MAIL_JOB: Final = "decision mail"
 """The kind of job that mails a decision to the owner of a reported subject; its subject is the case's id."""
+
+DECIDED_JOB: Final = "report decided"
+"""The kind of job that notifies the reporters of a decided case; its subject is the case's id."""
+
+TOGETHER: Final = 100
+"""Reporters that one transaction notifies, and admins that a report notifies."""
 
 SHOWN_REPORTS: Final = 50
 """How many reports of a case are shown: the first ones."""
@@ -82,9 +89,32 @@ async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
             reason=new.reason,
             material=material,
         )
+        await _notify_admins(tx, case_id, subject.owner_id, reporter_id)
     found = await queries.find_report(tx, case_id=case_id, reporter_id=reporter_id)
     assert found is not None  # noqa: S101  # it was found or inserted
     return found
+
+
+async def _notify_admins(tx: Tx, case_id: str, owner_id: str, reporter_id: str) -> None:
+    """Notifies admins that a case waits: one row for each, which a further report renews.
+
+    The reporter is not notified, nor the owner of the subject, who must not decide about it.
+    """
+    for admin in await status.list_filtered(tx, AccountFilter.ADMIN, before=BEYOND, limit=TOGETHER):
+        if admin.id not in (owner_id, reporter_id):
+            await notify(tx, admin.id, NotificationType.REPORT_MADE, case_id=case_id)
+
+
+async def notify_reporters(tx: Tx, case_id: str, after: str) -> str | None:
+    """Notifies the next reporters of a decided case, after the account `after`; returns the last, None at the end.
+
+    A repeated call notifies nobody twice. The admin who decided is not notified. Raises NotFound.
+    """
+    post_id = _post_of(await get_case(tx, case_id))
+    reporters = await queries.list_reporters(tx, case_id, after=after, limit=TOGETHER)
+    for reporter_id in reporters:
+        await notify(tx, reporter_id, NotificationType.REPORT_DECIDED, post_id=post_id, case_id=case_id)
+    return reporters[-1] if len(reporters) == TOGETHER else None
 
 
 async def check_subject(tx: Tx, caller: Caller, subject: SubjectType, subject_id: str) -> Subject:
@@ -116,7 +146,7 @@ async def may_see(tx: Tx, caller: Caller, subject: SubjectType, subject_id: str)
 
 
 async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
-    """Carries a decision out, tells the owner, and returns the case.
+    """Carries a decision out, notifies the owner and, of the first decision, the reporters, and returns the case.
 
     A subject that is gone already counts as deleted; without an owner's account, no mail is sent. Raises NotFound, and
     Unprocessable for what cannot be decided about it (docs/moderation.md#decisions).
@@ -133,6 +163,9 @@ async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
     reason = None if is_gone else ruling.reason
     await queries.decide(tx, case_id, decided_by=admin.admin_id, decision=ruling.decision, reason=reason)
     await _log(tx, case, ruling, admin)
+    if case.decided_at is None:
+        await forget_case(tx, case_id)
+        await queue.enqueue(tx, DECIDED_JOB, case_id, account_id=case.owner_id)
     if ruling.decision is not DecisionKind.DISMISSED and not is_gone:
         await notify(tx, case.owner_id, NotificationType.MODERATION, post_id=_post_of(case))
         await queue.enqueue(tx, DECISION_MAIL_JOB, case_id, account_id=case.owner_id)

@@ -1,14 +1,14 @@
-"""The job that mails the owner a decision about a post, a comment or the account."""
+"""The jobs after a decision: one mails it to the owner of the subject, one notifies the reporters."""
 
 from typing import Final
 from urllib.parse import urlsplit
 
-from pressroom.clock import HOUR, MINUTE
+from pressroom.clock import HOUR, MINUTE, SECOND
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts.actions import get_account
 from pressroom.domains.mail.mailer import Mailer
 from pressroom.domains.mail.messages import Mail, write_mail
-from pressroom.domains.reports.actions import DECISION_MAIL_JOB, get_case
+from pressroom.domains.reports.actions import DECIDED_JOB, DECISION_MAIL_JOB, get_case, notify_reporters
 from pressroom.domains.reports.schemas import material_of
 from pressroom.errors import NotFound
 from pressroom.jobs import queue
@@ -17,6 +17,9 @@ from pressroom.jobs.worker import Handler
 
 WAITS: Final = (1 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR)
 """Before each further try of a message that the mail server wants later (docs/mail.md#sending)."""
+
+SOON: Final = (SECOND, 10 * SECOND, MINUTE, 10 * MINUTE)
+"""Before each further try of the notifications."""
 
 TOGETHER: Final = 4
 
@@ -49,3 +52,15 @@ def decision_handler(db: Database, mailer: Mailer, base_url: str) -> Handler:
         await db.transact(queue.finish, job, token)
 
     return Handler(DECISION_MAIL_JOB, work, TOGETHER, WAITS)
+
+
+def reporters_handler(db: Database) -> Handler:
+    """Returns the handler of the job that notifies reporters. Done again after a kill, it notifies nobody twice."""
+
+    async def work(job: Job, token: str) -> None:
+        after: str | None = ""
+        while after is not None:
+            after = await db.transact(notify_reporters, job.subject, after)
+        await db.transact(queue.finish, job, token)
+
+    return Handler(DECIDED_JOB, work, TOGETHER, SOON)

@@ -151,6 +151,15 @@ async def list_reports(tx: Tx, case_id: str, limit: int) -> list[Report]:
     ...
 
 
+@sql.all(
+    "SELECT r.reporter_id FROM reports r JOIN report_cases c ON c.id = r.case_id WHERE r.case_id = :case_id"
+    " AND r.reporter_id > :after AND r.reporter_id <> coalesce(c.decided_by, '') ORDER BY r.reporter_id LIMIT :limit"
+)
+async def list_reporters(tx: Tx, case_id: str, *, after: str, limit: int) -> list[str]:
+    """Returns the accounts that reported the subject of a case, but for the admin who decided, after `after`."""
+    ...
+
+
 @sql.run(
     "UPDATE report_cases SET decided_at = :now, decided_by = :decided_by, decision = :decision, reason = :reason"
     " WHERE id = :case_id"

@@ -169,6 +169,7 @@ class CopiedNotification(msgspec.Struct):
     type: str
     actor: str | None
     post_id: str | None
+    comment_id: str | None
     webhook_id: str | None
     key_id: str | None
     created_at: int
@@ -303,8 +304,9 @@ LIST_ENDPOINTS: Final = Query(
 
 LIST_NOTIFICATIONS: Final = Query(
     CopiedNotification,
-    "SELECT n.id, n.type, CASE WHEN a.suspended_at IS NULL THEN a.username END AS actor, n.post_id, n.webhook_id,"
-    " n.key_id, n.created_at, n.read_at FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
+    "SELECT n.id, n.type, CASE WHEN a.suspended_at IS NULL THEN a.username END AS actor, n.post_id,"
+    " n.comment_id, n.webhook_id, n.key_id, n.created_at, n.read_at"
+    " FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"
     " WHERE n.account_id = :account_id AND n.id > :after ORDER BY n.id LIMIT :limit",
 )
 

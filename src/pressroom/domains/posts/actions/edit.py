@@ -13,10 +13,12 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.media.actions import move_of_owner
 from pressroom.domains.media.queries import hide_of_owner
+from pressroom.domains.notifications.models import NotificationType
+from pressroom.domains.notifications.queries import replace_actor
 from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.posts.actions.reach import reach_readers_anew
 from pressroom.domains.posts.models import Edit, ParsedText, PostType, PostView, parse_text
-from pressroom.domains.posts.queries import reach, writing
+from pressroom.domains.posts.queries import reach, reactions, writing
 from pressroom.domains.posts.queries.writing import OwnPost
 from pressroom.domains.posts.visibility import Visibility, narrows
 from pressroom.domains.previews.actions import want_card
@@ -102,6 +104,16 @@ async def take_post_down(tx: Tx, author: str, post_id: str, post: OwnPost, key_i
         await hide_of_owner(tx, post_id)
     if post.original_id is not None:
         await writing.uncount_bounce(tx, post.original_id, plain=post.type == PostType.SHARE)
+        if post.type == PostType.SHARE:
+            await _forget_bounce(tx, post.original_id, author)
+
+
+async def _forget_bounce(tx: Tx, original_id: str, account_id: str) -> None:
+    """Has the notification of a post's bounces name another account, once the one that it names deleted its bounce."""
+    other = await reactions.find_bouncer(tx, original_id)
+    await replace_actor(
+        tx, post_id=original_id, notification_type=NotificationType.BOUNCE, actor_id=account_id, other_id=other
+    )
 
 
 class _Edited(msgspec.Struct, frozen=True):

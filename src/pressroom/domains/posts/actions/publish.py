@@ -14,6 +14,8 @@ from pressroom.domains.hubs.models import Hub
 from pressroom.domains.limits.actions import check_content_quota, spend_content_quota
 from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.media.actions import attach_media, take_storage
+from pressroom.domains.notifications.actions import notify
+from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.posts.actions.edit import delete_post
 from pressroom.domains.posts.actions.lookup import complete, get_post, get_view
 from pressroom.domains.posts.actions.reach import reach_readers, set_audience
@@ -167,6 +169,11 @@ async def bounce_post(
     bounce.original_id = original.id
     bounce.preview_url = content.link if content else None
     await save_and_emit(tx, bounce, content)
+    if kind is PostType.SHARE:
+        told, about = NotificationType.BOUNCE, original.id
+    else:
+        told, about = NotificationType.QUOTE, bounce.id
+    await notify(tx, original.account_id, told, actor_id=caller.account.id, post_id=about)
     return await get_view(tx, bounce.id, caller.account.id)
 
 

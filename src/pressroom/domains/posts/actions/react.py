@@ -4,6 +4,9 @@ from typing import Final
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.notifications.actions import notify
+from pressroom.domains.notifications.models import NotificationType
+from pressroom.domains.notifications.queries import replace_actor
 from pressroom.domains.posts.actions.lookup import get_post, get_view
 from pressroom.domains.posts.models import Poll
 from pressroom.domains.posts.queries import reach, reactions
@@ -21,6 +24,7 @@ async def like_post(tx: Tx, caller: Caller, post_id: str) -> None:
     post = await get_post(tx, post_id, caller.account.id)
     if await reactions.insert_like(tx, post.id, caller.account.id):
         await _count_like(tx, post.id, 1)
+        await notify(tx, post.account_id, NotificationType.LIKE, actor_id=caller.account.id, post_id=post.id)
 
 
 async def unlike_post(tx: Tx, caller: Caller, post_id: str) -> None:
@@ -28,6 +32,7 @@ async def unlike_post(tx: Tx, caller: Caller, post_id: str) -> None:
     post = await get_post(tx, post_id, caller.account.id)
     if await reactions.delete_like(tx, post.id, caller.account.id):
         await _count_like(tx, post.id, -1)
+        await _forget_like(tx, post.id, caller.account.id)
 
 
 async def save_post(tx: Tx, caller: Caller, post_id: str) -> None:
@@ -70,6 +75,7 @@ async def take_reactions_back(tx: Tx, account_id: str) -> bool:
     for post_id in liked:
         if await reactions.delete_like(tx, post_id, account_id):
             await reactions.uncount_like(tx, post_id)
+            await _forget_like(tx, post_id, account_id)
     ballots = await reactions.list_ballots(tx, account_id, limit=REACTIONS)
     for ballot in ballots:
         await reactions.take_vote_back(tx, account_id, ballot)
@@ -87,6 +93,17 @@ def choice_errors(choices: list[int], options: int, *, multiple: bool) -> list[F
     if len(choices) > 1 and not multiple:
         field_errors.append(FieldError("choices", Code.TOO_MANY, "This poll takes a single choice."))
     return field_errors
+
+
+async def _forget_like(tx: Tx, post_id: str, account_id: str) -> None:
+    """Has the notification of a post's likes name another account, once the one that it names has taken its like back.
+
+    The post is locked: whoever likes it next comes after this.
+    """
+    other = await reactions.find_liker(tx, post_id)
+    await replace_actor(
+        tx, post_id=post_id, notification_type=NotificationType.LIKE, actor_id=account_id, other_id=other
+    )
 
 
 async def _count_like(tx: Tx, post_id: str, count: int) -> None:

@@ -7,6 +7,7 @@ import msgspec
 
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
+from pressroom.domains.follows.queries import blocks_sql, mutes_sql
 
 
 @sql.run(
@@ -27,6 +28,38 @@ async def delete_like(tx: Tx, post_id: str, account_id: str) -> bool:
 async def count_like(tx: Tx, post_id: str, count: int) -> bool:
     """Adds to the post's likes. Returns False when it is deleted."""
     ...
+
+
+LOOKED_AT: Final = 50
+"""Accounts that liked or bounced a post among which another one is looked for."""
+
+
+def _find_other(reacted: str) -> Query[str]:
+    """Returns the statement that finds an account of which the author of a post hears, among those in `reacted`."""
+    return Query(
+        str,
+        f"SELECT r.account_id FROM posts p CROSS JOIN ({reacted} ORDER BY account_id DESC LIMIT {LOOKED_AT}) r"
+        " JOIN accounts a ON a.id = r.account_id WHERE p.id = :post_id AND r.account_id <> p.account_id"
+        f" AND a.suspended_at IS NULL AND NOT {blocks_sql('p.account_id', 'r.account_id')}"
+        f" AND NOT {mutes_sql('p.account_id', 'r.account_id')} LIMIT 1",
+    )
+
+
+FIND_LIKER: Final = _find_other("SELECT account_id FROM likes WHERE post_id = :post_id")
+
+FIND_BOUNCER: Final = _find_other(
+    "SELECT account_id FROM posts WHERE original_id = :post_id AND type = 'SHARE' AND deleted_at IS NULL"
+)
+
+
+async def find_liker(tx: Tx, post_id: str) -> str | None:
+    """Returns an account that likes a post and that its author hears of; None: none of LOOKED_AT."""
+    return await tx.one(FIND_LIKER, post_id=post_id)
+
+
+async def find_bouncer(tx: Tx, post_id: str) -> str | None:
+    """Returns an account that plainly bounces a post and that its author hears of; None: none of LOOKED_AT."""
+    return await tx.one(FIND_BOUNCER, post_id=post_id)
 
 
 @sql.run(
