@@ -124,6 +124,14 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
         "nothing": ({}, {"username": "required", "email": "required", "password": "required", "token": "required"})
     },
     "read_notifications": {"nothing": ({}, {"upTo": "required"})},
+    "edit_notification_settings": {
+        "nothing": ({}, {"body": "required"}),
+        "nulls": ({"like": None, "follow.requested": None}, {"body": "required"}),
+        "one alone": ({"follow.requested": "off"}, {}),
+        "a wrong way alone": ({"like": "sms"}, {"like": "invalid_choice"}),
+        "an unknown type alone": ({"likes": "off"}, {"likes": "unknown_field", "body": "required"}),
+        "an object for a dot": ({"follow": {"requested": "off"}}, {"follow": "type"}),
+    },
     "forgot_password": {"nothing": ({}, {"email": "required"})},
     "reset_password": {"nothing": ({}, {"token": "required", "password": "required"})},
     "verify_email": {"nothing": ({}, {"token": "required"})},
@@ -237,6 +245,10 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
 WHOLE["replace_webhook"] = WHOLE["create_webhook"]
 WHOLE["preview_post"] = WHOLE["create_post"]
 WHOLE["preview_redelivery"] = WHOLE["redeliver_events"]
+
+
+DOTTED = {name for name in FIELDS["edit_notification_settings"] if "." in name}
+"""Fields whose own name has a dot."""
 
 
 @dataclass(frozen=True)
@@ -354,7 +366,7 @@ def _everything_wrong(operation: str, fields: Fields) -> Iterator[Case]:
     """Every field wrong at once, and one unknown."""
     body = good_body(fields)
     field_errors: FieldErrors = (("x", "unknown_field"),)
-    leaves = [path for path in fields if not any(other.startswith((f"{path}.", f"{path}[")) for other in fields)]
+    leaves = [path for path in fields if not any(steps(other)[:-1] == steps(path) for other in fields)]
     for path in leaves:
         value, said = fields[path].wrong
         _put(body, path, value)
@@ -381,6 +393,8 @@ def _placed(path: str, said: Said) -> FieldErrors:
 
 def _split(path: str) -> tuple[str, str]:
     """`poll.options` → (`poll`, `options`)."""
+    if path in DOTTED:
+        return "", path
     parent, _, name = path.rpartition(".")
     return parent, name
 
@@ -391,6 +405,8 @@ def _joined(parent: str, name: str) -> str:
 
 def steps(path: str) -> list[str | int]:
     """`poll.options[0]` → `poll`, `options`, 0."""
+    if path in DOTTED:
+        return [path]
     return [int(step) if step.isdigit() else step for step in re.findall(r"[^.\[\]]+", path)]
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.sign_in.codes import LONGEST_CODE
 from tests.api.bad_endpoints import REDELIVERY, WEBHOOK
 from tests.api.bad_values import (
@@ -480,6 +481,7 @@ FIELDS: dict[str, Fields] = {
     "edit_webhook": {name: field for name, field in WEBHOOK.items() if name != "url"},
     "redeliver_events": REDELIVERY,
     "read_notifications": {"upTo": text(26, null=REQUIRED, empty=TOO_SHORT)},
+    "edit_notification_settings": {each.value: choice("app", "mail", "off", null=TAKEN) for each in NotificationType},
     "preview_redelivery": {
         name: replace(field, kept=name not in ("since", "until")) for name, field in REDELIVERY.items()
     },

@@ -70,6 +70,7 @@ class Rich:
     def fill(self, *, endpoints: bool = True) -> None:
         """Does everything once."""
         self.do("PATCH", "/api/auth/me", json={"bio": self.say("Bio")})
+        self.do("PATCH", "/api/notifications/settings", json={"like": "mail"})
         self.publish_all()
         self.react_to(publish(self.friend, f"Hello @{self.word}"))
         self.meet()

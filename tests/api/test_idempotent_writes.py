@@ -39,6 +39,7 @@ WITH_BODIES = {
     *("create_post", "edit_post", "create_comment", "vote", "set_audience", "edit_me", "create_key", "create_webhook"),
     *("redeliver_events", "create_hub", "replace_webhook", "edit_webhook", "edit_clip", "edit_comment"),
     *("change_password", "change_email", "read_notifications", "create_report", "set_filters"),
+    "edit_notification_settings",
 }
 
 every_write = pytest.mark.parametrize("name", list(WRITES))

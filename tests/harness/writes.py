@@ -173,6 +173,7 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "follow": lambda people: Write("POST", f"/api/accounts/{people.name()}/follow"),
     "read_notification": _reading_one,
     "read_notifications": _reading_all,
+    "edit_notification_settings": lambda _: Write("PATCH", "/api/notifications/settings", {"like": "off"}),
     "accept_follow_requests": lambda people: Write("POST", people.waited()),
     "accept_follow_request": lambda people: Write("POST", f"{people.asked()}/accept"),
     "reject_follow_request": lambda people: Write("POST", f"{people.asked()}/reject"),

@@ -85,6 +85,7 @@ LINES: Final[dict[str, Line]] = {
     "/settings/data/export": Line(),
     "/settings/data/delete": Line({"username": "{username}", "password": PASSWORD}, acts_once=False),
     "/settings/keys/{keyId}/webhooks/new": Line({"url": HOOK, "events": ["post.created", "apikey.revoked"]}),
+    "/settings/notifications": Line({"like": "off", "follow.requested": "mail"}),
     "/notifications/read": Line({"upTo": "{notificationId}"}),
     "/notifications/{notificationId}/read": Line(),
     f"{ONE}/test": Line(),

@@ -115,6 +115,7 @@ def _shown() -> Iterator[Shown]:
         ("/settings/security/password", "full"),
         ("/settings/security/email", "full"),
         ("/settings/log", "empty", "full"),
+        ("/settings/notifications", "empty", "admin"),
         ("/settings/profile", "empty", "full"),
         ("/settings/security/two-factor", "failing"),
         ("/settings/security/two-factor/remove", "full"),

@@ -37,6 +37,7 @@ DECLARED: Final = (
     "reports.routes",
     "moderation.routes",
     "home.pages",
+    "notifications.pages",
     "posts.pages",
     "clips.pages",
     "sign_up.pages",

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from typing import Final, TypeVar, cast
 from urllib.parse import unquote_to_bytes
@@ -105,18 +105,18 @@ def decode_typed(
         field_errors: The errors that are known already; further ones are added.
         now: The time in milliseconds.
     """
-    leaves = _leaves(kind)
+    leaves, own = _leaves(kind), {field.encode_name for field in struct_info(kind).fields}
     value: dict[str, object] = {}
     for name, sent in typed.items():
         texts = [text.replace("\r\n", "\n") for text in sent]  # Browsers send every line break as these two.
         if name in leaves:
             given = _given(leaves[name], name, texts, typed, fields, field_errors)
             if given is not msgspec.UNSET:
-                _put(value, name, given)
+                _put(value, name, given, own)
     for name in fields.empty_clears & leaves.keys() - typed.keys() - fields.lines:  # Text areas are always sent.
         absent = _unticked(leaves[name])
         if absent is not msgspec.UNSET:
-            _put(value, name, absent)
+            _put(value, name, absent, own)
     for name in typed.keys() - leaves.keys() - set(_companions(fields)):
         value.setdefault(name[:LONGEST_NAME], typed[name][0])  # The struct does not know it and says so.
     body = json_bodies.decode(kind, msgspec.json.encode(value), field_errors, now)
@@ -187,9 +187,9 @@ def _unticked(info: inspect.Type) -> object:
     return False if isinstance(kind, inspect.BoolType) else [] if isinstance(kind, inspect.ListType) else msgspec.UNSET
 
 
-def _put(value: dict[str, object], path: str, given: object) -> None:
-    """Sets `location.name` in the object `location`, which it makes."""
-    *parents, last = path.split(".")
+def _put(value: dict[str, object], path: str, given: object, own: Set[str]) -> None:
+    """Sets `location.name` in the object `location`, which it makes, unless the body itself has `own` such a field."""
+    *parents, last = [path] if path in own else path.split(".")
     for parent in parents:
         value = cast("dict[str, object]", value.setdefault(parent, {}))
     value[last] = given

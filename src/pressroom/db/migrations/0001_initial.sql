@@ -625,6 +625,14 @@ CREATE UNIQUE INDEX notifications_follow ON notifications (account_id, actor_id,
 CREATE UNIQUE INDEX notifications_group ON notifications (post_id, type) WHERE type IN ('like', 'bounce');
 CREATE UNIQUE INDEX notifications_case ON notifications (case_id, account_id, type) WHERE case_id IS NOT NULL;
 
+-- The way in which an account hears of a type of notification, where it is not the usual one. Retention: for good.
+CREATE TABLE notification_settings (
+    account_id TEXT NOT NULL REFERENCES accounts (id),
+    type TEXT NOT NULL,
+    way TEXT NOT NULL,                      -- app, mail (and app) or off
+    PRIMARY KEY (account_id, type)
+);
+
 -- reports ---------------------------------------------------------------------------------------------------------------
 
 -- The case of a reported post, comment or account. At most one case of a subject is open.

@@ -1,11 +1,20 @@
 """Adding, listing and removing notifications. Each action takes an open transaction first."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, Protocol, TypeVar
 
 from pressroom.db import Database, Tx
 from pressroom.domains.notifications import queries
-from pressroom.domains.notifications.models import COUNTED, MARKED, RETENTION, Notification, NotificationType, Subjects
+from pressroom.domains.notifications.models import (
+    COUNTED,
+    MARKED,
+    RETENTION,
+    Notification,
+    NotificationType,
+    Subjects,
+    Way,
+    usual_way,
+)
 from pressroom.errors import NotFound
 from pressroom.ids import new_id
 
@@ -72,6 +81,21 @@ async def mark_one(tx: Tx, account_id: str, notification_id: str) -> int:
     if not await queries.mark_one(tx, account_id, notification_id):
         raise NotFound("There is no such notification.")
     return await read_unread(tx, account_id)
+
+
+async def read_settings(tx: Tx, account_id: str) -> dict[NotificationType, Way]:
+    """Returns the way in which the account hears of each type."""
+    chosen = {each.type: each.way for each in await queries.list_settings(tx, account_id)}
+    return {each: chosen.get(each, usual_way(each)) for each in NotificationType}
+
+
+async def change_settings(
+    tx: Tx, account_id: str, changes: Mapping[NotificationType, Way]
+) -> dict[NotificationType, Way]:
+    """Changes the ways of some types and returns those of all. Earlier notifications stay."""
+    for notification_type in sorted(changes):  # one order, so that no two transactions wait for each other
+        await queries.save_setting(tx, account_id, notification_type, changes[notification_type])
+    return await read_settings(tx, account_id)
 
 
 async def purge_notifications(tx: Tx, batch: int) -> int:

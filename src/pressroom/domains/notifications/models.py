@@ -16,7 +16,7 @@ COUNTED: Final = 100
 
 
 class NotificationType(StrEnum):
-    """The type of a notification (docs/notifications.md#types)."""
+    """The type of a notification."""
 
     MENTION = "mention"
     COMMENT = "comment"
@@ -32,6 +32,30 @@ class NotificationType(StrEnum):
     MODERATION = "moderation"
     REPORT_MADE = "report.made"
     REPORT_DECIDED = "report.decided"
+
+
+class Way(StrEnum):
+    """The way in which an account hears of a type of notification: APP lists it, MAIL mails it as well."""
+
+    APP = "app"
+    MAIL = "mail"
+    OFF = "off"
+
+
+BY_MAIL: Final = frozenset({NotificationType.WEBHOOK_DISABLED, NotificationType.KEY_REVOKED})
+"""The types that are mailed unless the account chooses otherwise."""
+
+
+def usual_way(notification_type: NotificationType) -> Way:
+    """Returns the way of a type for accounts that have not chosen another."""
+    return Way.MAIL if notification_type in BY_MAIL else Way.APP
+
+
+class Setting(msgspec.Struct):
+    """A chosen way that is not the usual one."""
+
+    type: NotificationType
+    way: Way
 
 
 class Subjects(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ import msgspec
 
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.follows.queries import blocks_sql, mutes_sql
-from pressroom.domains.notifications.models import Notification, NotificationType, Subjects
+from pressroom.domains.notifications.models import Notification, NotificationType, Setting, Subjects, Way, usual_way
 
 _GONE_POST: Final = (
     "n.type NOT IN ('moderation', 'report.decided')"
@@ -40,10 +40,14 @@ COUNT_UNREAD: Final = Query(
     f" LEFT JOIN accounts a ON a.id = n.actor_id WHERE NOT {HIDDEN}",
 )
 
+_WAY: Final = (
+    "coalesce((SELECT s.way FROM notification_settings s WHERE s.account_id = :account_id AND s.type = :type), :usual)"
+)
+
 _INSERT: Final = (
     "INSERT INTO notifications (id, account_id, type, actor_id, post_id, comment_id, webhook_id, key_id, case_id,"
     " created_at) SELECT :id, :account_id, :type, :actor_id, :post_id, :comment_id, :webhook_id, :key_id, :case_id,"
-    f" CAST(:now AS BIGINT) WHERE NOT {blocks_sql(':account_id', ':actor_id')}"
+    f" CAST(:now AS BIGINT) WHERE {_WAY} <> 'off' AND NOT {blocks_sql(':account_id', ':actor_id')}"
     f" AND NOT {mutes_sql(':account_id', ':actor_id')} ON CONFLICT"
 )
 
@@ -107,7 +111,8 @@ async def insert_notification(
 ) -> None:
     """Inserts a notification, or renews the one that it is grouped with.
 
-    Does nothing across a block, when the account mutes the actor, and when it repeats that the same account follows.
+    Does nothing when the account has turned the type off or mutes the actor, across a block, and when it repeats that
+    the same account follows.
     """
     await tx.later(
         _INSERTS.get(notification_type, INSERT),
@@ -115,6 +120,7 @@ async def insert_notification(
         account_id=account_id,
         type=notification_type,
         actor_id=actor_id,
+        usual=usual_way(notification_type),
         now=tx.now,
         **msgspec.structs.asdict(subjects),
     )
@@ -189,7 +195,32 @@ async def purge_notifications(tx: Tx, *, until: int, batch: int) -> int:
     ...
 
 
+UPSERT_SETTING: Final = Command(
+    "INSERT INTO notification_settings (account_id, type, way) VALUES (:account_id, :type, :way)"
+    " ON CONFLICT (account_id, type) DO UPDATE SET way = excluded.way"
+)
+
+DELETE_SETTING: Final = Command("DELETE FROM notification_settings WHERE account_id = :account_id AND type = :type")
+
+ERASE_SETTINGS: Final = Command("DELETE FROM notification_settings WHERE account_id = :account_id")
+
+
+@sql.all("SELECT type, way FROM notification_settings WHERE account_id = :account_id")
+async def list_settings(tx: Tx, account_id: str) -> list[Setting]:
+    """Returns the ways that the account has chosen and that are not the usual ones."""
+    ...
+
+
+async def save_setting(tx: Tx, account_id: str, notification_type: NotificationType, way: Way) -> None:
+    """Stores the way that an account chooses for a type; of the usual way no row is kept."""
+    if way is usual_way(notification_type):
+        await tx.later(DELETE_SETTING, account_id=account_id, type=notification_type)
+    else:
+        await tx.later(UPSERT_SETTING, account_id=account_id, type=notification_type, way=way)
+
+
 async def erase_notifications(tx: Tx, account_id: str, batch: int) -> int:
-    """Removes notifications that an account received or caused; returns the larger number."""
+    """Removes settings of an account, and notifications that it received or caused; returns the larger number."""
+    await tx.run(ERASE_SETTINGS, account_id=account_id)
     received = await tx.run(ERASE_RECEIVED, account_id=account_id, batch=batch)
     return max(received, await tx.run(ERASE_CAUSED, account_id=account_id, batch=batch))

@@ -1,10 +1,19 @@
-"""Counts and marks notifications over HTTP. `home` lists them, as it may import the packages of their subjects."""
+"""Notifications over HTTP: their number, marking them as read, and their settings.
+
+`home` lists them, as it may import the packages of their subjects.
+"""
 
 from typing import Final
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.notifications import actions
-from pressroom.domains.notifications.schemas import NotificationOut, ReadNotifications, UnreadOut
+from pressroom.domains.notifications.schemas import (
+    EditNotificationSettings,
+    NotificationOut,
+    NotificationSettings,
+    ReadNotifications,
+    UnreadOut,
+)
 from pressroom.errors import Code, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.request import Request
@@ -54,4 +63,37 @@ async def read_notification(request: Request[Caller]) -> Response:
     """Marks one notification as read. Repeating changes nothing."""
     return await request.once(
         actions.mark_one, UnreadOut, 200, request.caller.account.id, request.parameters["notificationId"]
+    )
+
+
+@routes.get(
+    "/api/notifications/settings",
+    SessionOnly(),
+    summary="Read the settings of notifications",
+    gives=NotificationSettings,
+)
+async def notification_settings(request: Request[Caller]) -> Response:
+    """The way in which the account hears of each type. By mail from the start: webhook.disabled and key.revoked;
+    everything else in the app."""
+    ways = await request.db.read(actions.read_settings, request.caller.account.id)
+    return json_response(NotificationSettings.of(ways))
+
+
+@routes.patch(
+    "/api/notifications/settings",
+    SessionOnly(),
+    summary="Change the settings of notifications",
+    gives=NotificationSettings,
+    fails=(Invalid([FieldError("like", Code.INVALID_CHOICE, "Must be one of app, mail, off.")]),),
+)
+async def edit_notification_settings(request: Request[Caller], body: EditNotificationSettings) -> Response:
+    """Changes the way of some types. It counts from the next notification on; mail goes to a confirmed e-mail address
+    alone."""
+    return await save_settings(request, body)
+
+
+async def save_settings(request: Request[Caller], body: EditNotificationSettings) -> Response:
+    """Saves the settings once, for the route and for the page."""
+    return await request.once(
+        actions.change_settings, NotificationSettings.of, 200, request.caller.account.id, body.changes()
     )

@@ -1,13 +1,15 @@
 """Wire shapes of the notifications package."""
 
-from typing import Annotated, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Self
 
 import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
-from pressroom.domains.notifications.models import Notification, NotificationType
+from pressroom.domains.notifications.models import Notification, NotificationType, Way, usual_way
+from pressroom.errors import Code, FieldError
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Id, Time
 
@@ -89,6 +91,67 @@ class UnreadOut(msgspec.Struct):
     unread: Annotated[int, Meta(ge=0, le=100, description="Unread notifications; 100 stands for more than 99.")]
 
 
+class NotificationSettings(msgspec.Struct):
+    """The way in which the account hears of each type: app (listed), mail (listed and mailed) or off."""
+
+    mention: Way
+    comment: Way
+    reply: Way
+    like: Way
+    bounce: Way
+    quote: Way
+    follow: Way
+    follow_requested: Way = msgspec.field(name="follow.requested")
+    follow_accepted: Way = msgspec.field(name="follow.accepted")
+    webhook_disabled: Way = msgspec.field(name="webhook.disabled")
+    key_revoked: Way = msgspec.field(name="key.revoked")
+    moderation: Way
+    report_made: Way = msgspec.field(name="report.made")
+    report_decided: Way = msgspec.field(name="report.decided")
+
+    @classmethod
+    def of(cls, ways: Mapping[NotificationType, Way]) -> Self:
+        """Returns the settings with these ways."""
+        return msgspec.convert({each.value: way for each, way in ways.items()}, cls)
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls.of({each: usual_way(each) for each in NotificationType})
+
+
+class EditNotificationSettings(Body, rename=None):
+    """Other ways for some types: at least one. Types that are not given stay as they are."""
+
+    json_schema: ClassVar = {"minProperties": 1}
+
+    mention: Way | msgspec.UnsetType = msgspec.UNSET
+    comment: Way | msgspec.UnsetType = msgspec.UNSET
+    reply: Way | msgspec.UnsetType = msgspec.UNSET
+    like: Way | msgspec.UnsetType = msgspec.UNSET
+    bounce: Way | msgspec.UnsetType = msgspec.UNSET
+    quote: Way | msgspec.UnsetType = msgspec.UNSET
+    follow: Way | msgspec.UnsetType = msgspec.UNSET
+    follow_requested: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="follow.requested")
+    follow_accepted: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="follow.accepted")
+    webhook_disabled: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="webhook.disabled")
+    key_revoked: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="key.revoked")
+    moderation: Way | msgspec.UnsetType = msgspec.UNSET
+    report_made: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="report.made")
+    report_decided: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="report.decided")
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        if all(getattr(self, name) is msgspec.UNSET for name in self.__struct_fields__):
+            yield FieldError("body", Code.REQUIRED, "Give at least one type of notification.")
+
+    def changes(self) -> dict[NotificationType, Way]:
+        """Returns the given ways."""
+        return msgspec.convert(msgspec.to_builtins(self), dict[NotificationType, Way])
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(like=Way.OFF, comment=Way.MAIL)
+
+
 def notification_shape(notification: Notification, base_url: str) -> NotificationOut:
     """Returns the notification as its account sees it."""
     actor = None
@@ -103,7 +166,7 @@ def notification_shape(notification: Notification, base_url: str) -> Notificatio
         comment_id=notification.comment_id,
         webhook_id=notification.webhook_id,
         key_id=notification.key_id,
-        case_id=notification.case_id if notification.type is NotificationType.REPORT_MADE else None,
+        case_id=notification.case_id if notification.type == NotificationType.REPORT_MADE else None,
         actor=actor,
         others=max(0, notification.others),
     )

@@ -176,6 +176,11 @@ class CopiedNotification(msgspec.Struct):
     read_at: int | None
 
 
+class CopiedSetting(msgspec.Struct):
+    type: str
+    way: str
+
+
 class CopiedSession(msgspec.Struct):
     id: str
     agent: str
@@ -310,6 +315,12 @@ LIST_NOTIFICATIONS: Final = Query(
     " WHERE n.account_id = :account_id AND n.id > :after ORDER BY n.id LIMIT :limit",
 )
 
+LIST_SETTINGS: Final = Query(
+    CopiedSetting,
+    "SELECT type, way FROM notification_settings WHERE account_id = :account_id AND type > :after"
+    " ORDER BY type LIMIT :limit",
+)
+
 LIST_SESSIONS: Final = Query(
     CopiedSession,
     f"SELECT id, agent, address, created_at, renewed_at, expires_at FROM sessions WHERE {_NEXT}",
@@ -344,6 +355,7 @@ SECTIONS: Final = (
     Section("api_keys", LIST_KEYS, BY_ID),
     Section("endpoints", LIST_ENDPOINTS, BY_ID),
     Section("notifications", LIST_NOTIFICATIONS, BY_ID),
+    Section("notification_settings", LIST_SETTINGS, ("type",)),
     Section("sessions", LIST_SESSIONS, BY_ID),
     Section("log", LIST_LOG, BY_ID),
 )

@@ -34,21 +34,23 @@ LOOKED_AT: Final = 50
 """Accounts that liked or bounced a post among which another one is looked for."""
 
 
-def _find_other(reacted: str) -> Query[str]:
+def _one_heard_of(reacted: str) -> str:
     """Returns the statement that finds an account of which the author of a post hears, among those in `reacted`."""
-    return Query(
-        str,
+    return (
         f"SELECT r.account_id FROM posts p CROSS JOIN ({reacted} ORDER BY account_id DESC LIMIT {LOOKED_AT}) r"
         " JOIN accounts a ON a.id = r.account_id WHERE p.id = :post_id AND r.account_id <> p.account_id"
         f" AND a.suspended_at IS NULL AND NOT {blocks_sql('p.account_id', 'r.account_id')}"
-        f" AND NOT {mutes_sql('p.account_id', 'r.account_id')} LIMIT 1",
+        f" AND NOT {mutes_sql('p.account_id', 'r.account_id')} LIMIT 1"
     )
 
 
-FIND_LIKER: Final = _find_other("SELECT account_id FROM likes WHERE post_id = :post_id")
+FIND_LIKER: Final = Query(str, _one_heard_of("SELECT account_id FROM likes WHERE post_id = :post_id"))
 
-FIND_BOUNCER: Final = _find_other(
-    "SELECT account_id FROM posts WHERE original_id = :post_id AND type = 'SHARE' AND deleted_at IS NULL"
+FIND_BOUNCER: Final = Query(
+    str,
+    _one_heard_of(
+        "SELECT account_id FROM posts WHERE original_id = :post_id AND type = 'SHARE' AND deleted_at IS NULL"
+    ),
 )
 
 
